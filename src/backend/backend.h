@@ -1,0 +1,51 @@
+/* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate is host code above it. */
+#ifndef CR_BACKEND_BACKEND_H
+#define CR_BACKEND_BACKEND_H
+#include "certreg/certreg.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define CR_BACKEND_API 1u
+#define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
+
+/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it is number
+ * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
+ * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4. */
+typedef struct cr_noise {
+    uint64_t seed, stream;
+    size_t inputs;
+    int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
+} cr_noise;
+
+typedef struct cr_backend_ops {
+    uint32_t api_version; /* CR_BACKEND_API; read before anything else */
+    int32_t device;       /* -1: pointers below are host memory; else CUDA device of x, z, step, sums, direction, mask */
+    void (*close)(certreg_backend *);
+    /* Memory of the device; the CPU backend has none of its own (NULL): the estimator's arena serves. */
+    certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
+    void (*free)(certreg_backend *, void *);
+    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]); x row-major, count*inputs floats, not necessarily aligned. */
+    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
+                           float *x);
+    /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1 or 2). Samples are taken in chunks
+     * of CR_REPLAY_CHUNK from `first` on: float fma in index order inside a chunk, chunks added to the double sum in index order.
+     * weights are host memory. Bits do not depend on threads. */
+    certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t functions,
+                             const float *weights, size_t stride, double *sums);
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. dots, norms: host, count doubles. */
+    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
+                              const float *mask, double *dots, double *norms);
+    certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes); /* NULL on the CPU */
+    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes); /* NULL on the CPU */
+    certreg_status (*sync)(certreg_backend *);                                               /* NULL on the CPU */
+    void *(*stream)(certreg_backend *);                                                      /* NULL on the CPU */
+} cr_backend_ops;
+
+struct certreg_backend { /* first member of every concrete backend */
+    const cr_backend_ops *ops;
+};
+
+/* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be closed. */
+certreg_backend *cr_backend_default(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* One layout function run twice: with base NULL it counts, with memory it carves, so that size and use cannot disagree. */
+#ifndef CR_BASE_ARENA_H
+#define CR_BASE_ARENA_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define CR_ALIGN 64u
+
+typedef struct cr_arena {
+    unsigned char *base; /* NULL: only count */
+    size_t used;
+    int overflow;        /* a size did not fit into size_t */
+} cr_arena;
+
+/* `count` elements of `size` bytes, 64-byte aligned; NULL while counting. */
+static inline void *cr_arena_take(cr_arena *arena, size_t count, size_t size)
+{
+    const size_t at = (arena->used + CR_ALIGN - 1) & ~(size_t)(CR_ALIGN - 1);
+    if (size && count > (SIZE_MAX / 2 - at) / size) {
+        arena->overflow = 1;
+        return NULL;
+    }
+    arena->used = at + count * size;
+    return arena->base ? arena->base + at : NULL;
+}
+
+#endif

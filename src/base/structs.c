@@ -1,0 +1,34 @@
+#include "base/structs.h"
+#include <string.h>
+
+certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name, certreg_error *why)
+{
+    if (!theirs) return cr_fail(why, CERTREG_INVALID, "%s is NULL", name);
+    uint32_t size;
+    memcpy(&size, theirs, sizeof size);
+    if (size < oldest || size % 8 != 0)
+        return cr_fail(why, CERTREG_INVALID, "%s.struct_size is %u; set it to sizeof the struct (%zu)", name, size, oldest);
+    return CERTREG_OK;
+}
+
+certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs, const char *name, certreg_error *why)
+{
+    certreg_status status = cr_struct_check(theirs, oldest, name, why);
+    if (status) return status;
+    uint32_t size;
+    memcpy(&size, theirs, sizeof size);
+    for (size_t i = known; i < size; i++)
+        if (((const unsigned char *)theirs)[i])
+            return cr_fail(why, CERTREG_VERSION, "%s sets a field that this version of the library does not know (byte %zu)", name, i);
+    memset(ours, 0, known);
+    memcpy(ours, theirs, size < known ? size : known);
+    return CERTREG_OK;
+}
+
+void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known)
+{
+    if (size < sizeof size) return;
+    memcpy(theirs, ours, size < known ? size : known);
+    if (size > known) memset((unsigned char *)theirs + known, 0, size - known);
+    memcpy(theirs, &size, sizeof size);
+}

@@ -1,0 +1,15 @@
+/* Reading and writing structs that only grow at the end (see "structs" in certreg.h). */
+#ifndef CR_BASE_STRUCTS_H
+#define CR_BASE_STRUCTS_H
+#include "base/error.h"
+#include <stddef.h>
+
+/* Copies the caller's struct into ours (`known` bytes). `oldest` is the size in the first release: anything shorter is INVALID,
+ * and so is a length that is no multiple of 8; bytes beyond `known` must be zero, else VERSION. `name` is for the sentence. */
+certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs, const char *name, certreg_error *why);
+/* Writes min(known, size) bytes of ours into a caller's struct of `size` bytes, zeroes the rest of it and stamps its struct_size. */
+void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known);
+/* Whether a caller's output struct has a size that can be written: at least `oldest`, a multiple of 8. */
+certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name, certreg_error *why);
+
+#endif
