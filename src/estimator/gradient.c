@@ -1,0 +1,116 @@
+#include "estimator/gradient.h"
+#include "base/binomial.h"
+#include <math.h>
+#include <string.h>
+
+#define TILE 512u  /* columns that stay in the first-level cache while a pair of row pairs is multiplied */
+#define LANES 4u   /* independent partial sums per entry: the additions of one lane follow each other, lanes do not */
+
+/* out[r][s] += sum over the tile of a_r b_s, r, s < 2; weight is the mask or NULL. */
+static void multiply_tile(const double *const a[2], const double *const b[2], const float *weight, size_t columns, double out[2][2])
+{
+    double sum[2][2][LANES] = {{{0}}};
+    size_t j = 0;
+    for (; j + LANES <= columns; j += LANES)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            const double w = weight ? (double)weight[j + lane] : 1;
+            const double a0 = w * a[0][j + lane], a1 = w * a[1][j + lane];
+            const double b0 = b[0][j + lane], b1 = b[1][j + lane];
+            sum[0][0][lane] += a0 * b0;
+            sum[0][1][lane] += a0 * b1;
+            sum[1][0][lane] += a1 * b0;
+            sum[1][1][lane] += a1 * b1;
+        }
+    for (; j < columns; j++)
+        for (size_t r = 0; r < 2; r++)
+            for (size_t s = 0; s < 2; s++) sum[r][s][0] += (weight ? (double)weight[j] : 1) * a[r][j] * b[s][j];
+    for (size_t r = 0; r < 2; r++)
+        for (size_t s = 0; s < 2; s++) out[r][s] += (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
+}
+
+/* One tile of columns added to the upper triangle, two rows at a time; the last odd row is paired with itself. */
+static void add_tile(const double *sums, size_t blocks, size_t inputs, const float *mask, size_t first, size_t columns, double *gram)
+{
+    const float *weight = mask ? mask + first : NULL;
+    for (size_t p = 0; p < blocks; p += 2)
+        for (size_t q = p; q < blocks; q += 2) {
+            const size_t p1 = p + 1 < blocks ? p + 1 : p, q1 = q + 1 < blocks ? q + 1 : q;
+            const double *const a[2] = {sums + p * inputs + first, sums + p1 * inputs + first};
+            const double *const b[2] = {sums + q * inputs + first, sums + q1 * inputs + first};
+            double out[2][2] = {{0}};
+            multiply_tile(a, b, weight, columns, out);
+            gram[p * blocks + q] += out[0][0];
+            if (q1 != q) gram[p * blocks + q1] += out[0][1];
+            if (p1 != p && q != p) gram[p1 * blocks + q] += out[1][0];
+            if (p1 != p && q1 != q) gram[p1 * blocks + q1] += out[1][1];
+        }
+}
+
+void cr_gradient_gram(const double *sums, size_t blocks, size_t inputs, const float *mask, double scale, double *gram)
+{
+    memset(gram, 0, blocks * blocks * sizeof *gram);
+    for (size_t first = 0; first < inputs; first += TILE)
+        add_tile(sums, blocks, inputs, mask, first, inputs - first < TILE ? inputs - first : TILE, gram);
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = p; q < blocks; q++) {
+            const double entry = scale * scale * gram[p * blocks + q];
+            gram[p * blocks + q] = gram[q * blocks + p] = entry;
+        }
+}
+
+void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate)
+{
+    *estimate = (cr_gradient){NAN, NAN, NAN, NAN};
+    if (blocks < 4) return;
+    double total = 0, rows = 0, squares = 0, self = 0; /* T, P, Q and the trace */
+    for (size_t p = 0; p < blocks; p++) {
+        double row = 0;
+        for (size_t q = 0; q < blocks; q++) {
+            const double entry = gram[p * blocks + q];
+            if (q == p) continue;
+            row += entry;
+            squares += entry * entry;
+        }
+        total += row;
+        rows += row * row;
+        self += gram[p * blocks + p];
+    }
+    const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2), fours = triples * (b - 3);
+    const double shared = (rows - squares) / triples;                               /* E <S1,S2><S1,S3> */
+    const double disjoint = (total * total - 4 * rows + 2 * squares) / fours;       /* kappa^4 */
+    estimate->square = total / pairs;
+    estimate->projection = fmax(0, shared - disjoint);
+    estimate->degenerate = 2 * fmax(0, squares / pairs - 2 * shared + disjoint) / pairs;
+    estimate->self = self / b;
+}
+
+double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail)
+{
+    if (!(tail > 0) || blocks < 4) return 0;
+    const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
+    const double square = estimate->square - q * sqrt(4 * estimate->projection / b + estimate->degenerate);
+    return square > 0 ? sqrt(square) : 0;
+}
+
+/* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the estimate, which may be near
+ * zero where the bound is not. v is the variance of a block mean along the gradient: that of an average coordinate, or zeta/U
+ * where U is clear of its noise. */
+double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double tail)
+{
+    if (!(tail > 0) || blocks < 4) return INFINITY;
+    const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
+    const double u = estimate->square, d2 = estimate->degenerate, positive = fmax(u, 0);
+    double v = fmax(0, (estimate->self - u) / dimension);
+    if (u > 2 * sqrt(d2)) v = fmax(v, estimate->projection / u);
+    const double a = 4 * q * q * v / b;
+    return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
+}
+
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo, double tail_hi, double *lo,
+                          double *hi)
+{
+    cr_gradient estimate;
+    cr_gradient_estimate(gram, blocks, &estimate);
+    *lo = cr_gradient_lower(&estimate, blocks, tail_lo);
+    *hi = cr_gradient_upper(&estimate, blocks, dimension, tail_hi);
+}

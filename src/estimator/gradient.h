@@ -1,0 +1,30 @@
+/* Interval of the scaled gradient norm from block means of (u - c) e: a U-statistic that has no noise of its own centre. */
+#ifndef CR_ESTIMATOR_GRADIENT_H
+#define CR_ESTIMATOR_GRADIENT_H
+#include <stddef.h>
+
+/* What the B x B Gram matrix of block means says about kappa^2 (theory 5.1). */
+typedef struct cr_gradient {
+    double square;     /* U: unbiased for kappa^2, may be negative */
+    double projection; /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the variance of U */
+    double degenerate; /* D2 >= 0: variance of the degenerate part, which rules in high dimension */
+    double self;       /* mean of the diagonal: kappa^2 plus d times the variance of one coordinate of a block mean */
+} cr_gradient;
+
+/* gram = scale^2 S diag(mask) S^T for `blocks` rows of `inputs` sums (row-major); mask of 0 and 1, NULL: all ones. The order of
+ * the additions depends on `inputs` alone. */
+void cr_gradient_gram(const double *sums, size_t blocks, size_t inputs, const float *mask, double scale, double *gram);
+
+/* The statistics above from a symmetric Gram matrix, row-major; blocks >= 4, else all NaN. */
+void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate);
+
+/* Interval of kappa from the Gram matrix of blocks >= 4 block means with `dimension` active features. tail_lo, tail_hi: one-sided
+ * probabilities of a miss; 0: that bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. */
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo, double tail_hi, double *lo,
+                          double *hi);
+
+/* The two ends of the same interval from the statistics. */
+double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail);
+double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double tail);
+
+#endif

@@ -1,0 +1,40 @@
+/* Mean, variance and fourth moment of one scalar function from its samples, and their asymptotic interval. */
+#ifndef CR_ESTIMATOR_MOMENTS_H
+#define CR_ESTIMATOR_MOMENTS_H
+#include "certreg/certreg.h"
+#include <stdint.h>
+
+/* Sums of powers of u - centre, each with the rounding it lost so far (Neumaier), and the extremes. A centre near the values (a
+ * pilot mean, the first value) keeps digits; a poor one only widens the interval, see cr_moments_rounding. */
+typedef struct cr_moments {
+    uint64_t count;
+    double centre, sum1, sum2, sum3, sum4;
+    double lost1, lost2, lost3, lost4;
+    double least, greatest;
+} cr_moments;
+
+void cr_moments_start(cr_moments *moments, double centre);
+void cr_moments_add(cr_moments *moments, double u);
+
+double cr_moments_mean(const cr_moments *moments);
+double cr_moments_second(const cr_moments *moments);   /* about the sample mean, divided by n */
+double cr_moments_variance(const cr_moments *moments); /* S^2, divided by n - 1; exactly 0 iff all values are equal (n >= 2) */
+double cr_moments_fourth(const cr_moments *moments);   /* about the sample mean, divided by n */
+double cr_moments_rounding(const cr_moments *moments); /* bound on the rounding in the two variances above */
+
+enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
+
+/* The asymptotic interval (theory 5.1): mean_lo, mean_hi = mean -/+ z S/sqrt(n) within the range, variance_hi with the cap
+ * max (hi - m)(m - lo) over them; sets facts MEAN | VARIANCE, and RANGE with the two ends if one of them is finite. Other fields
+ * are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of mean_hi (0: that end of the
+ * range instead), tail_variance of variance_hi. No validity against values too rare to be seen among n samples.
+ * @return CR_MOMENTS_ABSTAINED, with mean and variance at their trivial values, if n < 2 or no two values differ. */
+int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi, double tail_lo, double tail_hi,
+                                double tail_variance, certreg_bounds *bounds);
+int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi, double tail_mean, double tail_variance,
+                          certreg_bounds *bounds);
+
+/* Greatest variance of a law on [lo, hi] whose mean lies in [mean_lo, mean_hi]: max (hi - m)(m - lo); infinite without a range. */
+double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo, double mean_hi);
+
+#endif
