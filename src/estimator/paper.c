@@ -1,0 +1,63 @@
+#include "estimator/paper.h"
+#include "base/normal.h"
+#include <math.h>
+
+void cr_paper_start(cr_paper *paper, const double *sum, const float *mask, size_t inputs, uint64_t count, float *direction)
+{
+    double length = 0;
+    for (size_t j = 0; j < inputs; j++) length += (mask ? (double)mask[j] : 1) * sum[j] * sum[j];
+    *paper = (cr_paper){.count = count, .length = length};
+    const double unit = length > 0 ? 1 / sqrt(length) : 0;
+    for (size_t j = 0; j < inputs; j++) direction[j] = (float)((mask ? (double)mask[j] : 1) * sum[j] * unit);
+}
+
+void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots, const double *norms)
+{
+    const double g = sqrt(paper->length) / (double)paper->count; /* length of g; dots are along its direction */
+    for (size_t i = 0; i < count; i++) {
+        const double value = (double)y[i * step], along = value * dots[i] * g;
+        paper->self += value * value * norms[i];
+        paper->square += along * along;
+    }
+    paper->added += count;
+}
+
+double cr_paper_square(const cr_paper *paper)
+{
+    const double n = (double)paper->count;
+    return (paper->length - paper->self) / (n * (n - 1));
+}
+
+double cr_paper_variance(const cr_paper *paper)
+{
+    const double n = (double)paper->count, square = cr_paper_square(paper);
+    return 4 * fmax(0, paper->square / n - square * square) / n;
+}
+
+static double root_of(double square)
+{
+    return square > 0 ? sqrt(square) : 0;
+}
+
+int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo, double range_hi, double alpha,
+                    certreg_bounds *bounds)
+{
+    const double n = (double)moments->count;
+    bounds->facts |= CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT;
+    if (isfinite(range_lo) || isfinite(range_hi)) bounds->facts |= CERTREG_RANGE;
+    bounds->range_lo = bounds->mean_lo = range_lo;
+    bounds->range_hi = bounds->mean_hi = range_hi;
+    bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
+    bounds->gradient_lo = 0;
+    bounds->gradient_hi = sqrt(bounds->variance_hi);
+    if (n < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
+    if (paper->count != moments->count || paper->added != paper->count) return CR_MOMENTS_ABSTAINED;
+    const double variance = cr_moments_variance(moments), mean = cr_moments_mean(moments);
+    const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - variance * variance) / n);
+    bounds->mean_lo = bounds->mean_hi = fmin(fmax(mean, range_lo), range_hi);
+    bounds->variance_hi = variance + cr_normal_quantile_sf(alpha / 2) * wobble + cr_moments_rounding(moments);
+    const double square = cr_paper_square(paper), half = cr_normal_quantile_sf(alpha / 4) * sqrt(cr_paper_variance(paper));
+    bounds->gradient_lo = root_of(square - half);
+    bounds->gradient_hi = root_of(square + half);
+    return CR_MOMENTS_OK;
+}

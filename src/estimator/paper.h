@@ -1,0 +1,35 @@
+/* The named "paper" interval, after Zhang and Frank (ICML 2026): uncentred all-pairs estimate of kappa^2 with the plug-in
+ * variance, the mean taken as a point. Offered for comparison; theory 5.1 says what is better. */
+#ifndef CR_ESTIMATOR_PAPER_H
+#define CR_ESTIMATOR_PAPER_H
+#include "certreg/certreg.h"
+#include "estimator/moments.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a second replay adds up, after a first one has given sum y e. */
+typedef struct cr_paper {
+    uint64_t count, added;
+    double length;  /* ||sum y e||^2 over active features */
+    double self;    /* sum y^2 ||e||^2 */
+    double square;  /* sum (y e.g)^2 with g = sum y e / n */
+} cr_paper;
+
+/* Starts from sum[j] = sum_i y_i e_ij over `count` samples; mask of 0 and 1, NULL: all ones. direction (inputs floats) receives g,
+ * masked, scaled to unit length: what the backend's `project` needs. */
+void cr_paper_start(cr_paper *paper, const double *sum, const float *mask, size_t inputs, uint64_t count, float *direction);
+/* One tile: outputs y[i*step], dots[i] = e_i . direction, norms[i] = ||e_i||^2 over active features. */
+void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots, const double *norms);
+
+double cr_paper_square(const cr_paper *paper);   /* estimate of kappa^2, may be negative */
+double cr_paper_variance(const cr_paper *paper); /* of that estimate: 4 zeta_1/n */
+
+/* Mean, variance and gradient norm as the paper has them, with the misprint under its root put right: sqrt((m4 - S^4)/n).
+ * alpha by Bonferroni: alpha/2 to variance_hi (one side), alpha/2 to the two ends of kappa, alpha/4 each. The mean is a point and
+ * takes nothing, which is why this interval promises less than it seems to. Sets facts MEAN | VARIANCE | GRADIENT, and RANGE
+ * with a finite end.
+ * @return CR_MOMENTS_ABSTAINED, with trivial values, if no two outputs differ or some samples were not added. */
+int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo, double range_hi, double alpha,
+                    certreg_bounds *bounds);
+
+#endif
