@@ -3,8 +3,6 @@
 #include <float.h>
 #include <math.h>
 
-/* What the computed tail may be off by, relatively, for n up to 1e9: every bound is solved for a tail smaller by this much. */
-#define TAIL_MARGIN 1e-10
 #define LOG_TWO_PI 1.8378770664093454836
 
 /* Remainder of Stirling's formula: log Gamma(z) = (z - 1/2) log z - z + log(2 pi)/2 + remainder(z). The asymptotic series has its
@@ -79,19 +77,54 @@ double cr_beta_lower(double a, double b, double x, double y)
     return 1 - exp(log_prefix(b, a, y, x)) * beta_fraction(b, a, y) / b;
 }
 
+/* I_x(a, b) of whole a, b is a binomial tail: its largest term times a sum of falling products. Returned is that sum, so that
+ * I_x(a, b) = prefix * sum / (a y). All terms are positive, nothing cancels, and y close to 0 costs no digits. */
+static double tail_sum(double a, double b, double x, double y)
+{
+    const double odds = x / y;
+    double term = 1, sum = 1;
+    for (double i = 1; i < b; i += 1) {
+        term *= (b - i) / (a + i) * odds;
+        sum += term;
+        if (term < 0.01 * DBL_EPSILON * sum) break; /* the ratio falls with i: what is left is below 0.01 eps / (1 - ratio) */
+    }
+    return sum;
+}
+
+static double log_tail(double a, double b, double x, double y, double sum)
+{
+    return log_prefix(a, b, x, y) + log(sum / (a * y));
+}
+
+/* What a computed tail may be off by, relatively: rounding of n p shifts a deviance by the distance to the mean, tens of sqrt(n),
+ * times the unit roundoff, and as many terms are added. */
+static double tail_margin(double n)
+{
+    return 1e-13 + 1e-14 * sqrt(n);
+}
+
+/* P(X <= k) as I_(1-p)(n-k, k+1) left of the mean, else one minus the other tail. */
 double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
 {
     if (!(p >= 0 && p <= 1)) return NAN;
-    if (k >= n) return 1;
-    return cr_beta_lower((double)(n - k), (double)k + 1, 1 - p, p);
+    if (k >= n || p == 0) return 1;
+    if (p == 1) return 0;
+    const double successes = (double)k, failures = (double)(n - k), q = 1 - p;
+    if (successes <= ((double)n + 1) * p)
+        return fmin(1, exp(log_tail(failures, successes + 1, q, p, tail_sum(failures, successes + 1, q, p))));
+    return 1 - exp(log_tail(successes + 1, failures, p, q, tail_sum(successes + 1, failures, p, q)));
 }
 
 double cr_binomial_sf(uint64_t k, uint64_t n, double p)
 {
     if (!(p >= 0 && p <= 1)) return NAN;
     if (k == 0) return 1;
-    if (k > n) return 0;
-    return cr_beta_lower((double)k, (double)(n - k) + 1, p, 1 - p);
+    if (k > n || p == 0) return 0;
+    if (p == 1) return 1;
+    const double successes = (double)k, others = (double)(n - k) + 1, q = 1 - p;
+    if (successes >= ((double)n + 1) * p)
+        return fmin(1, exp(log_tail(successes, others, p, q, tail_sum(successes, others, p, q))));
+    return 1 - exp(log_tail(others, successes, q, p, tail_sum(others, successes, q, p)));
 }
 
 /* A start for the upper (sign +1) or lower (sign -1) bound: Wilson's, kept inside (0, 1). */
@@ -103,45 +136,45 @@ static double wilson(double k, double n, double z, double sign)
     return fmin(fmax(start, DBL_MIN), 1 - DBL_EPSILON);
 }
 
-/* Root of log I_x(a,b) = log_alpha over log p, where x = p (sign -1) or x = 1 - p (sign +1). As a function of log p the tail of a
- * beta law is log-concave, so each Newton step lands where the tail is at most alpha: outside the bound. After the first step the
- * iterates only close in on it from there. */
-static double solve_tail(double a, double b, double log_alpha, double p, double sign)
+/* Root in p of log I_x(a,b) = log alpha, where x = 1 - p for the upper bound (sign +1) and x = p for the lower (-1). As a function
+ * of log p the tail of a beta law is log-concave, so each Newton step lands where the tail is at most alpha, outside the bound,
+ * and from there the iterates close in on it. Returned is the closest p whose computed tail is below alpha by more than its error. */
+static double solve_tail(double a, double b, double alpha, double p, double sign)
 {
-    for (int i = 0; i < 200; i++) {
-        const double x = sign > 0 ? 1 - p : p, y = sign > 0 ? p : 1 - p;
-        if (!(x > 0 && y > 0)) return sign > 0 ? 1 : 0;
-        const double fraction = beta_fraction(a, b, x);
-        const double gap = log_prefix(a, b, x, y) + log(fraction / a) - log_alpha;
-        const double slope = sign > 0 ? -a * p / (x * y * fraction) : a / (y * fraction);
-        if (fabs(gap) < 0.2 * TAIL_MARGIN) break; /* within the margin that log_alpha was lowered by */
-        const double next = p * exp(-gap / slope);
-        p = next < 1 ? next : 0.5 * (1 + p);
+    const double margin = tail_margin(a + b), target = log(alpha) - margin, end = sign > 0 ? 1 : 0;
+    double found = end;
+    for (int i = 0; i < 100 && p > 0 && p < 1; i++) {
+        const double x = sign > 0 ? 1 - p : p, y = sign > 0 ? p : 1 - p, sum = tail_sum(a, b, x, y);
+        const double gap = log_tail(a, b, x, y, sum) - target;
+        if (gap <= margin / 2) found = sign > 0 ? fmin(found, p) : fmax(found, p);
+        if (fabs(gap) <= margin / 2) break;
+        const double slope = sign > 0 ? -a * p / (x * sum) : a / sum; /* of log I in log p: its density is prefix/(x y) */
+        double next = p * exp(-gap / slope);
+        if (next >= 1) next = 0.5 * (1 + p);
+        if (next == p && gap > 0) next = nextafter(p, end);
+        if (next == p || (gap <= 0 && sign * (next - p) > 0)) break;
+        p = next;
     }
-    return p;
+    return found;
 }
 
 double cr_binomial_upper(uint64_t k, uint64_t n, double alpha)
 {
     if (k >= n || !(alpha > 0 && alpha < 1)) return 1;
-    const double z = cr_normal_quantile_sf(alpha);
-    const double start = wilson((double)k, (double)n, z, 1);
-    const double p = solve_tail((double)(n - k), (double)k + 1, log(alpha) + log1p(-TAIL_MARGIN), start, 1);
-    return fmin(1, p * (1 + 8 * DBL_EPSILON));
+    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), 1);
+    return solve_tail((double)(n - k), (double)k + 1, alpha, start, 1);
 }
 
 double cr_binomial_lower(uint64_t k, uint64_t n, double alpha)
 {
     if (k == 0 || k > n || !(alpha > 0 && alpha < 1)) return 0;
-    const double z = cr_normal_quantile_sf(alpha);
-    const double start = wilson((double)k, (double)n, z, -1);
-    const double p = solve_tail((double)k, (double)(n - k) + 1, log(alpha) + log1p(-TAIL_MARGIN), start, -1);
-    return fmax(0, p * (1 - 8 * DBL_EPSILON));
+    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), -1);
+    return solve_tail((double)k, (double)(n - k) + 1, alpha, start, -1);
 }
 
 int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
-    const double level = alpha * (1 - TAIL_MARGIN);
+    const double level = alpha * (1 - tail_margin((double)n));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
     uint64_t within = 0, beyond = n + 1; /* cdf(within) <= level, and beyond is too far or not a count at all */
     while (beyond - within > 1) {

@@ -3,11 +3,12 @@
 #define CR_BASE_BINOMIAL_H
 #include <stdint.h>
 
-/* I_x(a, b) for a, b > 0 and x in [0, 1]; y = 1 - x is passed too, so that neither end loses digits. Relative error below 1e-10
- * for a + b up to 1e9 (below 1e-13 up to 1e4) wherever the value is at most one half. */
+/* I_x(a, b) for a, b > 0 and x in [0, 1]; y = 1 - x is passed too, so that neither end loses digits. Relative error below
+ * 1e-12 for a + b up to 1e4 wherever the value is at most one half. */
 double cr_beta_lower(double a, double b, double x, double y);
 
-/* P(X <= k) and P(X >= k) for X ~ Binomial(n, p). Each keeps its relative accuracy where it is small. p outside [0, 1]: NaN. */
+/* P(X <= k) and P(X >= k) for X ~ Binomial(n, p). Relative error below 1e-13 + 1e-14 sqrt(n) of
+ * the one that is left (right) of the mean, however small it is. p outside [0, 1]: NaN. */
 double cr_binomial_cdf(uint64_t k, uint64_t n, double p);
 double cr_binomial_sf(uint64_t k, uint64_t n, double p);
 
