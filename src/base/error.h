@@ -4,9 +4,9 @@
 #include "certreg/certreg.h"
 
 #if defined(__GNUC__)
-#define CR_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define CR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define CR_PRINTF(format, first)
+#define CR_PRINTF(text, first)
 #endif
 
 /* No error: CERTREG_OK, every index -1, empty text. */
