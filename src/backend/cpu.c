@@ -1,0 +1,166 @@
+/* The CPU backend: which kernels, and which part of the work on which thread. */
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "backend/cpu.h"
+#include "backend/pool.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SMALL 32768u /* normals: below this, waking threads costs more than they save */
+
+typedef struct cpu {
+    certreg_backend base;
+    const cr_cpu_kernels *kernels; /* NULL: the best there are */
+    cr_pool *pool;                 /* NULL: the calling thread */
+    pid_t owner;                   /* 0: any process, there being no state */
+} cpu;
+
+const cr_cpu_kernels *cr_cpu_path(int path)
+{
+#if defined(__x86_64__)
+    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const int avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    if (path == CR_CPU_AVX512) return avx512 ? cr_cpu_avx512_kernels() : NULL;
+    if (path == CR_CPU_AVX2) return avx2 ? cr_cpu_avx2_kernels() : NULL;
+#endif
+    return path == CR_CPU_PORTABLE ? cr_cpu_portable_kernels() : NULL;
+}
+
+const cr_cpu_kernels *cr_cpu_best(void)
+{
+    const cr_cpu_kernels *kernels = NULL;
+    for (int path = CR_CPU_AVX512; !kernels; path--) kernels = cr_cpu_path(path);
+    return kernels;
+}
+
+static const cr_cpu_kernels *kernels_of(const cpu *me) { return me->kernels ? me->kernels : cr_cpu_best(); }
+
+/* A handle belongs to the process that opened it: a child has none of its threads. */
+static certreg_status check(const cpu *me, const cr_noise *noise)
+{
+    if (me->owner && me->owner != getpid()) return CERTREG_WRONG_STATE;
+    return noise->inputs ? CERTREG_OK : CERTREG_INVALID;
+}
+
+static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
+{
+    const int small = inputs < SMALL && count < SMALL && inputs * count < SMALL;
+    cr_pool_run(small ? NULL : me->pool, job, context);
+}
+
+/* Where part `part` of `count` things begins; parts differ by one at most. */
+static size_t border(size_t count, size_t part, size_t parts)
+{
+    const size_t rest = count % parts;
+    return count / parts * part + (part < rest ? part : rest);
+}
+
+typedef struct task { /* arguments of an op, for the threads */
+    const cr_cpu_kernels *kernels;
+    const cr_noise *noise;
+    uint64_t first;
+    size_t count, functions, stride;
+    const float *a, *b; /* z and step, or weights, or direction and mask */
+    float *x;
+    double *sums, *dots, *norms;
+} task;
+
+static void draw_part(void *context, size_t part, size_t parts)
+{
+    const task *t = context;
+    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    if (begin < end) t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin, t->x + begin * t->noise->inputs);
+}
+
+static void replay_part(void *context, size_t part, size_t parts)
+{
+    const task *t = context;
+    const size_t inputs = t->noise->inputs, pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0);
+    const size_t begin = border(pieces, part, parts) * CR_CPU_SPLIT, border_end = border(pieces, part + 1, parts);
+    const size_t end = border_end == pieces ? inputs : border_end * CR_CPU_SPLIT;
+    if (begin < end) t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums, begin, end);
+}
+
+static void project_part(void *context, size_t part, size_t parts)
+{
+    const task *t = context;
+    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    if (begin < end) t->kernels->project(t->noise, t->first + begin, end - begin, t->a, t->b, t->dots + begin, t->norms + begin);
+}
+
+static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first,
+                              size_t count, float *x)
+{
+    const cpu *me = (const cpu *)backend;
+    certreg_status status = check(me, noise);
+    if (status) return status;
+    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .a = z, .b = step, .x = x};
+    run(me, noise->inputs, count, draw_part, &t);
+    return CERTREG_OK;
+}
+
+static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t functions,
+                                const float *weights, size_t stride, double *sums)
+{
+    const cpu *me = (const cpu *)backend;
+    certreg_status status = check(me, noise);
+    if (!status && (functions < 1 || functions > 2)) status = CERTREG_INVALID;
+    if (status) return status;
+    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .functions = functions, .a = weights,
+              .stride = stride, .sums = sums};
+    run(me, noise->inputs, count, replay_part, &t);
+    return CERTREG_OK;
+}
+
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count,
+                                 const float *direction, const float *mask, double *dots, double *norms)
+{
+    const cpu *me = (const cpu *)backend;
+    certreg_status status = check(me, noise);
+    if (status) return status;
+    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .a = direction, .b = mask, .dots = dots,
+              .norms = norms};
+    run(me, noise->inputs, count, project_part, &t);
+    return CERTREG_OK;
+}
+
+static void op_close(certreg_backend *backend)
+{
+    cpu *me = (cpu *)backend;
+    cr_pool_destroy(me->pool, me->owner != getpid());
+    free(me);
+}
+
+static const cr_backend_ops ops = {.api_version = CR_BACKEND_API, .device = -1, .close = op_close, .draw = op_draw,
+                                   .replay = op_replay, .project = op_project};
+
+certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
+{
+    *out = NULL;
+    cpu *me = calloc(1, sizeof *me);
+    if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
+    *me = (cpu){.base = {&ops}, .kernels = cr_cpu_best(), .owner = getpid()};
+    const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
+    if (status) {
+        free(me);
+        return status;
+    }
+    *out = &me->base;
+    return CERTREG_OK;
+}
+
+certreg_status cr_cpu_force(certreg_backend *backend, int path)
+{
+    const cr_cpu_kernels *kernels = cr_cpu_path(path);
+    if (!kernels) return CERTREG_NO_BACKEND;
+    ((cpu *)backend)->kernels = kernels;
+    return CERTREG_OK;
+}
+
+certreg_backend *cr_backend_default(void)
+{
+    static cpu stateless = {.base = {&ops}}; /* never written: kernels are chosen anew, purely, by every call */
+    return &stateless.base;
+}

@@ -1,0 +1,16 @@
+/* Compiled with -mavx2 -mfma; run only where cpu.c found all of them. */
+#include "backend/cpu.h"
+
+#if defined(__x86_64__)
+#include "backend/lanes_avx2.h"
+/* after the lanes */
+#include "backend/cpu_kernel.h"
+
+const cr_cpu_kernels *cr_cpu_avx2_kernels(void)
+{
+    static const cr_cpu_kernels kernels = {"avx2", kernel_draw, kernel_replay, kernel_project};
+    return &kernels;
+}
+#else
+const cr_cpu_kernels *cr_cpu_avx2_kernels(void) { return NULL; }
+#endif

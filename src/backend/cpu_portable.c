@@ -1,0 +1,10 @@
+/* The path of every machine: plain C11, one lane. */
+#include "backend/lanes_scalar.h"
+/* after the lanes */
+#include "backend/cpu_kernel.h"
+
+const cr_cpu_kernels *cr_cpu_portable_kernels(void)
+{
+    static const cr_cpu_kernels kernels = {"portable", kernel_draw, kernel_replay, kernel_project};
+    return &kernels;
+}

@@ -1,0 +1,72 @@
+/* Arithmetic of one lane: the vocabulary of normal4.h and cpu_kernel.h in plain C and CUDA. The other lanes_*.h say the same words
+ * for a register full of lanes; a translation unit includes exactly one of them. Every operation is exact or rounded once to
+ * nearest, so all of them give the same bits. */
+#ifndef CR_BACKEND_LANES_H
+#define CR_BACKEND_LANES_H
+#include "backend/philox.h"
+#include <math.h>
+#include <string.h>
+
+#define V_LANES 1
+typedef float vf;
+typedef uint32_t vu;
+
+CR_INLINE vf v_set(float a) { return a; }
+CR_INLINE vu v_set_u(uint32_t a) { return a; }
+CR_INLINE vf v_float(vu a) { return (float)a; }
+CR_INLINE vf v_float_signed(vu a) { return (float)(int32_t)a; }
+CR_INLINE vu v_add_u(vu a, vu b) { return a + b; }
+CR_INLINE vu v_sub_u(vu a, vu b) { return a - b; }
+CR_INLINE vu v_or_u(vu a, vu b) { return a | b; }
+#define v_shl(a, bits) ((vu)((a) << (bits)))
+#define v_sar(a, bits) ((vu)((int32_t)(a) >> (bits)))
+
+CR_INLINE vu v_bits(vf a)
+{
+    vu bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+
+CR_INLINE vf v_from_bits(vu bits)
+{
+    vf a;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
+#if defined(__CUDA_ARCH__)
+CR_INLINE vf v_mul(vf a, vf b) { return __fmul_rn(a, b); }
+CR_INLINE vf v_sub(vf a, vf b) { return __fsub_rn(a, b); }
+CR_INLINE vf v_fma(vf a, vf b, vf c) { return __fmaf_rn(a, b, c); }
+CR_INLINE vf v_sqrt(vf a) { return __fsqrt_rn(a); }
+#else
+CR_INLINE vf v_mul(vf a, vf b) { return a * b; }
+CR_INLINE vf v_sub(vf a, vf b) { return a - b; }
+CR_INLINE vf v_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }
+CR_INLINE vf v_sqrt(vf a) { return sqrtf(a); }
+#endif
+
+/* b where bit 30 of the selector is set, else a. */
+CR_INLINE vf v_pick_30(vu selector, vf a, vf b) { return selector & 0x40000000u ? b : a; }
+/* a, negated where bit 31 of the selector is set. */
+CR_INLINE vf v_flip_31(vf a, vu selector) { return v_from_bits(v_bits(a) ^ (selector & 0x80000000u)); }
+
+CR_INLINE vf v_load(const float *a) { return *a; }
+CR_INLINE void v_store(float *to, vf a) { *to = a; }
+/* b, but a where `step` is zero */
+CR_INLINE vf v_unless_zero(vf step, vf a, vf b) { return step != 0.0f ? b : a; }
+
+/* Words of V_LANES blocks, in an order that v_store4 undoes when it writes their normals in the order of the blocks. `keys` are
+ * those of all rounds, one after the other. */
+CR_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first, vu words[4])
+{
+    cr_philox_block((uint64_t)keys[1] << 32 | keys[0], stream, first, words);
+}
+
+CR_INLINE void v_store4(float *to, const vf e[4])
+{
+    for (int i = 0; i < 4; i++) to[i] = e[i];
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Four random words to four standard normals: the Box-Muller transform in cuRAND's convention, with our own logarithm, sine and
+ * cosine, so that every processor and instruction set gives the same bits. Include one lanes_*.h before this file.
+ *
+ * For the pair of words (x, y): u = x 2^-32 + 2^-33 rounded to float, angle = (y + 1/2) 2^-32 turns, r = sqrt(-2 log u); the normals
+ * are (r sin angle, r cos angle). The angle is reduced in integers, hence exactly; cuRAND rounds it to a float first, which alone
+ * moves its normals by up to r * 6e-7. Against the formula in double, absolute error <= 4e-7 while r <= 4, and 9e-7 anywhere
+ * (|normal| <= 6.77, where an ulp is 4.8e-7); tests/unit_normal4.c holds both. */
+#ifndef CR_BACKEND_NORMAL4_H
+#define CR_BACKEND_NORMAL4_H
+
+/* sqrt(-2 log u) for u in [2^-33, 1]. u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2);
+ * -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a minimax polynomial (error 3e-8 relative to the logarithm). */
+CR_INLINE vf cr_normal4_radius(vf u)
+{
+    const vu k = v_sar(v_sub_u(v_bits(u), v_set_u(0x3F3504F3u)), 23);
+    const vf f = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f));
+    vf q = v_fma(f, v_set(-0.174008712f), v_set(0.285349727f));
+    q = v_fma(f, q, v_set(-0.298295349f));
+    q = v_fma(f, q, v_set(0.331551701f));
+    q = v_fma(f, q, v_set(-0.399261266f));
+    q = v_fma(f, q, v_set(0.500026762f));
+    q = v_fma(f, q, v_set(-0.66667819f));
+    q = v_fma(f, q, v_set(1.0f));
+    q = v_fma(v_mul(f, f), q, v_mul(f, v_set(-2.0f)));
+    return v_sqrt(v_fma(v_float_signed(k), v_set(-1.38629436f), q));
+}
+
+/* Sine and cosine of (y + 1/2) 2^-32 turns. The nearest quarter turn is in the two top bits of y + 2^29; what remains, times 4 and
+ * as a signed integer, is t = the part of an eighth turn in [-1, 1] times 2^31. */
+CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
+{
+    const vu quarter = v_add_u(y, v_set_u(0x20000000u));
+    const vf t = v_mul(v_float_signed(v_or_u(v_shl(y, 2), v_set_u(2u))), v_set(0x1p-31f));
+    const vf tt = v_mul(t, t);
+    vf s = v_fma(tt, v_set(-3.59545083e-05f), v_set(0.00249000709f));
+    s = v_fma(tt, s, v_set(-0.0807454363f));
+    s = v_mul(t, v_fma(tt, s, v_set(0.785398185f)));
+    vf c = v_fma(tt, v_set(3.53133464e-06f), v_set(-0.000325942005f));
+    c = v_fma(tt, c, v_set(0.015854327f));
+    c = v_fma(tt, c, v_set(-0.308425128f));
+    c = v_fma(tt, c, v_set(1.0f));
+    *sine = v_flip_31(v_pick_30(quarter, s, c), quarter);
+    *cosine = v_flip_31(v_pick_30(quarter, c, s), v_add_u(quarter, v_set_u(0x40000000u)));
+}
+
+CR_INLINE void cr_normal4_pair(vu x, vu y, vf normals[2])
+{
+    const vf u = v_fma(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
+    const vf radius = cr_normal4_radius(u);
+    vf sine, cosine;
+    cr_normal4_sincos(y, &sine, &cosine);
+    normals[0] = v_mul(radius, sine);
+    normals[1] = v_mul(radius, cosine);
+}
+
+CR_INLINE void cr_normal4_from(const vu words[4], vf normals[4])
+{
+    cr_normal4_pair(words[0], words[1], normals);
+    cr_normal4_pair(words[2], words[3], normals + 2);
+}
+
+#endif

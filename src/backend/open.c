@@ -1,0 +1,50 @@
+/* The public constructors of backends. */
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "backend/cpu.h"
+#include <unistd.h>
+
+static int32_t online(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > CR_CPU_MAX_THREADS ? CR_CPU_MAX_THREADS : (int32_t)n;
+}
+
+/* Our error becomes the caller's as far as their struct reaches. */
+static certreg_status give(certreg_error *why, const certreg_error *error, certreg_status status)
+{
+    cr_error_give(why, error);
+    return status;
+}
+
+certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, certreg_backend **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    if (!out) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "out is NULL"));
+    *out = NULL;
+    if (threads < 0 || threads > CR_CPU_MAX_THREADS)
+        return give(why, &error,
+                    cr_fail(&error, CERTREG_INVALID, "threads is %d; it must be 1 to %d, or 0 for all online processors", (int)threads,
+                            CR_CPU_MAX_THREADS));
+    return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
+}
+
+certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const char *module, certreg_error *why, certreg_backend **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    (void)stream;
+    if (!out) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "out is NULL"));
+    *out = NULL;
+    if (device < 0) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "device is %d; it must be 0 or more", (int)device));
+    if (module && !*module)
+        return give(why, &error, cr_fail(&error, CERTREG_INVALID, "module is an empty path; NULL asks for the documented search"));
+    return give(why, &error, cr_fail(&error, CERTREG_NO_BACKEND, "this release of libcertreg has no CUDA module; use the CPU backend"));
+}
+
+void certreg_backend_close(certreg_backend *backend)
+{
+    if (backend) backend->ops->close(backend);
+}

@@ -1,0 +1,11 @@
+/* The specification of a backend as plain loops, one normal at a time. Every backend must give its bits (CUDA: draw and replay). */
+#ifndef REF_BACKEND_H
+#define REF_BACKEND_H
+#include "backend/backend.h"
+
+/* Stateless; not to be closed. */
+certreg_backend *ref_backend(void);
+/* e[i][j] */
+float ref_backend_normal(const cr_noise *, uint64_t i, size_t j);
+
+#endif

@@ -1,0 +1,318 @@
+/* Contract suite: every instruction-set path and number of threads gives the bits of the plain loops in ref_backend.c. */
+#include "backend/cpu.h"
+#include "support/ref_backend.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
+
+typedef struct shape {
+    size_t inputs;
+    uint64_t first;
+    size_t count;
+    int32_t centre;
+    uint64_t seed, stream;
+} shape;
+
+static const shape shapes[] = {
+    {1, 0, 1, 0, 0, 0},
+    {1, 0, 100, 1, 1, 2},
+    {2, 3, 33, 0, 2, 3},
+    {3, 0, 65, 1, 0x0123456789ABCDEFu, 0xFEDCBA9876543210u},
+    {4, 1, 31, 0, 4, 5},
+    {5, 0, 1100, 1, 5, 6},
+    {7, 1000, 64, 0, 6, 7},
+    {12, 0, 97, 1, 7, 8},
+    {15, 7, 40, 0, 8, 9},
+    {16, 0, 32, 0, 9, 10},
+    {17, 0, 32, 1, 10, 11},
+    {63, 2, 70, 0, 11, 12},
+    {64, 0, 70, 1, 12, 13},
+    {65, 0, 70, 0, 13, 14},
+    {127, 5, 45, 0, 14, 15},
+    {128, 0, 45, 1, 15, 16},
+    {129, 0, 45, 1, 16, 17},
+    {130, 0, 350, 1, 16, 17}, /* enough work for several threads from here on */
+    {255, 0, 150, 0, 17, 18},
+    {256, 0, 150, 1, 18, 19},
+    {257, 9, 150, 0, 19, 20},
+    {784, 0, 200, 1, 20, 21},
+    {1001, 3, 67, 0, 21, 22},
+    {4095, 0, 10, 1, 22, 23},
+    {4096, 0, 33, 0, 23, 24},
+    {4097, 0, 9, 1, 24, 25},
+    {9001, 1, 5, 0, 25, 26},
+    {40000, 0, 2, 1, 26, 27},
+    {8, 0xFFFFFFF0u, 64, 0, 27, 28},          /* block index crosses 2^32 */
+    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},  /* between the two blocks of one sample and the next */
+    {784, 21913098, 60, 0, UINT64_MAX, 1},    /* inside a row: 196 * 21913098.. straddles 2^32 */
+    {4, UINT64_MAX - 99, 100, 0, 29, 30},     /* the last blocks of a stream */
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* a + offset lies one float off any alignment */
+static float *floats(size_t n) { return (float *)calloc(n + 1, sizeof(float)) + 1; }
+static void free_floats(float *a) { free(a - 1); }
+
+/* Numbers of both signs with zeros of both signs among them; those do not repeat with the period of any vector. */
+static float *numbers(size_t n, uint32_t salt)
+{
+    float *a = floats(n);
+    for (size_t j = 0; j < n; j++) {
+        const uint32_t h = ((uint32_t)j + salt) * 2654435761u;
+        a[j] = ((float)(h >> 8) / 16777216.0f - 0.5f) * 3.0f;
+        if (h % 7 == 0) a[j] = h % 2 ? 0.0f : -0.0f;
+    }
+    return a;
+}
+
+static cr_noise noise_of(const shape *s)
+{
+    return (cr_noise){.seed = s->seed, .stream = s->stream, .inputs = s->inputs, .centre = s->centre};
+}
+
+/* The backend of one setup, NULL where this machine cannot run it. */
+static certreg_backend *backend_of(int setup)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_backend *backend = NULL;
+    if (!cr_cpu_path(setup / MOST_THREADS)) return NULL;
+    ck_assert_msg(!certreg_backend_open_cpu(1 + setup % MOST_THREADS, &why, &backend), "%s", why.text);
+    ck_assert_int_eq(cr_cpu_force(backend, setup / MOST_THREADS), CERTREG_OK);
+    return backend;
+}
+
+static void same_draw(certreg_backend *backend, const shape *s)
+{
+    const cr_noise noise = noise_of(s);
+    float *z = numbers(s->inputs, 1), *step = numbers(s->inputs, 2);
+    float *ours = floats(s->inputs * s->count + 1), *theirs = floats(s->inputs * s->count);
+    ours[s->inputs * s->count] = 77.0f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, s->first, s->count, ours), CERTREG_OK);
+    ref_backend()->ops->draw(ref_backend(), &noise, z, step, s->first, s->count, theirs);
+    ck_assert_msg(ours[s->inputs * s->count] == 77.0f, "draw wrote beyond its rows");
+    ck_assert_msg(!memcmp(ours, theirs, s->inputs * s->count * sizeof *ours), "draw differs for %zu inputs", s->inputs);
+    free_floats(z), free_floats(step), free_floats(ours), free_floats(theirs);
+}
+
+static void same_replay(certreg_backend *backend, const shape *s, size_t functions)
+{
+    const cr_noise noise = noise_of(s);
+    const size_t stride = s->count + 3, n = functions * s->inputs;
+    float *weights = numbers(stride * functions, 3);
+    double *ours = calloc(n + 1, sizeof *ours), *theirs = calloc(n + 1, sizeof *theirs);
+    for (size_t j = 0; j <= n; j++) ours[j] = theirs[j] = 0.1 * (double)j;
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, s->first, s->count, functions, weights, stride, ours), CERTREG_OK);
+    ref_backend()->ops->replay(ref_backend(), &noise, s->first, s->count, functions, weights, stride, theirs);
+    for (size_t j = 0; j <= n; j++)
+        ck_assert_msg(!memcmp(ours + j, theirs + j, sizeof *ours), "replay of %zu, %zu inputs, sum %zu: %a, not %a", functions, s->inputs,
+                      j, ours[j], theirs[j]);
+    free_floats(weights), free(ours), free(theirs);
+}
+
+static void same_project(certreg_backend *backend, const shape *s)
+{
+    const cr_noise noise = noise_of(s);
+    float *direction = numbers(s->inputs, 4), *mask = floats(s->inputs);
+    for (size_t j = 0; j < s->inputs; j++) mask[j] = j % 5 != 3;
+    double *ours = calloc(2 * s->count + 1, sizeof *ours), *theirs = calloc(2 * s->count + 1, sizeof *theirs);
+    ck_assert_int_eq(backend->ops->project(backend, &noise, s->first, s->count, direction, mask, ours, ours + s->count), CERTREG_OK);
+    ref_backend()->ops->project(ref_backend(), &noise, s->first, s->count, direction, mask, theirs, theirs + s->count);
+    for (size_t i = 0; i <= 2 * s->count; i++)
+        ck_assert_msg(!memcmp(ours + i, theirs + i, sizeof *ours), "project for %zu inputs, number %zu: %a, not %a", s->inputs, i, ours[i],
+                      theirs[i]);
+    free_floats(direction), free_floats(mask), free(ours), free(theirs);
+}
+
+START_TEST(every_path_and_thread_count_gives_the_bits_of_the_specification)
+{
+    certreg_backend *backend = backend_of(_i % SETUPS);
+    if (!backend) return; /* this machine lacks the instructions */
+    const shape *s = &shapes[_i / SETUPS];
+    same_draw(backend, s);
+    same_replay(backend, s, 1);
+    same_replay(backend, s, 2);
+    same_project(backend, s);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(default_backend_gives_the_bits_of_the_specification)
+{
+    certreg_backend *backend = cr_backend_default();
+    ck_assert_ptr_nonnull(backend);
+    ck_assert_uint_eq(backend->ops->api_version, CR_BACKEND_API);
+    ck_assert_int_eq(backend->ops->device, -1);
+    same_draw(backend, &shapes[_i]);
+    same_replay(backend, &shapes[_i], 2);
+    same_project(backend, &shapes[_i]);
+}
+END_TEST
+
+START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
+{
+    const cr_noise noise = {.seed = 3, .stream = 4, .inputs = 21, .centre = 1};
+    enum { COUNT = 50 };
+    float z[21], step[21], mask[21], whole[COUNT * 21], piece[21];
+    double dots[COUNT], norms[COUNT], dot, norm;
+    for (int j = 0; j < 21; j++) z[j] = (float)j, step[j] = 0.25f, mask[j] = 1;
+    certreg_backend *backend = cr_backend_default();
+    backend->ops->draw(backend, &noise, z, step, 0, COUNT, whole);
+    backend->ops->project(backend, &noise, 0, COUNT, step, mask, dots, norms);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        backend->ops->draw(backend, &noise, z, step, i, 1, piece);
+        backend->ops->project(backend, &noise, i, 1, step, mask, &dot, &norm);
+        ck_assert(!memcmp(piece, whole + 21 * i, sizeof piece));
+        ck_assert(dot == dots[i] && norm == norms[i]);
+    }
+}
+END_TEST
+
+START_TEST(replay_can_be_cut_between_chunks)
+{
+    const cr_noise noise = {.seed = 3, .stream = 4, .inputs = 21, .centre = 0};
+    enum { COUNT = 5 * CR_REPLAY_CHUNK };
+    float *weights = numbers(COUNT, 9);
+    double whole[21] = {0}, pieces[21] = {0};
+    certreg_backend *backend = cr_backend_default();
+    backend->ops->replay(backend, &noise, 10, COUNT, 1, weights, COUNT, whole);
+    for (size_t i = 0; i < COUNT; i += CR_REPLAY_CHUNK)
+        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT, pieces);
+    ck_assert(!memcmp(whole, pieces, sizeof whole));
+    free_floats(weights);
+}
+END_TEST
+
+START_TEST(unmoved_features_and_the_centre_keep_every_bit)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 37, COUNT = 9 };
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = INPUTS, .centre = 1};
+    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++) z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < INPUTS; j++)
+            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) == (i == 0 || step[j] == 0.0f), "sample %d, feature %d", i, j);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(no_samples_change_nothing)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = 3, .centre = 1};
+    const float one[3] = {1, 1, 1};
+    float x = 5;
+    double sums[3] = {1, 2, 3};
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 0, 1, one, 0, sums), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums), CERTREG_OK);
+    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(streams_and_seeds_share_no_noise)
+{
+    const cr_noise a = {.seed = 1, .stream = 2, .inputs = 8}, b = {.seed = 1, .stream = 3, .inputs = 8},
+                   c = {.seed = 1 + (1ull << 32), .stream = 2, .inputs = 8}, d = {.seed = 1, .stream = 2 + (1ull << 32), .inputs = 8};
+    for (size_t j = 0; j < 8; j++) {
+        const float e = ref_backend_normal(&a, 5, j);
+        ck_assert(e != ref_backend_normal(&b, 5, j));
+        ck_assert(e != ref_backend_normal(&c, 5, j));
+        ck_assert(e != ref_backend_normal(&d, 5, j));
+    }
+}
+END_TEST
+
+START_TEST(child_of_a_fork_is_told_and_can_close)
+{
+    certreg_backend *backend = NULL;
+    ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = 1};
+    const float one = 1;
+    float x;
+    double sum = 0, norm = 0;
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        alarm(10);
+        int good = backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_WRONG_STATE;
+        good = good && backend->ops->replay(backend, &noise, 0, 1, 1, &one, 1, &sum) == CERTREG_WRONG_STATE;
+        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm) == CERTREG_WRONG_STATE;
+        certreg_backend_close(backend);
+        backend = cr_backend_default();
+        good = good && backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_OK;
+        _exit(good ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x), CERTREG_OK);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
+{
+    certreg_backend *backend = cr_backend_default();
+    const cr_noise noise = {.inputs = 1}, none = {.inputs = 0};
+    const float one = 1;
+    float x = 3;
+    double sum = 4, norm = 5;
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 0, &one, 1, &sum), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 3, &one, 1, &sum), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm), CERTREG_INVALID);
+    ck_assert(x == 3 && sum == 4 && norm == 5);
+}
+END_TEST
+
+START_TEST(unknown_paths_are_refused)
+{
+    ck_assert_ptr_null(cr_cpu_path(-1));
+    ck_assert_ptr_null(cr_cpu_path(3));
+    ck_assert_ptr_nonnull(cr_cpu_best());
+    certreg_backend *backend = backend_of(0);
+    ck_assert_int_eq(cr_cpu_force(backend, 3), CERTREG_NO_BACKEND);
+    same_draw(backend, &shapes[1]);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+int main(void)
+{
+    for (int path = 0; path < PATHS; path++)
+        if (!cr_cpu_path(path)) printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
+    Suite *suite = suite_create("backend");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    tcase_set_timeout(typical, 60);
+    tcase_set_timeout(limits, 60);
+    tcase_set_timeout(bad_input, 30);
+    tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0, SHAPES * SETUPS);
+    tcase_add_loop_test(typical, default_backend_gives_the_bits_of_the_specification, 0, SHAPES);
+    tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
+    tcase_add_test(typical, replay_can_be_cut_between_chunks);
+    tcase_add_test(typical, streams_and_seeds_share_no_noise);
+    tcase_add_loop_test(limits, unmoved_features_and_the_centre_keep_every_bit, 0, SETUPS);
+    tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
+    tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
+    tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);
+    tcase_add_test(bad_input, unknown_paths_are_refused);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad_input);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
