@@ -29,14 +29,14 @@ static void multiply_tile(const double *const a[2], const double *const b[2], co
 }
 
 /* One tile of columns added to the upper triangle, two rows at a time; the last odd row is paired with itself. */
-static void add_tile(const double *sums, size_t blocks, size_t inputs, const float *mask, size_t first, size_t columns, double *gram)
+static void add_tile(const double *sums, size_t stride, size_t blocks, const float *mask, size_t first, size_t columns, double *gram)
 {
     const float *weight = mask ? mask + first : NULL;
     for (size_t p = 0; p < blocks; p += 2)
         for (size_t q = p; q < blocks; q += 2) {
             const size_t p1 = p + 1 < blocks ? p + 1 : p, q1 = q + 1 < blocks ? q + 1 : q;
-            const double *const a[2] = {sums + p * inputs + first, sums + p1 * inputs + first};
-            const double *const b[2] = {sums + q * inputs + first, sums + q1 * inputs + first};
+            const double *const a[2] = {sums + p * stride + first, sums + p1 * stride + first};
+            const double *const b[2] = {sums + q * stride + first, sums + q1 * stride + first};
             double out[2][2] = {{0}};
             multiply_tile(a, b, weight, columns, out);
             gram[p * blocks + q] += out[0][0];
@@ -46,11 +46,11 @@ static void add_tile(const double *sums, size_t blocks, size_t inputs, const flo
         }
 }
 
-void cr_gradient_gram(const double *sums, size_t blocks, size_t inputs, const float *mask, double scale, double *gram)
+void cr_gradient_gram(const double *sums, size_t stride, size_t blocks, size_t inputs, const float *mask, double scale, double *gram)
 {
     memset(gram, 0, blocks * blocks * sizeof *gram);
     for (size_t first = 0; first < inputs; first += TILE)
-        add_tile(sums, blocks, inputs, mask, first, inputs - first < TILE ? inputs - first : TILE, gram);
+        add_tile(sums, stride, blocks, mask, first, inputs - first < TILE ? inputs - first : TILE, gram);
     for (size_t p = 0; p < blocks; p++)
         for (size_t q = p; q < blocks; q++) {
             const double entry = scale * scale * gram[p * blocks + q];

@@ -1,0 +1,142 @@
+# libcertreg: certified radii for noise-smoothed regression.   make help   lists the targets.
+# Everything that is built goes to lib/: the two libraries, and objects under lib/.obj/<hash of compiler and flags>/ so that
+# sanitizer objects never mix with release ones.
+SHELL   := /bin/bash
+PREFIX  ?= /usr/local
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+LIBDIR  ?= $(PREFIX)/lib$(if $(filter /usr,$(PREFIX)),$(if $(MULTIARCH),/$(MULTIARCH)))
+INCLUDEDIR ?= $(PREFIX)/include
+DESTDIR ?=
+
+number  := $(shell sed -n 's/^.define CERTREG_VERSION_NUMBER \([0-9]*\).*/\1/p' include/certreg/certreg.h)
+VERSION := $(shell echo $$(( $(number) / 10000 )).$$(( $(number) / 100 % 100 )).$$(( $(number) % 100 )))
+MAJOR   := $(firstword $(subst ., ,$(VERSION)))
+
+OPT     ?= -O2 -g
+EXTRA   ?=
+WARN    := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+# -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are the same everywhere.
+CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
+CFLAGS_ALL   := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno $(WARN) $(CFLAGS) $(EXTRA)
+LIBS    := -lm -lpthread -ldl
+config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' | sha256sum | cut -c1-12)
+OBJ     := lib/.obj/$(config)
+
+sources  := $(sort $(wildcard src/*/*.c))
+objects  := $(sources:%.c=$(OBJ)/%.o)
+support  := $(sort $(wildcard tests/support/*.c))
+tests    := $(sort $(foreach kind,unit api prop cover fault,$(wildcard tests/$(kind)_*.c)))
+programs := $(tests:tests/%.c=$(OBJ)/tests/%)
+clients  := $(sort $(wildcard examples/*.c))
+examples := $(clients:%.c=$(OBJ)/%)
+benches  := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
+PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && echo $$p && break; done)
+CHECK_LIBS   = $(shell pkg-config --libs check)
+CHECK_CFLAGS = $(shell pkg-config --cflags check)
+
+.PHONY: all deps check check-sanitize check-valgrind bench demo examples install uninstall clean distclean help abi lint
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: lib/libcertreg.a lib/libcertreg.so lib/pkgconfig/certreg.pc ## Build the static and the shared library into lib/
+
+# ---- the library ----------------------------------------------------------------------------------------------------------------
+ifeq ($(shell uname -m),x86_64)
+$(OBJ)/%_avx2.o:   ISA := -mavx2 -mfma
+$(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
+endif
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -MMD -MP -c $< -o $@
+
+# The libraries are made per configuration and copied to lib/, so that lib/ always holds what was asked for last.
+$(OBJ)/libcertreg.a: $(objects)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(OBJ)/libcertreg.so: $(objects) src/certreg.map
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libcertreg.so.$(MAJOR) -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now \
+	    -Wl,-z,relro $(LDFLAGS) $(objects) $(LIBS) -o $@
+	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
+lib/libcertreg.a: $(OBJ)/libcertreg.a
+	@cp $< $@
+lib/libcertreg.so: $(OBJ)/libcertreg.so
+	@cp $< lib/libcertreg.so.$(VERSION)
+	@ln -sf libcertreg.so.$(VERSION) lib/libcertreg.so.$(MAJOR)
+	@ln -sf libcertreg.so.$(MAJOR) $@
+# Which configuration lib/ holds: a change of flags makes the copies again.
+lib/libcertreg.a lib/libcertreg.so: lib/.obj/current
+lib/.obj/current: FORCE
+	@mkdir -p $(@D); echo $(config) | cmp -s - $@ || echo $(config) > $@
+FORCE:
+
+define fill_pc
+sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(1)|' -e 's|@INCLUDEDIR@|$(2)|' -e 's|@VERSION@|$(VERSION)|' \
+    -e 's|@LIBS_PRIVATE@|$(LIBS)|' pkgconfig/certreg.pc.in
+endef
+lib/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in Makefile include/certreg/certreg.h
+	@mkdir -p $(@D)
+	@$(call fill_pc,$(CURDIR)/lib,$(CURDIR)/include) > $@
+
+# ---- dependencies ---------------------------------------------------------------------------------------------------------------
+packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check zlib1g-dev python3 python3-numpy python3-pip valgrind
+deps: ## Install what is missing (Debian packages; ONNX Runtime for the demo from PyPI into lib/deps)
+	@missing=; for p in $(packages); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
+	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || { mkdir -p lib/deps; \
+	    python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
+	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
+	    echo "ONNX Runtime could not be installed: the demo will use its built-in evaluator"; }
+
+# ---- tests ----------------------------------------------------------------------------------------------------------------------
+# unit, prop, cover and fault tests see the inside (static library); api tests only the public header and the shared library.
+$(OBJ)/tests/api_%: $(OBJ)/tests/api_%.o $(OBJ)/libcertreg.so
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(CHECK_LIBS) $(LIBS)
+$(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
+	$(CC) $(CFLAGS_ALL) $< $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
+$(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
+
+check: all $(programs) examples ## Build and run every test
+	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
+	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
+	@$(MAKE) --no-print-directory check-valgrind
+.PHONY: sanitized
+sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 OBJ=$(OBJ) SANITIZED=1 bash tests/run.sh $^
+check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(programs))
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 OBJ=$(OBJ) SANITIZED=1 WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
+
+# ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
+$(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -lm
+examples: $(examples) ## Build the example programs
+
+bench: all $(benches) ## Measure speed against peers: prints, and writes lib/bench.csv
+	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
+	@set -e; for b in $(benches); do echo "== $$(basename $$b)"; PYTHON='$(PYTHON)' $$b lib/bench.csv; done; echo; cat lib/bench.csv
+$(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/libcertreg.a
+	$(CC) $(CFLAGS_ALL) $< $(OBJ)/libcertreg.a -o $@ $(LIBS)
+
+# ---- the rest -------------------------------------------------------------------------------------------------------------------
+install: all ## Install into $(DESTDIR)$(PREFIX)
+	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)/certreg'
+	install -m 644 include/certreg/certreg.h '$(DESTDIR)$(INCLUDEDIR)/certreg/'
+	install -m 644 lib/libcertreg.a '$(DESTDIR)$(LIBDIR)/'
+	install -m 755 lib/libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/'
+	ln -sf libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libcertreg.so.$(MAJOR)'
+	ln -sf libcertreg.so.$(MAJOR) '$(DESTDIR)$(LIBDIR)/libcertreg.so'
+	$(call fill_pc,$(LIBDIR),$(INCLUDEDIR)) > '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc'
+uninstall: ## Remove what install put there
+	rm -f '$(DESTDIR)$(LIBDIR)'/libcertreg.{a,so,so.$(MAJOR),so.$(VERSION)} '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc' \
+	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h'
+	-rmdir '$(DESTDIR)$(INCLUDEDIR)/certreg' 2>/dev/null
+clean: ## Remove what was built (lib/deps stays; distclean removes it too)
+	rm -rf lib/.obj lib/demo lib/pkgconfig lib/libcertreg.* lib/bench*.csv
+distclean: clean
+	rm -rf lib
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

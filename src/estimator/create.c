@@ -1,0 +1,221 @@
+/* Size, create, destroy: the only place of the room that takes memory. */
+#include "base/structs.h"
+#include "estimator/estimator.h"
+#include "estimator/psi.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
+static const double half_turn = 3.14159265358979323846;
+
+static int on_device(const certreg_backend *backend)
+{
+    return backend->ops->alloc != NULL;
+}
+
+/* x, y, z, step: in the estimator's memory on the CPU, in the device's own elsewhere. */
+static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, cr_buffers *at)
+{
+    at->x = cr_arena_take(arena, model->batch * model->inputs, sizeof(float));
+    at->y = cr_arena_take(arena, model->batch * columns, sizeof(float));
+}
+
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, cr_buffers *at)
+{
+    at->sums = cr_arena_take(arena, 2 * plan->blocks * model->inputs, sizeof(double));
+    at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
+    at->weights = cr_arena_take(arena, 2 * CR_TILE, sizeof(float));
+    at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
+    at->norms = cr_arena_take(arena, CR_TILE, sizeof(double));
+    at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
+}
+
+static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, cr_buffers *at)
+{
+    at->scale = cr_arena_take(arena, model->inputs, sizeof(float));
+    at->mask = cr_arena_take(arena, model->inputs, sizeof(float));
+    at->z = cr_arena_take(arena, model->inputs, sizeof(float));
+    at->step = cr_arena_take(arena, model->inputs, sizeof(float));
+    at->kind = cr_arena_take(arena, model->outputs, sizeof(int32_t));
+    at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
+    at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
+    lay_out_batch(arena, model, columns, at);
+    at->y_host = at->y;
+    at->record = cr_arena_take(arena, plan->capacity * model->outputs, sizeof(float));
+    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, at);
+}
+
+/* ---- what the caller said, checked and with its defaults ---------------------------------------------------------------------- */
+static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
+{
+    *active = model->scale ? 0 : model->inputs;
+    for (size_t j = 0; model->scale && j < model->inputs; j++) {
+        const float s = model->scale[j];
+        if (!(s >= 0) || !isfinite(s))
+            return cr_fail(why, CERTREG_INVALID, "model.scale[%zu] is %g; it must be finite and not negative", j, (double)s);
+        *active += s > 0;
+    }
+    if (!*active) return cr_fail(why, CERTREG_INVALID, "model.scale is zero for every feature: nothing would be perturbed");
+    return CERTREG_OK;
+}
+
+static certreg_status check_output(const certreg_model *model, size_t k, certreg_error *why)
+{
+    const int32_t kind = model->kind ? model->kind[k] : CERTREG_REAL;
+    const double lo = model->lo ? model->lo[k] : -INFINITY, hi = model->hi ? model->hi[k] : INFINITY;
+    if (kind < CERTREG_REAL || kind > CERTREG_ANGLE_PAIR)
+        return cr_fail(why, CERTREG_INVALID, "model.kind[%zu] is %d, which is no output kind", k, (int)kind);
+    if (!(lo < hi))
+        return cr_fail(why, CERTREG_INVALID, "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
+    if (kind != CERTREG_REAL && isfinite(lo) != isfinite(hi))
+        return cr_fail(why, CERTREG_INVALID, "output %zu is an angle: give both ends of its turn, or neither", k);
+    return CERTREG_OK;
+}
+
+static certreg_status check_model(certreg_model *model, size_t *columns, size_t *active, certreg_error *why)
+{
+    if (model->reserved) return cr_fail(why, CERTREG_INVALID, "model.reserved is %d; it must be 0", (int)model->reserved);
+    if (!model->inputs) return cr_fail(why, CERTREG_INVALID, "model.inputs is 0; it must be at least 1");
+    if (!model->outputs) return cr_fail(why, CERTREG_INVALID, "model.outputs is 0; it must be at least 1");
+    if (model->inputs > SIZE_MAX / 4096 || model->outputs > SIZE_MAX / 4096 || model->outputs > INT32_MAX / 2)
+        return cr_fail(why, CERTREG_NO_MEMORY, "model.inputs = %zu, model.outputs = %zu do not fit into memory", model->inputs, model->outputs);
+    if (!model->batch) model->batch = 256;
+    *columns = 0;
+    for (size_t k = 0; k < model->outputs; k++) {
+        certreg_status status = check_output(model, k, why);
+        if (status) return status;
+        *columns += model->kind && model->kind[k] == CERTREG_ANGLE_PAIR ? 2 : 1;
+    }
+    return check_scale(model, active, why);
+}
+
+static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
+{
+    const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE;
+    if (!plan->capacity) return cr_fail(why, CERTREG_INVALID, "plan.capacity is 0; give the most samples that one input may take");
+    if (plan->facts & ~known)
+        return cr_fail(why, CERTREG_INVALID, "plan.facts asks for 0x%x, which this version does not estimate", plan->facts & ~known);
+    if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
+        return cr_fail(why, CERTREG_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits", plan->flags, plan->reserved);
+    if (!plan->facts) plan->facts = known;
+    if (!plan->blocks) plan->blocks = 64;
+    if (plan->blocks < 64 || plan->blocks > 65536)
+        return cr_fail(why, CERTREG_INVALID, "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
+    if (plan->pilot == 0) plan->pilot = cr_pilot_size(plan->capacity, plan->blocks);
+    else if (plan->pilot == SIZE_MAX) plan->pilot = 0;
+    else if (plan->pilot >= plan->capacity)
+        return cr_fail(why, CERTREG_INVALID, "plan.pilot = %zu leaves nothing of plan.capacity = %zu", plan->pilot, plan->capacity);
+    return CERTREG_OK;
+}
+
+typedef struct request { /* everything create and size agree upon */
+    certreg_backend *backend;
+    certreg_model model;
+    certreg_plan plan;
+    size_t columns, active, bytes;
+} request;
+
+static certreg_status read_request(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, request *out,
+                                   certreg_error *why)
+{
+    memset(out, 0, sizeof *out);
+    out->backend = backend ? backend : cr_backend_default();
+    certreg_status status = cr_struct_read(&out->model, sizeof out->model, OLDEST_MODEL, model, "model", why);
+    if (!status) status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
+    if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
+    if (!status) status = check_plan(&out->plan, why);
+    if (status) return status;
+    cr_arena arena = {0};
+    cr_buffers none;
+    cr_arena_take(&arena, 1, sizeof(certreg_estimator));
+    lay_out(&arena, &out->model, &out->plan, out->columns, &none);
+    if (arena.overflow)
+        return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
+                       out->model.batch, out->plan.capacity);
+    out->bytes = arena.used;
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
+{
+    if (!bytes) return CERTREG_INVALID;
+    request r;
+    const certreg_status status = read_request(backend, model, plan, &r, NULL);
+    *bytes = status ? 0 : r.bytes;
+    return status;
+}
+
+/* ---- create ------------------------------------------------------------------------------------------------------------------- */
+static void copy_model(certreg_estimator *e, const request *r)
+{
+    for (size_t j = 0; j < e->model.inputs; j++) {
+        e->at.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
+        e->at.mask[j] = e->at.scale[j] > 0 ? 1.0f : 0.0f;
+    }
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_REAL;
+        double lo = r->model.lo ? r->model.lo[k] : -INFINITY, hi = r->model.hi ? r->model.hi[k] : INFINITY;
+        if (kind != CERTREG_REAL && !isfinite(lo)) lo = -half_turn, hi = half_turn;
+        e->at.kind[k] = kind, e->at.lo[k] = lo, e->at.hi[k] = hi;
+    }
+    e->model.scale = e->at.scale, e->model.kind = e->at.kind, e->model.lo = e->at.lo, e->model.hi = e->at.hi;
+}
+
+static certreg_status take_memory(const request *r, void **memory, certreg_error *why)
+{
+    if (r->plan.memory) {
+        *memory = r->plan.memory;
+        if ((uintptr_t)*memory % CR_ALIGN) return cr_fail(why, CERTREG_INVALID, "plan.memory is not aligned to %u bytes", CR_ALIGN);
+        if (r->plan.memory_bytes < r->bytes)
+            return cr_fail(why, CERTREG_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed", r->plan.memory_bytes, r->bytes);
+        return CERTREG_OK;
+    }
+    const size_t rounded = (r->bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
+    *memory = aligned_alloc(CR_ALIGN, rounded);
+    return *memory ? CERTREG_OK : cr_fail(why, CERTREG_NO_MEMORY, "no memory for an estimator of %zu bytes", rounded);
+}
+
+static certreg_estimator *build(void *memory, const request *r)
+{
+    memset(memory, 0, r->bytes);
+    cr_arena arena = {.base = memory};
+    certreg_estimator *e = cr_arena_take(&arena, 1, sizeof *e);
+    e->backend = r->backend;
+    e->model = r->model;
+    e->plan = r->plan;
+    e->columns = r->columns;
+    e->active = r->active;
+    e->owns_memory = !r->plan.memory;
+    e->process = (int64_t)getpid();
+    lay_out(&arena, &r->model, &r->plan, r->columns, &e->at);
+    copy_model(e, r);
+    cr_error_clear(&e->error);
+    atomic_init(&e->cancel, 0);
+    cr_record_clear(e);
+    return e;
+}
+
+certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan,
+                                        certreg_error *why, certreg_estimator **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    if (!out) return CERTREG_INVALID;
+    *out = NULL;
+    request r;
+    void *memory = NULL;
+    certreg_status status = read_request(backend, model, plan, &r, &error);
+    if (!status && on_device(r.backend))
+        status = cr_fail(&error, CERTREG_NO_BACKEND, "this version has no estimator for backends with memory of their own");
+    if (!status) status = take_memory(&r, &memory, &error);
+    if (!status) *out = build(memory, &r);
+    cr_error_give(why, &error);
+    return status;
+}
+
+void certreg_estimator_destroy(certreg_estimator *e)
+{
+    if (e && e->owns_memory) free(e);
+}

@@ -1,0 +1,73 @@
+/* The estimator handle: one model, one plan, one input at a time, and the record of its outputs. */
+#ifndef CR_ESTIMATOR_ESTIMATOR_H
+#define CR_ESTIMATOR_ESTIMATOR_H
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdatomic.h>
+
+#define CR_TILE 512u /* samples whose weights are held at once during a replay; a multiple of CR_REPLAY_CHUNK */
+
+typedef struct cr_buffers { /* all memory of an estimator; one layout function counts and carves it */
+    float *scale, *mask;       /* inputs: noise scale; 1 where it is positive */
+    int32_t *kind;             /* outputs */
+    double *lo, *hi;           /* outputs: declared range; a full turn for angles */
+    float *z, *step;           /* inputs: the input; sigma * scale */
+    float *x, *y;              /* a batch of the model; on a device they live there */
+    float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
+    float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
+    double *sums;              /* 2 functions * blocks * inputs */
+    double *gram;              /* blocks * blocks */
+    float *weights;            /* 2 * CR_TILE */
+    double *dots, *norms;      /* CR_TILE each */
+    float *direction;          /* inputs */
+} cr_buffers;
+
+struct certreg_estimator {
+    certreg_error error;
+    certreg_backend *backend;
+    certreg_model model;       /* defaults resolved; its arrays are those of `at` */
+    certreg_plan plan;         /* defaults resolved; pilot 0 = none */
+    cr_buffers at;
+    void *device_memory;       /* x, y, z, step of a backend with memory of its own */
+    size_t columns;            /* of y: pairs take two */
+    size_t active;             /* inputs with positive scale: the dimension of the noise */
+    cr_noise noise;
+    double sigma;
+    size_t present;            /* samples in the record */
+    int begun;
+    int64_t process;           /* a forked child must not share threads or devices */
+    atomic_int cancel;
+    double deadline;           /* CLOCK_MONOTONIC seconds; 0: none */
+    double slowest_batch, closing_seconds;
+    double model_seconds, library_seconds;
+    int owns_memory;
+};
+
+/* Whether plans with these facts need block sums, that is a replay of the noise. */
+static inline int cr_estimator_has_gradient(const certreg_estimator *e)
+{
+    return (e->plan.facts & CERTREG_GRADIENT) != 0;
+}
+
+/* ---- sample.c */
+double cr_estimator_now(void);
+/* WRONG_STATE before begin and in a forked child. */
+certreg_status cr_estimator_ready(certreg_estimator *);
+
+/* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */
+void cr_record_clear(certreg_estimator *);
+int cr_record_has(const certreg_estimator *, uint64_t sample);
+/* An output that failed and is counted as the least score. Reads as NaN. */
+float cr_record_failed(void);
+/* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or nothing.
+ * Rows that are already there must agree, else MISMATCH. first_row is for the error only. */
+certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count, const float *y, int64_t first_row);
+/* The number of samples when the record is 0 .. n-1 without gap, else WRONG_STATE naming the gap. */
+certreg_status cr_record_length(certreg_estimator *, size_t *count);
+static inline float cr_record_value(const certreg_estimator *e, size_t sample, size_t output)
+{
+    return e->at.record[sample * e->model.outputs + output];
+}
+
+#endif

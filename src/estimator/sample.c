@@ -1,0 +1,207 @@
+/* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a loop of their own. */
+#include "estimator/estimator.h"
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+double cr_estimator_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+certreg_status cr_estimator_ready(certreg_estimator *e)
+{
+    if (e->process != (int64_t)getpid())
+        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
+    if (!e->begun) return cr_fail(&e->error, CERTREG_WRONG_STATE, "certreg_estimator_begin has not been called");
+    return CERTREG_OK;
+}
+
+/* ---- begin -------------------------------------------------------------------------------------------------------------------- */
+/* Float has to carry the noise: below 2^10 units in the last place of z_j its distribution is no longer Gaussian. */
+static certreg_status check_feature(certreg_estimator *e, size_t j, float z, double sigma)
+{
+    if (!isfinite(z)) {
+        cr_fail(&e->error, CERTREG_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
+        return e->error.value = (double)z, CERTREG_INVALID;
+    }
+    if (!(e->at.scale[j] > 0)) return CERTREG_OK;
+    const double step = sigma * (double)e->at.scale[j];
+    const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
+    if (!(step >= 1024 * ulp) || step < (double)FLT_MIN || !(step + fabs((double)z) < (double)FLT_MAX / 16))
+        return cr_fail(&e->error, CERTREG_INVALID,
+                       "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 ulp = %g and no overflow)", j, step,
+                       (double)z, 1024 * ulp);
+    return CERTREG_OK;
+}
+
+static certreg_status check_input(certreg_estimator *e, const float *z, double sigma)
+{
+    if (e->process != (int64_t)getpid())
+        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
+    if (!z) return cr_fail(&e->error, CERTREG_INVALID, "z is NULL");
+    if (!(sigma > 0) || !isfinite(sigma)) return cr_fail(&e->error, CERTREG_INVALID, "sigma is %g; it must be positive and finite", sigma);
+    for (size_t j = 0; j < e->model.inputs; j++) {
+        const certreg_status status = check_feature(e, j, z[j], sigma);
+        if (status) return status;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+{
+    if (!e) return CERTREG_INVALID;
+    cr_error_clear(&e->error);
+    e->begun = 0;
+    const certreg_status status = check_input(e, z, sigma);
+    if (status) return status;
+    const double start = cr_estimator_now();
+    for (size_t j = 0; j < e->model.inputs; j++) {
+        e->at.z[j] = z[j];
+        e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
+    }
+    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
+    e->sigma = sigma;
+    cr_record_clear(e);
+    e->slowest_batch = e->model_seconds = 0;
+    e->begun = 1;
+    e->library_seconds = cr_estimator_now() - start;
+    return CERTREG_OK;
+}
+
+/* ---- one batch ---------------------------------------------------------------------------------------------------------------- */
+typedef struct span { /* samples */
+    uint64_t first, end;
+} span;
+
+static certreg_status interrupted(certreg_estimator *e)
+{
+    if (atomic_exchange(&e->cancel, 0)) return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled with %zu samples in the record", e->present);
+    if (e->deadline > 0 && cr_estimator_now() + e->slowest_batch + e->closing_seconds > e->deadline)
+        return cr_fail(&e->error, CERTREG_DEADLINE, "the deadline leaves no time for another batch; %zu samples in the record", e->present);
+    return CERTREG_OK;
+}
+
+static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used)
+{
+    const size_t rows = e->model.batch;
+    certreg_batch b = {.struct_size = sizeof b, .device = e->backend->ops->device, .rows = rows, .inputs = e->model.inputs,
+                       .columns = e->columns, .first = batch_first, .used_first = (size_t)(used.first - batch_first),
+                       .used_count = (size_t)(used.end - used.first), .x = e->at.x, .y = e->at.y};
+    for (size_t i = 0; i < rows * e->columns; i++) e->at.y[i] = NAN;
+    const double start = cr_estimator_now();
+    const int code = e->model.eval(e->model.user, &b);
+    e->model_seconds += cr_estimator_now() - start;
+    if (!code) return CERTREG_OK;
+    cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
+            (unsigned long long)(used.end - 1));
+    e->error.sample = (int64_t)used.first;
+    e->error.row = (int64_t)b.used_first;
+    e->error.model_code = code;
+    return CERTREG_MODEL_FAILED;
+}
+
+/* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. */
+static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used)
+{
+    const double start = cr_estimator_now(), model_before = e->model_seconds;
+    certreg_status status = e->backend->ops->draw(e->backend, &e->noise, e->at.z, e->at.step, batch_first, e->model.batch, e->at.x);
+    if (status) return cr_fail(&e->error, status, "the backend failed to draw noise");
+    status = call_model(e, batch_first, used);
+    for (uint64_t i = used.first; !status && i < used.end; i++)
+        if (!cr_record_has(e, i)) {
+            const size_t row = (size_t)(i - batch_first);
+            status = cr_record_store(e, i, 1, e->at.y_host + row * e->columns, (int64_t)row);
+        }
+    const double took = cr_estimator_now() - start;
+    e->library_seconds += took - (e->model_seconds - model_before);
+    if (took > e->slowest_batch) e->slowest_batch = took;
+    return status;
+}
+
+static int all_there(const certreg_estimator *e, span s)
+{
+    for (uint64_t i = s.first; i < s.end; i++)
+        if (!cr_record_has(e, i)) return 0;
+    return 1;
+}
+
+static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+{
+    const certreg_status status = cr_estimator_ready(e);
+    if (status) return status;
+    if (first > e->plan.capacity || count > e->plan.capacity - first) {
+        cr_fail(&e->error, CERTREG_TOO_MANY, "samples %llu and %zu more go beyond plan.capacity = %zu", (unsigned long long)first, count,
+                e->plan.capacity);
+        return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+{
+    if (!e) return CERTREG_INVALID;
+    cr_error_clear(&e->error);
+    certreg_status status = check_span(e, first, count);
+    if (status) return status;
+    if (!e->model.eval)
+        return cr_fail(&e->error, CERTREG_WRONG_STATE, "model.eval is NULL: use certreg_estimator_draw and _record");
+    const uint64_t end = first + count, batch = e->model.batch;
+    for (uint64_t at = first / batch * batch; at < end; at += batch) {
+        const span used = {at > first ? at : first, end - at < batch ? end : at + batch};
+        if (all_there(e, used)) continue;
+        if ((status = interrupted(e))) return status;
+        if ((status = run_batch(e, at, used))) return status;
+        if (e->plan.progress && e->plan.progress(e->plan.progress_user, used.end - first, count))
+            return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
+    }
+    return CERTREG_OK;
+}
+
+/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
+certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
+    if (!e) return CERTREG_INVALID;
+    cr_error_clear(&e->error);
+    certreg_status status = cr_estimator_ready(e);
+    if (status) return status;
+    if (!x && count) return cr_fail(&e->error, CERTREG_INVALID, "x is NULL");
+    if (first > e->plan.capacity + e->model.batch || count > SIZE_MAX / sizeof(float) / e->model.inputs)
+        return cr_fail(&e->error, CERTREG_TOO_MANY, "samples from %llu go beyond plan.capacity = %zu", (unsigned long long)first,
+                       e->plan.capacity);
+    const double start = cr_estimator_now();
+    status = e->backend->ops->draw(e->backend, &e->noise, e->at.z, e->at.step, first, count, x);
+    e->library_seconds += cr_estimator_now() - start;
+    return status ? cr_fail(&e->error, status, "the backend failed to draw noise") : CERTREG_OK;
+}
+
+certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count, const float *y)
+{
+    if (!e) return CERTREG_INVALID;
+    cr_error_clear(&e->error);
+    const certreg_status status = check_span(e, first, count);
+    if (status) return status;
+    if (!y && count) return cr_fail(&e->error, CERTREG_INVALID, "y is NULL");
+    return cr_record_store(e, first, count, y, 0);
+}
+
+/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
+void certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+{
+    if (e) e->deadline = seconds > 0 ? cr_estimator_now() + seconds : 0;
+}
+
+void certreg_estimator_cancel(certreg_estimator *e)
+{
+    if (e) atomic_store(&e->cancel, 1);
+}
+
+const certreg_error *certreg_estimator_error(const certreg_estimator *e)
+{
+    return e ? &e->error : NULL;
+}

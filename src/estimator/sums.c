@@ -1,0 +1,70 @@
+#include "estimator/sums.h"
+#include "estimator/gradient.h"
+#include <string.h>
+
+static size_t block_length(const certreg_estimator *e, size_t count)
+{
+    return count / e->plan.blocks;
+}
+
+static certreg_status failed(certreg_estimator *e, certreg_status status)
+{
+    return cr_fail(&e->error, status, "the backend failed to replay the noise");
+}
+
+static void fill_weights(certreg_estimator *e, const cr_sums *s, size_t first, size_t count)
+{
+    for (size_t f = 0; f < s->functions; f++)
+        for (size_t i = 0; i < count; i++)
+            e->at.weights[f * CR_TILE + i] = (float)(cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]);
+}
+
+/* One block, tile by tile; the tiles are multiples of the backend's chunk, so that bits do not depend on them. */
+static certreg_status sum_block(certreg_estimator *e, const cr_sums *s, size_t first, size_t length, double *sums)
+{
+    for (size_t done = 0; done < length; done += CR_TILE) {
+        const size_t count = length - done < CR_TILE ? length - done : CR_TILE;
+        fill_weights(e, s, first + done, count);
+        const certreg_status status =
+            e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, CR_TILE, sums);
+        if (status) return failed(e, status);
+    }
+    return CERTREG_OK;
+}
+
+certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums *s)
+{
+    const size_t length = block_length(e, s->count), d = e->model.inputs;
+    if (!length)
+        return cr_fail(&e->error, CERTREG_INVALID, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
+                       s->count, e->plan.blocks);
+    memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
+    for (size_t b = 0; b < e->plan.blocks; b++) {
+        const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
+        if (status) return status;
+    }
+    return CERTREG_OK;
+}
+
+void cr_sums_gram(certreg_estimator *e, const cr_sums *s, size_t f)
+{
+    const size_t d = e->model.inputs;
+    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, 1 / (double)block_length(e, s->count), e->at.gram);
+}
+
+certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)
+{
+    const cr_score identity = {.kind = CR_SCORE_OUTPUT};
+    const cr_sums whole = {.score = {&identity, NULL}, .functions = 1, .output = output};
+    memset(e->at.sums, 0, e->model.inputs * sizeof *e->at.sums);
+    certreg_status status = sum_block(e, &whole, first, count, e->at.sums);
+    if (status) return status;
+    cr_paper_start(paper, e->at.sums, e->at.mask, e->model.inputs, count, e->at.direction);
+    for (size_t done = 0; done < count; done += CR_TILE) {
+        const size_t n = count - done < CR_TILE ? count - done : CR_TILE;
+        status = e->backend->ops->project(e->backend, &e->noise, first + done, n, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
+        if (status) return failed(e, status);
+        cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
+    }
+    return CERTREG_OK;
+}
