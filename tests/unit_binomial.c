@@ -1,0 +1,179 @@
+/* Binomial bounds and Student quantiles against known answers (tests/data/make_binomial.py). */
+#include "base/binomial.h"
+#include "data/binomial.inc"
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
+
+static double relative(double got, double want)
+{
+    return fabs(got - want) / fmax(fabs(want), DBL_MIN);
+}
+
+START_TEST(cdf_agrees_with_sixty_digits)
+{
+    const double got = cr_binomial_cdf(cdf_rows[_i].k, cdf_rows[_i].n, cdf_rows[_i].p);
+    const double allowed = 1e-13 + 1e-14 * sqrt((double)cdf_rows[_i].n);
+    ck_assert_msg(relative(got, cdf_rows[_i].cdf) < allowed, "%.17g, want %.17g", got, cdf_rows[_i].cdf);
+}
+END_TEST
+
+START_TEST(two_tails_add_up_to_one)
+{
+    const uint64_t k = cdf_rows[_i].k, n = cdf_rows[_i].n;
+    const double sum = cr_binomial_cdf(k, n, cdf_rows[_i].p) + cr_binomial_sf(k + 1, n, cdf_rows[_i].p);
+    ck_assert_double_eq_tol(sum, 1, 1e-12 + 1e-14 * sqrt((double)n));
+}
+END_TEST
+
+START_TEST(upper_bound_is_never_below_the_true_one)
+{
+    const double got = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
+    ck_assert_msg(got >= bound_rows[_i].upper, "%.17g is below %.17g", got, bound_rows[_i].upper);
+}
+END_TEST
+
+START_TEST(lower_bound_is_never_above_the_true_one)
+{
+    const double got = cr_binomial_lower(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
+    ck_assert_msg(got <= bound_rows[_i].lower, "%.17g is above %.17g", got, bound_rows[_i].lower);
+}
+END_TEST
+
+/* A bound's tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound depends on its slope, at least
+ * min(k, n - k) + 1 over the bound, or over its complement. */
+START_TEST(bounds_are_as_tight_as_their_margin)
+{
+    const double n = (double)bound_rows[_i].n, allowed = 4 * (1e-13 + 1e-14 * sqrt(n));
+    const double high = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
+    const double low = cr_binomial_lower(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
+    ck_assert_msg(high <= bound_rows[_i].upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5), "%.17g, want %.17g", high,
+                  bound_rows[_i].upper);
+    ck_assert_msg(low >= bound_rows[_i].lower * (1 - allowed) - 2 * DBL_EPSILON * (low > 0.5), "%.17g, want %.17g", low,
+                  bound_rows[_i].lower);
+}
+END_TEST
+
+START_TEST(student_quantiles_agree_with_sixty_digits)
+{
+    const double got = cr_student_quantile_sf(student_rows[_i].q, student_rows[_i].degrees);
+    ck_assert_msg(relative(got, student_rows[_i].t) < 1e-12, "%.17g, want %.17g", got, student_rows[_i].t);
+}
+END_TEST
+
+START_TEST(incomplete_beta_agrees_with_sixty_digits)
+{
+    const double a = beta_rows[_i].a, b = beta_rows[_i].b, x = beta_rows[_i].x;
+    const double got = cr_beta_lower(a, b, x, 1 - x);
+    ck_assert_msg(relative(got, beta_rows[_i].value) < 1e-12, "%.17g, want %.17g", got, beta_rows[_i].value);
+}
+END_TEST
+
+START_TEST(student_quantile_is_symmetric)
+{
+    ck_assert_double_eq(cr_student_quantile(0.5, 63), 0);
+    ck_assert_double_eq_tol(cr_student_quantile(0.975, 63), cr_student_quantile_sf(0.025, 63), 1e-12);
+    ck_assert_double_eq_tol(cr_student_quantile(0.025, 63), -cr_student_quantile_sf(0.025, 63), 1e-12);
+    ck_assert_double_eq_tol(cr_student_quantile_sf(0.75, 5), -cr_student_quantile_sf(0.25, 5), 1e-12);
+}
+END_TEST
+
+START_TEST(critical_count_is_the_largest_within_the_level)
+{
+    const uint64_t sizes[] = {1, 7, 64, 1000, 100000};
+    const double shares[] = {0.02, 0.3, 0.5, 0.9}, levels[] = {0.3, 0.05, 1e-6};
+    const uint64_t n = sizes[_i];
+    for (int s = 0; s < 4; s++)
+        for (int l = 0; l < 3; l++) {
+            const int64_t k = cr_binomial_critical(n, shares[s], levels[l]);
+            if (k >= 0) ck_assert_double_le(cr_binomial_cdf((uint64_t)k, n, shares[s]), levels[l]);
+            ck_assert_double_gt(cr_binomial_cdf((uint64_t)(k + 1), n, shares[s]), levels[l] * (1 - 1e-10));
+        }
+}
+END_TEST
+
+START_TEST(all_or_no_successes_give_the_closed_form)
+{
+    ck_assert_double_eq(cr_binomial_upper(10, 10, 0.05), 1);
+    ck_assert_double_eq(cr_binomial_lower(0, 10, 0.05), 0);
+    ck_assert_double_eq_tol(cr_binomial_upper(0, 1000, 0.05), -expm1(log(0.05) / 1000), 1e-14);
+    ck_assert_double_eq_tol(cr_binomial_lower(1000, 1000, 0.05), exp(log(0.05) / 1000), 1e-14);
+    ck_assert_double_eq(cr_binomial_upper(0, 0, 0.05), 1);
+    ck_assert_double_eq(cr_binomial_lower(0, 0, 0.05), 0);
+}
+END_TEST
+
+START_TEST(certain_and_impossible_shares_give_certain_tails)
+{
+    ck_assert_double_eq(cr_binomial_cdf(3, 10, 0), 1);
+    ck_assert_double_eq(cr_binomial_cdf(3, 10, 1), 0);
+    ck_assert_double_eq(cr_binomial_cdf(10, 10, 1), 1);
+    ck_assert_double_eq(cr_binomial_sf(0, 10, 0), 1);
+    ck_assert_double_eq(cr_binomial_sf(1, 10, 0), 0);
+    ck_assert_double_eq(cr_binomial_sf(11, 10, 1), 0);
+    ck_assert_double_eq(cr_beta_lower(2, 3, 0, 1), 0);
+    ck_assert_double_eq(cr_beta_lower(2, 3, 1, 0), 1);
+}
+END_TEST
+
+START_TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
+{
+    for (uint64_t k = 0; k < 64; k++) {
+        ck_assert_double_lt(cr_binomial_upper(k, 64, 0.05), cr_binomial_upper(k + 1, 64, 0.05));
+        ck_assert_double_ge(cr_binomial_upper(k, 64, 0.01), cr_binomial_upper(k, 64, 0.05));
+        ck_assert_double_lt(cr_binomial_lower(k, 64, 0.05), cr_binomial_upper(k, 64, 0.05));
+    }
+}
+END_TEST
+
+START_TEST(bad_numbers_never_give_a_bound_that_promises)
+{
+    ck_assert_double_nan(cr_binomial_cdf(1, 10, -0.1));
+    ck_assert_double_nan(cr_binomial_cdf(1, 10, NAN));
+    ck_assert_double_nan(cr_binomial_sf(1, 10, 1.5));
+    ck_assert_double_eq(cr_binomial_upper(1, 10, 0), 1);
+    ck_assert_double_eq(cr_binomial_upper(1, 10, 1), 1);
+    ck_assert_double_eq(cr_binomial_upper(1, 10, NAN), 1);
+    ck_assert_double_eq(cr_binomial_lower(1, 10, -1), 0);
+    ck_assert_double_eq(cr_binomial_lower(11, 10, 0.1), 0);
+    ck_assert_double_nan(cr_student_quantile_sf(0, 5));
+    ck_assert_double_nan(cr_student_quantile_sf(0.1, 0));
+    ck_assert_double_nan(cr_student_quantile_sf(NAN, 5));
+    ck_assert_double_nan(cr_beta_lower(0, 1, 0.5, 0.5));
+    ck_assert(cr_binomial_critical(10, 0.5, 1e-9) == -1);
+    ck_assert(cr_binomial_critical(10, NAN, 0.1) == -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("binomial");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    tcase_set_timeout(typical, 30);
+    tcase_set_timeout(limits, 30);
+    tcase_set_timeout(bad, 10);
+    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, ROWS(cdf_rows));
+    tcase_add_loop_test(typical, two_tails_add_up_to_one, 0, ROWS(cdf_rows));
+    tcase_add_loop_test(typical, upper_bound_is_never_below_the_true_one, 0, ROWS(bound_rows));
+    tcase_add_loop_test(typical, lower_bound_is_never_above_the_true_one, 0, ROWS(bound_rows));
+    tcase_add_loop_test(typical, bounds_are_as_tight_as_their_margin, 0, ROWS(bound_rows));
+    tcase_add_loop_test(typical, student_quantiles_agree_with_sixty_digits, 0, ROWS(student_rows));
+    tcase_add_loop_test(typical, incomplete_beta_agrees_with_sixty_digits, 0, ROWS(beta_rows));
+    tcase_add_loop_test(typical, critical_count_is_the_largest_within_the_level, 0, 5);
+    tcase_add_test(typical, student_quantile_is_symmetric);
+    tcase_add_test(limits, all_or_no_successes_give_the_closed_form);
+    tcase_add_test(limits, certain_and_impossible_shares_give_certain_tails);
+    tcase_add_test(limits, upper_bound_grows_with_the_count_and_falls_with_alpha);
+    tcase_add_test(bad, bad_numbers_never_give_a_bound_that_promises);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
