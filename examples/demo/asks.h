@@ -1,0 +1,20 @@
+/* asks.h: the certificates that the demo asks of every record. */
+#ifndef DEMO_ASKS_H
+#define DEMO_ASKS_H
+#include <certreg/certreg.h>
+
+enum { ASKS = 9, ASK_PAPER = 0, ASK_MEDIAN = 7 };
+
+struct ask {
+    const char *name;  /* in the file of results and the plot */
+    const char *brief; /* at most seven letters, over a column */
+    int32_t score, interval, promise;
+    uint32_t family;
+};
+extern const struct ask asks[ASKS];
+
+/* The question itself; tolerance in degrees. */
+certreg_question ask_question(const struct ask *ask, double tolerance, double alpha);
+const char *ask_score(int32_t score);
+const char *ask_interval(int32_t interval);
+#endif

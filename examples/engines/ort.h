@@ -1,0 +1,17 @@
+/* ort.h: ONNX Runtime as an engine, loaded when asked for: nothing of it is needed to build, and neither its headers nor its
+ * library name appear in the program.
+ *
+ * The library is looked for, in this order, and the first that opens is taken:
+ *   1. the path in the environment variable CERTREG_ORT; if it is set, nothing else is tried
+ *   2. what the dynamic linker knows as libonnxruntime.so or libonnxruntime.so.1
+ *   3. lib/deps/onnxruntime/capi/libonnxruntime.so.* below the working directory (a wheel unpacked there)
+ *   4. the wheel in $VIRTUAL_ENV, then in ~/.local, then in /usr/local and /usr:
+ *      lib/python3.N/{site,dist}-packages/onnxruntime/capi/libonnxruntime.so.*
+ * ONNX Runtime 1.8 or later serves. */
+#ifndef ENGINE_ORT_H
+#define ENGINE_ORT_H
+#include "engine.h"
+
+/* Opens the model with `threads` threads inside an operator (0: 1). */
+int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why);
+#endif
