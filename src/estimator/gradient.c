@@ -1,5 +1,6 @@
 #include "estimator/gradient.h"
 #include "base/binomial.h"
+#include "estimator/moments.h"
 #include <math.h>
 #include <string.h>
 
@@ -58,30 +59,53 @@ void cr_gradient_gram(const double *sums, size_t stride, size_t blocks, size_t i
         }
 }
 
+/* Sum of row p without its diagonal, and of the squares. */
+static double row_sum(const double *gram, size_t blocks, size_t p, double *squares)
+{
+    double sum = 0, square = 0;
+    for (size_t q = 0; q < blocks; q++) {
+        if (q == p) continue;
+        sum += gram[p * blocks + q];
+        square += gram[p * blocks + q] * gram[p * blocks + q];
+    }
+    *squares = square;
+    return sum;
+}
+
+static double row_skewness(const double *gram, size_t blocks, double mean)
+{
+    double second = 0, third = 0, unused;
+    for (size_t p = 0; p < blocks; p++) {
+        const double gap = row_sum(gram, blocks, p, &unused) - mean;
+        second += gap * gap;
+        third += gap * gap * gap;
+    }
+    const double b = (double)blocks;
+    return second > 0 ? third / b / (second / b * sqrt(second / b)) : 0;
+}
+
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate)
 {
-    *estimate = (cr_gradient){NAN, NAN, NAN, NAN};
+    *estimate = (cr_gradient){NAN, NAN, NAN, NAN, NAN, NAN};
     if (blocks < 4) return;
     double total = 0, rows = 0, squares = 0, self = 0; /* T, P, Q and the trace */
     for (size_t p = 0; p < blocks; p++) {
-        double row = 0;
-        for (size_t q = 0; q < blocks; q++) {
-            const double entry = gram[p * blocks + q];
-            if (q == p) continue;
-            row += entry;
-            squares += entry * entry;
-        }
+        double square;
+        const double row = row_sum(gram, blocks, p, &square);
         total += row;
         rows += row * row;
+        squares += square;
         self += gram[p * blocks + p];
     }
     const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2), fours = triples * (b - 3);
-    const double shared = (rows - squares) / triples;                               /* E <S1,S2><S1,S3> */
-    const double disjoint = (total * total - 4 * rows + 2 * squares) / fours;       /* kappa^4 */
+    const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
+    const double disjoint = (total * total - 4 * rows + 2 * squares) / fours; /* kappa^4 */
     estimate->square = total / pairs;
     estimate->projection = fmax(0, shared - disjoint);
-    estimate->degenerate = 2 * fmax(0, squares / pairs - 2 * shared + disjoint) / pairs;
+    estimate->energy = fmax(0, squares / pairs - 2 * shared + disjoint);
+    estimate->degenerate = 2 * estimate->energy / pairs;
     estimate->self = self / b;
+    estimate->skewness = row_skewness(gram, blocks, total / b);
 }
 
 double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail)
@@ -92,25 +116,42 @@ double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail
     return square > 0 ? sqrt(square) : 0;
 }
 
+/* Variance v of a block mean along the gradient. Where U is clear of its noise, zeta/U estimates it, and that of an average
+ * coordinate is the least. Where it is not, the gradient may point along the coordinate of greatest variance, which is bounded
+ * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), whose estimate has a noise of about 2 energy/B;
+ * - by Cauchy and Schwarz: E (u-c)^2 (e.g)^2 <= sqrt(E (u-c)^4 3 |g|^4), that is sqrt(3 kurtosis) averages. */
+static double variance_along(const cr_gradient *estimate, size_t blocks, double dimension, double kurtosis, double q)
+{
+    const double average = fmax(0, (estimate->self - estimate->square) / dimension);
+    if (estimate->square > 2 * sqrt(estimate->degenerate)) return fmax(average, estimate->projection / estimate->square);
+    if (dimension < 2) return average;
+    const double excess = fmax(0, estimate->energy - average * average * dimension) + 2 * q * estimate->energy / (double)blocks;
+    return fmin(average + sqrt(excess), average * sqrt(3 * kurtosis));
+}
+
 /* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the estimate, which may be near
- * zero where the bound is not. v is the variance of a block mean along the gradient: that of an average coordinate, or zeta/U
- * where U is clear of its noise. */
-double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double tail)
+ * zero where the bound is not. Products of outputs and noise are skewed, hence the corrected quantile. */
+double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double kurtosis, double tail)
 {
     if (!(tail > 0) || blocks < 4) return INFINITY;
-    const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
-    const double u = estimate->square, d2 = estimate->degenerate, positive = fmax(u, 0);
-    double v = fmax(0, (estimate->self - u) / dimension);
-    if (u > 2 * sqrt(d2)) v = fmax(v, estimate->projection / u);
-    const double a = 4 * q * q * v / b;
+    const double b = (double)blocks;
+    const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1), estimate->skewness, b);
+    const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
+    const double a = 4 * q * q * variance_along(estimate, blocks, dimension, kurtosis, q) / b;
     return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
+}
+
+void cr_gradient_interval_within(const double *gram, size_t blocks, double dimension, double kurtosis, double tail_lo,
+                                 double tail_hi, double *lo, double *hi)
+{
+    cr_gradient estimate;
+    cr_gradient_estimate(gram, blocks, &estimate);
+    *lo = cr_gradient_lower(&estimate, blocks, tail_lo);
+    *hi = cr_gradient_upper(&estimate, blocks, dimension, kurtosis, tail_hi);
 }
 
 void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo, double tail_hi, double *lo,
                           double *hi)
 {
-    cr_gradient estimate;
-    cr_gradient_estimate(gram, blocks, &estimate);
-    *lo = cr_gradient_lower(&estimate, blocks, tail_lo);
-    *hi = cr_gradient_upper(&estimate, blocks, dimension, tail_hi);
+    cr_gradient_interval_within(gram, blocks, dimension, INFINITY, tail_lo, tail_hi, lo, hi);
 }

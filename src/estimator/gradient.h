@@ -8,7 +8,9 @@ typedef struct cr_gradient {
     double square;     /* U: unbiased for kappa^2, may be negative */
     double projection; /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the variance of U */
     double degenerate; /* D2 >= 0: variance of the degenerate part, which rules in high dimension */
+    double energy;     /* t2 >= 0: squared Frobenius norm of the covariance of a block mean; D2 = 2 t2/(B (B - 1)) */
     double self;       /* mean of the diagonal: kappa^2 plus d times the variance of one coordinate of a block mean */
+    double skewness;   /* of the projections of block means on the sum of the others */
 } cr_gradient;
 
 /* gram = scale^2 S diag(mask) S^T for `blocks` rows of `inputs` sums, `stride` apart (>= inputs: rows of two functions may be
@@ -22,9 +24,12 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
  * probabilities of a miss; 0: that bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. */
 void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo, double tail_hi, double *lo,
                           double *hi);
+/* The same with a known kurtosis E(u-c)^4/(E(u-c)^2)^2 of the weights, which tightens the upper end in high dimension. */
+void cr_gradient_interval_within(const double *gram, size_t blocks, double dimension, double kurtosis, double tail_lo,
+                                 double tail_hi, double *lo, double *hi);
 
-/* The two ends of the same interval from the statistics. */
+/* The two ends of the same interval from the statistics; kurtosis INFINITY: not known. */
 double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail);
-double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double tail);
+double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double kurtosis, double tail);
 
 #endif

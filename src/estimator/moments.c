@@ -18,42 +18,50 @@ static void add_exactly(double *sum, double *lost, double term)
 
 void cr_moments_add(cr_moments *moments, double u)
 {
-    const double gap = u - moments->centre, square = gap * gap;
+    const double gap = u - moments->centre;
+    double power = 1;
     moments->count++;
-    add_exactly(&moments->sum1, &moments->lost1, gap);
-    add_exactly(&moments->sum2, &moments->lost2, square);
-    add_exactly(&moments->sum3, &moments->lost3, square * gap);
-    add_exactly(&moments->sum4, &moments->lost4, square * square);
+    for (int i = 0; i < CR_MOMENTS_ORDER; i++) {
+        power *= gap;
+        add_exactly(&moments->sum[i], &moments->lost[i], power);
+    }
     if (u < moments->least) moments->least = u;
     if (u > moments->greatest) moments->greatest = u;
 }
 
-/* Raw moments about the centre. */
-static void raw(const cr_moments *moments, double out[4])
+/* Moments 1 .. 6 about the centre; out[0] is the zeroth, 1. */
+static void raw(const cr_moments *moments, double out[CR_MOMENTS_ORDER + 1])
 {
-    const double n = (double)moments->count;
-    out[0] = (moments->sum1 + moments->lost1) / n;
-    out[1] = (moments->sum2 + moments->lost2) / n;
-    out[2] = (moments->sum3 + moments->lost3) / n;
-    out[3] = (moments->sum4 + moments->lost4) / n;
+    out[0] = 1;
+    for (int i = 0; i < CR_MOMENTS_ORDER; i++) out[i + 1] = (moments->sum[i] + moments->lost[i]) / (double)moments->count;
+}
+
+/* Moment about the sample mean: sum over j of binomial(order, j) raw_j (-shift)^(order - j). */
+static double central(const cr_moments *moments, int order)
+{
+    double about[CR_MOMENTS_ORDER + 1], sum = 0, choose = 1, power = 1;
+    raw(moments, about);
+    for (int j = order; j >= 0; j--) {
+        sum += choose * about[j] * power;
+        power *= -about[1];
+        choose = choose * j / (order - j + 1);
+    }
+    return sum;
 }
 
 double cr_moments_mean(const cr_moments *moments)
 {
-    double about[4];
+    double about[CR_MOMENTS_ORDER + 1];
     raw(moments, about);
-    const double mean = moments->centre + about[0];
-    return fmin(fmax(mean, moments->least), moments->greatest);
+    return fmin(fmax(moments->centre + about[1], moments->least), moments->greatest);
 }
 
 double cr_moments_second(const cr_moments *moments)
 {
-    double about[4];
-    raw(moments, about);
     if (moments->least == moments->greatest) return 0;
-    const double second = about[1] - about[0] * about[0], spread = moments->greatest - moments->least;
+    const double spread = moments->greatest - moments->least;
     /* Two values that differ by `spread` alone leave spread^2/(2n): rounding must not take the variance below that. */
-    return fmax(second, spread * spread / (2 * (double)moments->count));
+    return fmax(central(moments, 2), spread * spread / (2 * (double)moments->count));
 }
 
 double cr_moments_variance(const cr_moments *moments)
@@ -64,19 +72,36 @@ double cr_moments_variance(const cr_moments *moments)
 
 double cr_moments_fourth(const cr_moments *moments)
 {
-    double about[4];
-    raw(moments, about);
-    const double shift = about[0], square = shift * shift;
-    const double fourth = about[3] - 4 * shift * about[2] + 6 * square * about[1] - 3 * square * square;
     const double second = cr_moments_second(moments);
-    return fmax(fourth, second * second);
+    return fmax(central(moments, 4), second * second);
+}
+
+double cr_moments_skewness(const cr_moments *moments)
+{
+    const double second = cr_moments_second(moments);
+    return second > 0 ? central(moments, 3) / (second * sqrt(second)) : 0;
+}
+
+double cr_moments_square_skewness(const cr_moments *moments)
+{
+    const double second = cr_moments_second(moments), fourth = cr_moments_fourth(moments);
+    const double spread = fourth - second * second;
+    if (!(spread > 0)) return 0;
+    return (central(moments, 6) - 3 * second * fourth + 2 * second * second * second) / (spread * sqrt(spread));
+}
+
+double cr_moments_skewed_quantile(double z, double skewness, double count)
+{
+    const double g = skewness / sqrt(count);
+    if (!isfinite(z) || !(g > 1e-6)) return z;
+    return fmax(z, 3 / g * (1 - cbrt(1 - g * z - g * g / 6)));
 }
 
 double cr_moments_rounding(const cr_moments *moments)
 {
-    double about[4];
+    double about[CR_MOMENTS_ORDER + 1];
     raw(moments, about);
-    return 16 * DBL_EPSILON * about[1];
+    return 16 * DBL_EPSILON * about[2];
 }
 
 double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo, double mean_hi)
@@ -96,15 +121,16 @@ int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, doub
     bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
     if (moments->count < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
     const double n = (double)moments->count, mean = cr_moments_mean(moments), second = cr_moments_second(moments);
-    const double variance = cr_moments_variance(moments), error = sqrt(variance / n);
-    const double z_lo = tail_lo > 0 ? cr_normal_quantile_sf(tail_lo) : INFINITY;
-    const double z_hi = tail_hi > 0 ? cr_normal_quantile_sf(tail_hi) : INFINITY;
+    const double variance = cr_moments_variance(moments), error = sqrt(variance / n), skewness = cr_moments_skewness(moments);
+    const double z_lo = tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n) : INFINITY;
+    const double z_hi = tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n) : INFINITY;
     bounds->mean_lo = fmin(fmax(range_lo, mean - z_lo * error), range_hi);
     bounds->mean_hi = fmax(fmin(range_hi, mean + z_hi * error), range_lo);
     /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at the quantile of the mean. */
-    const double finite_z = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
+    const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
-    const double bound = second + finite_z * finite_z * variance / n + cr_normal_quantile_sf(tail_variance) * wobble;
+    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), cr_moments_square_skewness(moments), n);
+    const double bound = second + z_mean * z_mean * variance / n + z * wobble;
     const double cap = cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
     bounds->variance_hi = fmin(bound + cr_moments_rounding(moments), cap);
     return CR_MOMENTS_OK;

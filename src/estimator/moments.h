@@ -1,15 +1,17 @@
-/* Mean, variance and fourth moment of one scalar function from its samples, and their asymptotic interval. */
+/* Moments of one scalar function from its samples, and the asymptotic interval of its mean and variance. */
 #ifndef CR_ESTIMATOR_MOMENTS_H
 #define CR_ESTIMATOR_MOMENTS_H
 #include "certreg/certreg.h"
 #include <stdint.h>
 
-/* Sums of powers of u - centre, each with the rounding it lost so far (Neumaier), and the extremes. A centre near the values (a
- * pilot mean, the first value) keeps digits; a poor one only widens the interval, see cr_moments_rounding. */
+#define CR_MOMENTS_ORDER 6
+
+/* Sums of powers 1 .. 6 of u - centre, each with the rounding it lost so far (Neumaier), and the extremes. A centre near the values
+ * (a pilot mean, the first value) keeps digits; a poor one only widens the interval, see cr_moments_rounding. */
 typedef struct cr_moments {
     uint64_t count;
-    double centre, sum1, sum2, sum3, sum4;
-    double lost1, lost2, lost3, lost4;
+    double centre;
+    double sum[CR_MOMENTS_ORDER], lost[CR_MOMENTS_ORDER];
     double least, greatest;
 } cr_moments;
 
@@ -20,14 +22,22 @@ double cr_moments_mean(const cr_moments *moments);
 double cr_moments_second(const cr_moments *moments);   /* about the sample mean, divided by n */
 double cr_moments_variance(const cr_moments *moments); /* S^2, divided by n - 1; exactly 0 iff all values are equal (n >= 2) */
 double cr_moments_fourth(const cr_moments *moments);   /* about the sample mean, divided by n */
+double cr_moments_skewness(const cr_moments *moments); /* of u; 0 if all values are equal */
+double cr_moments_square_skewness(const cr_moments *moments); /* of (u - mean)^2; likewise */
 double cr_moments_rounding(const cr_moments *moments); /* bound on the rounding in the two variances above */
 
 enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 
-/* The asymptotic interval (theory 5.1): mean_lo, mean_hi = mean -/+ z S/sqrt(n) within the range, variance_hi with the cap
- * max (hi - m)(m - lo) over them; sets facts MEAN | VARIANCE, and RANGE with the two ends if one of them is finite. Other fields
- * are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of mean_hi (0: that end of the
- * range instead), tail_variance of variance_hi. No validity against values too rare to be seen among n samples.
+/* Upper end of an interval of a mean, in standard errors: Hall's monotone transformation of the studentised mean, which takes out
+ * its skewness. Never below the normal quantile z. For values with positive skewness the studentised mean misses too often above
+ * (by skewness (2 z^2 + 1) pdf(z)/(6 sqrt n)), and squares always have it. */
+double cr_moments_skewed_quantile(double z, double skewness, double count);
+
+/* The asymptotic interval (theory 5.1, with quantiles corrected for skewness as above): mean -/+ z S/sqrt(n) within the range, and
+ * variance_hi with the cap max (hi - m)(m - lo) over them; sets facts MEAN | VARIANCE, and RANGE with the two ends if one of them
+ * is finite. Other fields are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of mean_hi
+ * (0: that end of the range instead), tail_variance of variance_hi. No validity against values too rare to be seen among n samples,
+ * and little for the variance where the outputs have heavy tails.
  * @return CR_MOMENTS_ABSTAINED, with mean and variance at their trivial values, if n < 2 or no two values differ. */
 int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi, double tail_lo, double tail_hi,
                                 double tail_variance, certreg_bounds *bounds);
