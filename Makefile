@@ -34,7 +34,7 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
-.PHONY: all deps check check-sanitize check-valgrind bench demo examples install uninstall clean distclean help abi lint
+.PHONY: all deps check check-sanitize check-valgrind bench demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

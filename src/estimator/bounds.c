@@ -89,7 +89,7 @@ static double centre_of(const certreg_estimator *e, const cr_inquiry *inquiry, c
 }
 
 typedef struct gradient_job {
-    cr_sums sums;
+    cr_sums_job sums;
     certreg_bounds *bounds[2];
 } gradient_job;
 
@@ -97,7 +97,7 @@ typedef struct gradient_job {
 static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *inquiry, const gradient_job *job, int linear[2])
 {
     linear[0] = linear[1] = 0;
-    cr_sums pilot = job->sums;
+    cr_sums_job pilot = job->sums;
     pilot.first = e->noise.centre != 0;
     pilot.count = inquiry->main_first - (inquiry->main_first ? pilot.first : 0);
     if (pilot.count < 2 * e->plan.blocks) return CERTREG_OK;

@@ -12,7 +12,7 @@ static certreg_status failed(certreg_estimator *e, certreg_status status)
     return cr_fail(&e->error, status, "the backend failed to replay the noise");
 }
 
-static void fill_weights(certreg_estimator *e, const cr_sums *s, size_t first, size_t count)
+static void fill_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count)
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
@@ -20,7 +20,7 @@ static void fill_weights(certreg_estimator *e, const cr_sums *s, size_t first, s
 }
 
 /* One block, tile by tile; the tiles are multiples of the backend's chunk, so that bits do not depend on them. */
-static certreg_status sum_block(certreg_estimator *e, const cr_sums *s, size_t first, size_t length, double *sums)
+static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t length, double *sums)
 {
     for (size_t done = 0; done < length; done += CR_TILE) {
         const size_t count = length - done < CR_TILE ? length - done : CR_TILE;
@@ -32,7 +32,7 @@ static certreg_status sum_block(certreg_estimator *e, const cr_sums *s, size_t f
     return CERTREG_OK;
 }
 
-certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums *s)
+certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums_job *s)
 {
     const size_t length = block_length(e, s->count), d = e->model.inputs;
     if (!length)
@@ -46,7 +46,7 @@ certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums *s)
     return CERTREG_OK;
 }
 
-void cr_sums_gram(certreg_estimator *e, const cr_sums *s, size_t f)
+void cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     const size_t d = e->model.inputs;
     cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, 1 / (double)block_length(e, s->count), e->at.gram);
@@ -55,7 +55,7 @@ void cr_sums_gram(certreg_estimator *e, const cr_sums *s, size_t f)
 certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)
 {
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
-    const cr_sums whole = {.score = {&identity, NULL}, .functions = 1, .output = output};
+    const cr_sums_job whole = {.score = {&identity, NULL}, .functions = 1, .output = output};
     memset(e->at.sums, 0, e->model.inputs * sizeof *e->at.sums);
     certreg_status status = sum_block(e, &whole, first, count, e->at.sums);
     if (status) return status;

@@ -5,18 +5,18 @@
 #include "estimator/paper.h"
 #include "estimator/score.h"
 
-typedef struct cr_sums { /* which scores, about which centres, over which samples */
+typedef struct cr_sums_job { /* which scores, about which centres, over which samples */
     const cr_score *score[2];
     double centre[2];
     size_t functions; /* 1 or 2 */
     size_t output, first, count;
-} cr_sums;
+} cr_sums_job;
 
 /* Block sums of (u - centre) e over plan.blocks equal blocks, into at.sums; the last (count % blocks) samples are left out, so that
  * the blocks are equal. INVALID if a block would be empty. */
-certreg_status cr_sums_blocks(certreg_estimator *, const cr_sums *);
+certreg_status cr_sums_blocks(certreg_estimator *, const cr_sums_job *);
 /* Gram matrix of the block means of function f, into at.gram; after cr_sums_blocks. */
-void cr_sums_gram(certreg_estimator *, const cr_sums *, size_t f);
+void cr_sums_gram(certreg_estimator *, const cr_sums_job *, size_t f);
 /* Both passes of the paper's all-pairs estimate over the recorded outputs first .. first+count-1. */
 certreg_status cr_sums_paper(certreg_estimator *, size_t output, size_t first, size_t count, cr_paper *paper);
 
