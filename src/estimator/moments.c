@@ -27,6 +27,7 @@ void cr_moments_add(cr_moments *moments, double u)
     }
     if (u < moments->least) moments->least = u;
     if (u > moments->greatest) moments->greatest = u;
+    if (!isfinite(u)) moments->least = moments->greatest = NAN; /* no comparison holds any more: every interval abstains */
 }
 
 /* Moments 1 .. 6 about the centre; out[0] is the zeroth, 1. */

@@ -1,0 +1,185 @@
+/* The block gradient statistics against their definition, sums over distinct indices, and the ends of the interval. */
+#include "base/binomial.h"
+#include "estimator/gradient.h"
+#include "support/simulate.h"
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST 9
+
+static void random_gram(uint64_t seed, size_t blocks, size_t inputs, double mean, double *gram)
+{
+    double rows[MOST][16];
+    simulate_source source;
+    simulate_seed(&source, seed);
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t j = 0; j < inputs; j++) rows[p][j] = mean + simulate_normal(&source);
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = 0; q < blocks; q++) {
+            gram[p * blocks + q] = 0;
+            for (size_t j = 0; j < inputs; j++) gram[p * blocks + q] += rows[p][j] * rows[q][j];
+        }
+}
+
+/* Means over distinct ordered indices of K12, K12 K13, K12 K34 and K12^2: what U, c1, f1 and Q stand for. */
+static void by_definition(const double *k, size_t b, double mean[4])
+{
+    double sum[4] = {0}, count[4] = {0};
+    for (size_t p = 0; p < b; p++)
+        for (size_t q = 0; q < b; q++) {
+            if (q == p) continue;
+            const double pq = k[p * b + q];
+            sum[0] += pq, count[0]++;
+            sum[3] += pq * pq, count[3]++;
+            for (size_t r = 0; r < b; r++) {
+                if (r == p || r == q) continue;
+                sum[1] += pq * k[p * b + r], count[1]++;
+                for (size_t s = 0; s < b; s++)
+                    if (s != p && s != q && s != r) sum[2] += pq * k[r * b + s], count[2]++;
+            }
+        }
+    for (int i = 0; i < 4; i++) mean[i] = sum[i] / count[i];
+}
+
+START_TEST(statistics_are_means_over_distinct_blocks)
+{
+    const size_t blocks = 4 + (size_t)_i % 6, inputs = 1 + (size_t)_i % 5;
+    double gram[MOST * MOST], mean[4];
+    random_gram((uint64_t)_i, blocks, inputs, 0.5 * (_i % 3), gram);
+    cr_gradient g;
+    cr_gradient_estimate(gram, blocks, &g);
+    by_definition(gram, blocks, mean);
+    ck_assert_double_eq_tol(g.square, mean[0], 1e-12);
+    ck_assert_double_eq_tol(g.projection, fmax(0, mean[1] - mean[2]), 1e-11);
+    ck_assert_double_eq_tol(g.energy, fmax(0, mean[3] - 2 * mean[1] + mean[2]), 1e-11);
+    ck_assert_double_eq_tol(g.degenerate, 2 * g.energy / (double)(blocks * (blocks - 1)), 1e-12);
+}
+END_TEST
+
+START_TEST(gram_is_the_product_of_active_sums)
+{
+    static const size_t shapes[][2] = {{1, 1}, {4, 3}, {5, 511}, {7, 512}, {8, 1030}, {9, 5}};
+    const size_t blocks = shapes[_i][0], inputs = shapes[_i][1], stride = inputs + 3;
+    double *sums = malloc(blocks * stride * sizeof *sums), gram[MOST * MOST];
+    float *mask = malloc(inputs * sizeof *mask);
+    simulate_source source;
+    simulate_seed(&source, (uint64_t)_i);
+    for (size_t i = 0; i < blocks * stride; i++) sums[i] = simulate_normal(&source);
+    for (size_t j = 0; j < inputs; j++) mask[j] = simulate_uniform(&source) < 0.5 ? 0.f : 1.f;
+    for (int masked = 0; masked < 2; masked++) {
+        cr_gradient_gram(sums, stride, blocks, inputs, masked ? mask : NULL, 0.5, gram);
+        for (size_t p = 0; p < blocks; p++)
+            for (size_t q = 0; q < blocks; q++) {
+                double want = 0;
+                for (size_t j = 0; j < inputs; j++)
+                    want += 0.25 * (masked ? (double)mask[j] : 1) * sums[p * stride + j] * sums[q * stride + j];
+                ck_assert_double_eq_tol(gram[p * blocks + q], want, 1e-11);
+                ck_assert_double_eq(gram[p * blocks + q], gram[q * blocks + p]);
+            }
+    }
+    free(mask);
+    free(sums);
+}
+END_TEST
+
+START_TEST(ends_solve_their_equations)
+{
+    double gram[MOST * MOST], lo, hi;
+    random_gram(5, MOST, 4, 1, gram);
+    cr_gradient g;
+    cr_gradient_estimate(gram, MOST, &g);
+    cr_gradient_interval(gram, MOST, 4, 0.05, 0.05, &lo, &hi);
+    const double q = cr_student_quantile_sf(0.05, MOST - 1);
+    ck_assert_double_lt(lo * lo, g.square);
+    ck_assert_double_gt(hi * hi, g.square);
+    ck_assert_double_eq_tol(lo * lo, fmax(0, g.square - q * sqrt(4 * g.projection / MOST + g.degenerate)), 1e-12);
+    ck_assert_double_gt(g.square, 2 * sqrt(g.degenerate)); /* a clear gradient: v = max(average, zeta/U) */
+    const double v = fmax((g.self - g.square) / 4, g.projection / g.square);
+    ck_assert_double_ge(hi * hi - g.square, q * sqrt(4 * hi * hi * v / MOST + g.degenerate) - 1e-12);
+}
+END_TEST
+
+START_TEST(bounds_that_are_not_wanted_are_trivial)
+{
+    double gram[MOST * MOST], lo, hi;
+    random_gram(5, MOST, 4, 1, gram);
+    cr_gradient_interval(gram, MOST, 4, 0, 0, &lo, &hi);
+    ck_assert_double_eq(lo, 0);
+    ck_assert_double_eq(hi, INFINITY);
+}
+END_TEST
+
+START_TEST(known_kurtosis_never_loosens_the_upper_end)
+{
+    double gram[MOST * MOST], lo, plain, within;
+    random_gram((uint64_t)_i, MOST, 8, 0, gram);
+    cr_gradient_interval(gram, MOST, 8, 0, 0.05, &lo, &plain);
+    cr_gradient_interval_within(gram, MOST, 8, 1.5, 0, 0.05, &lo, &within);
+    ck_assert_double_le(within, plain);
+    cr_gradient_interval_within(gram, MOST, 8, INFINITY, 0, 0.05, &lo, &within);
+    ck_assert_double_eq(within, plain);
+}
+END_TEST
+
+START_TEST(smaller_tails_widen_the_interval)
+{
+    double gram[MOST * MOST], lo, hi, last_lo = INFINITY, last_hi = 0;
+    random_gram(11, MOST, 3, 2, gram);
+    for (double tail = 0.4; tail > 1e-20; tail /= 10) {
+        cr_gradient_interval(gram, MOST, 3, tail, tail, &lo, &hi);
+        ck_assert_double_le(lo, last_lo);
+        ck_assert_double_ge(hi, last_hi);
+        ck_assert(isfinite(hi));
+        last_lo = lo, last_hi = hi;
+    }
+}
+END_TEST
+
+START_TEST(no_gradient_and_no_noise_give_zero)
+{
+    double gram[MOST * MOST] = {0}, lo, hi;
+    cr_gradient_interval(gram, MOST, 3, 0.05, 0.05, &lo, &hi);
+    ck_assert_double_eq(lo, 0);
+    ck_assert_double_eq(hi, 0);
+}
+END_TEST
+
+START_TEST(too_few_blocks_give_the_trivial_interval)
+{
+    double gram[9] = {1, 2, 3, 2, 5, 6, 3, 6, 9}, lo, hi;
+    cr_gradient g;
+    for (size_t blocks = 0; blocks < 4; blocks++) {
+        cr_gradient_interval(gram, blocks, 3, 0.05, 0.05, &lo, &hi);
+        ck_assert_double_eq(lo, 0);
+        ck_assert_double_eq(hi, INFINITY);
+        cr_gradient_estimate(gram, blocks, &g);
+        ck_assert_double_nan(g.square);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gradient");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    tcase_set_timeout(typical, 20);
+    tcase_set_timeout(limits, 20);
+    tcase_set_timeout(bad, 10);
+    tcase_add_loop_test(typical, statistics_are_means_over_distinct_blocks, 0, 30);
+    tcase_add_loop_test(typical, gram_is_the_product_of_active_sums, 0, 6);
+    tcase_add_test(typical, ends_solve_their_equations);
+    tcase_add_loop_test(typical, known_kurtosis_never_loosens_the_upper_end, 0, 20);
+    tcase_add_test(typical, smaller_tails_widen_the_interval);
+    tcase_add_test(limits, bounds_that_are_not_wanted_are_trivial);
+    tcase_add_test(limits, no_gradient_and_no_noise_give_zero);
+    tcase_add_test(bad, too_few_blocks_give_the_trivial_interval);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
