@@ -1,0 +1,187 @@
+/* Order statistics and locations against sorting and by hand, on the line and on the circle. */
+#include "estimator/location.h"
+#include "support/simulate.h"
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST 400
+#define PI 3.14159265358979323846
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are left out of `sorted`. */
+static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
+{
+    simulate_source source;
+    simulate_seed(&source, seed);
+    size_t usable = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double u = simulate_uniform(&source), x = simulate_normal(&source);
+        float value = (float)(x * pow(10, 60 * u - 30));
+        if (u < 0.1) value = NAN;
+        else if (u < 0.15) value = -INFINITY;
+        else if (u < 0.3) value = x > 0 ? 0.f : -0.f;
+        else if (u < 0.5) value = (float)round(x);
+        y[3 * i + 1] = value;
+        if (isfinite(value)) sorted[usable++] = (double)value;
+    }
+    qsort(sorted, usable, sizeof *sorted, ascending);
+    return usable;
+}
+
+START_TEST(order_statistics_agree_with_sorting)
+{
+    static float y[3 * MOST];
+    static double sorted[MOST];
+    const size_t count = 1 + (size_t)_i * 37;
+    const size_t usable = wild_values((uint64_t)_i, count, y, sorted);
+    const cr_values values = {y + 1, count, 3, 5, 0};
+    ck_assert_uint_eq(cr_location_count(&values), usable);
+    for (size_t rank = 0; rank < usable; rank++) ck_assert_double_eq(cr_location_order(&values, rank), sorted[rank]);
+    ck_assert_double_nan(cr_location_order(&values, usable));
+    if (usable == 0) return;
+    const double middle = 0.5 * (sorted[(usable - 1) / 2] + sorted[usable / 2]);
+    ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
+}
+END_TEST
+
+START_TEST(mean_skips_failed_outputs)
+{
+    const float y[] = {1, NAN, 2, INFINITY, 6};
+    const cr_values values = {y, 5, 1, 0, 0};
+    ck_assert_double_eq(cr_location_mean(&values), 3);
+    ck_assert_uint_eq(cr_location_count(&values), 3);
+}
+END_TEST
+
+START_TEST(huber_location_lies_between_median_and_mean)
+{
+    const float y[] = {0, 1, 2, 3, 100};
+    const cr_values values = {y, 5, 1, 0, 0};
+    ck_assert_double_eq_tol(cr_location_huber(&values, 1e6), cr_location_mean(&values), 1e-6);
+    ck_assert_double_eq_tol(cr_location_huber(&values, 1e-3), 2, 2e-3);
+    /* width 1: scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
+    ck_assert_double_eq_tol(cr_location_huber(&values, 1), 2, 1e-9);
+    /* width 2: -1 + (1-t)/2 + (2-t)/2 + (3-t)/2 + 1 = 0 at t = 2 as well; with 0 moved to 1.5: (1.5+1+2+3-4t)/2 + 1 = 0 */
+    const float moved[] = {1.5f, 1, 2, 3, 100};
+    const cr_values other = {moved, 5, 1, 0, 0};
+    ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
+}
+END_TEST
+
+static double sign_of(double t, const void *setting)
+{
+    (void)setting;
+    return (t > 0) - (t < 0);
+}
+
+START_TEST(flat_stretch_gives_its_midpoint)
+{
+    const float y[] = {0, 1, 4, 9};
+    const cr_values values = {y, 4, 1, 0, 0};
+    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, -10, 10), 2.5, 1e-9);
+    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9); /* a flat bracket */
+    ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
+    ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
+}
+END_TEST
+
+START_TEST(locations_move_with_the_circle)
+{
+    /* about the cut of (-pi, pi]: turned by any angle, every location turns with them */
+    const double turn = 0.7 * _i;
+    float y[5];
+    const double gaps[] = {-0.4, -0.1, 0, 0.2, 0.5};
+    for (int i = 0; i < 5; i++) y[i] = (float)remainder(gaps[i] + turn, 2 * PI);
+    const cr_values values = {y, 5, 1, remainder(turn, 2 * PI), 2 * PI};
+    ck_assert_double_eq_tol(cr_location_median(&values), 0, 1e-6);
+    ck_assert_double_eq_tol(cr_location_mean(&values), 0.04, 1e-6);
+    ck_assert_double_eq_tol(cr_location_huber(&values, 10), 0.04, 1e-6);
+    double cosines = 0, sines = 0;
+    for (int i = 0; i < 5; i++) cosines += cos(gaps[i]), sines += sin(gaps[i]);
+    const double mean = cr_location_circular_mean(y, 5, 1, 2 * PI);
+    ck_assert_double_eq_tol(remainder(mean - turn - atan2(sines, cosines), 2 * PI), 0, 1e-6);
+}
+END_TEST
+
+START_TEST(circular_mean_keeps_the_unit_of_the_period)
+{
+    const float degrees[] = {350, 10, 30};
+    ck_assert_double_eq_tol(cr_location_circular_mean(degrees, 3, 1, 360), 10, 1e-9);
+    const float opposite[] = {0, NAN, 180};
+    ck_assert(fabs(cr_location_circular_mean(opposite, 2, 1, 360)) < 1e-9);
+    ck_assert_double_nan(cr_location_circular_mean(opposite + 1, 1, 1, 360));
+}
+END_TEST
+
+START_TEST(equal_values_are_their_own_location)
+{
+    const float y[] = {-7.25f, -7.25f, -7.25f, -7.25f};
+    const cr_values values = {y, 4, 1, 0, 0};
+    ck_assert_double_eq(cr_location_median(&values), -7.25);
+    ck_assert_double_eq(cr_location_mean(&values), -7.25);
+    ck_assert_double_eq(cr_location_huber(&values, 0.1), -7.25);
+}
+END_TEST
+
+START_TEST(extreme_floats_are_ordered)
+{
+    const float y[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 0};
+    const cr_values values = {y, 5, 1, 0, 0};
+    ck_assert_double_eq(cr_location_order(&values, 0), -(double)FLT_MAX);
+    ck_assert_double_eq(cr_location_order(&values, 1), -(double)FLT_TRUE_MIN);
+    ck_assert_double_eq(cr_location_order(&values, 2), 0);
+    ck_assert_double_eq(cr_location_order(&values, 4), (double)FLT_MAX);
+    ck_assert_double_eq(cr_location_median(&values), 0);
+}
+END_TEST
+
+START_TEST(nothing_has_no_location)
+{
+    const float y[] = {NAN, INFINITY};
+    const cr_values failed = {y, 2, 1, 0, 0}, empty = {y, 0, 1, 0, 0};
+    const cr_values *const cases[] = {&failed, &empty};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_nan(cr_location_median(cases[i]));
+        ck_assert_double_nan(cr_location_mean(cases[i]));
+        ck_assert_double_nan(cr_location_huber(cases[i], 1));
+        ck_assert_double_nan(cr_location_order(cases[i], 0));
+    }
+    const float one[] = {1};
+    const cr_values single = {one, 1, 1, 0, 0};
+    ck_assert_double_nan(cr_location_huber(&single, 0));
+    ck_assert_double_nan(cr_location_huber(&single, NAN));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("location");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    tcase_set_timeout(typical, 20);
+    tcase_set_timeout(limits, 20);
+    tcase_set_timeout(bad, 10);
+    tcase_add_loop_test(typical, order_statistics_agree_with_sorting, 0, 11);
+    tcase_add_test(typical, mean_skips_failed_outputs);
+    tcase_add_test(typical, huber_location_lies_between_median_and_mean);
+    tcase_add_test(typical, flat_stretch_gives_its_midpoint);
+    tcase_add_loop_test(typical, locations_move_with_the_circle, 0, 9);
+    tcase_add_test(typical, circular_mean_keeps_the_unit_of_the_period);
+    tcase_add_test(limits, equal_values_are_their_own_location);
+    tcase_add_test(limits, extreme_floats_are_ordered);
+    tcase_add_test(bad, nothing_has_no_location);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

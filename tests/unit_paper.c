@@ -1,0 +1,151 @@
+/* The paper's interval: its all-pairs sums against a double loop, and what it abstains from. */
+#include "base/normal.h"
+#include "estimator/paper.h"
+#include "support/simulate.h"
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define N 40
+#define D 5
+
+static double noise[N][D], sum[D];
+static float y[2 * N], mask[D], direction[D];
+static cr_paper paper;
+static cr_moments moments;
+
+/* Outputs stand in the second of two columns; feature 3 is masked. */
+static void fill(void)
+{
+    simulate_source source;
+    simulate_seed(&source, 1);
+    cr_moments_start(&moments, 1);
+    for (int j = 0; j < D; j++) sum[j] = 0, mask[j] = j == 3 ? 0.f : 1.f;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < D; j++) noise[i][j] = simulate_normal(&source);
+        y[2 * i] = NAN;
+        y[2 * i + 1] = (float)(1 + 0.8 * noise[i][0] + 0.2 * noise[i][1] * noise[i][1]);
+        cr_moments_add(&moments, y[2 * i + 1]);
+        for (int j = 0; j < D; j++) sum[j] += y[2 * i + 1] * noise[i][j];
+    }
+    cr_paper_start(&paper, sum, mask, D, N, direction);
+    for (int first = 0; first < N; first += 16) { /* in tiles */
+        double dots[16], norms[16];
+        const int count = N - first < 16 ? N - first : 16;
+        for (int i = 0; i < count; i++) {
+            dots[i] = norms[i] = 0;
+            for (int j = 0; j < D; j++) {
+                dots[i] += direction[j] * noise[first + i][j];
+                norms[i] += mask[j] * noise[first + i][j] * noise[first + i][j];
+            }
+        }
+        cr_paper_add(&paper, y + 2 * first + 1, 2, (size_t)count, dots, norms);
+    }
+}
+
+static double product(int a, int b)
+{
+    double dot = 0;
+    for (int j = 0; j < D; j++) dot += mask[j] * noise[a][j] * noise[b][j];
+    return dot * y[2 * a + 1] * y[2 * b + 1];
+}
+
+START_TEST(square_is_the_mean_over_all_pairs)
+{
+    double pairs = 0;
+    for (int a = 0; a < N; a++)
+        for (int b = 0; b < N; b++)
+            if (a != b) pairs += product(a, b);
+    ck_assert_double_eq_tol(cr_paper_square(&paper), pairs / (N * (N - 1)), 1e-10);
+}
+END_TEST
+
+START_TEST(variance_is_that_of_the_plug_in_projection)
+{
+    double second = 0;
+    const double square = cr_paper_square(&paper);
+    for (int a = 0; a < N; a++) {
+        double along = 0;
+        for (int b = 0; b < N; b++) along += product(a, b) / N; /* its own term as well */
+        second += along * along / N;
+    }
+    ck_assert_double_eq_tol(cr_paper_variance(&paper), 4 * (second - square * square) / N, 1e-6 * second);
+}
+END_TEST
+
+START_TEST(bounds_follow_the_stated_split_of_alpha)
+{
+    certreg_bounds b = {.sigma = 2};
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_OK);
+    const double variance = cr_moments_variance(&moments);
+    const double wobble = sqrt((cr_moments_fourth(&moments) - variance * variance) / N);
+    ck_assert_double_eq(b.mean_lo, b.mean_hi);
+    ck_assert_double_eq_tol(b.mean_lo, cr_moments_mean(&moments), 1e-12);
+    ck_assert_double_eq_tol(b.variance_hi, variance + cr_normal_quantile_sf(0.05) * wobble, 1e-12);
+    const double half = cr_normal_quantile_sf(0.025) * sqrt(cr_paper_variance(&paper)), square = cr_paper_square(&paper);
+    ck_assert_double_eq_tol(b.gradient_hi, sqrt(square + half), 1e-12);
+    ck_assert_double_eq_tol(b.gradient_lo, sqrt(fmax(0, square - half)), 1e-12);
+    ck_assert_uint_eq(b.facts, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT);
+    ck_assert_double_eq(b.sigma, 2);
+}
+END_TEST
+
+START_TEST(equal_outputs_abstain)
+{
+    cr_moments same;
+    certreg_bounds b = {0};
+    cr_moments_start(&same, 0);
+    for (int i = 0; i < N; i++) cr_moments_add(&same, 0.7);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_double_eq(b.mean_lo, -1);
+    ck_assert_double_eq(b.variance_hi, 1);
+    ck_assert_double_eq(b.gradient_lo, 0);
+    ck_assert_double_eq(b.gradient_hi, 1);
+}
+END_TEST
+
+START_TEST(outputs_without_any_product_have_no_direction)
+{
+    const double zero[D] = {0};
+    cr_paper none;
+    cr_paper_start(&none, zero, NULL, D, N, direction);
+    for (int j = 0; j < D; j++) ck_assert_float_eq(direction[j], 0);
+    ck_assert_double_eq(none.length, 0);
+}
+END_TEST
+
+START_TEST(samples_that_were_not_added_abstain)
+{
+    certreg_bounds b = {0};
+    cr_paper part = paper;
+    part.added--;
+    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_double_eq(b.gradient_hi, INFINITY);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("paper");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    tcase_set_timeout(typical, 20);
+    tcase_set_timeout(limits, 20);
+    tcase_set_timeout(bad, 10);
+    tcase_add_checked_fixture(typical, fill, NULL);
+    tcase_add_checked_fixture(limits, fill, NULL);
+    tcase_add_checked_fixture(bad, fill, NULL);
+    tcase_add_test(typical, square_is_the_mean_over_all_pairs);
+    tcase_add_test(typical, variance_is_that_of_the_plug_in_projection);
+    tcase_add_test(typical, bounds_follow_the_stated_split_of_alpha);
+    tcase_add_test(limits, equal_outputs_abstain);
+    tcase_add_test(limits, outputs_without_any_product_have_no_direction);
+    tcase_add_test(bad, samples_that_were_not_added_abstain);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,143 @@
+/* The size of the pilot and the prediction chosen from it. */
+#include "estimator/psi.h"
+#include "support/simulate.h"
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define PI 3.14159265358979323846
+
+START_TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
+{
+    for (size_t blocks = 0; blocks <= 128; blocks += 32)
+        for (size_t capacity = 2; capacity < 20000; capacity += 1 + capacity / 50) {
+            const size_t pilot = cr_pilot_size(capacity, blocks);
+            ck_assert_uint_ge(pilot, 1);
+            ck_assert_uint_lt(pilot, capacity);
+            const double gap = fabs((double)pilot - 0.15 * (double)capacity);
+            if (blocks == 0 || capacity < 4 * blocks) {
+                ck_assert_double_le(gap, 1);
+            } else {
+                ck_assert_uint_eq((capacity - pilot) % blocks, 0);
+                ck_assert_double_le(gap, 0.5 * (double)blocks + 1);
+            }
+        }
+}
+END_TEST
+
+START_TEST(pilot_of_almost_nothing_leaves_a_sample)
+{
+    ck_assert_uint_eq(cr_pilot_size(0, 64), 0);
+    ck_assert_uint_eq(cr_pilot_size(1, 64), 0);
+    ck_assert_uint_eq(cr_pilot_size(2, 64), 1);
+    ck_assert_uint_eq(cr_pilot_size(3, 0), 1);
+    ck_assert_uint_eq(cr_pilot_size(4, 1), 1);
+    ck_assert_uint_eq(cr_pilot_size(10000, 64), 1488);
+    ck_assert_uint_lt(cr_pilot_size(SIZE_MAX, 64), SIZE_MAX);
+}
+END_TEST
+
+/* Six values about 1 within the tolerance of 2, and two far out on one side: the score of those stops growing. */
+START_TEST(location_balances_the_tails)
+{
+    const float even[] = {-3, -1, 0, 1, 3};
+    ck_assert_double_eq_tol(cr_psi_location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
+    /* One of nine lies 1.5 beyond the tolerance: the location moves towards it, to where it costs least. */
+    const float skewed[] = {0, 0, 0, 0, 0, 0, 0, 0, 3.5f};
+    const double moved = cr_psi_location(skewed, 9, 1, 2, 0.5, 0, 0);
+    ck_assert_double_gt(moved, 0.5);
+    ck_assert_double_lt(moved, 2);
+}
+END_TEST
+
+/* The root solves the equation that theory 6 writes down. */
+START_TEST(location_is_the_root_of_the_written_score)
+{
+    const double tolerance = 0.8, h = _i % 2 ? 0.5 : 0.25;
+    float y[31];
+    simulate_source source;
+    simulate_seed(&source, (uint64_t)_i);
+    for (int i = 0; i < 31; i++) y[i] = (float)(0.3 + exp(0.5 * simulate_normal(&source)) * (i % 3 - 1));
+    const double theta = cr_psi_location(y, 31, 1, tolerance, h, 0.2, 0);
+    double sum[3] = {0};
+    for (int side = -1; side <= 1; side++)
+        for (int i = 0; i < 31; i++) {
+            const double t = (double)y[i] - theta - side * 1e-6, a = fabs(t) / tolerance;
+            sum[side + 1] += copysign(fmax(0, fmin((a - 1 + h) / (2 * h), 1)) + 0.05 * fmin(a, 1), t);
+        }
+    ck_assert_double_gt(sum[0], 0);
+    ck_assert_double_lt(sum[2], 0);
+    ck_assert_double_eq_tol(sum[1], 0, 1e-8);
+}
+END_TEST
+
+START_TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
+{
+    float y[90];
+    for (int i = 0; i < 90; i++) y[i] = 1;
+    ck_assert_double_eq_tol(cr_psi_choose(y, 10, 1, 2, 100, 0, 0), 0.5, 1e-9);
+    ck_assert_double_eq_tol(cr_psi_choose(y, 90, 1, 2, 600, 0, 0), 0.9, 1e-9);
+    ck_assert_double_eq_tol(cr_psi_choose(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
+    ck_assert_double_eq(cr_psi_choose(y, 0, 1, 2, 100, 0.25, 0), 0.25);
+}
+END_TEST
+
+START_TEST(prediction_stays_within_two_tolerances_of_the_noise_free_output)
+{
+    const float far[] = {50, 60, 70};
+    ck_assert_double_eq_tol(cr_psi_choose(far, 3, 1, 2, 100, 0, 0), 4 * 3 / 13.0, 1e-9);
+}
+END_TEST
+
+START_TEST(angles_are_chosen_across_the_cut)
+{
+    for (int turn = -6; turn <= 6; turn++) {
+        const double origin = remainder(0.5 * turn, 2 * PI);
+        float y[40];
+        for (int i = 0; i < 40; i++) y[i] = (float)remainder(origin + 0.1 + 0.01 * (i - 19.5), 2 * PI);
+        const double with = cr_psi_choose(y, 40, 1, 0.3, 300, origin, 2 * PI);
+        ck_assert_double_eq_tol(remainder(with - origin - 0.08, 2 * PI), 0, 1e-5);
+        const double without = cr_psi_choose(y, 40, 1, 0.3, 300, NAN, 2 * PI);
+        ck_assert_double_eq_tol(remainder(without - origin - 0.1, 2 * PI), 0, 1e-5);
+        ck_assert_double_le(fabs(with), PI);
+        ck_assert_double_le(fabs(without), PI);
+    }
+}
+END_TEST
+
+START_TEST(failed_outputs_are_skipped)
+{
+    float y[40];
+    for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
+    ck_assert_double_eq_tol(cr_psi_choose(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
+    ck_assert_double_eq_tol(cr_psi_choose(y, 20, 2, 2, 300, 0.5, 0), 0.5, 1e-9); /* every other one: all failed */
+    ck_assert_double_nan(cr_psi_choose(y, 20, 2, 2, 300, NAN, 0));
+    ck_assert_double_nan(cr_psi_choose(y, 0, 1, 2, 300, NAN, 2 * PI));
+    ck_assert_double_eq(cr_psi_choose(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("psi");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    tcase_set_timeout(typical, 20);
+    tcase_set_timeout(limits, 20);
+    tcase_set_timeout(bad, 10);
+    tcase_add_test(typical, pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks);
+    tcase_add_test(typical, location_balances_the_tails);
+    tcase_add_loop_test(typical, location_is_the_root_of_the_written_score, 0, 10);
+    tcase_add_test(typical, few_pilot_samples_are_shrunk_to_the_noise_free_output);
+    tcase_add_test(typical, angles_are_chosen_across_the_cut);
+    tcase_add_test(limits, pilot_of_almost_nothing_leaves_a_sample);
+    tcase_add_test(limits, prediction_stays_within_two_tolerances_of_the_noise_free_output);
+    tcase_add_test(bad, failed_outputs_are_skipped);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
