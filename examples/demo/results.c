@@ -1,0 +1,144 @@
+#include "results.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double *radius_of(const struct results *r, size_t sigma, size_t image, size_t ask)
+{
+    return &r->radius[(sigma * r->images->count + image) * ASKS + ask];
+}
+
+int results_open(struct results *r, const struct images *images, const double *sigma, size_t sigmas)
+{
+    *r = (struct results){.images = images, .sigmas = sigmas};
+    for (size_t s = 0; s < sigmas; s++)
+        r->sigma[s] = sigma[s];
+    r->radius = calloc(sigmas * images->count * ASKS, sizeof *r->radius);
+    r->error = calloc(sigmas * images->count, sizeof *r->error);
+    return r->radius == NULL || r->error == NULL;
+}
+
+void results_close(struct results *r)
+{
+    free(r->radius);
+    free(r->error);
+}
+
+void results_heading(FILE *rows)
+{
+    fprintf(rows, "image,class,angle,sigma,prediction,certificate,score,family,interval,radius,outcome,n,library_seconds,model_seconds\n");
+}
+
+static const char *outcome(const certreg_certificate *c)
+{
+    if (c->status != CERTREG_OK)
+        return "failed";
+    return c->outcome == CERTREG_CERTIFIED ? "certified" : c->outcome == CERTREG_CAPPED ? "capped" : "abstained";
+}
+
+/* Degrees between two directions. */
+static double apart(double a, double b)
+{
+    return fabs(remainder(a - b, 360.0));
+}
+
+void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c, FILE *rows)
+{
+    const struct images *im = r->images;
+    for (size_t k = 0; k < ASKS; k++) {
+        *radius_of(r, sigma, image, k) = c[k].radius;
+        fprintf(rows, "%zu,%d,%.3f,%g,%.3f,\"%s\",%s,%u,%s,%.6f,%s,%llu,%.6f,%.6f\n", image, im->label[image], im->degrees[image],
+                r->sigma[sigma], c[k].prediction, asks[k].name, ask_score(asks[k].score), (unsigned)c[k].family,
+                ask_interval(asks[k].interval), c[k].radius, outcome(&c[k]), (unsigned long long)c[k].samples, c[k].library_seconds,
+                c[k].model_seconds);
+    }
+    r->error[sigma * im->count + image] = apart(c[ASK_MEDIAN].prediction, im->degrees[image]);
+    r->library_seconds += c[ASKS - 1].library_seconds;
+    r->model_seconds += c[ASKS - 1].model_seconds;
+    r->records++;
+}
+
+double results_mean(const struct results *r, size_t sigma, size_t ask)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < r->images->count; i++)
+        sum += *radius_of(r, sigma, i, ask);
+    return sum / (double)r->images->count;
+}
+
+size_t results_best_sigma(const struct results *r, size_t ask)
+{
+    size_t best = 0;
+    for (size_t s = 1; s < r->sigmas; s++)
+        if (results_mean(r, s, ask) > results_mean(r, best, ask))
+            best = s;
+    return best;
+}
+
+double results_paper_best(const struct results *r)
+{
+    double best = 0.0;
+    for (size_t k = 0; k < ASKS; k++)
+        if (asks[k].interval == CERTREG_INTERVAL_PAPER)
+            best = fmax(best, results_mean(r, results_best_sigma(r, k), k));
+    return best;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_error(const struct results *r, size_t sigma)
+{
+    const size_t count = r->images->count;
+    double *sorted = malloc(count * sizeof *sorted), middle = NAN;
+    if (sorted != NULL) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = r->error[sigma * count + i];
+        qsort(sorted, count, sizeof *sorted, ascending);
+        middle = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    }
+    free(sorted);
+    return middle;
+}
+
+static void print_rule(FILE *out)
+{
+    for (size_t i = 0; i < 8 + 8 * ASKS + 9; i++)
+        fputc('-', out);
+    fputc('\n', out);
+}
+
+static void print_best(const struct results *r, FILE *out)
+{
+    const double paper = results_paper_best(r);
+    fprintf(out, "best    ");
+    for (size_t k = 0; k < ASKS; k++)
+        fprintf(out, "%8.3f", results_mean(r, results_best_sigma(r, k), k));
+    fprintf(out, "\nratio   ");
+    for (size_t k = 0; k < ASKS; k++)
+        fprintf(out, "%8.2f", paper > 0.0 ? results_mean(r, results_best_sigma(r, k), k) / paper : NAN);
+    fprintf(out, "   best over sigma, to the paper's best\n");
+}
+
+void results_print(const struct results *r, FILE *out)
+{
+    fprintf(out, "\nmean certified radius\nsigma   ");
+    for (size_t k = 0; k < ASKS; k++)
+        fprintf(out, "%8s", asks[k].brief);
+    fprintf(out, "   error of the median\n");
+    print_rule(out);
+    for (size_t s = 0; s < r->sigmas; s++) {
+        fprintf(out, "%-8g", r->sigma[s]);
+        for (size_t k = 0; k < ASKS; k++)
+            fprintf(out, "%8.3f", results_mean(r, s, k));
+        fprintf(out, "%9.1f degrees\n", median_error(r, s));
+    }
+    print_rule(out);
+    print_best(r, out);
+    const double records = (double)r->records;
+    fprintf(out, "\na record: %.1f ms in the model, %.1f ms in the library for all %d certificates: %.1f %% of the model's time\n",
+            1e3 * r->model_seconds / records, 1e3 * r->library_seconds / records, ASKS, 100.0 * r->library_seconds / r->model_seconds);
+}
