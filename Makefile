@@ -96,7 +96,7 @@ $(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $< $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
 $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
 
-check: all $(programs) examples ## Build and run every test
+check: all $(programs) examples $(OBJ)/check_engines ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
@@ -112,6 +112,18 @@ check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(programs))
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -lm
 examples: $(examples) ## Build the example programs
+
+engine_sources := $(filter-out %/check_engines.c,$(sort $(wildcard examples/engines/*.c)))
+demo_sources   := $(sort $(wildcard examples/demo/*.c)) $(engine_sources)
+demo_objects   := $(demo_sources:%.c=$(OBJ)/%.o)
+engine_libs     = $(shell pkg-config --libs openblas) -ldl -lm
+$(OBJ)/examples/engines/%.o: ISA = $(shell pkg-config --cflags openblas)
+$(OBJ)/demo: $(demo_objects) $(OBJ)/libcertreg.so
+	$(CC) $(CFLAGS_ALL) $(demo_objects) -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN' $(engine_libs) -lz
+$(OBJ)/check_engines: $(OBJ)/examples/engines/check_engines.o $(engine_sources:%.c=$(OBJ)/%.o)
+	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs)
+demo: all $(OBJ)/demo ## Certify a network on turned digits (CERTREG_MNIST, DEMO_N, DEMO_IMAGES, DEMO_SIGMA, DEMO_OUT)
+	@$(OBJ)/demo
 
 bench: all $(benches) ## Measure speed against peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
