@@ -91,10 +91,10 @@ static void draw_titles(struct frame *f, const struct results *r)
     canvas_text(&f->canvas, RIGHT + 30, TOP - 8, LETTERS, 0, GREY, "best sigma, mean radius");
 }
 
-/* The empirical distribution: a step up at every radius. */
+/* The empirical distribution: a step up at every radius. The flat ends are left out, where all curves would lie on one another. */
 static void draw_curve(struct frame *f, const double *list, size_t count, double thickness, unsigned colour)
 {
-    double x = across(f, 0.0), y = up(0.0);
+    double x = fmin(across(f, list[0]), RIGHT), y = up(0.0);
     for (size_t i = 0; i < count; i++) {
         const double right = fmin(across(f, list[i]), RIGHT), high = up((double)(i + 1) / (double)count);
         canvas_line(&f->canvas, x, y, right, y, thickness, colour);
@@ -102,7 +102,6 @@ static void draw_curve(struct frame *f, const double *list, size_t count, double
         x = right;
         y = high;
     }
-    canvas_line(&f->canvas, x, y, RIGHT, y, thickness, colour);
 }
 
 static void draw_legend(struct frame *f, const struct results *r, size_t ask, int line, double thickness)
