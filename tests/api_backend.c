@@ -1,0 +1,162 @@
+/* Opening and closing backends, by the public header alone. */
+#include <certreg/certreg.h>
+#include <check.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static certreg_error why;
+
+static void setup(void)
+{
+    memset(&why, 0, sizeof why);
+    why.struct_size = sizeof why;
+}
+
+START_TEST(cpu_opens_with_any_admissible_number_of_threads)
+{
+    static const int32_t threads[] = {1, 2, 3, 8, 33, 0}; /* 0: all online processors */
+    certreg_backend *backend = NULL;
+    ck_assert_msg(certreg_backend_open_cpu(threads[_i], &why, &backend) == CERTREG_OK, "%s", why.text);
+    ck_assert_ptr_nonnull(backend);
+    ck_assert_int_eq(why.status, CERTREG_OK);
+    ck_assert_str_eq(why.text, "");
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(many_backends_live_side_by_side)
+{
+    certreg_backend *backends[20];
+    for (int i = 0; i < 20; i++) ck_assert_int_eq(certreg_backend_open_cpu(1 + i % 4, NULL, &backends[i]), CERTREG_OK);
+    for (int i = 0; i < 20; i++) certreg_backend_close(backends[(7 * i) % 20]);
+}
+END_TEST
+
+START_TEST(close_accepts_null)
+{
+    certreg_backend_close(NULL);
+}
+END_TEST
+
+START_TEST(absent_cuda_module_is_a_status_with_a_reason)
+{
+    int somewhere;
+    certreg_backend *backend = (certreg_backend *)&somewhere;
+    const certreg_status status = certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", &why, &backend);
+    ck_assert_int_eq(status, CERTREG_NO_BACKEND);
+    ck_assert_int_eq(why.status, status);
+    ck_assert_ptr_null(backend);
+    ck_assert_uint_gt(strlen(why.text), 10);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", NULL, &backend), CERTREG_NO_BACKEND);
+}
+END_TEST
+
+START_TEST(impossible_numbers_of_threads_are_refused)
+{
+    static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
+    int somewhere;
+    certreg_backend *backend = (certreg_backend *)&somewhere;
+    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], &why, &backend), CERTREG_INVALID);
+    ck_assert_ptr_null(backend);
+    ck_assert_int_eq(why.status, CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "threads"));
+    ck_assert_int_eq(why.sample, -1);
+    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_INVALID);
+}
+END_TEST
+
+START_TEST(null_out_is_refused)
+{
+    ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "out"));
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, NULL, &why, NULL), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "out"));
+    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_INVALID);
+}
+END_TEST
+
+START_TEST(bad_cuda_arguments_are_refused)
+{
+    certreg_backend *backend = NULL;
+    ck_assert_int_eq(certreg_backend_open_cuda(-1, NULL, NULL, &why, &backend), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "device"));
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "", &why, &backend), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "module"));
+}
+END_TEST
+
+START_TEST(reason_is_never_written_beyond_the_callers_struct)
+{
+    struct {
+        certreg_error error;
+        unsigned char after[64];
+    } larger;
+    certreg_backend *backend;
+    memset(&larger, 0xA5, sizeof larger);
+    larger.error.struct_size = 16;
+    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(larger.error.status, CERTREG_INVALID);
+    for (size_t i = 16; i < sizeof larger; i++) ck_assert_uint_eq(((unsigned char *)&larger)[i], 0xA5);
+    larger.error.struct_size = sizeof larger; /* of a later release: what this one does not know is zeroed */
+    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_INVALID);
+    for (size_t i = 0; i < sizeof larger.after; i++) ck_assert_uint_eq(larger.after[i], 0);
+}
+END_TEST
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Stacks of 1023 threads need a gigabyte of addresses, of which this process may have a quarter. */
+START_TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
+{
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const struct rlimit little = {(rlim_t)1 << 28, (rlim_t)1 << 28};
+        certreg_backend *backend = NULL;
+        if (setrlimit(RLIMIT_AS, &little)) _exit(0);
+        int good = certreg_backend_open_cpu(1024, &why, &backend) == CERTREG_NO_MEMORY && !backend && why.text[0];
+        good = good && certreg_backend_open_cpu(2, &why, &backend) == CERTREG_OK; /* what was taken has been given back */
+        certreg_backend_close(backend);
+        _exit(good ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    Suite *suite = suite_create("backend, public");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    tcase_add_checked_fixture(typical, setup, NULL);
+    tcase_add_checked_fixture(limits, setup, NULL);
+    tcase_add_checked_fixture(bad_input, setup, NULL);
+    tcase_set_timeout(typical, 30);
+    tcase_set_timeout(limits, 30);
+    tcase_set_timeout(bad_input, 30);
+    tcase_add_loop_test(typical, cpu_opens_with_any_admissible_number_of_threads, 0, 6);
+    tcase_add_test(typical, many_backends_live_side_by_side);
+    tcase_add_test(typical, close_accepts_null);
+    tcase_add_test(limits, absent_cuda_module_is_a_status_with_a_reason);
+    tcase_add_test(limits, reason_is_never_written_beyond_the_callers_struct);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (!getenv("SANITIZED")) /* under valgrind the limit would be valgrind's */
+        tcase_add_test(limits, threads_that_cannot_start_are_a_status_and_leave_nothing_behind);
+#endif
+    tcase_add_loop_test(bad_input, impossible_numbers_of_threads_are_refused, 0, 4);
+    tcase_add_test(bad_input, null_out_is_refused);
+    tcase_add_test(bad_input, bad_cuda_arguments_are_refused);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad_input);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}

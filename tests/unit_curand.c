@@ -1,0 +1,131 @@
+/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU. Loaded when the test runs, so that it
+ * builds everywhere; where there is no library it says so and succeeds.
+ *
+ * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with CURAND_ORDERING_PSEUDO_LEGACY acts like 65536 device
+ * generators, one subsequence each, that take turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and
+ * counter = (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of our stream q % 65536. */
+#include "backend/lanes_scalar.h"
+/* after the lanes */
+#include "backend/backend.h"
+#include "backend/normal4.h"
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PHILOX = 161, LEGACY = 103, STREAMS = 65536, COUNT = 12 * STREAMS }; /* three blocks of each stream */
+
+typedef struct curand { /* the part of libcurand in use */
+    void *library;
+    int (*create)(void **generator, int type);
+    int (*destroy)(void *generator);
+    int (*set_seed)(void *generator, unsigned long long seed);
+    int (*set_ordering)(void *generator, int ordering);
+    int (*words)(void *generator, unsigned int *out, size_t count);
+    int (*normals)(void *generator, float *out, size_t count, float mean, float deviation);
+} curand;
+
+static int find(void *library, void *function, const char *name)
+{
+    *(void **)function = dlsym(library, name);
+    return *(void **)function != NULL;
+}
+
+static int load(curand *c)
+{
+    static const char *const names[] = {"libcurand.so.10", "libcurand.so", "/usr/local/cuda/lib64/libcurand.so"};
+    c->library = NULL;
+    for (size_t i = 0; !c->library && i < sizeof names / sizeof *names; i++) c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return c->library && find(c->library, &c->create, "curandCreateGeneratorHost") &&
+           find(c->library, &c->destroy, "curandDestroyGenerator") &&
+           find(c->library, &c->set_seed, "curandSetPseudoRandomGeneratorSeed") &&
+           find(c->library, &c->set_ordering, "curandSetGeneratorOrdering") && find(c->library, &c->words, "curandGenerate") &&
+           find(c->library, &c->normals, "curandGenerateNormal");
+}
+
+static curand theirs;
+static const uint64_t seeds[] = {0, 1, 0x0123456789ABCDEFu, UINT64_MAX};
+enum { SEEDS = sizeof seeds / sizeof *seeds };
+
+static void *generator_of(uint64_t seed)
+{
+    void *generator = NULL;
+    ck_assert_int_eq(theirs.create(&generator, PHILOX), 0);
+    ck_assert_int_eq(theirs.set_seed(generator, seed), 0);
+    ck_assert_int_eq(theirs.set_ordering(generator, LEGACY), 0);
+    return generator;
+}
+
+START_TEST(words_are_those_of_curand)
+{
+    void *generator = generator_of(seeds[_i]);
+    unsigned int *words = malloc(COUNT * sizeof *words);
+    ck_assert_int_eq(theirs.words(generator, words, COUNT), 0);
+    for (size_t q = 0; q < COUNT / 4; q++) {
+        uint32_t ours[4];
+        cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, ours);
+        for (size_t k = 0; k < 4; k++) ck_assert_msg(ours[k] == words[4 * q + k], "word %zu differs", 4 * q + k);
+    }
+    free(words);
+    theirs.destroy(generator);
+}
+END_TEST
+
+START_TEST(normals_are_those_of_curand_but_for_rounding)
+{
+    void *generator = generator_of(seeds[_i]);
+    float *normals = malloc(COUNT * sizeof *normals);
+    ck_assert_int_eq(theirs.normals(generator, normals, COUNT, 0.0f, 1.0f), 0);
+    double worst = 0;
+    for (size_t q = 0; q < COUNT / 4; q++) {
+        uint32_t words[4];
+        float ours[4];
+        cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, words);
+        cr_normal4_from(words, ours);
+        for (size_t k = 0; k < 4; k++) worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));
+    }
+    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst); /* cuRAND rounds the angle to float: r * 6e-7 */
+    free(normals);
+    theirs.destroy(generator);
+}
+END_TEST
+
+START_TEST(backend_draws_the_normals_of_curand)
+{
+    enum { INPUTS = 4 }; /* one block per sample: sample i of stream s is quadruple 65536 i + s */
+    void *generator = generator_of(7);
+    float *normals = malloc(COUNT * sizeof *normals), x[3 * INPUTS];
+    const float zero[INPUTS] = {0}, one[INPUTS] = {1, 1, 1, 1};
+    ck_assert_int_eq(theirs.normals(generator, normals, COUNT, 0.0f, 1.0f), 0);
+    for (uint64_t stream = 0; stream < STREAMS; stream += 257) {
+        const cr_noise noise = {.seed = 7, .stream = stream, .inputs = INPUTS};
+        certreg_backend *backend = cr_backend_default();
+        ck_assert_int_eq(backend->ops->draw(backend, &noise, zero, one, 0, 3, x), CERTREG_OK);
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < INPUTS; j++)
+                ck_assert(fabsf(x[i * INPUTS + j] - normals[4 * (STREAMS * i + stream) + j]) < 3e-6f);
+    }
+    free(normals);
+    theirs.destroy(generator);
+}
+END_TEST
+
+int main(void)
+{
+    if (!load(&theirs)) {
+        printf("unit_curand: skipped, no usable libcurand (%s)\n", theirs.library ? "functions missing" : "not found");
+        return 0;
+    }
+    Suite *suite = suite_create("curand");
+    TCase *typical = tcase_create("typical");
+    tcase_set_timeout(typical, 60);
+    tcase_add_loop_test(typical, words_are_those_of_curand, 0, SEEDS);
+    tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
+    tcase_add_test(typical, backend_draws_the_normals_of_curand);
+    suite_add_tcase(suite, typical);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
