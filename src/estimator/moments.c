@@ -122,7 +122,8 @@ int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, doub
     bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
     if (moments->count < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
     const double n = (double)moments->count, mean = cr_moments_mean(moments), second = cr_moments_second(moments);
-    const double variance = cr_moments_variance(moments), error = sqrt(variance / n), skewness = cr_moments_skewness(moments);
+    const double variance = cr_moments_variance(moments), error = sqrt(variance / n);
+    const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
     const double z_lo = tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n) : INFINITY;
     const double z_hi = tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n) : INFINITY;
     bounds->mean_lo = fmin(fmax(range_lo, mean - z_lo * error), range_hi);
@@ -130,7 +131,8 @@ int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, doub
     /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at the quantile of the mean. */
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
-    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), cr_moments_square_skewness(moments), n);
+    const double squares = CR_UNSEEN_SQUARE * cr_moments_square_skewness(moments);
+    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), squares, n);
     const double bound = second + z_mean * z_mean * variance / n + z * wobble;
     const double cap = cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
     bounds->variance_hi = fmin(bound + cr_moments_rounding(moments), cap);
