@@ -14,15 +14,15 @@ struct results {
     double sigma[MOST_SIGMAS];
     double *radius;               /* [sigma][image][ask] */
     double *error;                /* [sigma][image]: of the median's prediction, in degrees */
-    double library_seconds, model_seconds;
+    double median_seconds, library_seconds, model_seconds; /* of the library for the median alone, for all; of the model */
     size_t records;
 };
 
 int results_open(struct results *r, const struct images *images, const double *sigma, size_t sigmas);
 void results_close(struct results *r);
 
-/* One record's certificates: kept, and written as ASKS rows. */
-void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c, FILE *rows);
+/* One record's certificates: kept, and written as ASKS rows. median_seconds: of the library, when only the median was asked. */
+void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c, double median_seconds, FILE *rows);
 void results_heading(FILE *rows);
 
 double results_mean(const struct results *r, size_t sigma, size_t ask);
