@@ -135,7 +135,7 @@ double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dime
 {
     if (!(tail > 0) || blocks < 4) return INFINITY;
     const double b = (double)blocks;
-    const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1), CR_UNSEEN_PRODUCT * estimate->skewness, b);
+    const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1), CR_UNSEEN_SQUARE * estimate->skewness, b);
     const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
     const double a = 4 * q * q * variance_along(estimate, blocks, dimension, kurtosis, q) / b;
     return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
