@@ -10,7 +10,9 @@
 
 /* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it is number
  * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
- * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4. */
+ * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words are the same, the normals equal
+ * but for the rounding of cuRAND's angle and sine (normal4.h). cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four numbers
+ * (tests/unit_curand.c). A stream has 2^64 blocks of four; it is for the caller to stay below. */
 typedef struct cr_noise {
     uint64_t seed, stream;
     size_t inputs;
@@ -24,7 +26,8 @@ typedef struct cr_backend_ops {
     /* Memory of the device; the CPU backend has none of its own (NULL): the estimator's arena serves. */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);
-    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]); x row-major, count*inputs floats, not necessarily aligned. */
+    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its sign), where step[j] is 0 and in
+     * the noise-free sample; x row-major, count*inputs floats, not necessarily aligned. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
                            float *x);
     /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1 or 2). Samples are taken in chunks
@@ -32,7 +35,8 @@ typedef struct cr_backend_ops {
      * weights are host memory. Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t functions,
                              const float *weights, size_t stride, double *sums);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. dots, norms: host, count doubles. */
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. dots, norms: host, count doubles. On the
+     * CPU partial sum l of 16 takes the features j % 16 == l, in float fma within each 256 features, in double over them. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
                               const float *mask, double *dots, double *norms);
     certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes); /* NULL on the CPU */

@@ -3,8 +3,8 @@
  *
  * For the pair of words (x, y): u = x 2^-32 + 2^-33 rounded to float, angle = (y + 1/2) 2^-32 turns, r = sqrt(-2 log u); the normals
  * are (r sin angle, r cos angle). The angle is reduced in integers, hence exactly; cuRAND rounds it to a float first, which alone
- * moves its normals by up to r * 6e-7. Against the formula in double the absolute error is at most 1.4e-7 r (an ulp or so): 4e-7
- * for the 98 % of pairs with r <= 2.8, 9e-7 at the largest r, 6.77. tests/unit_normal4.c holds that. */
+ * moves its normals by up to r * 6e-7. Against the formula in double (u and all) the absolute error is at most 2e-7 r, below two
+ * ulp: 4e-7 for r <= 2, 6e-7 for r <= 4, 1e-6 at the largest r, 6.77. tests/unit_normal4.c holds all of that. */
 #ifndef CR_BACKEND_NORMAL4_H
 #define CR_BACKEND_NORMAL4_H
 
