@@ -114,6 +114,16 @@ static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *in
     return status;
 }
 
+/* Of the main samples: how far the variance along the gradient may exceed that of an average direction. */
+static double kurtosis_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score)
+{
+    const cr_condition c = {.score = *score};
+    cr_moments m;
+    collect(e, inquiry, &c, inquiry->main_first, inquiry->samples, &m);
+    const double second = cr_moments_second(&m);
+    return second > 0 ? cr_moments_fourth(&m) / (second * second) : INFINITY;
+}
+
 static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *inquiry, gradient_job *job)
 {
     const double alpha = gradient_share * inquiry->question.alpha;
@@ -124,8 +134,8 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *in
     for (size_t f = 0; !status && f < job->sums.functions; f++) {
         cr_sums_gram(e, &job->sums, f);
         const double tail = linear[f] ? alpha / 2 : alpha;
-        cr_gradient_interval(e->at.gram, e->plan.blocks, (double)e->active, linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo,
-                             &job->bounds[f]->gradient_hi);
+        cr_gradient_interval_within(e->at.gram, e->plan.blocks, (double)e->active, kurtosis_of(e, inquiry, job->sums.score[f]),
+                                    linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo, &job->bounds[f]->gradient_hi);
         job->bounds[f]->facts |= CERTREG_GRADIENT;
     }
     return status;
