@@ -1,0 +1,155 @@
+#include "base/handle.h"
+#include "base/structs.h"
+#include "bisection/search.h"
+#include "solver/facts.h"
+#include <math.h>
+#include <string.h>
+
+enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bounds) };
+
+struct certreg_bisection {
+    certreg_error error;
+    certreg_solver *solver;
+    int32_t owns_memory;
+};
+
+size_t certreg_bisection_size(void)
+{
+    return sizeof(certreg_bisection);
+}
+
+certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, size_t bytes, certreg_bisection **out)
+{
+    if (!out) return CERTREG_INVALID;
+    *out = NULL;
+    if (!borrowed) return CERTREG_INVALID;
+    int owned;
+    const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
+    if (status) return status;
+    cr_error_clear(&(*out)->error);
+    (*out)->solver = borrowed;
+    (*out)->owns_memory = owned;
+    return CERTREG_OK;
+}
+
+void certreg_bisection_destroy(certreg_bisection *bisection)
+{
+    if (bisection && bisection->owns_memory) cr_handle_release(bisection);
+}
+
+const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
+{
+    return bisection ? &bisection->error : NULL;
+}
+
+/* ---- all conditions together ------------------------------------------------------------------------------------------------------ */
+typedef struct least { /* over the conditions so far */
+    double radius;
+    size_t binding;
+} least;
+
+static certreg_status add_goal(certreg_bisection *bisection, const cr_goal *goal, size_t index, least *so_far)
+{
+    double radius;
+    if (so_far->radius == 0) return CERTREG_OK;
+    const int doubt = cr_search_radius(goal, so_far->radius, &radius);
+    if (doubt) return cr_fail(&bisection->error, CERTREG_NUMERICAL, "condition %zu: two evaluations disagree at every radius", index);
+    if (radius < so_far->radius) *so_far = (least){radius, index};
+    return CERTREG_OK;
+}
+
+static void fill(const least *found, double sigma, certreg_radius *out)
+{
+    const int capped = found->radius >= CR_LARGEST_RADIUS;
+    out->outcome = capped ? CERTREG_CAPPED : found->radius > 0 ? CERTREG_CERTIFIED : CERTREG_ABSTAINED;
+    out->radius = found->radius > 0 ? nextafter(found->radius * sigma, 0) : 0;
+    out->binding = found->binding;
+}
+
+static certreg_status start(certreg_bisection *bisection, const certreg_radius *out)
+{
+    cr_error_clear(&bisection->error);
+    return cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
+}
+
+static certreg_status give(certreg_status status, const certreg_radius *found, certreg_radius *out)
+{
+    const certreg_radius nothing = {.struct_size = sizeof nothing};
+    cr_struct_write(out, out->struct_size, status ? &nothing : found, sizeof nothing);
+    return status;
+}
+
+/* ---- within ----------------------------------------------------------------------------------------------------------------------- */
+static certreg_status find_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
+                                  certreg_radius *found)
+{
+    cr_facts facts;
+    if (!(tolerance > 0) || tolerance == INFINITY) {
+        cr_fail(&bisection->error, CERTREG_INVALID, "tolerance is %g; it must be positive and finite", tolerance);
+        return bisection->error.value = tolerance, CERTREG_INVALID;
+    }
+    certreg_status status = cr_facts_read(bounds, family, &facts, &bisection->error);
+    if (status) return status;
+    least so_far = {CR_LARGEST_RADIUS, 0};
+    const cr_goal goals[2] = {{.side = facts.drop, .limit = tolerance}, {.side = facts.rise, .limit = tolerance}};
+    for (size_t i = 0; i < 2 && !status; i++) status = add_goal(bisection, goals + i, i, &so_far);
+    fill(&so_far, facts.sigma, found);
+    return status;
+}
+
+certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
+                                        certreg_radius *out)
+{
+    if (!bisection) return CERTREG_INVALID;
+    certreg_status status = start(bisection, out);
+    if (status) return status;
+    certreg_radius found = {.struct_size = sizeof found};
+    return give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
+}
+
+/* ---- above ------------------------------------------------------------------------------------------------------------------------ */
+/* One element of the caller's array, whose step is the size of its first element. */
+static certreg_status read_element(const certreg_bounds *bounds, size_t index, uint32_t family, cr_facts *out, certreg_error *why)
+{
+    const uint32_t size = bounds->struct_size;
+    const unsigned char *theirs = (const unsigned char *)bounds + index * size;
+    certreg_bounds one;
+    memset(&one, 0, sizeof one);
+    memcpy(&one, theirs, size < sizeof one ? size : sizeof one);
+    one.struct_size = sizeof one;
+    for (size_t i = sizeof one; i < size; i++)
+        if (theirs[i]) return cr_fail(why, CERTREG_VERSION, "bounds[%zu] sets a field that this version of the library does not know", index);
+    return cr_facts_read(&one, family, out, why);
+}
+
+static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds, size_t index, uint32_t family,
+                                   double threshold, double *sigma, least *so_far)
+{
+    cr_facts facts;
+    const certreg_status status = read_element(bounds, index, family, &facts, &bisection->error);
+    if (status) return status;
+    if (index == 0) *sigma = facts.sigma;
+    if (facts.sigma != *sigma)
+        return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, facts.sigma, *sigma);
+    if (!facts.has_mean) return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].facts lacks the mean, which a threshold needs", index);
+    if (isnan(threshold)) return cr_fail(&bisection->error, CERTREG_INVALID, "threshold[%zu] is not a number", index);
+    const cr_goal goal = {.side = facts.drop, .weight = 1, .limit = -threshold, .strict = 1};
+    return add_goal(bisection, &goal, index, so_far);
+}
+
+certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds, const double *threshold, size_t count,
+                                       uint32_t family, certreg_radius *out)
+{
+    if (!bisection) return CERTREG_INVALID;
+    certreg_status status = start(bisection, out);
+    if (status) return status;
+    certreg_radius found = {.struct_size = sizeof found};
+    least so_far = {CR_LARGEST_RADIUS, 0};
+    double sigma = 0;
+    if (!count) status = cr_fail(&bisection->error, CERTREG_INVALID, "count is 0: there is no function to keep above its threshold");
+    if (!status) status = cr_struct_check(bounds, OLDEST_BOUNDS, "bounds", &bisection->error);
+    for (size_t i = 0; i < count && !status; i++)
+        status = add_function(bisection, bounds, i, family, threshold ? threshold[i] : 0, &sigma, &so_far);
+    if (!status) fill(&so_far, sigma, &found);
+    return give(status, &found, out);
+}

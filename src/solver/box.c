@@ -1,0 +1,184 @@
+#include "solver/box.h"
+#include "solver/closed.h"
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#define MOST_POINTS 60
+
+typedef struct line { /* height + slope * m bounds the objective on the whole box */
+    double height, slope;
+} line;
+
+static double at(line l, double m)
+{
+    return l.height + l.slope * m;
+}
+
+/* sup over [low, high] of the lesser of two lines. */
+static double roof(line a, line b, double low, double high)
+{
+    double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
+    if (a.slope == b.slope) return top;
+    const double m = (b.height - a.height) / (a.slope - b.slope);
+    if (m > low && m < high) top = fmax(top, fmax(at(a, m), at(b, m)));
+    return top;
+}
+
+static line tangent(const cr_point *point, double weight)
+{
+    const double slope = point->slope + weight;
+    return (line){point->value + weight * point->mean - slope * point->mean, slope};
+}
+
+/* ---- search --------------------------------------------------------------------------------------------------------------------- */
+typedef struct search {
+    const cr_side *side;
+    double weight, gain, low, high; /* of the means that are left */
+    cr_point left, right;           /* objective rises at left, falls at right */
+    int has_left, has_right;
+    const cr_point *warm;
+} search;
+
+/* Solves at m and narrows the bracket; non-zero once the supremum is known to be at m. */
+static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *box)
+{
+    cr_point point;
+    cr_point_solve(s->side, m, s->warm, s->gain, &point);
+    const double slope = point.slope + s->weight;
+    if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
+        box->point[0] = point;
+        box->count = 1;
+        return 1;
+    }
+    if (slope > 0) s->left = point, s->has_left = 1, s->low = m;
+    else s->right = point, s->has_right = 1, s->high = m;
+    s->warm = slope > 0 ? &s->left : &s->right;
+    return 0;
+}
+
+/* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is infinite and bisection serves. */
+static double next_mean(const search *s, int round)
+{
+    const double middle = 0.5 * (s->low + s->high), width = s->high - s->low;
+    if (!s->has_left || !s->has_right || round % 3 == 2) return middle;
+    const double gl = s->left.slope + s->weight, gr = s->right.slope + s->weight;
+    const double m = s->left.mean + (s->right.mean - s->left.mean) * gl / (gl - gr);
+    return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
+}
+
+static void search_inside(search *s, cr_box *box)
+{
+    for (int round = 0; round < MOST_POINTS; round++) {
+        const double m = next_mean(s, round);
+        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo))) break; /* the supremum is at an end of the range */
+        if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
+        if (!s->has_left || !s->has_right) continue;
+        const double top = roof(tangent(&s->left, s->weight), tangent(&s->right, s->weight), s->low, s->high);
+        const double best = fmax(at(tangent(&s->left, s->weight), s->left.mean), at(tangent(&s->right, s->weight), s->right.mean));
+        const double size = fmax(s->left.value, s->right.value);
+        if (top - best <= 10 * s->gain * size) break;
+    }
+    if (box->count) return;
+    if (s->has_left) box->point[box->count++] = s->left;
+    if (s->has_right) box->point[box->count++] = s->right;
+}
+
+static void summarise(const cr_side *side, double weight, cr_box *box)
+{
+    const line a = tangent(box->point, weight), b = tangent(box->point + (box->count > 1), weight);
+    box->value = roof(a, b, side->mean_lo, side->mean_hi);
+    box->growth = box->count > 1 ? 0.5 * (box->point[0].growth + box->point[1].growth) : box->point[0].growth;
+}
+
+/* Nothing to search: no range, or a function that cannot vary. */
+static int is_trivial(const cr_side *side, double weight, cr_box *box)
+{
+    const double top = side->mean_hi;
+    box->growth = 0;
+    if (side->range_lo == -INFINITY && side->range_hi == INFINITY) {
+        box->value = cr_closed_shift(side, &box->growth) + (weight > 0 ? top : 0);
+        return 1;
+    }
+    const int constant = side->variance == 0 || side->r == 0 || side->mean_lo >= side->range_hi || side->mean_hi <= side->range_lo;
+    const int unlimited = side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
+    if (constant) box->value = weight > 0 ? top : 0;
+    else if (unlimited || side->r > 26) box->value = cr_closed_cap(side, weight);
+    else return 0;
+    return 1;
+}
+
+void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box)
+{
+    const cr_point before = box->point[0];
+    search s = {.side = side, .weight = weight, .gain = gain, .low = side->mean_lo, .high = side->mean_hi,
+                .warm = box->count ? &before : NULL};
+    box->count = 0;
+    if (is_trivial(side, weight, box)) return;
+    const int point_box = s.low == s.high;
+    if (point_box) {
+        visit(&s, s.low, 1, 1, box);
+    } else if (!(s.high < side->range_hi && visit(&s, s.high, 0, 1, box)) && !(s.low > side->range_lo && visit(&s, s.low, 1, 0, box))) {
+        search_inside(&s, box);
+    }
+    summarise(side, weight, box);
+}
+
+/* ---- proof ---------------------------------------------------------------------------------------------------------------------- */
+/* The tangent of D at the point's multipliers, computed again and lifted by whatever its numbers may lack. */
+static int prove_line(const cr_side *side, double weight, cr_point *point, line *out)
+{
+    cr_proof proof;
+    if (point->constant) { /* only at a box that is one point */
+        *out = (line){weight * point->mean, 0};
+        return 0;
+    }
+    cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at, &point->regions, &proof);
+    const double slope = proof.slope + weight, reach = fmax(side->mean_hi - point->mean, point->mean - side->mean_lo);
+    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * (fabs(point->mean) + reach);
+    out->slope = slope;
+    out->height = proof.value + weight * point->mean - slope * point->mean + proof.slope_error * reach;
+    if (side->mean_lo < side->mean_hi) out->height += 8 * DBL_EPSILON * size;
+    else out->height = proof.value + weight * point->mean, out->slope = 0; /* no tangent is needed */
+    return proof.doubtful || !isfinite(out->height) || !isfinite(out->slope);
+}
+
+int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound)
+{
+    double unused;
+    cr_box none;
+    const double closed = cr_closed_shift(side, &unused) + (weight > 0 ? side->mean_hi : 0), cap = cr_closed_cap(side, weight);
+    *bound = fmin(closed, cap);
+    if (!box->count) {
+        if (is_trivial(side, weight, &none)) *bound = fmin(*bound, none.value);
+        return 0;
+    }
+    line l[2];
+    for (int i = 0; i < box->count; i++)
+        if (prove_line(side, weight, box->point + i, l + i)) return *bound = INFINITY, 1;
+    const double top = roof(l[0], l[box->count - 1], side->mean_lo, side->mean_hi);
+    /* V grows with r from 0 (theory 2.3), so a bound below 0 is a wrong one. (It may be below r*kappa: the range can force what is of
+     * second order to be negative.) */
+    const double floor = weight > 0 ? side->mean_lo : 0;
+    if (!(top >= floor - 1e-12 * fabs(top) - 1e-300)) return *bound = INFINITY, 1;
+    *bound = fmin(*bound, fmax(top + 4 * DBL_EPSILON * fabs(top), floor));
+    return 0;
+}
+
+/* ---- feasibility ------------------------------------------------------------------------------------------------------------------ */
+int cr_box_feasible(const cr_side *side)
+{
+    const int whole_line = side->range_lo == -INFINITY && side->range_hi == INFINITY;
+    if (side->gradient_lo <= 0) return 1;
+    if (whole_line) return side->gradient_lo <= sqrt(side->variance) * (1 + 1e-12);
+    double low = side->mean_lo, high = side->mean_hi;
+    if (side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY)) return 1;
+    for (int i = 0; i < 60; i++) {
+        double slope = 0;
+        const double m = 0.5 * (low + high), most = cr_point_correlation(side, m, &slope);
+        if (most >= side->gradient_lo * (1 - 1e-9)) return 1;
+        if (most + fmax(slope * (high - m), slope * (low - m)) < side->gradient_lo * (1 - 1e-9)) return 0;
+        if (slope > 0) low = m; else high = m;
+    }
+    return 0;
+}

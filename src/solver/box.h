@@ -1,0 +1,25 @@
+/* One side over the whole box of means: sup of V(m) + weight*m. V is concave in m, and so is D at fixed multipliers, so every solved
+ * point gives a tangent that bounds V on the whole box; two tangents of opposite slope enclose the supremum (theory 3.4). */
+#ifndef CR_SOLVER_BOX_H
+#define CR_SOLVER_BOX_H
+#include "solver/point.h"
+
+typedef struct cr_box {
+    cr_point point[2]; /* the tangents; also the warm start of the next search */
+    int count;         /* 0: nothing solved yet, or nothing to solve */
+    double value, growth; /* to draft accuracy: the supremum and its derivative in r */
+} cr_box;
+
+/* weight is 0 (the shift) or 1 (the shifted mean). `box` comes with count 0 or from a search with near-by data. */
+void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box);
+/* The proven bound from the points of a search, rounded up. Non-zero: numerical doubt, *bound is infinite. */
+int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound);
+/* Upper end of the range: no shifted mean exceeds it. */
+static inline double cr_box_cap(const cr_side *side)
+{
+    return side->range_hi;
+}
+/* Whether some mean of the box admits a correlation of gradient_lo; doubt counts as yes. */
+int cr_box_feasible(const cr_side *side);
+
+#endif

@@ -1,0 +1,78 @@
+#include "solver/dual.h"
+#include <math.h>
+
+static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
+
+/* P(from < t < to), from the tail that does not cancel. */
+static double chance(double from, double to)
+{
+    if (from > 0) return 0.5 * (erfc(from * sqrt_half) - erfc(to * sqrt_half));
+    return 0.5 * (erfc(-to * sqrt_half) - erfc(-from * sqrt_half));
+}
+
+static double density(double t)
+{
+    return fabs(t) < 39 ? inv_sqrt_2pi * exp(-0.5 * t * t) : 0;
+}
+
+/* A part where y* stands at an end of the range: closed forms. */
+static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, cr_sums *out)
+{
+    if (!(from < to)) return;
+    const double p = chance(from, to), t = density(from) - density(to);
+    const double h = cr_kernel_tail(&problem->kernel, from) - cr_kernel_tail(&problem->kernel, to);
+    const double slope = problem->kernel.order > 0 ? at->a[0] : 0, r = problem->kernel.r;
+    out->constraint += y * (h - at->nu * p - slope * t) - at->lambda * y * y * p;
+    out->y += y * p;
+    out->yt += y * t;
+    out->yy += y * y * p;
+    out->growth += y * (density(from - r) - density(to - r));
+}
+
+/* A part where y* = v / 2 lambda. */
+static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, cr_sums *out)
+{
+    const cr_kernel *kernel = &problem->kernel;
+    const double slope = kernel->order > 0 ? at->a[0] : 0, inverse = 0.5 / at->lambda;
+    double ends[CR_PANELS];
+    const int count = cr_panels_cut(rule, from, to, 0, 2 * kernel->r, ends);
+    for (int i = 1; i < count; i++) {
+        const double center = 0.5 * (ends[i - 1] + ends[i]), reach = 0.5 * (ends[i - 1] - ends[i]);
+        for (int j = 0; j < 2 * rule->half; j++) {
+            const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
+            const double h = cr_kernel_at(kernel, t), y = (h - at->nu - slope * t) * inverse;
+            const double w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t), wy = w * y, wt = w * t;
+            out->p += w;
+            out->t += wt;
+            out->tt += wt * t;
+            out->py += wy;
+            out->pyt += wy * t;
+            out->pyy += wy * y;
+            out->growth += wy * (t - kernel->r) * cr_kernel_ratio(kernel, h, t);
+        }
+    }
+}
+
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule, cr_sums *out)
+{
+    const double *edge = regions->edge;
+    *out = (cr_sums){0};
+    add_between(problem, at, edge[0], edge[1], rule, out);
+    add_between(problem, at, edge[2], edge[3], rule, out);
+    out->y = out->py;
+    out->yt = out->pyt;
+    out->yy = out->pyy;
+    out->constraint = at->lambda * out->pyy;
+    add_clipped(problem, at, -INFINITY, edge[0], problem->B, out);
+    add_clipped(problem, at, edge[1], edge[2], problem->b, out);
+    add_clipped(problem, at, edge[3], INFINITY, problem->B, out);
+}
+
+double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
+{
+    const cr_kernel *kernel = &problem->kernel;
+    double linear = 0;
+    if (at->lambda > 0) constraint += at->lambda * problem->variance;
+    if (kernel->order > 0) linear = (kernel->r + kernel->norm * at->a[0]) * problem->coefficient[0];
+    return linear + kernel->norm * constraint;
+}

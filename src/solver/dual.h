@@ -1,0 +1,55 @@
+/* The dual of theory 3.1 at given multipliers, for one side at one mean, everything in units of the kernel's norm T:
+ *   D = linear part + T { lambda C + sup_c a c + E max_{b<=y<=B} (y v - lambda y^2) },   v = h - nu - a t.
+ * Every multiplier gives D >= V: a poor one is loose, never wrong. */
+#ifndef CR_SOLVER_DUAL_H
+#define CR_SOLVER_DUAL_H
+#include "solver/kernel.h"
+
+#define CR_ORDERS 2 /* highest order that the arrays have room for */
+
+typedef struct cr_problem {
+    cr_kernel kernel;
+    double b, B;                 /* lo - m <= 0 <= hi - m */
+    double variance;             /* C; +inf: the range alone limits the variance */
+    double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
+} cr_problem;
+
+typedef struct cr_multipliers {
+    double lambda, nu, a[CR_ORDERS];
+} cr_multipliers;
+
+/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = B | between | b | between | B. An edge that does not exist is at the end
+ * of the line. */
+typedef struct cr_regions {
+    double edge[4];
+    double width; /* every edge is known to lie within this distance of its true place */
+} cr_regions;
+
+/* Gauss-Legendre panels: nodes in (0, 1) with weights, and how wide a panel may be. */
+typedef struct cr_rule {
+    int half;
+    const double *node, *weight;
+    double widest;  /* in units of sigma */
+    double budget;  /* greatest change of the logarithm of the integrand across a panel */
+    double window;  /* log of the part beyond which the line is cut */
+} cr_rule;
+extern const cr_rule cr_rule_draft, cr_rule_value, cr_rule_proof;
+
+typedef struct cr_sums {
+    double constraint;          /* E max_y (y v - lambda y^2) */
+    double y, yt, yy;           /* E[y*], E[y* t], E[y*^2] */
+    double p, t, tt, py, pyt, pyy; /* moments over the part between the clips: E[1], E[t], E[t^2], E[y], E[y t], E[y^2] */
+    double growth;              /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
+} cr_sums;
+
+void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *warm_and_out);
+/* Ends of panels that cover [from, to] as far as it matters; returns how many ends were written (0: nothing there). */
+#define CR_PANELS 256
+int cr_panels_cut(const cr_rule *rule, double from, double to, double low_peak, double high_peak, double ends[CR_PANELS]);
+
+/* Region by region: clipped parts in closed form, the part between by the rule. */
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule, cr_sums *out);
+/* D from the sums, as a shift in output units. */
+double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint);
+
+#endif

@@ -1,0 +1,96 @@
+#include "solver/facts.h"
+#include "base/structs.h"
+#include "solver/box.h"
+#include <math.h>
+
+enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
+static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE;
+
+static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
+{
+    cr_fail(why, CERTREG_INVALID, "bounds.%s is %g; %s", field, value, rule);
+    if (why) why->value = value;
+    return CERTREG_INVALID;
+}
+
+static certreg_status check_mean(const certreg_bounds *b, certreg_error *why)
+{
+    if (!(b->facts & CERTREG_MEAN)) return CERTREG_OK;
+    if (isnan(b->mean_lo) || b->mean_lo == INFINITY) return invalid(why, "mean_lo", b->mean_lo, "it must be a number below infinity");
+    if (isnan(b->mean_hi) || b->mean_hi == -INFINITY) return invalid(why, "mean_hi", b->mean_hi, "it must be a number above -infinity");
+    if (b->mean_lo > b->mean_hi) return invalid(why, "mean_lo", b->mean_lo, "it must not exceed mean_hi");
+    return CERTREG_OK;
+}
+
+static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
+{
+    if (b->facts & CERTREG_VARIANCE && (!(b->variance_hi >= 0) || b->variance_hi == INFINITY))
+        return invalid(why, "variance_hi", b->variance_hi, "it must be finite and not negative");
+    if (!(b->facts & CERTREG_GRADIENT)) return CERTREG_OK;
+    if (!(b->gradient_lo >= 0) || b->gradient_lo == INFINITY)
+        return invalid(why, "gradient_lo", b->gradient_lo, "it must be finite and not negative");
+    if (!(b->gradient_hi >= 0)) return invalid(why, "gradient_hi", b->gradient_hi, "it must not be negative");
+    if (b->gradient_lo > b->gradient_hi) return invalid(why, "gradient_lo", b->gradient_lo, "it must not exceed gradient_hi");
+    return CERTREG_OK;
+}
+
+static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_error *why)
+{
+    if (family & ~known) return cr_fail(why, CERTREG_INVALID, "family is 0x%x, which names facts that this version does not have", family);
+    if (b->facts & ~(known | CERTREG_SECOND_ORDER)) return cr_fail(why, CERTREG_INVALID, "bounds.facts is 0x%x: unknown bits", b->facts);
+    if (!(b->sigma > 0) || b->sigma == INFINITY) return invalid(why, "sigma", b->sigma, "it must be positive and finite");
+    certreg_status status = check_mean(b, why);
+    if (!status) status = check_moments(b, why);
+    if (status || !(b->facts & CERTREG_RANGE)) return status;
+    if (isnan(b->range_lo) || isnan(b->range_hi) || !(b->range_lo < b->range_hi))
+        return invalid(why, "range_lo", b->range_lo, "it must be below range_hi");
+    return CERTREG_OK;
+}
+
+/* Facts that were not named become what is always true. */
+static void complete(certreg_bounds *b)
+{
+    if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
+    if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
+    if (!(b->facts & CERTREG_RANGE)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
+    if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
+    b->mean_lo = fmax(b->mean_lo, b->range_lo);
+    b->mean_hi = fmin(b->mean_hi, b->range_hi);
+    /* The dual needs a mean to lie somewhere: a range with an open end and no mean on that side says nothing there. */
+    if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
+    if (b->variance_hi < INFINITY) b->gradient_hi = fmin(b->gradient_hi, sqrt(b->variance_hi));
+}
+
+static void set_sides(const certreg_bounds *b, cr_facts *out)
+{
+    out->sigma = b->sigma;
+    out->rise = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
+                          .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi};
+    out->drop = out->rise;
+    out->drop.mean_lo = -b->mean_hi, out->drop.mean_hi = -b->mean_lo;
+    out->drop.range_lo = -b->range_hi, out->drop.range_hi = -b->range_lo;
+}
+
+certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_facts *out, certreg_error *why)
+{
+    certreg_bounds b;
+    certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
+    if (!status) status = check(&b, family, why);
+    if (status) return status;
+    const double given_lo = b.mean_lo, given_hi = b.mean_hi, greatest = b.gradient_hi;
+    out->has_mean = (b.facts & CERTREG_MEAN) != 0;
+    out->used = b.facts & (family ? family : known);
+    b.facts = out->used | (b.facts & CERTREG_MEAN); /* thresholds are on the mean even where the family does without it */
+    complete(&b);
+    if (b.mean_lo > b.mean_hi)
+        return cr_fail(why, CERTREG_INFEASIBLE, "the means [%g, %g] lie outside the range [%g, %g]", given_lo, given_hi, b.range_lo, b.range_hi);
+    if (b.gradient_lo > b.gradient_hi) {
+        if (b.gradient_lo > b.gradient_hi * (1 + 1e-12) || b.gradient_lo > greatest)
+            return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds the standard deviation %g", b.gradient_lo, b.gradient_hi);
+        b.gradient_lo = b.gradient_hi; /* an affine function, to rounding */
+    }
+    set_sides(&b, out);
+    if (!cr_box_feasible(&out->rise))
+        return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", b.gradient_lo);
+    return CERTREG_OK;
+}

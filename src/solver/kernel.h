@@ -1,0 +1,19 @@
+/* The centred likelihood ratio without its known part: h(t) = (w_r(t) - sum_{j<=k} r^j/sqrt(j!) h_j(t)) / T_k(r), of unit norm under
+ * N(0,1). The correlations that a function is known to have leave the problem this way, and small r costs no digits. */
+#ifndef CR_SOLVER_KERNEL_H
+#define CR_SOLVER_KERNEL_H
+
+typedef struct cr_kernel {
+    int order;   /* k: 0 or 1 */
+    double r;    /* radius in units of sigma; 0 (with k = 0) is the limit h(t) = t */
+    double norm; /* T_k(r) */
+} cr_kernel;
+
+double cr_kernel_norm(int order, double r); /* T_k(r); +inf where it overflows */
+cr_kernel cr_kernel_make(int order, double r);
+double cr_kernel_at(const cr_kernel *kernel, double t);
+double cr_kernel_slope(const cr_kernel *kernel, double t); /* dh/dt */
+double cr_kernel_tail(const cr_kernel *kernel, double x);  /* E[h; t > x] = -E[h; t < x] */
+double cr_kernel_ratio(const cr_kernel *kernel, double h, double t); /* exp(rt - r^2/2), from h(t) */
+
+#endif

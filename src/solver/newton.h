@@ -1,0 +1,17 @@
+/* Minimises the dual. Whatever it returns is a bound; converged says that it is also tight. */
+#ifndef CR_SOLVER_NEWTON_H
+#define CR_SOLVER_NEWTON_H
+#include "solver/dual.h"
+
+typedef struct cr_descent {
+    cr_multipliers at;
+    cr_regions regions;  /* of `at`, or of the point one step before it: a warm start */
+    cr_sums sums;        /* likewise */
+    double value;        /* D likewise, to draft accuracy */
+    int steps, converged;
+} cr_descent;
+
+/* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the value. */
+void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent);
+
+#endif

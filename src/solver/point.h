@@ -1,0 +1,31 @@
+/* One side at one mean: the least bound over the families that hold, with the multipliers that prove it. */
+#ifndef CR_SOLVER_POINT_H
+#define CR_SOLVER_POINT_H
+#include "solver/newton.h"
+#include "solver/proof.h"
+
+/* A one-sided problem, turned so that it asks for the rise (the drop of f is the rise of -f). Infinite where nothing is known. */
+typedef struct cr_side {
+    double r;
+    double mean_lo, mean_hi, range_lo, range_hi;
+    double variance, gradient_lo, gradient_hi;
+} cr_side;
+
+typedef struct cr_point {
+    cr_problem problem;
+    double coefficient_lo[CR_ORDERS], coefficient_hi[CR_ORDERS];
+    cr_multipliers at;
+    cr_regions regions;
+    double mean, value; /* value: to draft accuracy */
+    double slope;       /* dV/dm, likewise */
+    double growth;      /* dV/dr, likewise */
+    int constant;       /* no function with these facts varies: V = 0 */
+    int converged;
+} cr_point;
+
+/* `warm` may be NULL, or a point solved for near-by data. `gain`: see newton.h. range_lo < mean < range_hi unless the box is a point. */
+void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out);
+/* An upper bound of the correlation with t that mean, variance and range allow, and its slope in the mean. */
+double cr_point_correlation(const cr_side *side, double mean, double *slope);
+
+#endif

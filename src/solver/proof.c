@@ -1,0 +1,92 @@
+#include "solver/proof.h"
+#include <float.h>
+#include <math.h>
+
+static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
+
+typedef struct pointwise {
+    double constraint, size; /* E max_y (...), and what rounding is measured against */
+    double y, clipped;
+} pointwise;
+
+static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, pointwise *out)
+{
+    const double slope = problem->kernel.order > 0 ? at->a[0] : 0;
+    const double center = 0.5 * (from + to), reach = 0.5 * (to - from);
+    for (int j = 0; j < 2 * rule->half; j++) {
+        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
+        const double h = cr_kernel_at(&problem->kernel, t), v = h - at->nu - slope * t;
+        const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
+        const double y = fmin(fmax(free, problem->b), problem->B), w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
+        out->constraint += w * y * (v - at->lambda * y);
+        out->size += w * fabs(y) * (fabs(h) + fabs(at->nu) + fabs(slope * t));
+        out->y += w * y;
+        if (y != free) out->clipped += w;
+    }
+}
+
+/* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs smoothness and no more. */
+static pointwise integrate(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule)
+{
+    pointwise out = {0};
+    double ends[CR_PANELS], from = -INFINITY;
+    for (int part = 0; part < 5; part++) {
+        const double to = part < 4 ? regions->edge[part] : INFINITY;
+        const int count = cr_panels_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->kernel.r, ends);
+        for (int i = 1; i < count; i++) add_panel(problem, at, ends[i], ends[i - 1], rule, &out);
+        from = to;
+    }
+    return out;
+}
+
+/* What a misplaced edge could hide: sup_J (v - L)^2 P(J) / 4 lambda over the bracket J of each edge. */
+static double edge_error(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions)
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        if (!isfinite(regions->edge[i])) continue;
+        const double slope = problem->kernel.order > 0 ? at->a[0] : 0, width = regions->width;
+        const double rise = fabs(cr_kernel_slope(&problem->kernel, regions->edge[i]) - slope) * width;
+        const double ends = problem->B - problem->b, clipped = rise * ends; /* the loss is never more than the whole range gains */
+        sum += fmin(at->lambda > 0 ? rise * rise / (4 * at->lambda) : INFINITY, clipped) * width * inv_sqrt_2pi;
+    }
+    return sum;
+}
+
+static void finer(const cr_rule *rule, cr_rule *out)
+{
+    *out = *rule;
+    out->widest *= 0.5;
+    out->budget *= 0.5;
+}
+
+void cr_proof_make(const cr_problem *problem, const double *low, const double *high, const cr_multipliers *at, cr_regions *warm, cr_proof *out)
+{
+    const cr_kernel *kernel = &problem->kernel;
+    cr_problem worst = *problem;
+    if (kernel->order > 0) worst.coefficient[0] = kernel->r + kernel->norm * at->a[0] > 0 ? high[0] : low[0];
+    cr_regions_find(problem, at, 1e-13, warm);
+    if (at->lambda == 0) {
+        warm->edge[1] = warm->edge[0];
+        warm->edge[2] = warm->edge[3];
+    }
+    cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        cr_sums sums;
+        cr_dual_sums(problem, at, warm, &value_rule, &sums);
+        const pointwise again = integrate(problem, at, warm, &proof_rule);
+        const double rounding = 64 * DBL_EPSILON * again.size + edge_error(problem, at, warm);
+        const double gap = fabs(sums.constraint - again.constraint), constraint = fmax(sums.constraint, again.constraint) + gap + rounding;
+        const double linear = kernel->order > 0 ? (kernel->r + fabs(kernel->norm * at->a[0])) * worst.coefficient[0] : 0;
+        const double value = cr_dual_value(&worst, at, constraint);
+        out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
+        out->slope = kernel->norm * (at->nu + 2 * at->lambda * again.y);
+        out->slope_error = 64 * DBL_EPSILON * kernel->norm * (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)));
+        out->clipped = again.clipped;
+        out->growth = sums.growth;
+        out->doubtful = !(kernel->norm * gap <= 1e-10 * fabs(value) + kernel->norm * rounding) || !isfinite(out->value);
+        if (!out->doubtful) return;
+        finer(&value_rule, &value_rule);
+        finer(&proof_rule, &proof_rule);
+    }
+}
