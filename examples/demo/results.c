@@ -47,6 +47,7 @@ void results_add(struct results *r, size_t sigma, size_t image, const certreg_ce
     const struct images *im = r->images;
     for (size_t k = 0; k < ASKS; k++) {
         *radius_of(r, sigma, image, k) = c[k].radius;
+        r->failures += c[k].status != CERTREG_OK;
         fprintf(rows, "%zu,%d,%.3f,%g,%.3f,\"%s\",%s,%u,%s,%.6f,%s,%llu,%.6f,%.6f\n", image, im->label[image], im->degrees[image],
                 r->sigma[sigma], c[k].prediction, asks[k].name, ask_score(asks[k].score), (unsigned)c[k].family,
                 ask_interval(asks[k].interval), c[k].radius, outcome(&c[k]), (unsigned long long)c[k].samples, c[k].library_seconds,
@@ -148,6 +149,8 @@ void results_print(const struct results *r, FILE *out)
     print_best(r, out);
     print_rule(out);
     print_names(out);
+    if (r->failures > 0)
+        fprintf(out, "%zu certificates could not be answered and count as zero: see the outcome in certificates.csv\n", r->failures);
     const double records = (double)r->records;
     fprintf(out, "\na record: %.1f ms in the model; in the library %.1f ms for the exact median alone (%.1f %%), %.1f ms for all %d (%.1f %%)\n",
             1e3 * r->model_seconds / records, 1e3 * r->median_seconds / records, 100.0 * r->median_seconds / r->model_seconds,

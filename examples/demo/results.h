@@ -15,7 +15,7 @@ struct results {
     double *radius;               /* [sigma][image][ask] */
     double *error;                /* [sigma][image]: of the median's prediction, in degrees */
     double median_seconds, library_seconds, model_seconds; /* of the library for the median alone, for all; of the model */
-    size_t records;
+    size_t records, failures; /* failures: certificates that were not answered; their radius counts as zero */
 };
 
 int results_open(struct results *r, const struct images *images, const double *sigma, size_t sigmas);
