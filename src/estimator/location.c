@@ -9,7 +9,8 @@
 
 double cr_location_wrap(double value, double origin, double period)
 {
-    return period > 0 ? remainder(value - origin, period) : value - origin;
+    const double t = value - origin; /* most are within half a turn already, and remainder() is slow */
+    return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
 }
 
 /* Value i, or NaN for a failed output. Of real numbers the origin plays no part. */
@@ -115,6 +116,8 @@ static double edge(const cr_values *values, cr_location_score score, const void 
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting, double lo, double hi)
 {
     const double first = edge(values, score, setting, lo, hi, 1); /* the sum is positive left of it */
+    const double beyond = first + ldexp(hi - lo, 4 - HALVINGS);
+    if (sign_at(values, score, setting, beyond) < 0) return first; /* no flat stretch: the usual case */
     const double last = edge(values, score, setting, first, hi, 0);
     return first + 0.5 * (last - first);
 }
