@@ -1,0 +1,128 @@
+/* The normal distribution against known answers (tests/data/make_normal.py). */
+#include "base/normal.h"
+#include "data/normal.inc"
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
+
+static double ulps(double got, double want)
+{
+    if (got == want) return 0;
+    return fabs(got - want) / (fabs(want) > DBL_MIN ? fabs(want) * DBL_EPSILON : DBL_TRUE_MIN);
+}
+
+START_TEST(density_agrees_with_sixty_digits)
+{
+    const double got = cr_normal_pdf(point_rows[_i].x);
+    ck_assert_msg(ulps(got, point_rows[_i].pdf) <= 4, "%.17g, want %.17g", got, point_rows[_i].pdf);
+}
+END_TEST
+
+START_TEST(cdf_agrees_with_sixty_digits)
+{
+    const double got = cr_normal_cdf(point_rows[_i].x);
+    ck_assert_msg(ulps(got, point_rows[_i].cdf) <= 8, "%.17g, want %.17g", got, point_rows[_i].cdf);
+}
+END_TEST
+
+START_TEST(upper_tail_agrees_with_sixty_digits)
+{
+    const double got = cr_normal_sf(point_rows[_i].x);
+    ck_assert_msg(ulps(got, point_rows[_i].sf) <= 8, "%.17g, want %.17g", got, point_rows[_i].sf);
+}
+END_TEST
+
+START_TEST(quantile_agrees_with_sixty_digits)
+{
+    const double got = cr_normal_quantile(quantile_rows[_i].p);
+    ck_assert_msg(ulps(got, quantile_rows[_i].x) <= 8, "%.17g, want %.17g", got, quantile_rows[_i].x);
+}
+END_TEST
+
+START_TEST(quantile_of_the_upper_tail_is_the_mirror_image)
+{
+    const double q = quantile_rows[_i].p;
+    ck_assert_double_eq(cr_normal_quantile_sf(q), -cr_normal_quantile(q));
+}
+END_TEST
+
+START_TEST(quantile_undoes_the_cdf)
+{
+    const double x = -37 + 0.0731 * _i, p = cr_normal_cdf(x);
+    const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0; /* near 1 a double no longer tells the points apart */
+    ck_assert_double_eq_tol(cr_normal_quantile(p), x, 1e-13 * fmax(1, fabs(x)) + lost);
+}
+END_TEST
+
+START_TEST(cdf_never_falls)
+{
+    for (double x = -41; x < 41; x += 0.003) ck_assert_msg(cr_normal_cdf(x + 0.003) >= cr_normal_cdf(x), "at %g", x);
+}
+END_TEST
+
+START_TEST(ends_of_the_line_are_exact)
+{
+    ck_assert_double_eq(cr_normal_cdf(-INFINITY), 0);
+    ck_assert_double_eq(cr_normal_cdf(INFINITY), 1);
+    ck_assert_double_eq(cr_normal_sf(-INFINITY), 1);
+    ck_assert_double_eq(cr_normal_sf(INFINITY), 0);
+    ck_assert_double_eq(cr_normal_cdf(-100), 0);
+    ck_assert_double_eq(cr_normal_cdf(100), 1);
+    ck_assert_double_eq(cr_normal_pdf(INFINITY), 0);
+    ck_assert_double_eq(cr_normal_pdf(-100), 0);
+    ck_assert_double_eq(cr_normal_quantile(0), -INFINITY);
+    ck_assert_double_eq(cr_normal_quantile(1), INFINITY);
+    ck_assert_double_eq(cr_normal_quantile(0.5), 0);
+}
+END_TEST
+
+START_TEST(no_probability_has_no_quantile)
+{
+    static const double wrong[] = {-1e-300, -1, 1 + DBL_EPSILON, 2, INFINITY, -INFINITY, NAN};
+    ck_assert_double_nan(cr_normal_quantile(wrong[_i]));
+    ck_assert_double_nan(cr_normal_quantile_sf(wrong[_i]));
+}
+END_TEST
+
+START_TEST(nan_stays_nan)
+{
+    ck_assert_double_nan(cr_normal_pdf(NAN));
+    ck_assert_double_nan(cr_normal_cdf(NAN));
+    ck_assert_double_nan(cr_normal_sf(NAN));
+}
+END_TEST
+
+static Suite *normal_suite(void)
+{
+    Suite *suite = suite_create("normal");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    tcase_set_timeout(typical, 20);
+    tcase_set_timeout(limits, 20);
+    tcase_set_timeout(bad_input, 20);
+    tcase_add_loop_test(typical, density_agrees_with_sixty_digits, 0, ROWS(point_rows));
+    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, ROWS(point_rows));
+    tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, ROWS(point_rows));
+    tcase_add_loop_test(typical, quantile_agrees_with_sixty_digits, 0, ROWS(quantile_rows));
+    tcase_add_loop_test(typical, quantile_of_the_upper_tail_is_the_mirror_image, 0, ROWS(quantile_rows));
+    tcase_add_loop_test(typical, quantile_undoes_the_cdf, 0, 600);
+    tcase_add_test(typical, cdf_never_falls);
+    tcase_add_test(limits, ends_of_the_line_are_exact);
+    tcase_add_loop_test(bad_input, no_probability_has_no_quantile, 0, 7);
+    tcase_add_test(bad_input, nan_stays_nan);
+    suite_add_tcase(suite, typical);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, bad_input);
+    return suite;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(normal_suite());
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
