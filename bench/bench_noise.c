@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SAMPLES = 10000, INPUTS = 784, BLOCKS = 64, BATCH = 256, REPEATS = 15 };
+enum { SAMPLES = 10000, INPUTS = 784, BLOCKS = 64, BATCH = 256, REPEATS = 30 };
 
 typedef struct work {
     certreg_backend *backend;
