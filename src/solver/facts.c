@@ -42,7 +42,8 @@ static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_er
     certreg_status status = check_mean(b, why);
     if (!status) status = check_moments(b, why);
     if (status || !(b->facts & CERTREG_RANGE)) return status;
-    if (isnan(b->range_lo) || isnan(b->range_hi) || !(b->range_lo < b->range_hi))
+    if (isnan(b->range_hi)) return invalid(why, "range_hi", b->range_hi, "it must be a number");
+    if (!(b->range_lo < b->range_hi))
         return invalid(why, "range_lo", b->range_lo, "it must be below range_hi");
     return CERTREG_OK;
 }
