@@ -23,8 +23,8 @@ uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
 
 static certreg_bounds blank(const certreg_estimator *e, const cr_inquiry *inquiry)
 {
-    certreg_bounds b = {.struct_size = sizeof b, .sigma = e->sigma, .alpha = inquiry->question.alpha};
-    b.samples = inquiry->samples - inquiry->main_first;
+    certreg_bounds b = {.struct_size = sizeof b, .sigma = e->least_sigma, .alpha = inquiry->question.alpha};
+    if (inquiry->samples > inquiry->main_first) b.samples = inquiry->samples - inquiry->main_first;
     return b;
 }
 
@@ -34,22 +34,21 @@ static double score_of(const certreg_estimator *e, const cr_inquiry *inquiry, co
     return cr_score_value(&c->score, cr_record_value(e, sample, (size_t)inquiry->question.output));
 }
 
-/* u is least with probability at most b, else `greatest`: a mean of at least greatest - (greatest + 1) b, rounded down. */
-static void set_two_valued(certreg_bounds *b, double greatest, uint64_t misses, double alpha)
+/* u falls below v with probability at most that bound, and is at least `least` there: E u >= v - (v - least) p, rounded down. */
+static double mean_above(double v, double least, uint64_t below, uint64_t samples, double alpha)
 {
-    const double p = cr_binomial_upper(misses, b->samples, alpha);
-    const double mean = nextafter(greatest - nextafter((greatest + 1) * p, INFINITY), -INFINITY);
-    b->facts = CERTREG_MEAN | CERTREG_RANGE;
-    b->mean_lo = mean > -1 ? mean : -1;
-    b->mean_hi = 1;
-    b->range_lo = -1, b->range_hi = 1;
+    const double p = cr_binomial_upper(below, samples, alpha);
+    return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
 }
 
 static void bound_exactly(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha, certreg_bounds *b)
 {
     uint64_t misses = 0;
     for (size_t i = inquiry->main_first; i < inquiry->samples; i++) misses += score_of(e, inquiry, c, i) < 0;
-    set_two_valued(b, 1, misses, alpha);
+    b->facts = CERTREG_MEAN | CERTREG_RANGE;
+    b->mean_lo = mean_above(1, -1, misses, b->samples, alpha);
+    b->mean_hi = 1;
+    b->range_lo = -1, b->range_hi = 1;
 }
 
 static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t first, size_t end, cr_moments *m)
@@ -58,8 +57,61 @@ static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, const
     for (size_t i = first; i < end; i++) cr_moments_add(m, score_of(e, inquiry, c, i));
 }
 
-/* Asymptotic mean and variance. Where all scores are equal the normal approximation is silent; a bounded score still has the
- * binomial bound on the probability of any other value. */
+/* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that differ from it. */
+static double usual_score(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t first, size_t end, size_t *others)
+{
+    double usual = NAN;
+    size_t lead = 0;
+    for (size_t i = first; i < end; i++) {
+        const double u = score_of(e, inquiry, c, i);
+        if (!lead) usual = u;
+        lead = u == usual ? lead + 1 : lead - 1;
+    }
+    *others = 0;
+    for (size_t i = first; i < end; i++) *others += score_of(e, inquiry, c, i) != usual;
+    return usual;
+}
+
+/* Where hardly any score differs from the others, neither the normal approximation nor block means know what the rest looks like:
+ * the moments are then bounded by counting, and there is no gradient. */
+static int is_sparse(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
+{
+    size_t others;
+    usual_score(e, inquiry, c, inquiry->main_first, inquiry->samples, &others);
+    return others < e->plan.blocks;
+}
+
+/* A level fixed without the main samples, so that counting the scores below it is a binomial matter. */
+static double level_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double greatest)
+{
+    size_t others;
+    const size_t first = e->noise.centre != 0;
+    if (inquiry->main_first <= first) return greatest;
+    const double usual = usual_score(e, inquiry, c, first, inquiry->main_first, &others);
+    return 2 * others < inquiry->main_first - first ? usual : greatest;
+}
+
+/* Mean by counting, for scores with a finite range; non-zero: there is none. */
+static int bound_by_counting(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double lo, double hi, double alpha,
+                             certreg_bounds *b)
+{
+    if (!isfinite(lo) || !isfinite(hi)) return 1;
+    const double level = level_of(e, inquiry, c, hi);
+    const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
+    uint64_t below = 0, above = 0;
+    for (size_t i = inquiry->main_first; i < inquiry->samples; i++) {
+        const double u = score_of(e, inquiry, c, i);
+        below += u < level;
+        above += u > level;
+    }
+    if (two_sided) alpha /= 2;
+    b->facts = CERTREG_MEAN | CERTREG_RANGE;
+    b->range_lo = lo, b->range_hi = hi;
+    b->mean_lo = mean_above(level, lo, below, b->samples, alpha);
+    b->mean_hi = two_sided ? -mean_above(-level, -hi, above, b->samples, alpha) : hi;
+    return 0;
+}
+
 static int bound_moments(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, certreg_bounds *b)
 {
     const double alpha = inquiry->question.alpha, tail = mean_share * alpha;
@@ -67,14 +119,10 @@ static int bound_moments(const certreg_estimator *e, const cr_inquiry *inquiry, 
     double lo, hi;
     cr_moments m;
     cr_score_range(&c->score, e->at.lo[k], e->at.hi[k], &lo, &hi);
+    if (is_sparse(e, inquiry, c)) return bound_by_counting(e, inquiry, c, lo, hi, tail, b);
     collect(e, inquiry, c, inquiry->main_first, inquiry->samples, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
-    const int silent = cr_asymptotic_moments_sided(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0, variance_share * alpha, b);
-    if (silent && cr_score_is_bounded(&c->score) && m.count > 0) {
-        set_two_valued(b, m.greatest, 0, tail);
-        return 0;
-    }
-    return silent;
+    return cr_asymptotic_moments_sided(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0, variance_share * alpha, b);
 }
 
 /* ---- gradient ------------------------------------------------------------------------------------------------------------------- */
@@ -84,7 +132,7 @@ static double centre_of(const certreg_estimator *e, const cr_inquiry *inquiry, c
     cr_moments m;
     collect(e, inquiry, c, e->noise.centre != 0, inquiry->main_first, &m);
     if (m.count && isfinite(cr_moments_mean(&m))) return cr_moments_mean(&m);
-    if (c->score.kind == CR_SCORE_OUTPUT) return inquiry->question.prediction_given ? inquiry->prediction : 0;
+    if (c->score.kind == CR_SCORE_OUTPUT) return inquiry->question.prediction_given ? inquiry->question.prediction : 0;
     return cr_score_value(&c->score, (float)inquiry->prediction);
 }
 
@@ -114,14 +162,16 @@ static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *in
     return status;
 }
 
-/* Of the main samples: how far the variance along the gradient may exceed that of an average direction. */
-static double kurtosis_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score)
+/* Kurtosis of the main samples about that centre: how far the variance along the gradient may exceed that of an average direction. */
+static double kurtosis_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double centre)
 {
-    const cr_condition c = {.score = *score};
-    cr_moments m;
-    collect(e, inquiry, &c, inquiry->main_first, inquiry->samples, &m);
-    const double second = cr_moments_second(&m);
-    return second > 0 ? cr_moments_fourth(&m) / (second * second) : INFINITY;
+    double second = 0, fourth = 0;
+    for (size_t i = inquiry->main_first; i < inquiry->samples; i++) {
+        const double gap = cr_score_value(score, cr_record_value(e, i, (size_t)inquiry->question.output)) - centre, square = gap * gap;
+        second += square;
+        fourth += square * square;
+    }
+    return second > 0 ? fourth / (second * second) * (double)(inquiry->samples - inquiry->main_first) : INFINITY;
 }
 
 static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *inquiry, gradient_job *job)
@@ -134,7 +184,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *in
     for (size_t f = 0; !status && f < job->sums.functions; f++) {
         cr_sums_gram(e, &job->sums, f);
         const double tail = linear[f] ? alpha / 2 : alpha;
-        cr_gradient_interval_within(e->at.gram, e->plan.blocks, (double)e->active, kurtosis_of(e, inquiry, job->sums.score[f]),
+        cr_gradient_interval_within(e->at.gram, e->plan.blocks, (double)e->active, kurtosis_of(e, inquiry, job->sums.score[f], job->sums.centre[f]),
                                     linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo, &job->bounds[f]->gradient_hi);
         job->bounds[f]->facts |= CERTREG_GRADIENT;
     }
@@ -147,7 +197,7 @@ static gradient_job job_of(const certreg_estimator *e, const cr_inquiry *inquiry
                                  .count = inquiry->samples - inquiry->main_first}};
     for (int i = 0; i < inquiry->conditions; i++) {
         const cr_condition *c = inquiry->condition + i;
-        if (c->score.kind == CR_SCORE_ARC) continue;
+        if (c->score.kind == CR_SCORE_ARC || is_sparse(e, inquiry, c)) continue;
         const size_t f = job.sums.functions++;
         job.sums.score[f] = &c->score;
         job.sums.centre[f] = centre_of(e, inquiry, c);
@@ -192,7 +242,7 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
     }
     if (*abstained || !(facts & CERTREG_GRADIENT)) return CERTREG_OK;
     gradient_job job = job_of(e, inquiry, out);
-    return bound_gradients(e, inquiry, &job);
+    return job.sums.functions ? bound_gradients(e, inquiry, &job) : CERTREG_OK;
 }
 
 static int side_index(const cr_inquiry *inquiry, int32_t side)
@@ -211,7 +261,7 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
     certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
     if (status) return status;
     certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}}; /* no facts: nothing is claimed */
-    cr_inquiry inquiry;
+    cr_inquiry inquiry = {.conditions = 0};
     int index = -1, abstained = 0;
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
         !(status = cr_inquiry_prepare(e, &inquiry)) && (index = side_index(&inquiry, side)) < 0)

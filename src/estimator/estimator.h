@@ -34,6 +34,7 @@ struct certreg_estimator {
     size_t active;             /* inputs with positive scale: the dimension of the noise */
     cr_noise noise;
     double sigma;
+    double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
     size_t present;            /* samples in the record */
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */

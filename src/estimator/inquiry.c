@@ -116,7 +116,7 @@ certreg_status cr_inquiry_read(certreg_estimator *e, const certreg_question *the
 static double into_turn(const certreg_estimator *e, const certreg_question *q, double value)
 {
     const double period = period_of(e, q);
-    if (!(period > 0) || isnan(value)) return value;
+    if (!(period > 0) || isnan(value) || q->score == CERTREG_SCORE_MEAN) return value;
     const double lo = e->at.lo[q->output], t = fmod(value - lo, period);
     const double wrapped = lo + (t < 0 ? t + period : t);
     return wrapped < e->at.hi[q->output] ? wrapped : lo;
@@ -199,9 +199,10 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
     const certreg_status status = cr_record_length(e, &inquiry->samples);
     if (status) return status;
     inquiry->main_first = e->plan.pilot;
-    if (inquiry->samples > inquiry->main_first) return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples, of which the pilot takes %zu: none is left to certify with",
-                   inquiry->samples, e->plan.pilot);
+    const size_t least = inquiry->question.interval == CERTREG_INTERVAL_FINITE ? 1 : e->plan.blocks;
+    if (inquiry->samples >= inquiry->main_first + least) return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
+                   inquiry->samples, e->plan.pilot, least);
 }
 
 certreg_status cr_inquiry_prepare(certreg_estimator *e, cr_inquiry *inquiry)
@@ -213,8 +214,8 @@ certreg_status cr_inquiry_prepare(certreg_estimator *e, cr_inquiry *inquiry)
     inquiry->failures = 0;
     for (size_t i = 0; i < inquiry->samples; i++) inquiry->failures |= isnan(cr_record_value(e, i, (size_t)q->output));
     inquiry->estimate = location(e, q, noisy, inquiry->samples - noisy);
-    if (q->prediction_given) inquiry->prediction = into_turn(e, q, q->prediction);
-    else if (q->promise == CERTREG_PROMISE_TRUE_MEAN) inquiry->prediction = inquiry->estimate;
+    if (q->promise == CERTREG_PROMISE_TRUE_MEAN) inquiry->prediction = inquiry->estimate;
+    else if (q->prediction_given) inquiry->prediction = into_turn(e, q, q->prediction);
     else inquiry->prediction = choose_prediction(e, inquiry);
     set_conditions(e, inquiry);
     return CERTREG_OK;

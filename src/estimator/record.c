@@ -54,8 +54,9 @@ static float wrap_to_float(double value, double lo, double hi)
 {
     double t = fmod(value - lo, hi - lo);
     if (t < 0) t += hi - lo;
-    const float wrapped = (float)(lo + t);
-    return (double)wrapped >= hi ? (float)lo : wrapped;
+    float wrapped = (float)(lo + t);
+    if ((double)wrapped >= hi) wrapped = (float)lo;
+    return (double)wrapped < lo ? nextafterf(wrapped, INFINITY) : wrapped;
 }
 
 typedef struct fault { /* why a row cannot be recorded */

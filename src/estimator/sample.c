@@ -61,9 +61,11 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
     const certreg_status status = check_input(e, z, sigma);
     if (status) return status;
     const double start = cr_estimator_now();
+    e->least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
         e->at.z[j] = z[j];
         e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
+        if (e->at.scale[j] > 0) e->least_sigma = fmin(e->least_sigma, nextafter((double)e->at.step[j] / (double)e->at.scale[j], 0));
     }
     e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
     e->sigma = sigma;

@@ -12,8 +12,8 @@ enum {
     CR_SCORE_ARC         /* 1 where -arc <= t <= cut, else -1, angles */
 };
 
-/* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER and SIGN are -1 wherever |t| >= cut: there the
- * moving cut of the line could change the branch (theory 7). An output that failed has the least score on both sides. */
+/* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER is -1 wherever |t| >= cut and SIGN wherever
+ * t >= cut: there the moving cut of the line could change the branch (theory 7). An output that failed has the least score on both sides. */
 typedef struct cr_score {
     int32_t kind, side; /* side +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;

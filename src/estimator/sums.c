@@ -36,7 +36,7 @@ certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums_job *s)
 {
     const size_t length = block_length(e, s->count), d = e->model.inputs;
     if (!length)
-        return cr_fail(&e->error, CERTREG_INVALID, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
+        return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
                        s->count, e->plan.blocks);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
     for (size_t b = 0; b < e->plan.blocks; b++) {

@@ -13,7 +13,7 @@ typedef struct cr_sums_job { /* which scores, about which centres, over which sa
 } cr_sums_job;
 
 /* Block sums of (u - centre) e over plan.blocks equal blocks, into at.sums; the last (count % blocks) samples are left out, so that
- * the blocks are equal. INVALID if a block would be empty. */
+ * the blocks are equal. WRONG_STATE if a block would be empty. */
 certreg_status cr_sums_blocks(certreg_estimator *, const cr_sums_job *);
 /* Gram matrix of the block means of function f, into at.gram; after cr_sums_blocks. */
 void cr_sums_gram(certreg_estimator *, const cr_sums_job *, size_t f);
