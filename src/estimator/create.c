@@ -15,16 +15,22 @@ static int on_device(const certreg_backend *backend)
     return backend->ops->alloc != NULL;
 }
 
+/* A product that no memory has room for stays one, instead of wrapping round to something small. */
+static size_t times(size_t a, size_t b)
+{
+    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
 /* x, y, z, step: in the estimator's memory on the CPU, in the device's own elsewhere. */
 static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, cr_buffers *at)
 {
-    at->x = cr_arena_take(arena, model->batch * model->inputs, sizeof(float));
-    at->y = cr_arena_take(arena, model->batch * columns, sizeof(float));
+    at->x = cr_arena_take(arena, times(model->batch, model->inputs), sizeof(float));
+    at->y = cr_arena_take(arena, times(model->batch, columns), sizeof(float));
 }
 
 static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, cr_buffers *at)
 {
-    at->sums = cr_arena_take(arena, 2 * plan->blocks * model->inputs, sizeof(double));
+    at->sums = cr_arena_take(arena, times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->weights = cr_arena_take(arena, 2 * CR_TILE, sizeof(float));
     at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
@@ -43,7 +49,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
     lay_out_batch(arena, model, columns, at);
     at->y_host = at->y;
-    at->record = cr_arena_take(arena, plan->capacity * model->outputs, sizeof(float));
+    at->record = cr_arena_take(arena, times(plan->capacity, model->outputs), sizeof(float));
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, at);
 }
 
@@ -71,6 +77,8 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
         return cr_fail(why, CERTREG_INVALID, "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
     if (kind != CERTREG_REAL && isfinite(lo) != isfinite(hi))
         return cr_fail(why, CERTREG_INVALID, "output %zu is an angle: give both ends of its turn, or neither", k);
+    if (kind != CERTREG_REAL && isfinite(lo) && !isfinite(hi - lo))
+        return cr_fail(why, CERTREG_INVALID, "output %zu is an angle: its turn from %g to %g is too long for a double", k, lo, hi);
     return CERTREG_OK;
 }
 
@@ -202,11 +210,11 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 {
     certreg_error error;
     cr_error_clear(&error);
-    if (!out) return CERTREG_INVALID;
-    *out = NULL;
+    if (out) *out = NULL;
     request r;
     void *memory = NULL;
-    certreg_status status = read_request(backend, model, plan, &r, &error);
+    certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_INVALID, "out is NULL");
+    if (!status) status = read_request(backend, model, plan, &r, &error);
     if (!status && on_device(r.backend))
         status = cr_fail(&error, CERTREG_NO_BACKEND, "this version has no estimator for backends with memory of their own");
     if (!status) status = take_memory(&r, &memory, &error);

@@ -173,9 +173,12 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
     certreg_status status = cr_estimator_ready(e);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_INVALID, "x is NULL");
-    if (first > e->plan.capacity + e->model.batch || count > SIZE_MAX / sizeof(float) / e->model.inputs)
-        return cr_fail(&e->error, CERTREG_TOO_MANY, "samples from %llu go beyond plan.capacity = %zu", (unsigned long long)first,
-                       e->plan.capacity);
+    const size_t batch = e->model.batch, last = (e->plan.capacity - 1) / batch; /* the last batch is drawn whole */
+    if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
+        cr_fail(&e->error, CERTREG_TOO_MANY, "samples %llu and %zu more go beyond plan.capacity = %zu and the end of its batch",
+                (unsigned long long)first, count, e->plan.capacity);
+        return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
+    }
     const double start = cr_estimator_now();
     status = e->backend->ops->draw(e->backend, &e->noise, e->at.z, e->at.step, first, count, x);
     e->library_seconds += cr_estimator_now() - start;
