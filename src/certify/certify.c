@@ -166,7 +166,7 @@ static certreg_status answer_all(certreg_estimator *e, certreg_bisection *bisect
         keep_first(e, c.status, i, count, &first);
         cr_struct_write((unsigned char *)out + i * size, size, &c, sizeof c);
     }
-    if (first.status) e->error = first;
+    e->error = first; /* an abstention leaves no error behind */
     return first.status;
 }
 
@@ -185,18 +185,16 @@ static certreg_status with_solver(certreg_estimator *e, certreg_bisection *bisec
 }
 
 /* The questions one by one, before the model is called: if none can be answered there is nothing to sample for. */
-static certreg_status any_valid(certreg_estimator *e, const certreg_question *questions, size_t count)
+static int any_valid(certreg_estimator *e, const certreg_question *questions, size_t count)
 {
     const unsigned char *at = (const unsigned char *)questions;
-    certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
         certreg_question q;
         cr_inquiry read;
         if (!copy_question(at + i * questions->struct_size, questions->struct_size, &q, &e->error) && !cr_inquiry_read(e, &q, &read))
-            return CERTREG_OK;
-        status = e->error.status;
+            return 1;
     }
-    return status;
+    return 0;
 }
 
 static certreg_status prepare(certreg_estimator *e, size_t samples, const certreg_question *questions, size_t count, int *stop)
@@ -204,9 +202,9 @@ static certreg_status prepare(certreg_estimator *e, size_t samples, const certre
     if (!count) return cr_fail(&e->error, CERTREG_INVALID, "count is 0: no question was asked");
     certreg_status status = cr_struct_check(questions, OLDEST_QUESTION, "question", &e->error);
     if (!status) status = cr_estimator_ready(e);
-    if (!status) status = any_valid(e, questions, count);
     *stop = CERTREG_STOP_ALL;
-    return !status && samples ? stop_of(certreg_estimator_sample(e, 0, samples), stop) : status;
+    if (status || !samples || !any_valid(e, questions, count)) return status; /* each bad question is told when its turn comes */
+    return stop_of(certreg_estimator_sample(e, 0, samples), stop);
 }
 
 certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
