@@ -105,7 +105,8 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count)) need += range_bytes(e, count), w[8]++;
     const size_t room = *bytes;
     *bytes = need;
-    if (!buffer || room < need) return cr_fail(&e->error, CERTREG_SMALL_MEMORY, "the record takes %zu bytes; the buffer has %zu", need, buffer ? room : 0);
+    if (!buffer) return CERTREG_OK; /* only the size was asked for */
+    if (room < need) return cr_fail(&e->error, CERTREG_SMALL_MEMORY, "the record takes %zu bytes; the buffer has %zu", need, room);
     unsigned char *out = buffer;
     memcpy(out, magic, sizeof magic);
     for (int i = 0; i < WORDS; i++) put64(out + 8 + 8 * i, w[i]);
@@ -139,6 +140,19 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
     return CERTREG_OK;
 }
 
+/* The declared range of a real output is no part of a record's identity, but what is certified with it must lie inside. */
+static certreg_status check_range_of(certreg_estimator *e, uint32_t bits, size_t output)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if ((double)value >= e->at.lo[output] && (double)value <= e->at.hi[output]) return CERTREG_OK;
+    cr_fail(&e->error, CERTREG_MISMATCH, "output %zu of the record is %g, outside the declared range [%g, %g]", output, (double)value,
+            e->at.lo[output], e->at.hi[output]);
+    e->error.output = (int32_t)output;
+    e->error.value = (double)value;
+    return CERTREG_MISMATCH;
+}
+
 static certreg_status check_values(certreg_estimator *e, const unsigned char *values, size_t count)
 {
     uint32_t failed;
@@ -146,7 +160,11 @@ static certreg_status check_values(certreg_estimator *e, const unsigned char *va
     memcpy(&failed, &pattern, sizeof failed);
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = get32(values + 4 * i);
-        if ((bits & 0x7f800000u) != 0x7f800000u) continue;
+        if ((bits & 0x7f800000u) != 0x7f800000u) {
+            const certreg_status status = check_range_of(e, bits, i % e->model.outputs);
+            if (status) return status;
+            continue;
+        }
         if (bits != failed) return cr_fail(&e->error, CERTREG_CORRUPT, "the record holds an output that is not finite");
         if (!(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
             return cr_fail(&e->error, CERTREG_MISMATCH, "the record counts failed outputs, which this plan does not allow");
