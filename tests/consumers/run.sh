@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# consumers/run.sh: the library as others use it. The header under several compilers and standards; make install into an empty
+# folder, programs built against it through pkg-config, the first program of README.md with its compile line; make uninstall.
+# shellcheck disable=SC2317 # functions are called through tell
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
+CC=${CC:-cc}
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+tell() { # NAME COMMAND...
+    local name=$1 said
+    shift
+    if said=$("$@" 2>&1); then echo "ok $name"; else
+        bad=1
+        echo "not ok $name: $said"
+    fi
+}
+
+# Variables of the calling make hold here too (so that the same library is installed), its jobs do not.
+MAKEFLAGS=$(sed -E 's/ ?--jobserver-[a-z]+=[^ ]*//g; s/(^| )-j[0-9]*//g' <<<"${MAKEFLAGS:-}")
+export MAKEFLAGS
+unset MFLAGS MAKELEVEL PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
+
+# ---- the header alone ------------------------------------------------------------------------------------------------------------
+printf '#include <certreg/certreg.h>\nint nothing(void);\nint nothing(void) { return (int)sizeof(certreg_plan) %% 8; }\n' >"$tmp/header.c"
+cp "$tmp/header.c" "$tmp/header.cpp"
+strict='-Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
+# shellcheck disable=SC2086 # flags and the compiler are lists of words
+header() {
+    command -v "${1%% *}" >/dev/null || { echo "skip $1 is not installed"; return; }
+    tell "the header under $1 -std=$2" $1 -std=$2 $strict "$tmp/$3"
+}
+for standard in c99 c11 c2x; do header "$CC" "$standard" header.c; done
+header clang c11 header.c
+for standard in c++11 c++20; do header g++ "$standard" header.cpp; done
+header clang++ c++11 header.cpp
+
+# ---- installed -------------------------------------------------------------------------------------------------------------------
+prefix=$tmp/usr
+install() { make -s --no-print-directory install PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
+tell 'make install' install
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+tell 'pkg-config knows the version' [ "$(pkg-config --modversion certreg)" = "${VERSION:-$(pkg-config --modversion certreg)}" ]
+
+prints_a_radius() { # COMMAND...: its last number is a radius, and not zero
+    local said
+    said=$("$@") || return
+    echo "$said"
+    awk 'END { exit !($NF + 0 > 0) }' <<<"$said"
+}
+# shellcheck disable=SC2046,SC2086 # pkg-config answers with words
+build() { # COMPILER SOURCE PROGRAM FLAGS-OF-PKG-CONFIG FLAGS
+    $1 "$2" $(pkg-config $4 --cflags --libs certreg) $5 -o "$3"
+}
+static() { ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
+cd "$tmp" || exit 2
+tell 'a program in C, shared' build "$CC" "$root/examples/quickstart.c" shared '' ''
+tell 'it prints a radius' prints_a_radius ./shared
+tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static --static -static
+tell 'it needs no shared library' static ./static
+tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
+tell 'and the same one' diff <(./shared) <(./static)
+tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' '-Wall -Wextra -Werror -pedantic'
+tell 'it prints a radius' prints_a_radius ./cpp
+
+# ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
+mkdir readme
+cd readme || exit 2
+awk '/^```c$/ && !done { inside = 1; next } /^```$/ { if (inside) done = 1; inside = 0 } inside' "$root/README.md" >quickstart.c
+line=$(sed -n 's/^    \(cc quickstart\.c .*\)/\1/p' "$root/README.md")
+tell 'README.md shows examples/quickstart.c' diff quickstart.c "$root/examples/quickstart.c"
+tell 'its compile line works' bash -c "${line:-false}"
+tell 'the program prints a radius' prints_a_radius ./quickstart
+cd "$root" || exit 2
+
+# ---- and gone again; with DESTDIR, as packages are made ---------------------------------------------------------------------------
+uninstall() { make -s --no-print-directory uninstall PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
+packaged() { make -s --no-print-directory "$1" PREFIX=/usr DESTDIR="$tmp/package"; }
+none_left() { [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1" ! -type d; false; }; }
+tell 'make uninstall' uninstall
+tell 'nothing is left' none_left "$prefix"
+tell 'make install with DESTDIR' packaged install
+tell 'all of it is below usr' [ "$(ls "$tmp/package")" = usr ]
+tell 'the package does not name the folder it was made in' bash -c "! grep -rIl '$tmp' '$tmp/package'"
+tell 'make uninstall with DESTDIR' packaged uninstall
+tell 'nothing is left' none_left "$tmp/package"
+exit "$bad"

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# run.sh PROGRAM...: runs test programs, two at a time; then, unless SANITIZED is set, everything else that make check promises.
+# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, SANITIZED, WRAP (a command put before
+# each program). A passing program gets one line, a failing one its whole output. The last line counts; the status is 0 if nothing
+# failed. Programs count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by
+# line; one that ends otherwise counts as failed.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+: "${OBJ:?run me by make check}"
+export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" SANITIZED="${SANITIZED:-}"
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+number=0
+
+# The numbers behind the words of Check's summary line, or of a script's lines: passed failed skipped.
+counts() { # FILE STATUS
+    awk -v status="$2" '
+        /^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
+            gsub(/[,:]/, ""); seen = 1; failed += $5 + $7; passed += $3 - $5 - $7 }
+        /^ok /                          { seen = 1; passed++ }
+        /^not ok /                      { seen = 1; failed++ }
+        /^skip |^[A-Za-z0-9_]+: skipped/ { seen = 1; skipped++ }
+        END { if (!seen || (status != 0 && !failed)) failed++
+              print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+one() { # NUMBER NAME COMMAND...
+    local result=$tmp/$1 name=$2 begin end status passed failed skipped
+    shift 2
+    begin=${EPOCHREALTIME/[.,]/}
+    "$@" >"$result.out" 2>&1 </dev/null
+    status=$?
+    end=${EPOCHREALTIME/[.,]/}
+    counts "$result.out" "$status" >"$result.counts"
+    read -r passed failed skipped <"$result.counts"
+    {
+        printf '%-6s %-28s %5d' "$([ "$failed" = 0 ] && echo ok || echo FAILED)" "$name" "$passed"
+        printf ' %6d.%02d s' $(((end - begin) / 1000000)) $(((end - begin) / 10000 % 100))
+        [ "$failed" = 0 ] || printf '   %d failed, status %d' "$failed" "$status"
+        [ "$skipped" = 0 ] || printf '   %d skipped' "$skipped"
+        printf '\n'
+        if [ "$failed" != 0 ]; then sed 's/^/    | /' "$result.out"
+        else grep -E '^skip |^[A-Za-z0-9_]+: skipped' "$result.out" | sed 's/^/    | /'; fi
+    } >"$result.text"
+    cat "$result.text"
+}
+
+start() { # NAME COMMAND...: in the background, at most two at a time
+    while (($(jobs -rp | wc -l) >= 2)); do wait -n; done
+    number=$((number + 1))
+    one "$number" "$@" &
+}
+
+# ---- examples: they end well and print the lines that tests/data/examples.expected holds for them -------------------------------
+example() { # NAME
+    local said status wanted name line bad=0
+    said=$("$OBJ/examples/$1" 2>&1)
+    status=$?
+    [ "$status" = 0 ] || { echo "ended with status $status"; bad=1; }
+    wanted=0
+    while read -r name line; do
+        [ "$name" = "$1" ] || continue
+        wanted=$((wanted + 1))
+        grep -qxF -- "$line" <<<"$said" || { echo "missing line: $line"; bad=1; }
+    done <tests/data/examples.expected
+    [ "$wanted" != 0 ] || { echo "tests/data/examples.expected has no line for it"; bad=1; }
+    [ "$bad" = 0 ] && echo "ok $1" && return
+    printf '%s\n' "$said"
+    echo "not ok $1"
+}
+
+engines() {
+    "$OBJ/check_engines" || { echo "not ok the engines of a network differ"; return; }
+    echo "ok the engines of a network agree"
+}
+
+lint() {
+    command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
+    shellcheck -x tests/*.sh tests/consumers/*.sh .ci/run && echo "ok shellcheck" || echo "not ok shellcheck"
+}
+
+python() {
+    [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with NumPy was found"; return; }
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
+}
+
+for program; do
+    # shellcheck disable=SC2086 # WRAP is a command line
+    start "$(basename "$program")" ${WRAP:-} "$program"
+done
+if [ -z "$SANITIZED" ]; then
+    for source in examples/*.c; do
+        [ -e "$source" ] || continue
+        name=$(basename "$source" .c)
+        start "example $name" example "$name"
+    done
+    start engines engines
+    start rooms bash tests/rooms.sh
+    start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
+    for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
+    start "shell scripts" lint
+    wait
+    start consumers bash tests/consumers/run.sh # alone: it calls make
+fi
+wait
+cat "$tmp"/*.counts 2>/dev/null | awk -v asked="$number" '
+    { passed += $1; failed += $2; skipped += $3 }
+    END { if (NR != asked) failed += asked - NR
+          printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+          exit failed != 0 }'
