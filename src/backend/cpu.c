@@ -161,6 +161,6 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    static cpu stateless = {.base = {&ops}}; /* never written: kernels are chosen anew, purely, by every call */
-    return &stateless.base;
+    static const cpu stateless = {.base = {&ops}}; /* never written: kernels are chosen anew, purely, by every call */
+    return (certreg_backend *)&stateless.base;
 }

@@ -141,7 +141,13 @@ typedef struct gradient_job {
     certreg_bounds *bounds[2];
 } gradient_job;
 
-/* A lower bound on the gradient norm pays only where most of the variance is linear; the pilot decides, before the main samples. */
+static int is_clipped(const cr_score *score)
+{
+    return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
+}
+
+/* A lower bound on the gradient norm pays only where most of the variance is linear, which that of a clipped score hardly ever is.
+ * The pilot decides, before the main samples. */
 static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *inquiry, const gradient_job *job, int linear[2])
 {
     linear[0] = linear[1] = 0;
@@ -179,7 +185,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *in
     const double alpha = gradient_share * inquiry->question.alpha;
     int linear[2] = {0, 0};
     certreg_status status = CERTREG_OK;
-    if (job->sums.score[0]->kind != CR_SCORE_SIGN) status = pilot_is_linear(e, inquiry, job, linear);
+    if (!is_clipped(job->sums.score[0])) status = pilot_is_linear(e, inquiry, job, linear);
     if (!status) status = cr_sums_blocks(e, &job->sums);
     for (size_t f = 0; !status && f < job->sums.functions; f++) {
         cr_sums_gram(e, &job->sums, f);
