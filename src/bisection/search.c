@@ -13,6 +13,7 @@ typedef struct state {
 
 static double slack_of(const cr_goal *goal, double bound)
 {
+    if (goal->limit == INFINITY) return bound < INFINITY ? INFINITY : -INFINITY;
     return goal->limit - bound - (goal->strict ? DBL_EPSILON * fabs(goal->limit) + DBL_MIN : 0);
 }
 

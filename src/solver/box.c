@@ -6,13 +6,15 @@
 
 #define MOST_POINTS 60
 
-typedef struct line { /* height + slope * m bounds the objective on the whole box */
-    double height, slope;
+/* height + slope * (m - mean) bounds the objective on the whole box. It is kept at the point where it was found: near an end of the
+ * range slopes are huge, and slope * mean would swallow the height. */
+typedef struct line {
+    double height, slope, mean;
 } line;
 
 static double at(line l, double m)
 {
-    return l.height + l.slope * m;
+    return l.height + l.slope * (m - l.mean);
 }
 
 /* sup over [low, high] of the lesser of two lines. */
@@ -20,15 +22,14 @@ static double roof(line a, line b, double low, double high)
 {
     double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
     if (a.slope == b.slope) return top;
-    const double m = (b.height - a.height) / (a.slope - b.slope);
+    const double m = a.mean + (at(b, a.mean) - a.height) / (a.slope - b.slope);
     if (m > low && m < high) top = fmax(top, fmax(at(a, m), at(b, m)));
     return top;
 }
 
 static line tangent(const cr_point *point, double weight)
 {
-    const double slope = point->slope + weight;
-    return (line){point->value + weight * point->mean - slope * point->mean, slope};
+    return (line){point->value + weight * point->mean, point->slope + weight, point->mean};
 }
 
 /* ---- search --------------------------------------------------------------------------------------------------------------------- */
@@ -130,16 +131,17 @@ static int prove_line(const cr_side *side, double weight, cr_point *point, line 
 {
     cr_proof proof;
     if (point->constant) { /* only at a box that is one point */
-        *out = (line){weight * point->mean, 0};
+        *out = (line){weight * point->mean, 0, point->mean};
         return 0;
     }
     cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at, &point->regions, &proof);
     const double slope = proof.slope + weight, reach = fmax(side->mean_hi - point->mean, point->mean - side->mean_lo);
-    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * (fabs(point->mean) + reach);
-    out->slope = slope;
-    out->height = proof.value + weight * point->mean - slope * point->mean + proof.slope_error * reach;
-    if (side->mean_lo < side->mean_hi) out->height += 8 * DBL_EPSILON * size;
-    else out->height = proof.value + weight * point->mean, out->slope = 0; /* no tangent is needed */
+    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * reach;
+    *out = (line){proof.value + weight * point->mean, 0, point->mean};
+    if (side->mean_lo < side->mean_hi) { /* else no tangent is needed */
+        out->slope = slope;
+        out->height += proof.slope_error * reach + 8 * DBL_EPSILON * size;
+    }
     return proof.doubtful || !isfinite(out->height) || !isfinite(out->slope);
 }
 
