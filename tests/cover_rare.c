@@ -1,5 +1,6 @@
 /* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge. f is 1 beyond a cut along one
- * coordinate and 0 elsewhere, so that its median is 0 until the shift reaches the cut: the true radius is known. */
+ * coordinate and 0 elsewhere, so that its median is 0 until the shift reaches the cut, and its
+ * Huber location below .5 likewise: about the prediction 0 the true radius is known. */
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -41,7 +42,8 @@ static uint64_t misses(const law *l)
     certreg_model model = {.struct_size = sizeof model, .eval = beyond, .user = &s, .inputs = l->inputs, .outputs = 1, .batch = 500};
     certreg_plan plan = {.struct_size = sizeof plan, .capacity = CAPACITY, .seed = 2026};
     const certreg_question q = {.struct_size = sizeof q, .score = l->score, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .tolerance = .5,
-                                .huber_width = l->score == CERTREG_SCORE_HUBER ? .25 : 0, .alpha = l->alpha};
+                                .huber_width = l->score == CERTREG_SCORE_HUBER ? .25 : 0, .alpha = l->alpha,
+                                .prediction_given = 1};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
