@@ -126,11 +126,12 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     return status;
 }
 
-static int all_there(const certreg_estimator *e, span s)
+/* From the first to the last sample that is missing; empty where none is. */
+static span missing_part(const certreg_estimator *e, span s)
 {
-    for (uint64_t i = s.first; i < s.end; i++)
-        if (!cr_record_has(e, i)) return 0;
-    return 1;
+    while (s.first < s.end && cr_record_has(e, s.first)) s.first++;
+    while (s.first < s.end && cr_record_has(e, s.end - 1)) s.end--;
+    return s;
 }
 
 static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
@@ -155,11 +156,11 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->model.batch;
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
-        const span used = {at > first ? at : first, end - at < batch ? end : at + batch};
-        if (all_there(e, used)) continue;
+        const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
+        if (used.first == used.end) continue;
         if ((status = interrupted(e))) return status;
         if ((status = run_batch(e, at, used))) return status;
-        if (e->plan.progress && e->plan.progress(e->plan.progress_user, used.end - first, count))
+        if (e->plan.progress && e->plan.progress(e->plan.progress_user, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
     }
     return CERTREG_OK;
