@@ -1,0 +1,497 @@
+/* Sampling: which rows the model is asked for, that results do not depend on how the work was cut, and how it stops. */
+#include "api_kit.h"
+#include <pthread.h>
+#include <time.h>
+
+enum { INPUTS = 5, CAPACITY = 1000, BATCH = 16, CALLS = 128 };
+static const float input[INPUTS] = {0.5f, -1, 3, -0.0f, 0.25f};
+static const float scale[INPUTS] = {1, 2, 0, 0, 0.5f};
+static const double sigma = 0.3;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void rest(double seconds)
+{
+    const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&t, NULL);
+}
+
+/* ---- a model that writes down how it was called ---------------------------------------------------------------------------------- */
+typedef struct diary {
+    size_t calls;
+    struct {
+        uint64_t first;
+        size_t used_first, used_count;
+    } call[CALLS];
+    int only_wanted, bad_batch; /* the first: leaves out rows that are not wanted; the other: a batch was not as promised */
+    float x[CAPACITY + BATCH][INPUTS];
+    double pause;
+    size_t cancel_at; /* call during which it cancels, counted from 1 */
+    certreg_estimator *handle;
+    uint64_t done[CALLS];
+    size_t reports, refuse_at;
+} diary;
+
+static diary book;
+static certreg_estimator *e;
+
+static float value_of(const float *x)
+{
+    return x[0] * x[0] + x[1] - 0.5f * x[4];
+}
+
+static int write_down(void *user, const certreg_batch *b)
+{
+    diary *d = user;
+    if (b->struct_size < sizeof *b || b->device != -1 || b->rows != BATCH || b->inputs != INPUTS || b->columns != 2 || b->first % BATCH ||
+        b->used_first + b->used_count > BATCH || !b->used_count || (uintptr_t)b->x % 64 || b->stream)
+        d->bad_batch = 1;
+    for (size_t i = 0; i < b->rows * b->columns; i++) d->bad_batch |= !isnan(b->y[i]);
+    if (d->calls < CALLS) {
+        d->call[d->calls].first = b->first;
+        d->call[d->calls].used_first = b->used_first;
+        d->call[d->calls].used_count = b->used_count;
+    }
+    d->calls++;
+    for (size_t i = 0; i < b->rows; i++) {
+        memcpy(d->x[b->first + i], b->x + i * INPUTS, sizeof d->x[0]);
+        if (d->only_wanted && (i < b->used_first || i >= b->used_first + b->used_count)) continue;
+        b->y[2 * i] = value_of(b->x + i * INPUTS);
+        b->y[2 * i + 1] = b->x[i * INPUTS];
+    }
+    if (d->pause > 0) rest(d->pause);
+    if (d->calls == d->cancel_at) certreg_estimator_cancel(d->handle);
+    return 0;
+}
+
+static int report(void *user, uint64_t done, uint64_t total)
+{
+    diary *d = user;
+    if (d->reports < CALLS) d->done[d->reports] = done;
+    d->bad_batch |= total != 200 || done > total;
+    return ++d->reports == d->refuse_at;
+}
+
+static certreg_plan plan_of(void)
+{
+    certreg_plan p = kit_plan(CAPACITY);
+    p.progress_user = &book;
+    return p;
+}
+
+static certreg_estimator *make(certreg_backend *backend, const certreg_plan *p)
+{
+    certreg_model m = kit_model(write_down, &book, INPUTS, 2);
+    m.batch = BATCH, m.scale = scale;
+    certreg_estimator *made = kit_create(backend, &m, p);
+    KIT_OK(made, certreg_estimator_begin(made, input, sigma, 4));
+    return book.handle = made;
+}
+
+static void setup(void)
+{
+    memset(&book, 0, sizeof book);
+    const certreg_plan p = plan_of();
+    e = make(NULL, &p);
+}
+
+static void teardown(void)
+{
+    certreg_estimator_destroy(e);
+    ck_assert_int_eq(book.bad_batch, 0);
+}
+
+static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_count)
+{
+    ck_assert_uint_eq(book.call[k].first, first);
+    ck_assert_uint_eq(book.call[k].used_first, used_first);
+    ck_assert_uint_eq(book.call[k].used_count, used_count);
+}
+
+/* ---- which rows ------------------------------------------------------------------------------------------------------------------ */
+START_TEST(model_is_called_for_what_is_missing_and_no_more)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, 40));
+    ck_assert_uint_eq(book.calls, 3);
+    check_call(0, 0, 0, 16);
+    check_call(1, 16, 0, 16);
+    check_call(2, 32, 0, 8);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 40));
+    KIT_OK(e, certreg_estimator_sample(e, 7, 20));
+    KIT_OK(e, certreg_estimator_sample(e, 3, 0));
+    ck_assert_uint_eq(book.calls, 3);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 64)); /* 40 .. 47 are missing of the third batch, and the whole fourth */
+    ck_assert_uint_eq(book.calls, 5);
+    check_call(3, 32, 8, 8);
+    check_call(4, 48, 0, 16);
+    KIT_OK(e, certreg_estimator_sample(e, 101, 2));
+    check_call(5, 96, 5, 2);
+    KIT_OK(e, certreg_estimator_sample(e, 96, 16)); /* a hole in the middle: one call for both ends */
+    ck_assert_uint_eq(book.calls, 7);
+    check_call(6, 96, 0, 16);
+}
+END_TEST
+
+START_TEST(rows_that_are_not_wanted_may_be_left_out)
+{
+    book.only_wanted = 1;
+    KIT_OK(e, certreg_estimator_sample(e, 5, 3));
+    KIT_OK(e, certreg_estimator_sample(e, 30, 4));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c));
+}
+END_TEST
+
+START_TEST(sample_is_always_the_same_row_of_the_same_batch)
+{
+    static float x[CAPACITY][INPUTS];
+    KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
+    KIT_OK(e, certreg_estimator_sample(e, 333, 1));
+    ck_assert_uint_eq(book.call[0].first, 333 / BATCH * BATCH);
+    ck_assert_uint_eq(book.call[0].used_first, 333 % BATCH);
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_mem_eq(book.x, x, sizeof x);
+}
+END_TEST
+
+START_TEST(rows_beyond_the_capacity_are_genuine_samples)
+{
+    float x[BATCH][INPUTS], one[INPUTS];
+    const uint64_t last = CAPACITY / BATCH * BATCH; /* 992: 8 rows of its batch lie beyond */
+    KIT_OK(e, certreg_estimator_sample(e, last, CAPACITY - last));
+    check_call(0, last, 0, CAPACITY - last);
+    KIT_OK(e, certreg_estimator_draw(e, last, BATCH, x[0]));
+    ck_assert_mem_eq(book.x[last], x, sizeof x);
+    for (size_t i = 1; i < BATCH; i++) ck_assert_int_ne(memcmp(x[i], x[i - 1], sizeof x[i]), 0);
+    KIT_STATUS(e, certreg_estimator_draw(e, last, BATCH + 1, x[0]), CERTREG_TOO_MANY);
+    KIT_OK(e, certreg_estimator_draw(e, last + BATCH - 1, 1, one));
+    ck_assert_mem_eq(one, x[BATCH - 1], sizeof one);
+}
+END_TEST
+
+/* ---- the noise ----------------------------------------------------------------------------------------------------------------- */
+START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
+{
+    float x[2][INPUTS];
+    KIT_OK(e, certreg_estimator_draw(e, 0, 2, x[0]));
+    ck_assert_mem_eq(x[0], input, sizeof input);
+    ck_assert_float_ne(x[1][0], input[0]);
+    certreg_plan p = plan_of();
+    p.pilot = SIZE_MAX;
+    certreg_estimator *plain = make(NULL, &p);
+    float y[2][INPUTS];
+    KIT_OK(plain, certreg_estimator_draw(plain, 0, 2, y[0]));
+    ck_assert_float_ne(y[0][0], input[0]);
+    ck_assert_mem_eq(x[1], y[1], sizeof x[1]);
+    certreg_estimator_destroy(plain);
+}
+END_TEST
+
+START_TEST(masked_features_never_move)
+{
+    static float x[CAPACITY][INPUTS];
+    KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
+    for (size_t i = 0; i < CAPACITY; i++) ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float)); /* the sign of zero, too */
+}
+END_TEST
+
+START_TEST(noise_has_the_scale_that_was_asked_for)
+{
+    static float x[CAPACITY][INPUTS];
+    KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
+    for (size_t j = 0; j < INPUTS; j++) {
+        if (!(scale[j] > 0)) continue;
+        double sum = 0, squares = 0;
+        for (size_t i = 1; i < CAPACITY; i++) {
+            const double t = ((double)x[i][j] - (double)input[j]) / (sigma * (double)scale[j]);
+            sum += t, squares += t * t;
+        }
+        const double n = CAPACITY - 1; /* five standard errors */
+        ck_assert_double_lt(fabs(sum / n), 5 / sqrt(n));
+        ck_assert_double_lt(fabs(squares / n - 1), 5 * sqrt(2 / n));
+    }
+}
+END_TEST
+
+START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
+{
+    float x[8][INPUTS], again[8][INPUTS];
+    KIT_OK(e, certreg_estimator_draw(e, 1, 8, x[0]));
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 5));
+    KIT_OK(e, certreg_estimator_draw(e, 1, 8, again[0]));
+    for (int i = 0; i < 8; i++) ck_assert_float_ne(x[i][0], again[i][0]);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    KIT_OK(e, certreg_estimator_draw(e, 1, 8, again[0]));
+    ck_assert_mem_eq(x, again, sizeof x);
+    certreg_plan p = plan_of();
+    p.capacity = 5000, p.seed++;
+    certreg_estimator *other = make(NULL, &p);
+    KIT_OK(other, certreg_estimator_draw(other, 1, 8, again[0]));
+    for (int i = 0; i < 8; i++) ck_assert_float_ne(x[i][0], again[i][0]);
+    certreg_estimator_destroy(other);
+    p.seed--;
+    other = make(NULL, &p);
+    KIT_OK(other, certreg_estimator_draw(other, 1, 8, again[0]));
+    ck_assert_mem_eq(x, again, sizeof x);
+    certreg_estimator_destroy(other);
+}
+END_TEST
+
+/* ---- the same bits, however the work was cut ---------------------------------------------------------------------------------------- */
+enum { RECORD = 16384 };
+typedef struct outcome {
+    unsigned char record[RECORD];
+    size_t bytes;
+    certreg_certificate answer[3];
+} outcome;
+
+static void collect(certreg_estimator *from, outcome *o)
+{
+    certreg_question q[3] = {kit_question(0.8), kit_question(0.8), kit_question(0.8)};
+    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.4, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    q[2].score = CERTREG_SCORE_MEAN, q[2].promise = CERTREG_PROMISE_TRUE_MEAN, q[2].interval = CERTREG_INTERVAL_PAPER, q[2].output = 1;
+    memset(o, 0, sizeof *o);
+    for (int i = 0; i < 3; i++) o->answer[i] = kit_certificate();
+    KIT_OK(from, certreg_certify(from, NULL, 0, q, 3, o->answer));
+    for (int i = 0; i < 3; i++) o->answer[i].model_seconds = o->answer[i].library_seconds = 0;
+    o->bytes = RECORD;
+    KIT_OK(from, certreg_estimator_export(from, o->record, &o->bytes));
+    ck_assert_int_eq(o->answer[0].outcome, CERTREG_CERTIFIED);
+}
+
+static outcome whole, cut;
+
+static void check_same(certreg_estimator *from)
+{
+    collect(from, &cut);
+    ck_assert_uint_eq(whole.bytes, cut.bytes);
+    ck_assert_mem_eq(&whole, &cut, sizeof whole);
+}
+
+START_TEST(results_do_not_depend_on_how_sampling_was_cut)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    collect(e, &whole);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    for (size_t at = 0, step = 1; at < CAPACITY; at += step, step = step % 37 + 5)
+        KIT_OK(e, certreg_estimator_sample(e, at, CAPACITY - at < step ? CAPACITY - at : step));
+    check_same(e);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    for (size_t k = 0; k < CAPACITY; k++) KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1)); /* one by one, shuffled */
+    check_same(e);
+}
+END_TEST
+
+START_TEST(results_do_not_depend_on_threads)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    collect(e, &whole);
+    certreg_backend *backend;
+    ck_assert_int_eq(certreg_backend_open_cpu(_i, NULL, &backend), CERTREG_OK);
+    const certreg_plan p = plan_of();
+    certreg_estimator *threaded = make(backend, &p);
+    KIT_OK(threaded, certreg_estimator_sample(threaded, 0, CAPACITY));
+    check_same(threaded);
+    certreg_estimator_destroy(threaded);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(results_do_not_depend_on_who_runs_the_loop)
+{
+    static float x[CAPACITY][INPUTS], y[CAPACITY][2];
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    collect(e, &whole);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    for (size_t at = CAPACITY; at > 0; at -= 50) { /* from the end to the beginning, ten at a time within */
+        KIT_OK(e, certreg_estimator_draw(e, at - 50, 50, x[at - 50]));
+        for (size_t i = at - 50; i < at; i++) y[i][0] = value_of(x[i]), y[i][1] = x[i][0];
+        for (size_t i = at - 50; i < at; i += 10) KIT_OK(e, certreg_estimator_record(e, i, 10, y[i]));
+    }
+    check_same(e);
+    KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0])); /* what is there and agrees may be recorded again */
+    check_same(e);
+}
+END_TEST
+
+START_TEST(next_input_starts_from_nothing)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    collect(e, &whole);
+    const float other[INPUTS] = {3, 1, 4, 1, 5};
+    KIT_OK(e, certreg_estimator_begin(e, other, 0.1, 9));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 77));
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    const size_t before = book.calls;
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_uint_eq(book.calls - before, (CAPACITY + BATCH - 1) / BATCH);
+    check_same(e);
+}
+END_TEST
+
+/* ---- progress, cancel, deadline --------------------------------------------------------------------------------------------------- */
+START_TEST(progress_is_told_after_each_batch)
+{
+    certreg_plan p = plan_of();
+    p.progress = report;
+    certreg_estimator *told = make(NULL, &p);
+    KIT_OK(told, certreg_estimator_sample(told, 8, 200));
+    ck_assert_uint_eq(book.reports, 13); /* half a batch, then twelve whole ones */
+    ck_assert_uint_eq(book.done[0], 8);
+    for (size_t i = 1; i < book.reports; i++) ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
+    ck_assert_uint_eq(book.done[book.reports - 1], 200);
+    certreg_estimator_destroy(told);
+}
+END_TEST
+
+START_TEST(progress_cancels_by_returning_non_zero)
+{
+    certreg_plan p = plan_of();
+    p.progress = report;
+    certreg_estimator *told = make(NULL, &p);
+    book.refuse_at = 3;
+    KIT_STATUS(told, certreg_estimator_sample(told, 0, 200), CERTREG_CANCELLED);
+    ck_assert_uint_eq(book.calls, 3);
+    KIT_OK(told, certreg_estimator_sample(told, 0, 200));
+    ck_assert_uint_eq(book.calls, 13);
+    certreg_estimator_destroy(told);
+}
+END_TEST
+
+START_TEST(cancel_from_the_callback_stops_after_its_batch)
+{
+    book.cancel_at = 2;
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_CANCELLED);
+    ck_assert_uint_eq(book.calls, 2);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "32 samples"));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 200)); /* told once, and then it goes on */
+    ck_assert_uint_eq(book.calls, 13);
+}
+END_TEST
+
+START_TEST(cancel_is_remembered_until_it_was_told)
+{
+    certreg_estimator_cancel(e);
+    certreg_estimator_cancel(e);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4)); /* begin does not forget it */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_CANCELLED);
+    ck_assert_uint_eq(book.calls, 0);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 200));
+    book.cancel_at = book.calls + 1; /* during the last batch of a call: that one is complete, the next one tells */
+    KIT_OK(e, certreg_estimator_sample(e, 200, 8));
+    KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_CANCELLED);
+    KIT_OK(e, certreg_estimator_sample(e, 208, 100));
+}
+END_TEST
+
+static void *cancel_soon(void *handle)
+{
+    rest(0.03);
+    certreg_estimator_cancel(handle);
+    return NULL;
+}
+
+START_TEST(cancel_from_another_thread_stops_sampling)
+{
+    pthread_t thread;
+    book.pause = 0.005;
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, e), 0);
+    const certreg_status status = certreg_estimator_sample(e, 0, CAPACITY);
+    pthread_join(thread, NULL);
+    KIT_STATUS(e, status, CERTREG_CANCELLED);
+    ck_assert_uint_lt(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+    book.pause = 0;
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+}
+END_TEST
+
+START_TEST(deadline_begins_no_batch_that_would_miss_it)
+{
+    book.pause = 0.02;
+    const double start = now();
+    certreg_estimator_set_deadline(e, 0.15);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_DEADLINE);
+    const double took = now() - start;
+    ck_assert_uint_ge(book.calls, 1);
+    ck_assert_uint_le(book.calls, 7);
+    if (!getenv("SANITIZED")) ck_assert_double_lt(took, 0.25); /* a busy machine may wake late */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_DEADLINE);
+    certreg_estimator_set_deadline(e, 0);
+    book.pause = 0;
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+}
+END_TEST
+
+START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
+    certreg_estimator_set_deadline(e, 1e-9);
+    rest(0.001);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
+    certreg_estimator_set_deadline(e, -1);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 101));
+}
+END_TEST
+
+/* ---- model that forgets rows ------------------------------------------------------------------------------------------------------ */
+static int forgetful(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i + 1 < b->rows; i++) b->y[i] = b->x[i * b->inputs];
+    return 0;
+}
+
+START_TEST(row_left_unwritten_is_noticed)
+{
+    certreg_model m = kit_model(forgetful, NULL, INPUTS, 1);
+    m.batch = BATCH;
+    const certreg_plan p = kit_plan(CAPACITY);
+    certreg_estimator *f = kit_create(NULL, &m, &p);
+    KIT_OK(f, certreg_estimator_begin(f, input, sigma, 0));
+    KIT_OK(f, certreg_estimator_sample(f, 0, BATCH - 1));
+    KIT_STATUS(f, certreg_estimator_sample(f, 0, 100), CERTREG_NOT_FINITE);
+    ck_assert_int_eq(certreg_estimator_error(f)->sample, BATCH - 1);
+    ck_assert_int_eq(certreg_estimator_error(f)->row, BATCH - 1);
+    KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH), CERTREG_NOT_FINITE); /* no value of an earlier batch in its place */
+    certreg_estimator_destroy(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sampling");
+    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60), *bad_input = kit_case(suite, "bad_input", 30);
+    tcase_add_checked_fixture(typical, setup, teardown);
+    tcase_add_checked_fixture(limits, setup, teardown);
+    tcase_add_test(typical, model_is_called_for_what_is_missing_and_no_more);
+    tcase_add_test(typical, rows_that_are_not_wanted_may_be_left_out);
+    tcase_add_test(typical, sample_is_always_the_same_row_of_the_same_batch);
+    tcase_add_test(typical, noise_has_the_scale_that_was_asked_for);
+    tcase_add_test(typical, noise_depends_on_seed_and_stream_and_on_nothing_else);
+    tcase_add_test(typical, results_do_not_depend_on_how_sampling_was_cut);
+    tcase_add_loop_test(typical, results_do_not_depend_on_threads, 1, 4);
+    tcase_add_test(typical, results_do_not_depend_on_who_runs_the_loop);
+    tcase_add_test(typical, next_input_starts_from_nothing);
+    tcase_add_test(typical, progress_is_told_after_each_batch);
+    tcase_add_test(typical, progress_cancels_by_returning_non_zero);
+    tcase_add_test(typical, cancel_from_the_callback_stops_after_its_batch);
+    tcase_add_test(typical, cancel_from_another_thread_stops_sampling);
+    tcase_add_test(typical, deadline_begins_no_batch_that_would_miss_it);
+    tcase_add_test(limits, rows_beyond_the_capacity_are_genuine_samples);
+    tcase_add_test(limits, first_sample_is_the_input_itself_where_there_is_a_pilot);
+    tcase_add_test(limits, masked_features_never_move);
+    tcase_add_test(limits, cancel_is_remembered_until_it_was_told);
+    tcase_add_test(limits, deadline_in_the_past_leaves_what_is_there_alone);
+    tcase_add_test(bad_input, row_left_unwritten_is_noticed);
+    return kit_run(suite);
+}
