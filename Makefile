@@ -128,6 +128,9 @@ demo: all $(OBJ)/demo ## Certify a network on turned digits (CERTREG_MNIST, DEMO
 bench: all $(benches) ## Measure speed against peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
 	@set -e; for b in $(benches); do echo "== $$(basename $$b)"; PYTHON='$(PYTHON)' $$b lib/bench.csv; done; echo; cat lib/bench.csv
+$(OBJ)/bench/bench_network.o: ISA = $(shell pkg-config --cflags openblas)
+$(OBJ)/bench/bench_network: $(OBJ)/bench/bench_network.o $(engine_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
+	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(LIBS)
 $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $< $(OBJ)/libcertreg.a -o $@ $(LIBS)
 
