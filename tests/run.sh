@@ -52,17 +52,18 @@ start() { # NAME COMMAND...: in the background, at most two at a time
     one "$number" "$@" &
 }
 
-# ---- examples: they end well and print the lines that tests/data/examples.expected holds for them -------------------------------
+# ---- examples: they end well and print what tests/data/examples.expected says ("NAME PART-OF-A-LINE") -------------------------
 example() { # NAME
     local said status wanted name line bad=0
-    said=$("$OBJ/examples/$1" 2>&1)
+    said=$("$OBJ/examples/$1")
     status=$?
     [ "$status" = 0 ] || { echo "ended with status $status"; bad=1; }
     wanted=0
-    while read -r name line; do
+    while IFS= read -r line; do
+        name=${line%% *} line=${line#* }
         [ "$name" = "$1" ] || continue
         wanted=$((wanted + 1))
-        grep -qxF -- "$line" <<<"$said" || { echo "missing line: $line"; bad=1; }
+        grep -qF -- "$line" <<<"$said" || { echo "nowhere in its output: $line"; bad=1; }
     done <tests/data/examples.expected
     [ "$wanted" != 0 ] || { echo "tests/data/examples.expected has no line for it"; bad=1; }
     [ "$bad" = 0 ] && echo "ok $1" && return
