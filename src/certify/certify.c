@@ -170,6 +170,16 @@ static certreg_status answer_all(certreg_estimator *e, certreg_bisection *bisect
     return first.status;
 }
 
+static certreg_status no_solver(certreg_estimator *e, certreg_status status, int stop, size_t count, certreg_certificate *out)
+{
+    certreg_certificate nothing;
+    blank_certificate(e, &nothing);
+    nothing.status = status;
+    nothing.stop = stop;
+    write_all(out, count, &nothing);
+    return cr_fail(&e->error, status, "no memory for a temporary solver");
+}
+
 static certreg_status with_solver(certreg_estimator *e, certreg_bisection *bisection, const certreg_question *questions, size_t count,
                                   int stop, certreg_certificate *out)
 {
@@ -177,8 +187,7 @@ static certreg_status with_solver(certreg_estimator *e, certreg_bisection *bisec
     certreg_solver *solver = NULL;
     certreg_status status = certreg_solver_create(NULL, 0, &solver);
     if (!status) status = certreg_bisection_create(solver, NULL, 0, &bisection);
-    if (status) cr_fail(&e->error, status, "no memory for a temporary solver");
-    else status = answer_all(e, bisection, questions, count, stop, out);
+    status = status ? no_solver(e, status, stop, count, out) : answer_all(e, bisection, questions, count, stop, out);
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
     return status;
