@@ -15,10 +15,30 @@ static double density(double t)
     return fabs(t) < 39 ? inv_sqrt_2pi * exp(-0.5 * t * t) : 0;
 }
 
+/* The same over a short part, where the closed forms would be differences of nearly equal numbers: one panel of the rule. */
+static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, const cr_rule *rule, cr_sums *out)
+{
+    const double slope = problem->kernel.order > 0 ? at->a[0] : 0, center = 0.5 * (from + to), reach = 0.5 * (to - from);
+    for (int j = 0; j < 2 * rule->half; j++) {
+        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2], h = cr_kernel_at(&problem->kernel, t);
+        const double wy = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
+        out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
+        out->y += wy;
+        out->yt += wy * t;
+        out->yy += wy * y;
+        out->growth += wy * (t - problem->kernel.r) * cr_kernel_ratio(&problem->kernel, h, t);
+    }
+}
+
 /* A part where y* stands at an end of the range: closed forms. */
-static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, cr_sums *out)
+static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, const cr_rule *rule,
+                        cr_sums *out)
 {
     if (!(from < to)) return;
+    if (to - from < 0.25) {
+        add_short(problem, at, from, to, y, rule, out);
+        return;
+    }
     const double p = chance(from, to), t = density(from) - density(to);
     const double h = cr_kernel_tail(&problem->kernel, from) - cr_kernel_tail(&problem->kernel, to);
     const double slope = problem->kernel.order > 0 ? at->a[0] : 0, r = problem->kernel.r;
@@ -63,9 +83,9 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
     out->yt = out->pyt;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, -INFINITY, edge[0], problem->B, out);
-    add_clipped(problem, at, edge[1], edge[2], problem->b, out);
-    add_clipped(problem, at, edge[3], INFINITY, problem->B, out);
+    add_clipped(problem, at, -INFINITY, edge[0], problem->B, rule, out);
+    add_clipped(problem, at, edge[1], edge[2], problem->b, rule, out);
+    add_clipped(problem, at, edge[3], INFINITY, problem->B, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)

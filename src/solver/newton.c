@@ -64,18 +64,18 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
     return to;
 }
 
-static void evaluate(const cr_problem *problem, cr_descent *at)
+static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
     cr_regions_find(problem, &at->at, 1e-9, &at->regions);
-    cr_dual_sums(problem, &at->at, &at->regions, &cr_rule_draft, &at->sums);
+    cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
-void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
+static void descend(const cr_problem *problem, const cr_rule *rule, double gain, cr_descent *descent)
 {
     const int order = problem->kernel.order;
     descent->converged = 0;
-    evaluate(problem, descent);
+    evaluate(problem, rule, descent);
     for (descent->steps = 0; descent->steps < MOST_STEPS; descent->steps++) {
         const step by = direction(problem, descent);
         const double drop = -by.slope * problem->kernel.norm, most = fabs(2 * by.e[0]);
@@ -90,7 +90,7 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
         for (int half = 0; half < 40; half++) {
             next.at = move(&descent->at, &by, length, between, order);
             next.regions = descent->regions;
-            evaluate(problem, &next);
+            evaluate(problem, rule, &next);
             if (next.value <= descent->value - 1e-4 * length * drop) break;
             length *= 0.4;
         }
@@ -98,4 +98,18 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
         next.steps = descent->steps;
         *descent = next;
     }
+}
+
+/* Close to the greatest correlation that the facts allow the multipliers grow without bound, and cancel in D: errors of the draft,
+ * which elsewhere count only squared, are then multiplied by them. */
+static int strained(const cr_problem *problem, const cr_descent *descent)
+{
+    const double size = descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]);
+    return problem->kernel.order > 0 && size * problem->kernel.norm > 20 * descent->value;
+}
+
+void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
+{
+    descend(problem, &cr_rule_draft, gain, descent);
+    if (strained(problem, descent)) descend(problem, &cr_rule_value, gain * 1e-2, descent);
 }
