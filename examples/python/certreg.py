@@ -1,0 +1,530 @@
+"""Certified radii for noise-smoothed regression: libcertreg from Python, in one file on ctypes and NumPy.
+
+    with Estimator(model, inputs=3, capacity=10_000) as e:
+        c = e.certify(z, 0.25, 10_000, Question(tolerance=0.5))
+        print(c.prediction, c.radius)
+
+`model` takes a float32 array of shape (rows, inputs) and returns one of (rows,) or (rows, columns). What the numbers mean is said
+in certreg.h, whose names and defaults are kept: zero means the default, everywhere. Copy this file to where it is needed; the
+library is the one that CERTREG_LIB names, or lib/libcertreg.so.0 of the repository this file lies in, or the system's.
+"""
+import ctypes as C
+import dataclasses
+import enum
+import os
+import pathlib
+import signal
+import threading
+
+import numpy as np
+
+HEADER = 100  # CERTREG_VERSION_NUMBER of the header that this file follows
+NO_PILOT = C.c_size_t(-1).value  # Estimator(pilot=NO_PILOT): every question gives its prediction
+COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or infinite count as the worst value
+
+# ---- names of numbers ------------------------------------------------------------------------------------------------------------
+Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED NOT_FINITE OUT_OF_RANGE INFEASIBLE NUMERICAL "
+                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE", start=0)
+Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
+Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER")
+Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15})
+Score = enum.IntEnum("Score", "MEDIAN HUBER MEAN CIRCULAR_MEAN", start=0)
+Interval = enum.IntEnum("Interval", "FINITE ASYMPTOTIC PAPER ANYTIME", start=0)
+Promise = enum.IntEnum("Promise", "PREDICTION TRUE_MEAN REACH", start=0)
+Side = enum.IntEnum("Side", "LOWER OUTPUT UPPER", start=-1)
+Outcome = enum.IntEnum("Outcome", "ABSTAINED CERTIFIED CAPPED", start=0)
+Stop = enum.IntEnum("Stop", "ALL WANTED HOPELESS DEADLINE CANCELLED", start=0)
+
+
+def _named(names, value):
+    """The name of a number, or the number where a later library has more of them."""
+    try:
+        return names(value)
+    except ValueError:
+        return value
+
+
+# ---- structs ---------------------------------------------------------------------------------------------------------------------
+_i32, _u32, _i64, _u64, _f64, _size, _ptr = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64, C.c_double, C.c_size_t, C.c_void_p
+
+
+class _Struct(C.Structure):
+    def __init__(self, **fields):
+        super().__init__(struct_size=C.sizeof(self), **fields)
+
+
+def _struct(name, size, *groups):
+    """A struct of the header. Groups are (type, "names of fields"); the size is that of the header, on 64-bit machines."""
+    fields = [("struct_size", _u32)] + [(field, kind) for kind, names in groups for field in names.split()]
+    made = type(name, (_Struct,), {"_fields_": fields})
+    if C.sizeof(made) != size:
+        raise ImportError(f"{name} takes {C.sizeof(made)} bytes here, {size} in the library: this file needs 64-bit Python")
+    return made
+
+
+_Error = _struct("certreg_error", 296, (_i32, "status"), (_i64, "sample row"), (_i32, "output model_code"), (_f64, "value"),
+                 (C.c_char * 256, "text"))
+_Batch = _struct("certreg_batch", 80, (_i32, "device"), (_size, "rows inputs columns"), (_u64, "first"),
+                 (_size, "used_first used_count"), (_ptr, "x y stream"))
+_EVAL = C.CFUNCTYPE(C.c_int, _ptr, C.POINTER(_Batch))
+_PROGRESS = C.CFUNCTYPE(C.c_int, _ptr, _u64, _u64)
+_Model = _struct("certreg_model", 80, (_i32, "reserved"), (_EVAL, "eval"), (_ptr, "user"), (_size, "inputs outputs batch"),
+                 (_ptr, "scale kind lo hi"))
+_Plan = _struct("certreg_plan", 80, (_u32, "facts"), (_u64, "seed"), (_size, "capacity pilot blocks"), (_PROGRESS, "progress"),
+                (_ptr, "progress_user memory"), (_size, "memory_bytes"), (_u32, "flags reserved"))
+_Question = _struct("certreg_question", 96, (_i32, "output score interval promise"), (_u32, "family"),
+                    (_f64, "tolerance huber_width alpha"), (_u32, "joint"), (_i32, "prediction_given"),
+                    (_f64, "prediction wanted at_radius"), (_size, "served_samples"), (_f64, "served_beta"))
+_Bounds = _struct("certreg_bounds", 96, (_u32, "facts"),
+                  (_f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"), (_u64, "samples"),
+                  (_f64, "second_order_hi"))
+_Shift = _struct("certreg_shift", 40, (_u32, "facts"), (_f64, "drop rise mean_least mean_greatest"))
+_Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
+_Certificate = _struct("certreg_certificate", 208, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
+                       (_i32, "output score interval promise"), (_u32, "family side"),
+                       (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
+                       (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"))
+
+
+# ---- the library -----------------------------------------------------------------------------------------------------------------
+def _load():
+    asked = os.environ.get("CERTREG_LIB")
+    near = pathlib.Path(__file__).resolve().parents[2] / "lib" / "libcertreg.so.0" if "__file__" in globals() else None
+    path = asked or (str(near) if near and near.exists() else "libcertreg.so.0")
+    try:
+        lib = C.CDLL(path)  # which lets other threads run during calls
+    except OSError as error:
+        raise ImportError(f"{error}; name the library in CERTREG_LIB") from None
+    lib.certreg_version.restype = _u32
+    version = lib.certreg_version()
+    if version // 10000 != HEADER // 10000 or version < HEADER:
+        raise ImportError(f"{path} has version {version}; this file needs {HEADER} or a later one of the same major version")
+    ref, out = C.POINTER, C.POINTER(_ptr)
+    for name, result, *arguments in [
+            ("status_text", C.c_char_p, _i32),
+            ("backend_open_cpu", _i32, _i32, ref(_Error), out), ("backend_close", None, _ptr),
+            ("estimator_create", _i32, _ptr, ref(_Model), ref(_Plan), ref(_Error), out), ("estimator_destroy", None, _ptr),
+            ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
+            ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
+            ("estimator_export", _i32, _ptr, _ptr, ref(_size)), ("estimator_import", _i32, _ptr, C.c_char_p, _size),
+            ("estimator_set_deadline", None, _ptr, _f64), ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
+            ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
+            ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
+            ("solver_shift", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Shift)),
+            ("bisection_create", _i32, _ptr, _ptr, _size, out), ("bisection_destroy", None, _ptr), ("bisection_error", ref(_Error), _ptr),
+            ("bisection_within", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Radius)),
+            ("bisection_above", _i32, _ptr, ref(_Bounds), ref(_f64), _size, _u32, ref(_Radius)),
+            ("certify", _i32, _ptr, _ptr, _size, ref(_Question), _size, ref(_Certificate))]:
+        function = getattr(lib, "certreg_" + name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+_lib = _load()
+VERSION = _lib.certreg_version()
+
+
+class CertregError(RuntimeError):
+    """A call that gave no answer. `status` says what kind of failure; sample, row and output are -1 where they do not apply;
+    `certificates` are the answers to all questions of a certify in which one failed."""
+
+    def __init__(self, status, why=None):
+        text = why.text.decode() if why else ""
+        super().__init__(text or _lib.certreg_status_text(status).decode())
+        self.status = _named(Status, status)
+        for field in ("sample", "row", "output", "model_code", "value"):
+            setattr(self, field, getattr(why, field) if why else -1)
+        self.certificates = []
+
+
+# ---- questions and answers -------------------------------------------------------------------------------------------------------
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What is asked of a record. All but the tolerance has a default: the median with exact bounds, wrong with probability .05."""
+    tolerance: float
+    output: int = 0
+    score: int = Score.MEDIAN
+    interval: int = Interval.FINITE
+    promise: int = Promise.PREDICTION
+    family: int = 0
+    huber_width: float = 0.0
+    alpha: float = 0.0
+    joint: int = 0
+    prediction: float = None  # None: the pilot chooses
+
+    def _struct(self):
+        fields = dataclasses.asdict(self)
+        fields["prediction_given"] = int(self.prediction is not None)
+        fields["prediction"] = self.prediction if self.prediction is not None else 0.0
+        return _Question(**fields)
+
+
+@dataclasses.dataclass(frozen=True)
+class Certificate:
+    """|T(z + delta) - prediction| < tolerance for every shift with ||delta / scale|| < radius; and all that led there."""
+    status: int
+    outcome: int
+    stop: int
+    radius: float
+    prediction: float
+    estimate: float
+    reach_lo: float
+    reach_hi: float
+    output: int
+    score: int
+    interval: int
+    promise: int
+    family: int
+    side: int
+    tolerance: float
+    huber_width: float
+    alpha: float
+    sigma: float
+    mean_lo: float
+    mean_hi: float
+    variance_hi: float
+    gradient_lo: float
+    gradient_hi: float
+    seed: int
+    stream: int
+    samples: int
+    pilot: int
+    batch: int
+    model_seconds: float
+    library_seconds: float
+
+    @classmethod
+    def _of(cls, c):
+        names = dict(status=Status, outcome=Outcome, stop=Stop, score=Score, interval=Interval, promise=Promise, family=Fact)
+        fields = {f.name: getattr(c, f.name) for f in dataclasses.fields(cls)}
+        return cls(**{name: _named(names[name], v) if name in names else v for name, v in fields.items()})
+
+    @property
+    def certified(self):
+        """Is there a radius at all?"""
+        return self.radius > 0
+
+    def reach(self, scale=1.0):
+        """How far each feature may move alone, in its own unit."""
+        return self.radius * np.asarray(scale, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """Facts about a scalar function under the noise; None is unknown. mean, gradient and range are pairs (from, to)."""
+    sigma: float
+    mean: tuple = None
+    variance: float = None
+    gradient: tuple = None
+    range: tuple = None
+    alpha: float = 0.0
+    samples: int = 0
+
+    def _struct(self):
+        b = _Bounds(sigma=self.sigma, alpha=self.alpha, samples=self.samples)
+        for fact, name in ((Fact.MEAN, "mean"), (Fact.GRADIENT, "gradient"), (Fact.RANGE, "range")):
+            if getattr(self, name) is not None:
+                lo, hi = getattr(self, name)
+                b.facts |= fact
+                setattr(b, name + "_lo", lo)
+                setattr(b, name + "_hi", hi)
+        if self.variance is not None:
+            b.facts |= Fact.VARIANCE
+            b.variance_hi = self.variance
+        return b
+
+    @classmethod
+    def _of(cls, b):
+        pair = lambda fact, name: (getattr(b, name + "_lo"), getattr(b, name + "_hi")) if b.facts & fact else None
+        return cls(b.sigma, pair(Fact.MEAN, "mean"), b.variance_hi if b.facts & Fact.VARIANCE else None,
+                   pair(Fact.GRADIENT, "gradient"), pair(Fact.RANGE, "range"), b.alpha, b.samples)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shift:
+    """How far a mean can move: at most down by `drop` and up by `rise`, ending between `least` and `greatest`."""
+    drop: float
+    rise: float
+    least: float
+    greatest: float
+    facts: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Radius:
+    """A largest radius; 0 unless proven. `binding` is what fails first: 0 drop, 1 rise, or the index of a function."""
+    radius: float
+    outcome: int
+    binding: int
+
+
+# ---- Python called from C --------------------------------------------------------------------------------------------------------
+class _Calls:
+    """Carries exceptions of callbacks across the library. Nothing may be raised but inside `guarded`: an exception on the way into
+    or out of a callback would be lost in ctypes. So while the library runs, Ctrl-C waits until it can be delivered there, where
+    the model is interrupted at once, or else until the library has returned."""
+
+    def __init__(self):
+        self.error = self.waiting = self.handler = None
+        self.inside = False
+
+    def guarded(self, call, *arguments):
+        """0, or 1 after an exception."""
+        try:
+            self.inside = True
+            if self.waiting:
+                self.deliver()
+            stop = call(*arguments)
+            self.inside = False
+            return 1 if stop else 0
+        except BaseException as error:  # KeyboardInterrupt and SystemExit as well
+            self.inside = False
+            self.error = error
+            return 1
+
+    def arrived(self, *what):
+        self.waiting = what
+        if self.inside:
+            self.deliver()
+
+    def deliver(self):
+        what, self.waiting, self.inside = self.waiting, None, False
+        self.handler(*what)
+        self.inside = True
+
+    def __enter__(self):
+        self.error = self.waiting = self.handler = None
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self.handler = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, self.arrived)
+
+    def __exit__(self, *_):
+        handler, self.handler = self.handler, None
+        if handler:
+            signal.signal(signal.SIGINT, handler)
+        error, self.error = self.error, None
+        if self.waiting:
+            handler(*self.waiting)
+        if error is not None:
+            raise error
+
+
+def _columns(inputs, outputs, kind):
+    return outputs + (0 if kind is None else sum(k == Kind.ANGLE_PAIR for k in np.broadcast_to(kind, outputs)))
+
+
+def _array(values, length, dtype, what):
+    """One number for all, or one for each; NULL for None."""
+    if values is None:
+        return None
+    values = np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype), (length,)) if np.ndim(values) == 0 else values, dtype)
+    if values.shape != (length,):
+        raise ValueError(f"{what} has shape {values.shape}; it must be ({length},)")
+    return values
+
+
+def _address(values):
+    return None if values is None else values.ctypes.data
+
+
+class _Handle:
+    """What all handles share: `with`, close, and errors."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def _open(self, handle):
+        if not handle:
+            raise ValueError(f"{type(self).__name__} is closed")
+        return handle
+
+
+class Estimator(_Handle):
+    """Samples a model around one input after another, and answers questions about each.
+
+    model     takes (rows, inputs) in float32, valid during the call, and returns (rows,) or (rows, columns); None: draw and record
+    inputs    number of features; capacity: most samples of one input
+    outputs   number of outputs; columns are as many, and one more for every Kind.ANGLE_PAIR
+    scale     noise per feature in units of sigma, or one number; 0: never moved
+    kind, lo, hi   per output, or one for all
+    threads   of the backend; None: the calling thread, 0: one per processor
+    progress  called with (done, total) after each batch; a true answer cancels
+    The other arguments are those of certreg_plan and certreg_model. One thread at a time; only cancel may be called by others."""
+
+    def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
+                 facts=0, blocks=0, flags=0, threads=None, progress=None):
+        self._handle, self._backend, why = _ptr(), _ptr(), _Error()
+        self.inputs, self.outputs, self.columns = inputs, outputs, _columns(inputs, outputs, kind)
+        self._calls = _Calls()
+        if threads is not None:
+            self._made(_lib.certreg_backend_open_cpu(threads, C.byref(why), C.byref(self._backend)), why)
+        scale, kind = _array(scale, inputs, np.float32, "scale"), _array(kind, outputs, np.int32, "kind")
+        lo, hi = _array(lo, outputs, np.float64, "lo"), _array(hi, outputs, np.float64, "hi")
+        self._eval, self._progress = self._callbacks(model, progress)
+        m = _Model(eval=self._eval, inputs=inputs, outputs=outputs, batch=batch, scale=_address(scale), kind=_address(kind),
+                   lo=_address(lo), hi=_address(hi))
+        p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags)
+        self._made(_lib.certreg_estimator_create(self._backend, C.byref(m), C.byref(p), C.byref(why), C.byref(self._handle)), why)
+
+    def _callbacks(self, model, progress):
+        calls, columns = self._calls, self.columns  # not self: an estimator that nobody needs shall go at once
+
+        def run(batch):
+            b = batch[0]
+            used = slice(b.used_first, b.used_first + b.used_count)
+            x = np.frombuffer((C.c_float * (b.rows * b.inputs)).from_address(b.x), np.float32).reshape(b.rows, b.inputs)[used]
+            y = np.frombuffer((C.c_float * (b.rows * b.columns)).from_address(b.y), np.float32).reshape(b.rows, b.columns)
+            x.flags.writeable = False
+            answer = np.asarray(model(x))
+            if answer.shape != (len(x), columns) and (answer.shape != (len(x),) or columns != 1):
+                raise ValueError(f"the model returned shape {answer.shape}; it must be ({len(x)}, {columns})")
+            y[used] = answer.reshape(len(x), columns)
+
+        return (_EVAL(lambda _, batch: calls.guarded(run, batch)) if model else _EVAL(),
+                _PROGRESS(lambda _, done, total: calls.guarded(progress, done, total)) if progress else _PROGRESS())
+
+    def _made(self, status, why):
+        if status:
+            self.close()
+            raise CertregError(status, why)
+
+    def _check(self, status):
+        if status:
+            raise CertregError(status, _lib.certreg_estimator_error(self._handle)[0])
+
+    def close(self):
+        """Frees everything. More than once does no harm."""
+        handle, self._handle = getattr(self, "_handle", None), None
+        backend, self._backend = getattr(self, "_backend", None), None
+        if handle:
+            _lib.certreg_estimator_destroy(handle)
+        if backend:
+            _lib.certreg_backend_close(backend)
+
+    def begin(self, z, sigma, stream=0):
+        """A new input, with noise of its own if `stream` is new. Empties the record."""
+        z = _array(np.ravel(z), self.inputs, np.float32, "z")
+        self._check(_lib.certreg_estimator_begin(self._open(self._handle), z.ctypes.data, sigma, stream))
+
+    def sample(self, first, count):
+        """Calls the model for those of the samples first .. first+count-1 that are missing."""
+        handle = self._open(self._handle)
+        with self._calls:
+            status = _lib.certreg_estimator_sample(handle, first, count)
+        self._check(status)
+
+    def answer(self, *questions, samples=0):
+        """Has `samples` samples in the record and answers questions from it; a number is a question with this tolerance. One
+        question has one certificate, several have a list."""
+        handle = self._open(self._handle)
+        structs = [(q if isinstance(q, Question) else Question(q))._struct() for q in questions]
+        asked, out = (_Question * len(structs))(*structs), (_Certificate * len(structs))()
+        for c in out:
+            c.struct_size = C.sizeof(_Certificate)
+        with self._calls:
+            status = _lib.certreg_certify(handle, None, samples, asked, len(structs), out)
+        certificates = [Certificate._of(c) for c in out]
+        try:
+            self._check(status)
+        except CertregError as error:
+            error.certificates = certificates
+            raise
+        return certificates[0] if len(questions) == 1 else certificates
+
+    def certify(self, z, sigma, samples, *questions, stream=0):
+        """begin and answer: certificates for one input."""
+        self.begin(z, sigma, stream)
+        return self.answer(*questions, samples=samples)
+
+    def draw(self, first, count):
+        """The noisy inputs of samples first .. first+count-1, for models that are not called back."""
+        x = np.empty((count, self.inputs), np.float32)
+        self._check(_lib.certreg_estimator_draw(self._open(self._handle), first, count, x.ctypes.data))
+        return x
+
+    def record(self, first, y):
+        """Outputs of the samples from `first` on."""
+        y = np.ascontiguousarray(y, np.float32)
+        if y.shape != (len(y), self.columns) and (y.shape != (len(y),) or self.columns != 1):
+            raise ValueError(f"y has shape {y.shape}; it must be (count, {self.columns})")
+        self._check(_lib.certreg_estimator_record(self._open(self._handle), first, len(y), y.ctypes.data))
+
+    def export(self):
+        """The record as bytes."""
+        handle, size = self._open(self._handle), _size(0)
+        status = _lib.certreg_estimator_export(handle, None, C.byref(size))
+        self._check(0 if status == Status.SMALL_MEMORY else status)
+        buffer = C.create_string_buffer(size.value)
+        self._check(_lib.certreg_estimator_export(handle, buffer, C.byref(size)))
+        return buffer.raw[:size.value]
+
+    def merge(self, data):
+        """Adds a record that was exported, to resume it or to join shards."""
+        self._check(_lib.certreg_estimator_import(self._open(self._handle), bytes(data), len(data)))
+
+    def bounds(self, question, side=Side.UPPER):
+        """The bounds behind a certificate; without any fact where the interval abstains."""
+        b = _Bounds()
+        q = question._struct()
+        self._check(_lib.certreg_estimator_bounds(self._open(self._handle), C.byref(q), side, C.byref(b)))
+        return Bounds._of(b)
+
+    def deadline(self, seconds):
+        """From now on, for sampling; 0: none."""
+        _lib.certreg_estimator_set_deadline(self._open(self._handle), seconds)
+
+    def cancel(self):
+        """Stops the running or next call after its batch. From any thread."""
+        _lib.certreg_estimator_cancel(self._open(self._handle))
+
+
+class Solver(_Handle):
+    """From bounds to worst shifts and largest radii; no model, no samples. `family` is a mask of facts, 0 all there are."""
+
+    def __init__(self):
+        self._solver, self._bisection = _ptr(), _ptr()
+        status = _lib.certreg_solver_create(None, 0, C.byref(self._solver))
+        status = status or _lib.certreg_bisection_create(self._solver, None, 0, C.byref(self._bisection))
+        if status:
+            self.close()
+            raise CertregError(status)
+
+    def close(self):
+        """Frees everything. More than once does no harm."""
+        bisection, self._bisection = getattr(self, "_bisection", None), None
+        solver, self._solver = getattr(self, "_solver", None), None
+        if bisection:
+            _lib.certreg_bisection_destroy(bisection)
+        if solver:
+            _lib.certreg_solver_destroy(solver)
+
+    def shift(self, bounds, radius, family=0):
+        """How far the mean can move within a radius."""
+        b, s = bounds._struct(), _Shift()
+        status = _lib.certreg_solver_shift(self._open(self._solver), C.byref(b), family, radius, C.byref(s))
+        if status:
+            raise CertregError(status, _lib.certreg_solver_error(self._solver)[0])
+        return Shift(s.drop, s.rise, s.mean_least, s.mean_greatest, _named(Fact, s.facts))
+
+    def _radius(self, status, r):
+        if status:
+            raise CertregError(status, _lib.certreg_bisection_error(self._bisection)[0])
+        return Radius(r.radius, _named(Outcome, r.outcome), r.binding)
+
+    def within(self, bounds, tolerance, family=0):
+        """The largest radius at which the mean moves by at most `tolerance` either way."""
+        b, r = bounds._struct(), _Radius()
+        return self._radius(_lib.certreg_bisection_within(self._open(self._bisection), C.byref(b), family, tolerance, C.byref(r)), r)
+
+    def above(self, bounds, thresholds=None, family=0):
+        """The largest radius at which the mean of every one of several functions stays above its threshold (0)."""
+        bounds = [bounds] if isinstance(bounds, Bounds) else list(bounds)
+        several, r = (_Bounds * len(bounds))(*[b._struct() for b in bounds]), _Radius()
+        limits = None if thresholds is None else (_f64 * len(bounds))(*np.broadcast_to(thresholds, len(bounds)))
+        return self._radius(_lib.certreg_bisection_above(self._open(self._bisection), several, limits, len(bounds), family, C.byref(r)), r)

@@ -1,0 +1,19 @@
+"""How wrong may the facts about a house be before its estimated price moves by 40 (thousand)?"""
+import numpy as np
+from certreg import Estimator, Question
+
+names = ["living area", "age", "distance to town", "garden"]
+house = np.array([120, 12, 6, 1])
+spread = np.array([8, 5, 2, 0])  # noise per feature in units of sigma; a garden is there or not: never moved
+
+
+def price(x):  # (rows, 4) -> (rows,)
+    area, age, distance, garden = x.T
+    return 3.2 * area * np.exp(-0.05 * distance) - 1.5 * np.minimum(age, 40) + 25 * garden
+
+
+with Estimator(price, inputs=4, capacity=10_000, scale=spread) as estimator:
+    c = estimator.certify(house, 0.5, 10_000, Question(tolerance=40))
+print(f"{c.prediction:.1f} plus or minus {c.tolerance:g} while ||error / spread|| < {c.radius:.3f}")
+for name, reach in zip(names, c.reach(spread)):
+    print(f"  {name} alone: about {reach:.1f}")

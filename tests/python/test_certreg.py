@@ -1,0 +1,428 @@
+"""The Python wrapper: its structs are those of the header, its answers those of the library, and nothing that goes wrong on one
+side is lost on the other. Ends with Check's line of counts."""
+import gc
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import unittest
+import weakref
+
+import numpy as np
+
+root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "examples" / "python"))
+import certreg  # noqa: E402
+from certreg import (Bounds, CertregError, Estimator, Family, Interval, Kind, Outcome, Promise, Question, Score, Side, Solver,  # noqa: E402
+                     Status, Stop)
+
+Z = [1, 0.5, -0.25]
+SAMPLES = 2000
+
+
+def model(x):
+    return x[:, 0] + x[:, 1] * x[:, 2]
+
+
+def estimator(f=model, inputs=3, **more):
+    return Estimator(f, inputs, more.pop("capacity", SAMPLES), **more)
+
+
+def same(a, b):
+    """Certificates that differ in nothing but seconds."""
+    strip = {"model_seconds": 0, "library_seconds": 0}
+    return repr(certreg.dataclasses.replace(a, **strip)) == repr(certreg.dataclasses.replace(b, **strip))
+
+
+class Header(unittest.TestCase):
+    text = re.sub(r"/\*.*?\*/", "", (root / "include/certreg/certreg.h").read_text(), flags=re.S)
+
+    def test_structs_have_the_fields_of_the_header_in_its_order(self):
+        for name in "error batch model plan question bounds shift radius certificate".split():
+            body = re.search(r"typedef struct certreg_%s \{(.*?)\} certreg_%s;" % (name, name), self.text, re.S).group(1)
+            fields = [re.sub(r"\[.*", "", word.split("*")[-1].split()[-1]) for line in body.split(";")
+                      for word in re.sub(r"\(\*(\w+)\)\(.*\)", r"\1", line, flags=re.S).split(",") if word.strip()]
+            ours = [field[0] for field in getattr(certreg, "_" + name.capitalize())._fields_]
+            self.assertEqual(ours, fields, name)
+
+    def test_numbers_have_the_names_of_the_header(self):
+        numbers = dict(re.findall(r"CERTREG_(\w+) = (-?\d+)", self.text))
+        self.assertEqual(certreg.HEADER, int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", self.text).group(1)))
+        self.assertEqual(certreg.COUNT_FAILURES, int(numbers["PLAN_COUNT_FAILURES"]))
+        prefixes = {"Family": "FAMILY_", "Score": "SCORE_", "Interval": "INTERVAL_", "Promise": "PROMISE_", "Side": "SIDE_", "Stop": "STOP_",
+                    "Status": "", "Kind": "", "Fact": "", "Outcome": ""}
+        for name, prefix in prefixes.items():
+            members = list(getattr(certreg, name))
+            for member in members:
+                self.assertEqual(int(numbers[prefix + member.name]), member.value, member)
+            if prefix:
+                self.assertEqual(len(members), sum(word.startswith(prefix) for word in numbers), name)
+
+    def test_version_is_that_of_the_library(self):
+        self.assertEqual(certreg.VERSION, certreg.HEADER)
+
+
+class Typical(unittest.TestCase):
+    def test_one_question_has_one_certificate(self):
+        with estimator() as e:
+            c = e.certify(Z, 0.25, SAMPLES, Question(tolerance=0.5))
+        self.assertTrue(c.certified)
+        self.assertEqual((c.outcome, c.stop, c.status), (Outcome.CERTIFIED, Stop.ALL, Status.OK))
+        self.assertAlmostEqual(c.prediction, 0.875, delta=0.05)
+        self.assertEqual((c.samples, c.tolerance, c.alpha, c.sigma), (SAMPLES, 0.5, 0.05, 0.25))
+        np.testing.assert_array_equal(c.reach([1, 0, 2]), [c.radius, 0, 2 * c.radius])
+
+    def test_several_questions_are_answered_from_one_record(self):
+        rows = []
+        with estimator(lambda x: (rows.append(len(x)), model(x))[1]) as e:
+            asked = [Question(0.5), Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC),
+                     Question(0.5, score=Score.HUBER, huber_width=0.25, interval=Interval.ASYMPTOTIC),
+                     Question(0.5, score=Score.MEAN, interval=Interval.PAPER, promise=Promise.TRUE_MEAN, family=Family.CG), Question(0.1)]
+            several = e.certify(Z, 0.25, SAMPLES, *asked)
+            self.assertEqual(len(several), 5)
+            self.assertEqual([c.score for c in several], [Score.MEDIAN, Score.MEAN, Score.HUBER, Score.MEAN, Score.MEDIAN])
+            self.assertLess(several[4].radius, several[0].radius)
+            self.assertTrue(same(several[0], e.answer(0.5)))  # a number is a tolerance
+            self.assertEqual(sum(rows), SAMPLES)
+
+    def test_streams_are_independent_and_repeatable(self):
+        with estimator(seed=7, threads=2) as e:
+            a, b, again = (e.certify(Z, 0.25, SAMPLES, 0.5, stream=s) for s in (1, 2, 1))
+            self.assertTrue(same(a, again))
+            self.assertNotEqual(a.estimate, b.estimate)
+            self.assertEqual((a.seed, b.stream), (7, 2))
+
+    def test_angle_pairs_pass_the_ends_of_the_turn(self):
+        def north(x):
+            return np.stack([4 + x[:, 0], x[:, 1]], axis=1)
+
+        with estimator(north, 2, kind=Kind.ANGLE_PAIR, lo=0, hi=360, scale=0.5) as e:
+            c = e.certify([0, -0.01], 0.5, SAMPLES, Question(20), Question(20, score=Score.CIRCULAR_MEAN, interval=Interval.ASYMPTOTIC))
+        for answer in c:
+            self.assertTrue(answer.certified)
+            self.assertLess(abs((answer.prediction + 180) % 360 - 180), 2)
+
+    def test_several_outputs(self):
+        with estimator(lambda x: np.stack([x[:, 0], 10 * x[:, 1]], axis=1), 2, outputs=2) as e:
+            a, b = e.certify([1, 2], 0.25, SAMPLES, Question(0.5), Question(5, output=1))
+        self.assertAlmostEqual(a.prediction, 1, delta=0.1)
+        self.assertAlmostEqual(b.prediction, 20, delta=1)
+
+    def test_a_masked_feature_never_moves(self):
+        seen = []
+        with estimator(lambda x: (seen.append(np.ptp(x, axis=0)), x[:, 0])[1], 2, scale=[1, 0]) as e:
+            e.certify([3, 5], 0.25, SAMPLES, 1)
+        self.assertTrue(all(move[0] > 0 and move[1] == 0 for move in seen if len(seen) > 1))
+
+    def test_given_predictions(self):
+        with estimator(pilot=certreg.NO_PILOT) as e:
+            c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.9))
+            self.assertEqual((c.prediction, c.pilot), (0.9, 0))
+            with self.assertRaises(CertregError):
+                e.answer(0.5)
+
+    def test_draw_and_record_replace_the_callback(self):
+        with estimator(seed=3) as e:
+            called = e.certify(Z, 0.25, SAMPLES, 0.5, stream=9)
+        with estimator(None, seed=3) as e:
+            e.begin(Z, 0.25, 9)
+            for first in (1024, 0):
+                x = e.draw(first, min(1024, SAMPLES - first))
+                self.assertEqual((x.dtype, x.shape[1]), (np.float32, 3))
+                e.record(first, model(x))
+            self.assertTrue(same(called, e.answer(0.5)))
+
+    def test_records_are_exported_merged_and_resumed(self):
+        with estimator() as e, estimator(lambda x: self.fail("asked again")) as other:
+            whole = e.certify(Z, 0.25, SAMPLES, 0.5)
+            data = e.export()
+            self.assertIsInstance(data, bytes)
+            other.begin(Z, 0.25)
+            other.merge(data)
+            other.sample(0, SAMPLES)
+            self.assertTrue(same(whole, other.answer(0.5)))
+            self.assertEqual(other.export(), data)
+        with estimator() as e:
+            parts = []
+            for first in (0, 512, 1024):
+                e.begin(Z, 0.25)
+                e.sample(first, min(512, SAMPLES - first) if first < 1024 else SAMPLES - first)
+                parts.append(e.export())
+            e.begin(Z, 0.25)
+            for part in reversed(parts):
+                e.merge(part)
+            self.assertEqual(e.export(), data)
+
+    def test_bounds_of_a_record_give_its_radius(self):
+        q = Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC)
+        with estimator() as e, Solver() as s:
+            c = e.certify(Z, 0.25, SAMPLES, q)
+            sides = [e.bounds(q, side) for side in (Side.UPPER, Side.LOWER)]
+            self.assertEqual(s.above(sides).radius, c.radius)
+            self.assertIsNotNone(sides[0].mean)
+            self.assertGreater(sides[0].gradient[1], sides[0].gradient[0])
+
+    def test_solver_by_hand(self):
+        u = Bounds(0.5, mean=(0.95, 1.05), variance=2, gradient=(0.7, 0.85), range=(-3.2, 3.2))
+        with Solver() as s:
+            r = s.within(u, 0.5)
+            self.assertEqual((r.outcome, r.binding), (Outcome.CERTIFIED, 0))
+            self.assertLessEqual(s.shift(u, r.radius).drop, 0.5)
+            self.assertGreater(s.shift(u, r.radius * 1.001).drop, 0.5)
+            self.assertLess(s.within(u, 0.5, Family.C).radius, r.radius)
+            self.assertEqual(s.above(u, 0.45).radius, s.above([u], [0.45]).radius)
+            self.assertEqual(s.shift(u, 0.1, Family.C).facts, certreg.Fact.VARIANCE)
+
+    def test_the_example_prints_what_readme_shows(self):
+        source = root / "examples/python/example.py"
+        said = subprocess.run([sys.executable, source], capture_output=True, text=True, check=True).stdout
+        self.assertIn("garden alone: about 0.0", said)
+        readme = (root / "README.md").read_text()
+        self.assertTrue("```python\n" + source.read_text() + "```" in readme, "README.md shows another program")
+        shown = [line[4:] for line in readme.partition("python3 examples/python/example.py")[2].splitlines()[1:6]]
+        number = r"\d+(?:\.\d+)?"  # last digits may differ between versions of NumPy
+        self.assertEqual([re.sub(number, "#", line) for line in shown], [re.sub(number, "#", line) for line in said.splitlines()])
+        np.testing.assert_allclose([float(n) for n in re.findall(number, " ".join(shown))], [float(n) for n in re.findall(number, said)],
+                                   rtol=0.05)
+
+
+class Limits(unittest.TestCase):
+    def test_questions_abstain_without_an_exception(self):
+        with estimator() as e:
+            c = e.certify(Z, 0.25, SAMPLES, Question(0.001))
+        self.assertEqual((c.outcome, c.radius, c.certified), (Outcome.ABSTAINED, 0, False))
+
+    def test_a_constant_is_certified(self):
+        with estimator(lambda x: np.zeros(len(x))) as e:
+            c = e.certify(Z, 0.25, SAMPLES, 100)
+        self.assertTrue(c.certified)
+
+    def test_batches_of_one_row(self):
+        with estimator(batch=1, capacity=100) as e:
+            self.assertEqual(e.certify(Z, 0.25, 100, 0.5).batch, 1)
+
+    def test_progress_counts_and_cancels(self):
+        seen = []
+        with estimator(progress=lambda done, total: seen.append((done, total))) as e:
+            e.certify(Z, 0.25, SAMPLES, 0.5)
+        self.assertEqual(seen[-1], (SAMPLES, SAMPLES))
+        with estimator(progress=lambda done, total: done >= 1000) as e:
+            c = e.certify(Z, 0.25, SAMPLES, 0.5)
+            self.assertEqual(c.stop, Stop.CANCELLED)
+            self.assertLess(c.samples, SAMPLES)
+
+    def test_cancel_and_deadline_stop_early(self):
+        with estimator() as e:
+            e.cancel()
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.CANCELLED)
+            e.begin(Z, 0.25)
+            e.cancel()
+            with self.assertRaises(CertregError) as caught:
+                e.sample(0, SAMPLES)
+            self.assertEqual(caught.exception.status, Status.CANCELLED)
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
+        with estimator(lambda x: (time.sleep(0.02), model(x))[1]) as e:
+            e.begin(Z, 0.25)
+            e.deadline(0.05)
+            self.assertEqual(e.answer(0.5, samples=SAMPLES).stop, Stop.DEADLINE)
+
+    def test_an_estimator_goes_with_its_last_reference(self):
+        gone = weakref.ref(estimator())
+        gc.disable()
+        self.assertIsNone(gone())
+        gc.enable()
+
+    def test_estimators_work_in_threads(self):
+        answers = []
+
+        def work():
+            with estimator() as e:
+                answers.append(e.certify(Z, 0.25, SAMPLES, 0.5))
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(answers), 3)
+        self.assertTrue(all(same(a, answers[0]) for a in answers))
+
+    def test_another_thread_cancels(self):
+        with estimator(lambda x: (time.sleep(0.01), model(x))[1], capacity=100000) as e:
+            threading.Timer(0.05, e.cancel).start()
+            self.assertEqual(e.certify(Z, 0.25, 100000, 0.5).stop, Stop.CANCELLED)
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, status, call, *arguments, **more):
+        with self.assertRaises(CertregError) as caught:
+            call(*arguments, **more)
+        self.assertEqual(caught.exception.status, status)
+        self.assertTrue(str(caught.exception))
+        return caught.exception
+
+    def test_outputs_that_are_not_finite_are_named(self):
+        def broken(x):
+            y = model(x)
+            y[17] = np.nan
+            return y
+
+        with estimator(broken) as e:
+            error = self.refused(Status.NOT_FINITE, e.certify, Z, 0.25, SAMPLES, 0.5)
+            self.assertEqual((error.sample, error.row, error.output), (17, 17, 0))
+            self.assertNotEqual(error.value, error.value)
+            self.assertEqual([c.radius for c in error.certificates], [0])
+        with estimator(broken, flags=certreg.COUNT_FAILURES) as e:
+            self.assertTrue(e.certify(Z, 0.25, SAMPLES, 0.5).certified)
+
+    def test_outputs_out_of_range_are_named(self):
+        with estimator(lo=-1, hi=1) as e:
+            error = self.refused(Status.OUT_OF_RANGE, e.certify, Z, 0.25, SAMPLES, 0.5)
+            self.assertGreater(error.value, 1)
+
+    def test_wrong_dimensions_are_refused(self):
+        with estimator() as e:
+            for z in ([1, 2], np.zeros((2, 3)), 1.0, []):
+                with self.assertRaises(ValueError, msg=str(z)):
+                    e.begin(z, 0.25)
+        for answer in (lambda x: x, lambda x: x[:-1, 0], lambda x: 1.0, lambda x: None):
+            with estimator(answer) as e, self.assertRaises((ValueError, TypeError)):
+                e.certify(Z, 0.25, SAMPLES, 0.5)
+        for name, value in (("scale", [1, 2]), ("lo", [1, 2]), ("kind", [0, 0, 0])):
+            with self.assertRaises(ValueError, msg=name):
+                estimator(**{name: value})
+        with estimator(None) as e:
+            e.begin(Z, 0.25)
+            with self.assertRaises(ValueError):
+                e.record(0, np.zeros((4, 2)))
+
+    def test_bad_settings_are_sentences(self):
+        self.assertIn("capacity", str(self.refused(Status.INVALID, estimator, capacity=0)))
+        self.assertIn("scale", str(self.refused(Status.INVALID, estimator, scale=-1)))
+        with estimator() as e:
+            self.assertIn("sigma", str(self.refused(Status.INVALID, e.begin, Z, -1)))
+            self.refused(Status.WRONG_STATE, estimator().sample, 0, 10)
+            error = self.refused(Status.INVALID, e.certify, Z, 0.25, SAMPLES, Question(-1), Question(0.5))
+            self.assertIn("tolerance", str(error))
+            self.assertTrue(error.certificates[0].status == Status.INVALID)
+            self.refused(Status.TOO_MANY, e.sample, 0, SAMPLES + 1)
+        with Solver() as s:
+            self.assertIn("sigma", str(self.refused(Status.INVALID, s.within, Bounds(-1, variance=1), 0.5)))
+            self.refused(Status.INVALID, s.shift, Bounds(1, variance=1), -1)
+
+    def test_foreign_and_damaged_records_are_refused(self):
+        with estimator() as e:
+            e.begin(Z, 0.25)
+            e.sample(0, 512)
+            data = e.export()
+            e.begin(Z, 0.5)
+            self.assertIn("sigma", str(self.refused(Status.MISMATCH, e.merge, data)))
+            e.begin(Z, 0.25)
+            damaged = bytearray(data)
+            damaged[-100] ^= 1
+            for bad in (damaged, data[:-1], b"", b"nonsense"):
+                self.refused(Status.CORRUPT, e.merge, bad)
+            e.merge(data)
+
+    def test_closed_handles_say_so(self):
+        e, s = estimator(), Solver()
+        for handle in (e, s):
+            handle.close()
+            handle.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            e.begin(Z, 0.25)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            s.within(Bounds(1, variance=1), 1)
+
+
+class Exceptions(unittest.TestCase):
+    def interrupted(self, error, **more):
+        """One estimator whose third call raises; afterwards it works as if nothing had been."""
+        calls = []
+
+        def fails(x):
+            calls.append(len(x))
+            if len(calls) == 3:
+                error()
+            return model(x)
+
+        with estimator() as e:
+            wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
+        with estimator(fails, **more) as e:
+            with self.assertRaises((KeyboardInterrupt, SystemExit, ZeroDivisionError)) as caught:
+                e.certify(Z, 0.25, SAMPLES, 0.5)
+            self.assertEqual(len(calls), 3)
+            self.assertTrue(same(wanted, e.answer(0.5, samples=SAMPLES)), "what was recorded stays")
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
+        return caught.exception
+
+    def test_exceptions_of_the_model_arrive_as_they_are(self):
+        self.assertIsInstance(self.interrupted(lambda: 1 // 0), ZeroDivisionError)
+
+        def this_one_fails(x):
+            raise LookupError("here")
+
+        with estimator(this_one_fails) as e:
+            try:
+                e.certify(Z, 0.25, SAMPLES, 0.5)
+            except LookupError:
+                self.assertIn("this_one_fails", traceback.format_exc())
+            else:
+                self.fail("no exception")
+
+    def test_system_exit_is_carried_too(self):
+        self.assertIsInstance(self.interrupted(sys.exit), SystemExit)
+
+    def test_control_c_interrupts_the_model(self):
+        def control_c():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)  # interrupted at once
+
+        begun = time.monotonic()
+        self.assertIsInstance(self.interrupted(control_c), KeyboardInterrupt)
+        self.assertLess(time.monotonic() - begun, 4)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_exceptions_of_progress_arrive(self):
+        with estimator(progress=lambda done, total: 1 // 0) as e:
+            for _ in range(2):
+                with self.assertRaises(ZeroDivisionError):
+                    e.certify(Z, 0.25, SAMPLES, 0.5)
+
+    def test_control_c_is_never_lost_wherever_it_hits(self):
+        delays = np.random.default_rng(1).uniform(0, 0.004, 60)
+        with estimator() as e:
+            for delay in delays:
+                timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+                with self.assertRaises(KeyboardInterrupt):
+                    timer.start()
+                    until = time.monotonic() + 5
+                    while time.monotonic() < until:
+                        e.certify(Z, 0.25, SAMPLES, 0.5)
+                timer.join()
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_handlers_of_others_are_called_and_do_not_stop_the_run(self):
+        seen = []
+        before = signal.signal(signal.SIGINT, lambda *what: seen.append(what[0]))
+        try:
+            with estimator(lambda x: (os.kill(os.getpid(), signal.SIGINT), model(x))[1]) as e:
+                self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        self.assertEqual(seen, [signal.SIGINT] * -(-SAMPLES // 256))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+    for test, why in result.skipped:
+        print(f"skip {test}: {why}")
+    print(f"100%: Checks: {result.testsRun}, Failures: {len(result.failures)}, Errors: {len(result.errors)}", flush=True)
+    sys.exit(not result.wasSuccessful())
