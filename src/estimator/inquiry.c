@@ -11,8 +11,9 @@ enum { OLDEST_QUESTION = sizeof(certreg_question) };
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown to stay within `near` of the
  * prediction; outputs at half a turn minus `near` or farther count as the least score. Since sin(near + t) is at least
  * sin(near - arc) for -arc <= t <= 1/2 - 2 near + arc, and at least -1 elsewhere, "mu stays near" follows from the probability of
- * that arc alone, a binomial matter: p sin(near - arc) - (1 - p) > 0. */
-static const double near_part = 60.0 / 360, arc_part = 25.0 / 360, full_turn = 6.283185307179586476925;
+ * that arc alone, a binomial matter: p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two ends: wide outputs
+ * want a wide one, narrow ones a small threshold. Neither constant is part of the functional. */
+static const double near_part = 80.0 / 360, least_arc = 25.0 / 360, greatest_arc = 45.0 / 360, full_turn = 6.283185307179586476925;
 
 static int is_angle(const certreg_estimator *e, const certreg_question *q)
 {
@@ -171,10 +172,10 @@ static int32_t kind_of(const certreg_question *q)
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive component. */
 static void add_arc(cr_inquiry *inquiry, cr_score score)
 {
-    const double sine = sin((near_part - arc_part) * full_turn);
+    const double arc = fmax(least_arc, fmin(score.tolerance / score.period, greatest_arc)), sine = sin((near_part - arc) * full_turn);
     score.kind = CR_SCORE_ARC;
-    score.arc = arc_part * score.period;
-    score.cut = (0.5 - 2 * near_part + arc_part) * score.period;
+    score.arc = arc * score.period;
+    score.cut = (0.5 - 2 * near_part + arc) * score.period;
     add(inquiry, score, 1, (1 - sine) / (1 + sine));
 }
 
