@@ -1,230 +1,282 @@
-/* Memory of the caller: what *_size asks for is what is used, neither more nor less, and it stays within the documented bound. */
+/* Caller's memory: how much is asked for, and that no byte beyond it is touched. */
 #include "api_kit.h"
-#include <stdalign.h>
 
-enum { ALIGNMENT = 64, GUARD = 256, GUARD_BYTE = 0xa5 };
+enum { GUARD = 256, PATTERN = 0x5C };
 
-/* ---- a block between two guards ---------------------------------------------------------------------------------------------------- */
-typedef struct block {
-    unsigned char *whole, *inside;
-    size_t size;
-} block;
+/* Memory of exactly `bytes`, 64-byte aligned, with guards on both sides. */
+typedef struct guarded {
+    unsigned char *block, *at;
+    size_t bytes;
+} guarded;
 
-static block take(size_t size)
+static guarded take(size_t bytes)
 {
-    const size_t whole = (GUARD + size + GUARD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    block b = {aligned_alloc(ALIGNMENT, whole), NULL, size};
-    ck_assert_ptr_nonnull(b.whole);
-    memset(b.whole, GUARD_BYTE, whole);
-    b.inside = b.whole + GUARD;
-    return b;
+    guarded g = {malloc(bytes + 2 * GUARD + 64), NULL, bytes};
+    ck_assert_ptr_nonnull(g.block);
+    memset(g.block, PATTERN, bytes + 2 * GUARD + 64);
+    g.at = g.block + GUARD;
+    g.at += (64 - (uintptr_t)g.at % 64) % 64;
+    return g;
 }
 
-static void give_back(block *b, const char *name)
+static void release(const guarded *g)
 {
-    for (size_t i = 0; i < GUARD; i++) {
-        ck_assert_msg(b->whole[i] == GUARD_BYTE, "%s: byte %zu before the block was written", name, GUARD - i);
-        ck_assert_msg(b->inside[b->size + i] == GUARD_BYTE, "%s: byte %zu after the block was written", name, i);
-    }
-    free(b->whole);
+    for (const unsigned char *p = g->block; p < g->at; p++) ck_assert_uint_eq(*p, PATTERN);
+    for (const unsigned char *p = g->at + g->bytes; p < g->block + g->bytes + 2 * GUARD + 64; p++) ck_assert_uint_eq(*p, PATTERN);
+    free(g->block);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------------------- */
-typedef struct shape {
-    size_t inputs, outputs, batch, capacity, pilot, blocks;
+static int sums(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] = b->x[i * b->inputs] + 0.5f * b->x[(i + 1) * b->inputs - 1] + (float)(k + 1);
+    return 0;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
+static const int32_t pairs[3] = {CERTREG_ANGLE_PAIR, CERTREG_REAL, CERTREG_ANGLE_PAIR};
+static const struct {
+    size_t inputs, outputs, batch, capacity, blocks;
     uint32_t facts;
-} shape;
-
-static const shape shapes[] = {
-    {1, 1, 0, 1000, 0, 0, 0},        {784, 1, 0, 600, 0, 0, 0},      {12288, 1, 0, 300, 0, 0, 0},
-    {3, 5, 7, 401, 0, 0, 0},         {5, 2, 1, 300, SIZE_MAX, 0, 0}, {16, 1, 64, 256, SIZE_MAX, 0, CERTREG_MEAN},
-    {2, 1, 3, 700, 100, 130, 0},     {1, 1, 0, 1, 0, 0, 0},          {33, 3, 100, 201, 1, 64, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_RANGE},
+    const int32_t *kind;
+} shapes[] = {
+    {1, 1, 1, 2, 0, 0, NULL},      {1, 1, 0, 500, 0, 0, NULL},   {3, 1, 7, 500, 64, 0, NULL},    {17, 3, 16, 999, 65, 0, pairs},
+    {100, 2, 33, 700, 100, 0, NULL}, {5, 1, 0, 300, 0, 1, NULL}, {784, 1, 64, 600, 0, 3, NULL},  {1000, 3, 10, 400, 64, 15, pairs},
 };
 
-static certreg_model model_of(const shape *s)
+static certreg_model model_of(int k)
 {
-    certreg_model m = kit_model(kit_identity, NULL, s->inputs, s->outputs);
-    m.batch = s->batch;
+    certreg_model m = kit_model(sums, NULL, shapes[k].inputs, shapes[k].outputs);
+    m.batch = shapes[k].batch, m.kind = shapes[k].kind;
     return m;
 }
 
-static certreg_plan plan_of(const shape *s)
+static certreg_plan plan_of(int k)
 {
-    certreg_plan p = kit_plan(s->capacity);
-    p.pilot = s->pilot, p.blocks = s->blocks, p.facts = s->facts;
+    certreg_plan p = kit_plan(shapes[k].capacity);
+    p.blocks = shapes[k].blocks, p.facts = shapes[k].facts;
     return p;
 }
 
-static size_t size_of(const certreg_model *m, const certreg_plan *p)
+static void use_everything(certreg_estimator *e, int k, certreg_bisection *bisection)
 {
+    static float z[1000];
+    const size_t capacity = shapes[k].capacity;
+    certreg_question q[3] = {kit_question(1), kit_question(1), kit_question(1)};
+    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.5, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    q[2].score = CERTREG_SCORE_MEAN, q[2].promise = CERTREG_PROMISE_TRUE_MEAN, q[2].interval = CERTREG_INTERVAL_PAPER;
+    const size_t count = capacity < 100 || shapes[k].facts ? 1 : 3; /* as far as capacity and facts allow */
+    certreg_certificate c[3];
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    float *x = malloc(capacity * shapes[k].inputs * sizeof *x);
     size_t bytes = 0;
-    ck_assert_int_eq(certreg_estimator_size(NULL, m, p, &bytes), CERTREG_OK);
-    ck_assert_uint_gt(bytes, 0);
-    return bytes;
-}
-
-/* A median and, where the plan allows it, everything that needs the noise again. */
-static size_t ask(const shape *s, certreg_question q[4])
-{
-    const int gradient = !s->facts || s->facts & CERTREG_GRADIENT, fits = s->capacity >= 256;
-    size_t count = 0;
-    q[count++] = (certreg_question){.tolerance = 0.5};
-    if (gradient && fits) {
-        q[count++] = (certreg_question){.tolerance = 0.5, .interval = CERTREG_INTERVAL_ASYMPTOTIC};
-        q[count++] = (certreg_question){.tolerance = 0.5, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC,
-                                        .promise = CERTREG_PROMISE_TRUE_MEAN};
-        q[count++] = (certreg_question){.tolerance = 0.5, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_PAPER,
-                                        .promise = CERTREG_PROMISE_TRUE_MEAN};
-    }
-    for (size_t k = 0; k < count; k++) q[k].prediction_given = 1, q[k].output = (int32_t)(s->outputs - 1);
-    q->struct_size = sizeof *q;
-    return count;
-}
-
-static void use(certreg_estimator *e, certreg_bisection *b, const shape *s, certreg_certificate c[4])
-{
-    certreg_question q[4];
-    float *z = calloc(s->inputs, sizeof *z);
-    const size_t count = ask(s, q), samples = s->capacity;
-    size_t bytes = 0;
-    memset(c, 0, 4 * sizeof *c);
-    c->struct_size = sizeof *c;
-    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 5));
-    const certreg_status status = certreg_certify(e, b, samples, q, count, c);
-    ck_assert_msg(status == CERTREG_OK, "%s", certreg_estimator_error(e)->text);
-    certreg_estimator_export(e, NULL, &bytes);
-    void *record = malloc(bytes);
+    KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
+    KIT_OK(e, certreg_certify(e, bisection, capacity, q, count, c));
+    KIT_OK(e, certreg_estimator_draw(e, 0, capacity, x));
+    KIT_OK(e, certreg_estimator_export(e, NULL, &bytes));
+    unsigned char *record = malloc(bytes);
     KIT_OK(e, certreg_estimator_export(e, record, &bytes));
+    KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
     KIT_OK(e, certreg_estimator_import(e, record, bytes));
     free(record);
-    free(z);
+    free(x);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------------------------------- */
-START_TEST(size_agrees_with_use)
+START_TEST(estimator_touches_the_bytes_that_it_asked_for_and_no_others)
 {
-    const shape *s = shapes + _i;
-    const certreg_model m = model_of(s);
-    certreg_plan p = plan_of(s);
-    certreg_certificate own[4], given[4];
-    block em = take(size_of(&m, &p)), sm = take(certreg_solver_size()), bm = take(certreg_bisection_size());
-    certreg_solver *solver = NULL;
-    certreg_bisection *bisection = NULL;
-    ck_assert_int_eq(certreg_solver_create(sm.inside, sm.size, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, bm.inside, bm.size, &bisection), CERTREG_OK);
-
+    const certreg_model m = model_of(_i);
+    certreg_plan p = plan_of(_i);
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    guarded g = take(bytes);
+    p.memory = g.at, p.memory_bytes = bytes;
+    size_t with_memory = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with_memory), CERTREG_OK);
+    ck_assert_uint_eq(bytes, with_memory);
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    use(e, NULL, s, own);
+    ck_assert(((unsigned char *)e >= g.at && (unsigned char *)e < g.at + bytes));
+    use_everything(e, _i, NULL);
     certreg_estimator_destroy(e);
-    p.memory = em.inside, p.memory_bytes = em.size;
-    e = kit_create(NULL, &m, &p);
-    use(e, bisection, s, given);
-    use(e, bisection, s, given);
+    e = kit_create(NULL, &m, &p); /* the memory stays the caller's and serves again */
+    use_everything(e, _i, NULL);
     certreg_estimator_destroy(e);
+    release(&g);
+}
+END_TEST
+
+START_TEST(estimator_gives_the_same_bits_in_anybodys_memory)
+{
+    const certreg_model m = model_of(1);
+    certreg_plan p = plan_of(1);
+    certreg_question q = kit_question(1);
+    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
+    const float z = 0.5f;
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    guarded g = take(bytes);
+    for (int i = 0; i < 2; i++) {
+        p.memory = i ? g.at : NULL, p.memory_bytes = bytes;
+        certreg_estimator *e = kit_create(NULL, &m, &p);
+        KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
+        KIT_OK(e, certreg_certify(e, NULL, 500, &q, 1, &c[i]));
+        c[i].model_seconds = c[i].library_seconds = 0;
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_mem_eq(&c[0], &c[1], sizeof c[0]);
+    release(&g);
+}
+END_TEST
+
+START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
+{
+    const certreg_model m = model_of(_i);
+    certreg_plan p = plan_of(_i);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    guarded g = take(bytes);
+    const size_t small[] = {0, 1, 64, bytes / 2, bytes - 1};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        p.memory = g.at, p.memory_bytes = small[i];
+        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_SMALL_MEMORY);
+        ck_assert_ptr_null(e);
+        ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
+    }
+    for (size_t off = 1; off < 64; off++) {
+        p.memory = g.at + off, p.memory_bytes = bytes + 64;
+        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_INVALID);
+        ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
+    }
+    for (size_t i = 0; i < bytes; i++) ck_assert_uint_eq(g.at[i], PATTERN);
+    release(&g);
+}
+END_TEST
+
+/* ---- the promise of the header ------------------------------------------------------------------------------------------------------ */
+static const struct {
+    size_t inputs, capacity, outputs;
+} promised[] = {{1, 1000, 1}, {1, 100000, 1}, {784, 1000, 1}, {784, 100000, 1}, {12288, 1000, 1}, {12288, 100000, 1}, {784, 1000, 10}};
+
+START_TEST(memory_stays_within_what_the_header_promises)
+{
+    const size_t d = promised[_i].inputs, recorded = promised[_i].capacity * promised[_i].outputs;
+    const certreg_model m = kit_model(sums, NULL, d, promised[_i].outputs);
+    const certreg_plan p = kit_plan(promised[_i].capacity);
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    const size_t most = (2 * 256 + 130) * d * 4 + 65536 + 4 * recorded;
+    ck_assert_msg(bytes <= most, "%zu bytes, promised are %zu", bytes, most);
+    ck_assert_uint_ge(bytes, 4 * recorded);
+}
+END_TEST
+
+START_TEST(memory_without_the_gradient_does_without_block_sums)
+{
+    certreg_model m = kit_model(sums, NULL, 12288, 1);
+    m.batch = 1;
+    certreg_plan p = kit_plan(1000);
+    size_t with, without;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with), CERTREG_OK);
+    p.facts = CERTREG_MEAN;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without), CERTREG_OK);
+    ck_assert_uint_le(without, 8 * 12288 * 4 + 65536 + 4 * 1000);
+    ck_assert_uint_ge(with, without + 2 * 64 * 12288 * 8);
+}
+END_TEST
+
+/* ---- solver and bisection -------------------------------------------------------------------------------------------------------------- */
+START_TEST(solver_and_bisection_live_in_callers_memory)
+{
+    const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
+    guarded a = take(solver_bytes), b = take(bisection_bytes);
+    certreg_solver *solver, *own;
+    certreg_bisection *bisection, *own_bisection;
+    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes, &solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(solver, b.at, bisection_bytes, &bisection), CERTREG_OK);
+    ck_assert_ptr_eq(solver, (certreg_solver *)(void *)a.at);
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(own, NULL, 12345, &own_bisection), CERTREG_OK); /* bytes are ignored then */
+    const certreg_bounds box = {.struct_size = sizeof box, .facts = CERTREG_FAMILY_ECGM, .sigma = 0.5, .mean_lo = 0.4, .mean_hi = 0.5,
+                                .variance_hi = 0.2, .gradient_lo = 0, .gradient_hi = 0.3, .range_lo = -1, .range_hi = 1};
+    certreg_shift shift = {.struct_size = sizeof shift}, other_shift = shift;
+    certreg_radius radius = {.struct_size = sizeof radius}, other_radius = radius;
+    ck_assert_int_eq(certreg_solver_shift(solver, &box, 0, 0.2, &shift), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_shift(own, &box, 0, 0.2, &other_shift), CERTREG_OK);
+    ck_assert_mem_eq(&shift, &other_shift, sizeof shift);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &box, NULL, 1, 0, &radius), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_above(own_bisection, &box, NULL, 1, 0, &other_radius), CERTREG_OK);
+    ck_assert_mem_eq(&radius, &other_radius, sizeof radius);
+    ck_assert_double_gt(radius.radius, 0);
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
-    for (int k = 0; k < 4; k++) ck_assert_msg(own[k].radius == given[k].radius, "question %d: %.17g and %.17g", k, own[k].radius, given[k].radius);
-    give_back(&em, "estimator");
-    give_back(&sm, "solver");
-    give_back(&bm, "bisection");
+    certreg_bisection_destroy(own_bisection);
+    certreg_solver_destroy(own);
+    release(&a);
+    release(&b);
 }
 END_TEST
 
-START_TEST(default_settings_keep_to_the_documented_bound)
+START_TEST(estimator_and_bisection_share_one_block_of_the_caller)
 {
-    static const size_t inputs[] = {1, 784, 12288};
-    static const size_t capacities[] = {256, 10000};
-    const size_t d = inputs[_i], batch = 256;
-    for (int k = 0; k < KIT_ROWS(capacities); k++) {
-        const certreg_model m = kit_model(kit_identity, NULL, d, 1);
-        const certreg_plan p = kit_plan(capacities[k]);
-        const size_t bound = (2 * batch + 130) * d * 4 + 64 * 1024 + 4 * capacities[k], size = size_of(&m, &p);
-        ck_assert_msg(size <= bound, "%zu inputs, %zu samples: %zu bytes, promised are %zu", d, capacities[k], size, bound);
+    const certreg_model m = model_of(3);
+    certreg_plan p = plan_of(3);
+    size_t bytes = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    const size_t second = (bytes + 63) / 64 * 64, third = second + (certreg_solver_size() + 63) / 64 * 64;
+    guarded g = take(third + certreg_bisection_size());
+    certreg_solver *solver;
+    certreg_bisection *bisection;
+    p.memory = g.at, p.memory_bytes = bytes;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    ck_assert_int_eq(certreg_solver_create(g.at + second, certreg_solver_size(), &solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(solver, g.at + third, certreg_bisection_size(), &bisection), CERTREG_OK);
+    use_everything(e, 3, bisection);
+    certreg_bisection_destroy(bisection);
+    certreg_solver_destroy(solver);
+    certreg_estimator_destroy(e);
+    release(&g);
+}
+END_TEST
+
+START_TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
+{
+    const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
+    guarded a = take(solver_bytes + 64), b = take(bisection_bytes + 64);
+    certreg_solver *solver = NULL, *own;
+    certreg_bisection *bisection = NULL;
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes - 1, &solver), CERTREG_SMALL_MEMORY);
+    ck_assert_ptr_null(solver);
+    ck_assert_int_eq(certreg_bisection_create(own, b.at, bisection_bytes - 1, &bisection), CERTREG_SMALL_MEMORY);
+    ck_assert_ptr_null(bisection);
+    for (size_t off = 1; off < 64; off++) {
+        ck_assert_int_eq(certreg_solver_create(a.at + off, solver_bytes + 1, &solver), CERTREG_INVALID);
+        ck_assert_int_eq(certreg_bisection_create(own, b.at + off, bisection_bytes + 1, &bisection), CERTREG_INVALID);
+        ck_assert_ptr_null(solver);
+        ck_assert_ptr_null(bisection);
     }
-}
-END_TEST
-
-START_TEST(dropping_the_gradient_drops_its_memory)
-{
-    const certreg_model m = kit_model(kit_identity, NULL, 12288, 1);
-    certreg_plan p = kit_plan(256);
-    const size_t with = size_of(&m, &p);
-    p.facts = CERTREG_MEAN;
-    const size_t without = size_of(&m, &p);
-    ck_assert_uint_le(without + 2 * 64 * 12288 * sizeof(double), with);
-}
-END_TEST
-
-START_TEST(solver_and_bisection_are_small)
-{
-    ck_assert_uint_gt(certreg_solver_size(), 0);
-    ck_assert_uint_le(certreg_solver_size(), 64 * 1024);
-    ck_assert_uint_gt(certreg_bisection_size(), 0);
-    ck_assert_uint_le(certreg_bisection_size(), 16 * 1024);
-}
-END_TEST
-
-START_TEST(one_byte_too_few_is_small_memory_and_writes_nothing)
-{
-    const certreg_model m = kit_model(kit_identity, NULL, 10, 1);
-    certreg_plan p = kit_plan(300);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    certreg_solver *s = NULL, *lender = NULL;
-    certreg_bisection *b = NULL;
-    const size_t need = size_of(&m, &p);
-    block em = take(need), sm = take(certreg_solver_size()), bm = take(certreg_bisection_size());
-    p.memory = em.inside, p.memory_bytes = need - 1;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_SMALL_MEMORY);
-    ck_assert_ptr_null(e);
-    ck_assert_msg(strstr(why.text, "plan.memory"), "%s", why.text);
-    ck_assert_int_eq(certreg_solver_create(sm.inside, sm.size - 1, &s), CERTREG_SMALL_MEMORY);
-    ck_assert_ptr_null(s);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &lender), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(lender, bm.inside, bm.size - 1, &b), CERTREG_SMALL_MEMORY);
-    ck_assert_ptr_null(b);
-    certreg_solver_destroy(lender);
-    for (size_t i = 0; i < need; i++) ck_assert_uint_eq(em.inside[i], GUARD_BYTE);
-    for (size_t i = 0; i < sm.size; i++) ck_assert_uint_eq(sm.inside[i], GUARD_BYTE);
-    for (size_t i = 0; i < bm.size; i++) ck_assert_uint_eq(bm.inside[i], GUARD_BYTE);
-    give_back(&em, "estimator");
-    give_back(&sm, "solver");
-    give_back(&bm, "bisection");
-}
-END_TEST
-
-START_TEST(memory_that_is_not_aligned_is_refused)
-{
-    static alignas(64) unsigned char memory[256 * 1024];
-    const certreg_model m = kit_model(kit_identity, NULL, 10, 1);
-    certreg_plan p = kit_plan(300);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    certreg_solver *s = NULL, *lender = NULL;
-    certreg_bisection *b = NULL;
-    const size_t shift = (size_t)1 << _i; /* 1, 2, ... 32 */
-    p.memory = memory + shift, p.memory_bytes = sizeof memory - shift;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_INVALID);
-    ck_assert_ptr_null(e);
-    ck_assert_msg(strstr(why.text, "plan.memory"), "%s", why.text);
-    ck_assert_int_eq(certreg_solver_create(memory + shift, sizeof memory - shift, &s), CERTREG_INVALID);
-    ck_assert_ptr_null(s);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &lender), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(lender, memory + shift, sizeof memory - shift, &b), CERTREG_INVALID);
-    ck_assert_ptr_null(b);
-    certreg_solver_destroy(lender);
+    for (size_t i = 0; i < solver_bytes; i++) ck_assert_uint_eq(a.at[i], PATTERN);
+    certreg_solver_destroy(own);
+    release(&a);
+    release(&b);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("memory of the caller");
-    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 30), *bad_input = kit_case(suite, "bad_input", 30);
-    tcase_add_loop_test(typical, size_agrees_with_use, 0, KIT_ROWS(shapes));
-    tcase_add_loop_test(limits, default_settings_keep_to_the_documented_bound, 0, 3);
-    tcase_add_test(limits, dropping_the_gradient_drops_its_memory);
-    tcase_add_test(limits, solver_and_bisection_are_small);
-    tcase_add_test(bad_input, one_byte_too_few_is_small_memory_and_writes_nothing);
-    tcase_add_loop_test(bad_input, memory_that_is_not_aligned_is_refused, 0, 6);
+    Suite *suite = suite_create("memory");
+    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30), *bad_input = kit_case(suite, "bad_input", 30);
+    tcase_add_loop_test(typical, estimator_touches_the_bytes_that_it_asked_for_and_no_others, 0, KIT_ROWS(shapes));
+    tcase_add_test(typical, estimator_gives_the_same_bits_in_anybodys_memory);
+    tcase_add_test(typical, solver_and_bisection_live_in_callers_memory);
+    tcase_add_test(typical, estimator_and_bisection_share_one_block_of_the_caller);
+    tcase_add_loop_test(limits, memory_stays_within_what_the_header_promises, 0, KIT_ROWS(promised));
+    tcase_add_test(limits, memory_without_the_gradient_does_without_block_sums);
+    tcase_add_loop_test(bad_input, memory_that_is_small_or_askew_is_refused_untouched, 0, KIT_ROWS(shapes));
+    tcase_add_test(bad_input, solver_and_bisection_refuse_memory_that_is_small_or_askew);
     return kit_run(suite);
 }
