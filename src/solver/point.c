@@ -85,6 +85,15 @@ static void solve_bang(const cr_side *side, double mean, cr_point *out)
     out->converged = 1;
 }
 
+/* Whether the gradient's upper end is likely to bind, and within reach. It is not chosen beyond what is best without a range, and
+ * clip(t), scaled to this variance, reaches what erf says within the range; a target out of reach would send Newton to infinity. */
+static int upper_end_likely(const cr_side *side, const cr_problem *problem)
+{
+    const double root = sqrt(side->variance), room = fmin(-problem->b, problem->B);
+    if (side->gradient_lo == side->gradient_hi) return 1;
+    return side->gradient_hi < 0.98 * root * side->r / problem->kernel.norm && side->gradient_hi < root * erf(room / root * 0.7071);
+}
+
 void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out)
 {
     const cr_problem problem = describe(side, mean, 0, 0);
@@ -94,9 +103,7 @@ void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, doub
     } else if (!variance_binds(&problem)) {
         solve_bang(side, mean, &result);
     } else {
-        const double free = sqrt(side->variance) * side->r / problem.kernel.norm; /* the correlation chosen when there is no range */
-        const int likely = side->gradient_hi < 0.98 * free || side->gradient_lo == side->gradient_hi;
-        if (!likely || !solve_upper(side, mean, warm, gain, &result)) solve_by_correlation(side, mean, warm, gain, &result);
+        if (!upper_end_likely(side, &problem) || !solve_upper(side, mean, warm, gain, &result)) solve_by_correlation(side, mean, warm, gain, &result);
     }
     result.mean = mean;
     *out = result;
