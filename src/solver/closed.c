@@ -15,7 +15,7 @@ double cr_closed_shift(const cr_side *side, double *growth)
     if (!(C < INFINITY) || !(whole < INFINITY)) return INFINITY;
     const double best = sqrt(C) * (r / whole);
     const double kappa = fmin(fmax(best, side->gradient_lo), fmin(side->gradient_hi, sqrt(C)));
-    const double spread = sqrt(fmax(0, C - kappa * kappa));
+    const double spread = sqrt(fmax(0, fma(-kappa, kappa, C))); /* rounded once: near kappa = sqrt(C) the rest cancels */
     *growth = kappa + spread * (r * expm1(r * r) / rest);
     return upward(spread * rest + r * kappa);
 }
