@@ -113,10 +113,13 @@ int cr_search_radius(const cr_goal *goal, double most, double *radius)
     const double least = closed_radius(&s, most);
     const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
     if (closed_only || least >= most) return *radius = fmin(least, most), CR_SEARCH_PROVEN;
-    if (proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
+    /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is asked only if the search gets there. */
+    const int cap = most == CR_LARGEST_RADIUS;
+    if (!cap && proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
     s.doubted = 0;
     s.box.count = 0;
     const double x = root(&s, least, most, least > 0 ? least : fmin(1, 0.5 * most), draft_room);
+    if (cap && x >= most && proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
     *radius = settle(&s, x, least, most);
     return *radius == 0 && s.doubted ? CR_SEARCH_DOUBT : CR_SEARCH_PROVEN;
 }
