@@ -1,0 +1,146 @@
+/* The solver and the radius search over random admissible inputs, one core: shift with mean, variance, gradient and range from cold;
+ * radius to 1e-9, the final re-evaluation included. Peer: the paper's procedure in SciPy (paper_procedure.py).
+ * Usage: bench_solver [results.csv] */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "certreg/certreg.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PROBLEMS = 4000, PEER_PROBLEMS = 9, REPEATS = 3 };
+
+typedef struct problem {
+    certreg_bounds bounds;
+    double radius, tolerance;
+} problem;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double uniform(void)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+static double between(double low, double high) /* evenly in the logarithm */
+{
+    return low * pow(high / low, uniform());
+}
+
+static problem make(void)
+{
+    const double mean = -0.95 + 1.9 * uniform(), variance = (1 - mean * mean) * between(1e-3, 1);
+    /* clip(t) scaled to this variance has this correlation: whatever is below is admissible. */
+    const double spread = sqrt(variance), most = spread * erf((1 - fabs(mean)) / spread * sqrt(0.5)), gradient = 0.99 * most * uniform();
+    return (problem){.bounds = {.struct_size = sizeof(certreg_bounds),
+                                .facts = CERTREG_FAMILY_ECGM,
+                                .sigma = 0.5,
+                                .mean_lo = mean,
+                                .mean_hi = mean,
+                                .variance_hi = variance,
+                                .gradient_lo = gradient,
+                                .gradient_hi = gradient,
+                                .range_lo = -1,
+                                .range_hi = 1},
+                     .radius = between(0.01, 2),
+                     .tolerance = spread * between(0.05, 1.5)};
+}
+
+static double shift_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
+{
+    (void)bisection;
+    certreg_shift shift = {.struct_size = sizeof shift};
+    const double start = now();
+    const certreg_status status = certreg_solver_shift(solver, &p->bounds, 0, p->radius, &shift);
+    return status ? INFINITY : now() - start;
+}
+
+static double radius_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
+{
+    (void)solver;
+    certreg_radius radius = {.struct_size = sizeof radius};
+    const double start = now();
+    const certreg_status status = certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
+    return status ? INFINITY : now() - start;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median and 99th percentile over the problems, each the best of a few runs: what the machine does beside is not measured. */
+static void measure(certreg_solver *solver, certreg_bisection *bisection, const problem *all,
+                    double (*task)(certreg_solver *, certreg_bisection *, const problem *), double out[2])
+{
+    static double times[PROBLEMS];
+    for (int i = 0; i < PROBLEMS; i++) {
+        times[i] = INFINITY;
+        for (int j = 0; j < REPEATS; j++) times[i] = fmin(times[i], task(solver, bisection, all + i));
+    }
+    qsort(times, PROBLEMS, sizeof *times, ascending);
+    out[0] = times[PROBLEMS / 2];
+    out[1] = times[PROBLEMS * 99 / 100];
+}
+
+static double peer(const problem *all)
+{
+    const char *python = getenv("PYTHON"), *name = "lib/bench_solver_peer.txt";
+    char command[512];
+    FILE *rows = fopen(name, "w");
+    if (!rows) return 0;
+    for (int i = 0; i < PEER_PROBLEMS; i++) {
+        const certreg_bounds *b = &all[i].bounds;
+        fprintf(rows, "%.17g %.17g %.17g %g %g %g %.17g\n", b->mean_lo, b->variance_hi, b->gradient_hi, b->range_lo, b->range_hi, b->sigma,
+                all[i].tolerance);
+    }
+    fclose(rows);
+    snprintf(command, sizeof command, "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/paper_procedure.py < %s",
+             python && *python ? python : "/usr/bin/python3", name);
+    double seconds = 0;
+    FILE *pipe = popen(command, "r");
+    const int got = pipe ? fscanf(pipe, "%lf", &seconds) : 0;
+    const int good = pipe && pclose(pipe) == 0 && got == 1;
+    remove(name);
+    return good ? seconds : 0;
+}
+
+/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are allowed. */
+static void report(FILE *csv, const char *name, double ours, double theirs, double target)
+{
+    printf("%-16s %8.1f us, against %.6g us: %.2f times (target %g)\n", name, 1e6 * ours, 1e6 * theirs, theirs / ours, target);
+    if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,%g\n", name, ours, theirs, theirs / ours, target);
+}
+
+int main(int argc, char **argv)
+{
+    static problem all[PROBLEMS];
+    certreg_solver *solver;
+    certreg_bisection *bisection;
+    double shift[2], radius[2];
+    for (int i = 0; i < PROBLEMS; i++) all[i] = make();
+    if (certreg_solver_create(NULL, 0, &solver) || certreg_bisection_create(solver, NULL, 0, &bisection)) return 1;
+    measure(solver, bisection, all, shift_time, shift);
+    measure(solver, bisection, all, radius_time, radius);
+    FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
+    report(csv, "shift_median", shift[0], 25e-6, 1);
+    report(csv, "radius_median", radius[0], 150e-6, 1);
+    report(csv, "radius_p99", radius[1], 500e-6, 1);
+    const double theirs = peer(all);
+    if (theirs > 0) report(csv, "radius_scipy", radius[0], theirs, 1000);
+    else printf("bench_solver: no SciPy to compare with\n");
+    if (csv) fclose(csv);
+    certreg_bisection_destroy(bisection);
+    certreg_solver_destroy(solver);
+    return 0;
+}
