@@ -7,7 +7,7 @@
 enum { MOST = 10 };
 static const double pi = 3.14159265358979323846;
 
-/* ---- models ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
 typedef struct toy {
     double weight[MOST], offset;
     int step;                  /* 1 above zero, else 0 */
@@ -71,7 +71,7 @@ static certreg_question mean_question(double tolerance, int32_t promise, uint32_
     return q;
 }
 
-/* ---- affine: the radius is tolerance/steepness ---------------------------------------------------------------------------------------- */
+/* ---- affine: the radius is tolerance/steepness ------------------------------------------------------------------------------- */
 static const struct {
     size_t inputs;
     int scaled;
@@ -123,7 +123,7 @@ START_TEST(variance_alone_gives_its_closed_form)
 }
 END_TEST
 
-/* ---- half-space: the radius is the distance to its face ---------------------------------------------------------------------------------- */
+/* ---- half-space: the radius is the distance to its face ---------------------------------------------------------------------- */
 static const struct {
     double distance; /* in scaled units */
     int scaled;
@@ -152,7 +152,7 @@ START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
 }
 END_TEST
 
-/* ---- the same bits ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the same bits ----------------------------------------------------------------------------------------------------------- */
 enum { ASKED = 6 };
 static void several(certreg_question q[ASKED])
 {
@@ -280,7 +280,7 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
 }
 END_TEST
 
-/* ---- predictions, alpha -------------------------------------------------------------------------------------------------------------------- */
+/* ---- predictions, alpha ------------------------------------------------------------------------------------------------------ */
 START_TEST(given_predictions_need_no_pilot)
 {
     toy t = slope;
@@ -350,7 +350,7 @@ START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
 }
 END_TEST
 
-/* ---- bad questions ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bad questions ----------------------------------------------------------------------------------------------------------- */
 START_TEST(one_bad_question_does_not_silence_the_others)
 {
     toy t = slope;
@@ -396,7 +396,7 @@ START_TEST(questions_that_are_all_bad_do_not_call_the_model)
 }
 END_TEST
 
-/* ---- early stops --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- early stops ------------------------------------------------------------------------------------------------------------- */
 static const struct {
     size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
     int32_t interval;
@@ -454,7 +454,7 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
 }
 END_TEST
 
-/* ---- failed outputs -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- failed outputs ---------------------------------------------------------------------------------------------------------- */
 START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
 {
     toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5}; /* three in ten fail */
@@ -483,7 +483,7 @@ START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
 }
 END_TEST
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- fork -------------------------------------------------------------------------------------------------------------------- */
 START_TEST(forked_child_is_told_to_make_its_own_handle)
 {
     toy t = slope;
@@ -530,7 +530,7 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
 }
 END_TEST
 
-/* ---- angles ------------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- angles ------------------------------------------------------------------------------------------------------------------ */
 typedef struct dial { /* angle = degrees + rate*x0, in any unit, wrapped where the model likes */
     double degrees, rate;
     int form; /* 0: plain real degrees; 1: degrees, wrapped; 2: radians; 3: (cos, sin); 4: degrees, many turns away; 5: turns */
@@ -651,7 +651,7 @@ START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
 }
 END_TEST
 
-/* ---- several outputs ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- several outputs --------------------------------------------------------------------------------------------------------- */
 static int mixed_model(void *user, const certreg_batch *b)
 {
     (void)user;

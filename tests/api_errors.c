@@ -1,7 +1,7 @@
 /* What is refused, with which status, and that the sentence names the culprit. Every refusal leaves the handle usable. */
 #include "api_kit.h"
 
-/* ---- one field set to a bad value ---------------------------------------------------------------------------------------------- */
+/* ---- one field set to a bad value -------------------------------------------------------------------------------------------- */
 typedef struct spoil { /* what the sentence must contain, the status, the field and the value that goes there */
     const char *word;
     certreg_status status;
@@ -31,7 +31,7 @@ static void check_sentence(const certreg_error *error, const spoil *s)
     ck_assert_ptr_nonnull(memchr(error->text, 0, sizeof error->text));
 }
 
-/* ---- create -------------------------------------------------------------------------------------------------------------------- */
+/* ---- create ------------------------------------------------------------------------------------------------------------------ */
 typedef struct request {
     certreg_model model;
     certreg_plan plan;
@@ -139,7 +139,7 @@ START_TEST(memory_that_does_not_exist_is_a_status)
 END_TEST
 #endif
 
-/* ---- one estimator, healthy after every refusal ---------------------------------------------------------------------------------- */
+/* ---- one estimator, healthy after every refusal ------------------------------------------------------------------------------ */
 enum { CAPACITY = 1000, BATCH = 10 };
 typedef struct sick { /* misbehaves at one sample */
     enum { HEALTHY, RETURNS, SKIPS, WRITES } mode;
@@ -324,7 +324,7 @@ START_TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
 }
 END_TEST
 
-/* ---- questions ----------------------------------------------------------------------------------------------------------------- */
+/* ---- questions --------------------------------------------------------------------------------------------------------------- */
 #define ASK(field) offsetof(certreg_question, field)
 static const spoil questions[] = {
     {"question", CERTREG_INVALID, ASK(struct_size), 'i', 0, 0, NULL},
@@ -542,7 +542,7 @@ START_TEST(sides_belong_to_promises)
 }
 END_TEST
 
-/* ---- bounds filled by hand -------------------------------------------------------------------------------------------------------- */
+/* ---- bounds filled by hand --------------------------------------------------------------------------------------------------- */
 #define BOUND(field) offsetof(certreg_bounds, field)
 static const spoil bounds[] = {
     {"bounds", CERTREG_INVALID, BOUND(struct_size), 'i', 0, 0, NULL},
@@ -629,7 +629,7 @@ START_TEST(solver_and_bisection_name_arguments_that_they_refuse)
 }
 END_TEST
 
-/* ---- NULL ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- NULL -------------------------------------------------------------------------------------------------------------------- */
 START_TEST(null_handles_are_invalid)
 {
     certreg_question q = kit_question(3);

@@ -11,7 +11,7 @@
 
 #define KIT_ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
-/* ---- models -------------------------------------------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
 /* The first column as it is, in every output: affine, so that everything about it is known. */
 static inline int kit_identity(void *user, const certreg_batch *b)
 {
@@ -63,7 +63,7 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
     } while (0)
 #define KIT_OK(e, call) KIT_STATUS(e, call, CERTREG_OK)
 
-/* ---- runner -------------------------------------------------------------------------------------------------------------------- */
+/* ---- runner ------------------------------------------------------------------------------------------------------------------ */
 static inline TCase *kit_case(Suite *suite, const char *name, double seconds)
 {
     TCase *added = tcase_create(name);

@@ -35,15 +35,17 @@ static int sums(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------------------ */
 static const int32_t pairs[3] = {CERTREG_ANGLE_PAIR, CERTREG_REAL, CERTREG_ANGLE_PAIR};
 static const struct {
-    size_t inputs, outputs, batch, capacity, blocks;
+    size_t inputs, outputs, batch, capacity, pilot, blocks;
     uint32_t facts;
     const int32_t *kind;
 } shapes[] = {
-    {1, 1, 1, 2, 0, 0, NULL},      {1, 1, 0, 500, 0, 0, NULL},   {3, 1, 7, 500, 64, 0, NULL},    {17, 3, 16, 999, 65, 0, pairs},
-    {100, 2, 33, 700, 100, 0, NULL}, {5, 1, 0, 300, 0, 1, NULL}, {784, 1, 64, 600, 0, 3, NULL},  {1000, 3, 10, 400, 64, 15, pairs},
+    {1, 1, 1, 2, 0, 0, 0, NULL},        {1, 1, 0, 500, 0, 0, 0, NULL},   {3, 1, 7, 500, 0, 64, 0, NULL},
+    {17, 3, 16, 999, 0, 65, 0, pairs},  {100, 2, 33, 700, 0, 100, 0, NULL}, {5, 1, 0, 300, 1, 0, 1, NULL},
+    {784, 1, 64, 600, 0, 0, 3, NULL},   {1000, 3, 10, 400, 0, 64, 15, pairs}, {5, 2, 1, 300, SIZE_MAX, 0, 0, NULL},
+    {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL}, {2, 1, 3, 700, 100, 130, 0, NULL}, {12288, 1, 0, 300, 0, 0, 0, NULL},
 };
 
 static certreg_model model_of(int k)
@@ -56,18 +58,19 @@ static certreg_model model_of(int k)
 static certreg_plan plan_of(int k)
 {
     certreg_plan p = kit_plan(shapes[k].capacity);
-    p.blocks = shapes[k].blocks, p.facts = shapes[k].facts;
+    p.pilot = shapes[k].pilot, p.blocks = shapes[k].blocks, p.facts = shapes[k].facts;
     return p;
 }
 
 static void use_everything(certreg_estimator *e, int k, certreg_bisection *bisection)
 {
-    static float z[1000];
+    static float z[12288];
     const size_t capacity = shapes[k].capacity;
     certreg_question q[3] = {kit_question(1), kit_question(1), kit_question(1)};
     q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.5, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
     q[2].score = CERTREG_SCORE_MEAN, q[2].promise = CERTREG_PROMISE_TRUE_MEAN, q[2].interval = CERTREG_INTERVAL_PAPER;
     const size_t count = capacity < 100 || shapes[k].facts ? 1 : 3; /* as far as capacity and facts allow */
+    for (int i = 0; i < 3; i++) q[i].prediction_given = shapes[k].pilot == SIZE_MAX;
     certreg_certificate c[3];
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
@@ -156,7 +159,7 @@ START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
 }
 END_TEST
 
-/* ---- the promise of the header ------------------------------------------------------------------------------------------------------ */
+/* ---- the promise of the header ----------------------------------------------------------------------------------------------- */
 static const struct {
     size_t inputs, capacity, outputs;
 } promised[] = {{1, 1000, 1}, {1, 100000, 1}, {784, 1000, 1}, {784, 100000, 1}, {12288, 1000, 1}, {12288, 100000, 1}, {784, 1000, 10}};
@@ -188,7 +191,16 @@ START_TEST(memory_without_the_gradient_does_without_block_sums)
 }
 END_TEST
 
-/* ---- solver and bisection -------------------------------------------------------------------------------------------------------------- */
+/* ---- solver and bisection ---------------------------------------------------------------------------------------------------- */
+START_TEST(solver_and_bisection_are_small)
+{
+    ck_assert_uint_gt(certreg_solver_size(), 0);
+    ck_assert_uint_le(certreg_solver_size(), 65536);
+    ck_assert_uint_gt(certreg_bisection_size(), 0);
+    ck_assert_uint_le(certreg_bisection_size(), 16384);
+}
+END_TEST
+
 START_TEST(solver_and_bisection_live_in_callers_memory)
 {
     const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
@@ -275,6 +287,7 @@ int main(void)
     tcase_add_test(typical, solver_and_bisection_live_in_callers_memory);
     tcase_add_test(typical, estimator_and_bisection_share_one_block_of_the_caller);
     tcase_add_loop_test(limits, memory_stays_within_what_the_header_promises, 0, KIT_ROWS(promised));
+    tcase_add_test(limits, solver_and_bisection_are_small);
     tcase_add_test(limits, memory_without_the_gradient_does_without_block_sums);
     tcase_add_loop_test(bad_input, memory_that_is_small_or_askew_is_refused_untouched, 0, KIT_ROWS(shapes));
     tcase_add_test(bad_input, solver_and_bisection_refuse_memory_that_is_small_or_askew);

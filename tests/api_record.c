@@ -77,7 +77,7 @@ static certreg_certificate ask(certreg_estimator *from)
     return c;
 }
 
-/* ---- export and import ---------------------------------------------------------------------------------------------------------- */
+/* ---- export and import ------------------------------------------------------------------------------------------------------- */
 START_TEST(record_survives_the_way_to_bytes_and_back)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -187,7 +187,7 @@ START_TEST(failed_outputs_travel_with_the_record)
 }
 END_TEST
 
-/* ---- size ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- size -------------------------------------------------------------------------------------------------------------------- */
 START_TEST(size_is_told_beforehand)
 {
     size_t bytes_needed = 99;
@@ -264,7 +264,7 @@ START_TEST(larger_records_are_too_many_and_leave_no_trace)
 }
 END_TEST
 
-/* ---- records of something else -------------------------------------------------------------------------------------------------- */
+/* ---- records of something else ----------------------------------------------------------------------------------------------- */
 static const int32_t kinds[2] = {CERTREG_REAL, CERTREG_ANGLE};
 static const struct {
     const char *word;
@@ -328,7 +328,7 @@ START_TEST(outputs_outside_the_declared_range_are_a_mismatch)
 }
 END_TEST
 
-/* ---- damage ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- damage ------------------------------------------------------------------------------------------------------------------ */
 START_TEST(every_damaged_byte_is_noticed)
 {
     static const unsigned char damage[] = {0x01, 0x80, 0xFF};

@@ -21,7 +21,7 @@ static void rest(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* ---- a model that writes down how it was called ---------------------------------------------------------------------------------- */
+/* ---- a model that writes down how it was called ------------------------------------------------------------------------------ */
 typedef struct diary {
     size_t calls;
     struct {
@@ -113,7 +113,7 @@ static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_
     ck_assert_uint_eq(book.call[k].used_count, used_count);
 }
 
-/* ---- which rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- which rows -------------------------------------------------------------------------------------------------------------- */
 START_TEST(model_is_called_for_what_is_missing_and_no_more)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 40));
@@ -176,7 +176,7 @@ START_TEST(rows_beyond_the_capacity_are_genuine_samples)
 }
 END_TEST
 
-/* ---- the noise ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the noise --------------------------------------------------------------------------------------------------------------- */
 START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
 {
     float x[2][INPUTS];
@@ -244,7 +244,7 @@ START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
 }
 END_TEST
 
-/* ---- the same bits, however the work was cut ---------------------------------------------------------------------------------------- */
+/* ---- the same bits, however the work was cut --------------------------------------------------------------------------------- */
 enum { RECORD = 16384 };
 typedef struct outcome {
     unsigned char record[RECORD];
@@ -336,7 +336,7 @@ START_TEST(next_input_starts_from_nothing)
 }
 END_TEST
 
-/* ---- progress, cancel, deadline --------------------------------------------------------------------------------------------------- */
+/* ---- progress, cancel, deadline ---------------------------------------------------------------------------------------------- */
 START_TEST(progress_is_told_after_each_batch)
 {
     certreg_plan p = plan_of();
@@ -443,7 +443,7 @@ START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
 }
 END_TEST
 
-/* ---- model that forgets rows ------------------------------------------------------------------------------------------------------ */
+/* ---- model that forgets rows ------------------------------------------------------------------------------------------------- */
 static int forgetful(void *user, const certreg_batch *b)
 {
     (void)user;

@@ -4,7 +4,7 @@
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
 static const float input[INPUTS] = {0.5f, -1, 3};
 
-/* ---- layout ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------------------------------------------------ */
 #define FIELD(type, field) sizeof(((type *)0)->field)
 static const struct {
     const char *name;
@@ -36,7 +36,7 @@ START_TEST(structs_have_no_padding_and_sizes_of_whole_words)
 }
 END_TEST
 
-/* ---- everything once, with each struct as large as wanted --------------------------------------------------------------------------- */
+/* ---- everything once, with each struct as large as wanted -------------------------------------------------------------------- */
 typedef union grown { /* a struct of a caller that knows more fields, or fewer */
     uint32_t struct_size;
     certreg_error error;
@@ -169,7 +169,7 @@ START_TEST(newer_callers_are_served_if_they_use_nothing_new)
 }
 END_TEST
 
-/* ---- outputs -------------------------------------------------------------------------------------------------------------------- */
+/* ---- outputs ----------------------------------------------------------------------------------------------------------------- */
 static void check_output(const grown *g, size_t known, size_t more)
 {
     ck_assert_uint_eq(g->struct_size, known + more);
@@ -265,7 +265,7 @@ START_TEST(outputs_are_written_on_failure_too)
 }
 END_TEST
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays ------------------------------------------------------------------------------------------------------------------ */
 typedef struct newer_question {
     certreg_question known;
     double later[2];
