@@ -1,6 +1,6 @@
 #include "solver/facts.h"
 #include "base/structs.h"
-#include "solver/box.h"
+#include "solver/reach.h"
 #include <math.h>
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
@@ -62,14 +62,17 @@ static void complete(certreg_bounds *b)
     if (b->variance_hi < INFINITY) b->gradient_hi = fmin(b->gradient_hi, sqrt(b->variance_hi));
 }
 
-static void set_sides(const certreg_bounds *b, cr_facts *out)
+static certreg_status set_sides(const certreg_bounds *b, cr_facts *out, certreg_error *why)
 {
     out->sigma = b->sigma;
     out->rise = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
                           .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi};
+    if (!cr_reach_means(&out->rise))
+        return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", b->gradient_lo);
     out->drop = out->rise;
-    out->drop.mean_lo = -b->mean_hi, out->drop.mean_hi = -b->mean_lo;
+    out->drop.mean_lo = -out->rise.mean_hi, out->drop.mean_hi = -out->rise.mean_lo;
     out->drop.range_lo = -b->range_hi, out->drop.range_hi = -b->range_lo;
+    return CERTREG_OK;
 }
 
 certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_facts *out, certreg_error *why)
@@ -90,8 +93,5 @@ certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_f
             return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds the standard deviation %g", b.gradient_lo, b.gradient_hi);
         b.gradient_lo = b.gradient_hi; /* an affine function, to rounding */
     }
-    set_sides(&b, out);
-    if (!cr_box_feasible(&out->rise))
-        return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", b.gradient_lo);
-    return CERTREG_OK;
+    return set_sides(&b, out, why);
 }
