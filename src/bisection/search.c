@@ -82,15 +82,14 @@ static double closed_radius(state *s, double most)
     return r;
 }
 
-/* Steps down from an approximate root until the bound is proven. */
+/* From an approximate root to one that is proven: up by what is left, down until the bound holds. */
 static double settle(state *s, double x, double least, double most)
 {
     double growth, cut = 2e-11;
-    for (int i = 0; i < 40 && x > least; i++) {
+    for (int i = 0; i < 40 && x >= least; i++) {
         const double room = proven(s, x, &growth);
-        if (room > 0 && i > 0) return x;
         const double step = isfinite(room) && growth > 0 ? room / growth : 0;
-        if (room > 0 && step <= 3 * cut * x) return x;
+        if (room > 0 && (step <= 6e-11 * x || i > 2)) return x;
         double next = x + step - cut * x;
         if (room > 0 && next > most) next = most;
         if (room <= 0 && !(next < x)) next = x * (1 - cut);

@@ -41,6 +41,14 @@ typedef struct search {
     const cr_point *warm;
 } search;
 
+/* Means at which the tangent is still below 0 have no function either. */
+static void skip_impossible(search *s, const cr_point *point)
+{
+    const double m = point->mean - 0.9 * point->value / point->slope;
+    if (point->slope > 0 && m > s->low) s->low = fmin(m, s->high);
+    if (point->slope < 0 && m < s->high) s->high = fmax(m, s->low);
+}
+
 /* Solves at m and narrows the bracket; non-zero once the supremum is known to be at m. */
 static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *box)
 {
@@ -55,6 +63,7 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     if (slope > 0) s->left = point, s->has_left = 1, s->low = m;
     else s->right = point, s->has_right = 1, s->high = m;
     s->warm = slope > 0 ? &s->left : &s->right;
+    if (point.impossible) skip_impossible(s, &point);
     return 0;
 }
 
@@ -103,7 +112,8 @@ static int is_trivial(const cr_side *side, double weight, cr_box *box)
     }
     const int constant = side->variance == 0 || side->r == 0 || side->mean_lo >= side->range_hi || side->mean_hi <= side->range_lo;
     const int unlimited = side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
-    if (constant) box->value = weight > 0 ? top : 0;
+    if (weight > 0 && top >= side->range_hi) box->value = side->range_hi; /* the function that is this end everywhere */
+    else if (constant) box->value = weight > 0 ? top : 0;
     else if (unlimited || side->r > 26) box->value = cr_closed_cap(side, weight);
     else return 0;
     return 1;
@@ -177,7 +187,9 @@ int cr_box_feasible(const cr_side *side)
     if (side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY)) return 1;
     for (int i = 0; i < 60; i++) {
         double slope = 0;
-        const double m = 0.5 * (low + high), most = cr_point_correlation(side, m, &slope);
+        const double m = 0.5 * (low + high);
+        double most = cr_point_correlation(side, m, 0, &slope);
+        if (most < side->gradient_lo * (1 - 1e-9)) most = cr_point_correlation(side, m, 1, &slope); /* a draft does not refuse */
         if (most >= side->gradient_lo * (1 - 1e-9)) return 1;
         if (most + fmax(slope * (high - m), slope * (low - m)) < side->gradient_lo * (1 - 1e-9)) return 0;
         if (slope > 0) low = m; else high = m;

@@ -71,12 +71,20 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
+/* D at or above V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0 proves that there is none. */
+static int impossible(const cr_problem *problem, const cr_descent *now)
+{
+    const double known = problem->kernel.order > 0 ? problem->kernel.r * problem->coefficient[0] : 0;
+    return now->value < -1 * (known + problem->kernel.norm * sqrt(problem->variance));
+}
+
 static void descend(const cr_problem *problem, const cr_rule *rule, double gain, cr_descent *descent)
 {
     const int order = problem->kernel.order;
-    descent->converged = 0;
+    descent->converged = descent->impossible = 0;
     evaluate(problem, rule, descent);
     for (descent->steps = 0; descent->steps < MOST_STEPS; descent->steps++) {
+        if ((descent->impossible = impossible(problem, descent))) return;
         const step by = direction(problem, descent);
         const double drop = -by.slope * problem->kernel.norm, most = fabs(2 * by.e[0]);
         const int between = descent->sums.p > 0.4;
@@ -111,5 +119,5 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
     descend(problem, &cr_rule_draft, gain, descent);
-    if (strained(problem, descent)) descend(problem, &cr_rule_value, gain * 1e-2, descent);
+    if (!descent->impossible && strained(problem, descent)) descend(problem, &cr_rule_value, gain * 1e-2, descent);
 }

@@ -9,6 +9,7 @@ typedef struct cr_descent {
     cr_sums sums;        /* likewise */
     double value;        /* D likewise, to draft accuracy */
     int steps, converged;
+    int impossible;      /* no function has these facts: D has no least value, and the descent was left below 0 */
 } cr_descent;
 
 /* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the value. */

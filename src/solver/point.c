@@ -21,7 +21,7 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     cr_descent descent = {.at = similar ? warm->at : cr_start_guess(problem)};
     if (similar) descent.regions = warm->regions;
     cr_newton_descend(problem, gain, &descent);
-    if (similar && !descent.converged) {
+    if (similar && !descent.converged && !descent.impossible) {
         descent.at = cr_start_guess(problem);
         cr_newton_descend(problem, gain, &descent);
     }
@@ -32,6 +32,7 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     out->growth = descent.sums.growth;
     out->slope = problem->kernel.norm * descent.at.nu;
     out->converged = descent.converged;
+    out->impossible = descent.impossible;
     out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
 }
 
@@ -42,6 +43,7 @@ static int solve_upper(const cr_side *side, double mean, const cr_point *warm, d
     descend(&problem, warm, gain, out);
     out->coefficient_lo[0] = side->gradient_lo;
     const int exact = side->gradient_lo == side->gradient_hi;
+    if (out->impossible && exact) return 1;
     return out->converged && (exact || side->r + problem.kernel.norm * out->at.a[0] >= 0);
 }
 
@@ -109,7 +111,7 @@ void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, doub
     *out = result;
 }
 
-double cr_point_correlation(const cr_side *side, double mean, double *slope)
+double cr_point_correlation(const cr_side *side, double mean, int proven, double *slope)
 {
     cr_side limit = *side;
     limit.r = 0;
@@ -118,5 +120,9 @@ double cr_point_correlation(const cr_side *side, double mean, double *slope)
     cr_point point;
     cr_point_solve(&limit, mean, NULL, 1e-11, &point);
     if (slope) *slope = point.slope;
-    return point.constant ? 0 : point.value;
+    if (point.constant) return 0;
+    if (!proven) return point.value;
+    cr_proof proof;
+    cr_proof_make(&point.problem, point.coefficient_lo, point.coefficient_hi, &point.at, &point.regions, &proof);
+    return proof.doubtful ? INFINITY : proof.value;
 }

@@ -55,7 +55,11 @@ static void choose_variance(dice *d, ref_problem *p)
 
 static void choose_gradient(dice *d, ref_problem *p)
 {
-    const double kind = uniform(d), limit = ref_largest_correlation(p) * (1 - 1e-7);
+    /* Where the variance is nearly all that the range allows, that of a little less serves: it is known to more digits. */
+    const double kind = uniform(d), most = (p->hi - p->mean) * (p->mean - p->lo);
+    ref_problem less = *p;
+    if (p->variance < most) less.variance = fmin(p->variance, 0.99 * most);
+    const double limit = ref_largest_correlation(&less) * (1 - 1e-7);
     p->has_gradient = kind < 0.8;
     if (!p->has_gradient) return;
     p->gradient_hi = limit * (kind < 0.4 ? uniform(d) : kind < 0.55 ? small_share(d, 6) : kind < 0.6 ? 0 : 1 - small_share(d, 5));
