@@ -176,23 +176,3 @@ int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound)
     *bound = fmin(*bound, fmax(top + 4 * DBL_EPSILON * fabs(top), floor));
     return 0;
 }
-
-/* ---- feasibility ------------------------------------------------------------------------------------------------------------------ */
-int cr_box_feasible(const cr_side *side)
-{
-    const int whole_line = side->range_lo == -INFINITY && side->range_hi == INFINITY;
-    if (side->gradient_lo <= 0) return 1;
-    if (whole_line) return side->gradient_lo <= sqrt(side->variance) * (1 + 1e-12);
-    double low = side->mean_lo, high = side->mean_hi;
-    if (side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY)) return 1;
-    for (int i = 0; i < 60; i++) {
-        double slope = 0;
-        const double m = 0.5 * (low + high);
-        double most = cr_point_correlation(side, m, 0, &slope);
-        if (most < side->gradient_lo * (1 - 1e-9)) most = cr_point_correlation(side, m, 1, &slope); /* a draft does not refuse */
-        if (most >= side->gradient_lo * (1 - 1e-9)) return 1;
-        if (most + fmax(slope * (high - m), slope * (low - m)) < side->gradient_lo * (1 - 1e-9)) return 0;
-        if (slope > 0) low = m; else high = m;
-    }
-    return 0;
-}

@@ -19,7 +19,5 @@ static inline double cr_box_cap(const cr_side *side)
 {
     return side->range_hi;
 }
-/* Whether some mean of the box admits a correlation of gradient_lo; doubt counts as yes. */
-int cr_box_feasible(const cr_side *side);
 
 #endif

@@ -110,19 +110,3 @@ void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, doub
     result.mean = mean;
     *out = result;
 }
-
-double cr_point_correlation(const cr_side *side, double mean, int proven, double *slope)
-{
-    cr_side limit = *side;
-    limit.r = 0;
-    limit.gradient_lo = 0;
-    limit.gradient_hi = INFINITY;
-    cr_point point;
-    cr_point_solve(&limit, mean, NULL, 1e-11, &point);
-    if (slope) *slope = point.slope;
-    if (point.constant) return 0;
-    if (!proven) return point.value;
-    cr_proof proof;
-    cr_proof_make(&point.problem, point.coefficient_lo, point.coefficient_hi, &point.at, &point.regions, &proof);
-    return proof.doubtful ? INFINITY : proof.value;
-}

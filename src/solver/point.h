@@ -26,8 +26,5 @@ typedef struct cr_point {
 
 /* `warm` may be NULL, or a point solved for near-by data. `gain`: see newton.h. range_lo < mean < range_hi unless the box is a point. */
 void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out);
-/* An upper bound of the correlation with t that mean, variance and range allow, and its slope in the mean. To draft accuracy unless
- * `proven`; infinite where a proof is in doubt. */
-double cr_point_correlation(const cr_side *side, double mean, int proven, double *slope);
 
 #endif

@@ -35,15 +35,21 @@ static double inside(const cr_side *side)
     return NAN;
 }
 
-/* Bisection between a mean that is out of reach and one that is not; the former is returned. */
+/* From an end that may be out of reach inwards, as long as it is: the tangent lies above, so where it meets gradient_lo is still out of
+ * reach, or just at the edge. Where it is vertical (an end of the range) or misses, bisection serves. */
 static double draw_in(const cr_side *side, double end, double good)
 {
-    double slope;
-    if (most(side, end, &slope) >= side->gradient_lo) return end;
+    double slope, unused;
     for (int i = 0; i < 60 && fabs(good - end) > 1e-13 * (fabs(good) + fabs(end)); i++) {
-        const double middle = 0.5 * (good + end);
-        if (most(side, middle, &slope) >= side->gradient_lo) good = middle;
-        else end = middle;
+        const double here = most(side, end, &slope), step = (side->gradient_lo - here) / slope, next = end + step;
+        if (here >= side->gradient_lo || fabs(step) <= 1e-12 * fabs(good - end)) return end;
+        if (slope != 0 && fmin(end, good) < next && next < fmax(end, good)) {
+            end = next;
+        } else {
+            const double middle = 0.5 * (good + end);
+            if (most(side, middle, &unused) >= side->gradient_lo) good = middle;
+            else end = middle;
+        }
     }
     return end;
 }
