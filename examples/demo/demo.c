@@ -95,7 +95,7 @@ static int read_settings(struct settings *s)
     s->model = text("DEMO_MODEL", "examples/models/rotation.onnx");
     s->folder = text("DEMO_OUT", "lib/demo");
     s->engine = text("DEMO_ENGINE", "");
-    if (whole("DEMO_IMAGES", "100", 1, 5000, &s->images) || whole("DEMO_N", "10000", 16, 10000000, &s->samples) ||
+    if (whole("DEMO_IMAGES", "100", 1, 5000, &s->images) || whole("DEMO_N", "10000", 80, 10000000, &s->samples) ||
         whole("DEMO_THREADS", "1", 1, 256, &threads))
         return 1;
     s->threads = (int)threads;
