@@ -27,5 +27,5 @@ certreg_status cr_fail(certreg_error *error, certreg_status status, const char *
 
 void cr_error_give(certreg_error *theirs, const certreg_error *ours)
 {
-    if (theirs) cr_struct_write(theirs, theirs->struct_size, ours, sizeof *ours);
+    if (theirs && theirs->struct_size <= CR_STRUCT_LARGEST) cr_struct_write(theirs, theirs->struct_size, ours, sizeof *ours);
 }

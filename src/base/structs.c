@@ -6,7 +6,7 @@ certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *na
     if (!theirs) return cr_fail(why, CERTREG_INVALID, "%s is NULL", name);
     uint32_t size;
     memcpy(&size, theirs, sizeof size);
-    if (size < oldest || size % 8 != 0)
+    if (size < oldest || size % 8 != 0 || size > CR_STRUCT_LARGEST)
         return cr_fail(why, CERTREG_INVALID, "%s.struct_size is %u; set it to sizeof the struct (%zu)", name, size, oldest);
     return CERTREG_OK;
 }

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include <stddef.h>
 
+#define CR_STRUCT_LARGEST 65536u /* no struct grows so far: a size beyond is memory that was never set */
+
 /* Copies the caller's struct into ours (`known` bytes). `oldest` is the size in the first release: anything shorter is INVALID,
  * and so is a length that is no multiple of 8; bytes beyond `known` must be zero, else VERSION. `name` is for the sentence. */
 certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs, const char *name, certreg_error *why);

@@ -61,8 +61,8 @@ static certreg_status add_goal(certreg_bisection *bisection, const cr_goal *goal
 static void fill(const least *found, double sigma, certreg_radius *out)
 {
     const int capped = found->radius >= CR_LARGEST_RADIUS;
-    out->outcome = capped ? CERTREG_CAPPED : found->radius > 0 ? CERTREG_CERTIFIED : CERTREG_ABSTAINED;
     out->radius = found->radius > 0 ? nextafter(found->radius * sigma, 0) : 0;
+    out->outcome = !(out->radius > 0) ? CERTREG_ABSTAINED : capped ? CERTREG_CAPPED : CERTREG_CERTIFIED;
     out->binding = found->binding;
 }
 

@@ -119,7 +119,7 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
 /* ---- import --------------------------------------------------------------------------------------------------------------------- */
 typedef struct reader {
     const unsigned char *at, *end;
-    uint64_t ranges;
+    uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
 } reader;
 
 static certreg_status open_archive(certreg_estimator *e, const void *buffer, size_t bytes, reader *r)
@@ -136,7 +136,7 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
                        (unsigned long long)get64(in + 8), (unsigned long long)mine[0]);
     for (int i = 1; i < WORDS - 1; i++)
         if (get64(in + 8 + 8 * i) != mine[i]) return cr_fail(&e->error, CERTREG_MISMATCH, "the record is of another %s", word_name[i]);
-    *r = (reader){in + HEADER, in + bytes - 8, get64(in + 8 + 8 * (WORDS - 1))};
+    *r = (reader){.at = in + HEADER, .end = in + bytes - 8, .ranges = get64(in + 8 + 8 * (WORDS - 1))};
     return CERTREG_OK;
 }
 
@@ -195,6 +195,8 @@ static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *fir
         cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu", e->plan.capacity);
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
+    if (*first < r->next) return cr_fail(&e->error, CERTREG_CORRUPT, "the record's ranges are out of order");
+    r->next = *first + n;
     const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs);
     if (status) return status;
     uint64_t where;

@@ -192,7 +192,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *in
         const double tail = linear[f] ? alpha / 2 : alpha;
         cr_gradient_interval_within(e->at.gram, e->plan.blocks, (double)e->active, kurtosis_of(e, inquiry, job->sums.score[f], job->sums.centre[f]),
                                     linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo, &job->bounds[f]->gradient_hi);
-        job->bounds[f]->facts |= CERTREG_GRADIENT;
+        if (isfinite(job->bounds[f]->gradient_hi)) job->bounds[f]->facts |= CERTREG_GRADIENT;
     }
     return status;
 }

@@ -97,6 +97,7 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
         squares += square;
         self += gram[p * blocks + p];
     }
+    if (!isfinite(total + rows + squares + self)) return; /* sums that overflowed know nothing */
     const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2), fours = triples * (b - 3);
     const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
     const double disjoint = (total * total - 4 * rows + 2 * squares) / fours; /* kappa^4 */
@@ -133,7 +134,7 @@ static double variance_along(const cr_gradient *estimate, size_t blocks, double 
  * zero where the bound is not. Products of outputs and noise are skewed, hence the corrected quantile. */
 double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension, double kurtosis, double tail)
 {
-    if (!(tail > 0) || blocks < 4) return INFINITY;
+    if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
     const double b = (double)blocks;
     const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1), CR_UNSEEN_SQUARE * estimate->skewness, b);
     const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;

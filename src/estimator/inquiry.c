@@ -80,6 +80,7 @@ static certreg_status check_numbers(certreg_estimator *e, const certreg_question
         return invalid(e, "tolerance", q->tolerance, "for an angle it must be below half a turn");
     if (q->score == CERTREG_SCORE_HUBER && (!(q->huber_width > 0) || !isfinite(q->huber_width)))
         return invalid(e, "huber_width", q->huber_width, "it must be positive and finite (often half the tolerance)");
+    if (q->huber_width > 1e6 * q->tolerance) return invalid(e, "huber_width", q->huber_width, "so wide a score is the mean: use CERTREG_SCORE_MEAN");
     if (q->score != CERTREG_SCORE_HUBER && q->huber_width != 0) return invalid(e, "huber_width", q->huber_width, "it belongs to CERTREG_SCORE_HUBER; use 0");
     if (!(q->alpha > 0 && q->alpha <= 0.5)) return invalid(e, "alpha", q->alpha, "it must lie in (0, 0.5]");
     if (q->prediction_given != 0 && q->prediction_given != 1) return invalid(e, "prediction_given", q->prediction_given, "it must be 0 or 1");
@@ -109,6 +110,7 @@ certreg_status cr_inquiry_read(certreg_estimator *e, const certreg_question *the
         !(status = check_numbers(e, q)))
         status = check_plan_allows(e, q);
     q->alpha /= q->joint;
+    if (!status && q->alpha < 1e-300) return invalid(e, "alpha", q->alpha, "divided by joint it must be at least 1e-300");
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "estimator/sums.h"
 #include "estimator/gradient.h"
+#include <math.h>
 #include <string.h>
 
 static size_t block_length(const certreg_estimator *e, size_t count)
@@ -12,11 +13,23 @@ static certreg_status failed(certreg_estimator *e, certreg_status status)
     return cr_fail(&e->error, status, "the backend failed to replay the noise");
 }
 
+/* The power of two at or above the greatest weight of function f. */
+static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f)
+{
+    double greatest = 0;
+    for (size_t i = s->first; i < s->first + s->count; i++)
+        greatest = fmax(greatest, fabs(cr_score_value(s->score[f], cr_record_value(e, i, s->output)) - s->centre[f]));
+    int exponent = 0;
+    if (isfinite(greatest)) frexp(greatest, &exponent);
+    return ldexp(1, exponent);
+}
+
 static void fill_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count)
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
-            e->at.weights[f * CR_TILE + i] = (float)(cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]);
+            e->at.weights[f * CR_TILE + i] =
+                (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
 }
 
 /* One block, tile by tile; the tiles are multiples of the backend's chunk, so that bits do not depend on them. */
@@ -32,12 +45,13 @@ static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size
     return CERTREG_OK;
 }
 
-certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums_job *s)
+certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
 {
     const size_t length = block_length(e, s->count), d = e->model.inputs;
     if (!length)
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
                        s->count, e->plan.blocks);
+    for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
     for (size_t b = 0; b < e->plan.blocks; b++) {
         const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
@@ -49,16 +63,19 @@ certreg_status cr_sums_blocks(certreg_estimator *e, const cr_sums_job *s)
 void cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     const size_t d = e->model.inputs;
-    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, 1 / (double)block_length(e, s->count), e->at.gram);
+    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, s->unit[f] / (double)block_length(e, s->count),
+                     e->at.gram);
 }
 
 certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)
 {
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
-    const cr_sums_job whole = {.score = {&identity, NULL}, .functions = 1, .output = output};
+    cr_sums_job whole = {.score = {&identity, NULL}, .functions = 1, .output = output, .first = first, .count = count};
+    whole.unit[0] = unit_of(e, &whole, 0);
     memset(e->at.sums, 0, e->model.inputs * sizeof *e->at.sums);
     certreg_status status = sum_block(e, &whole, first, count, e->at.sums);
     if (status) return status;
+    for (size_t j = 0; j < e->model.inputs; j++) e->at.sums[j] *= whole.unit[0];
     cr_paper_start(paper, e->at.sums, e->at.mask, e->model.inputs, count, e->at.direction);
     for (size_t done = 0; done < count; done += CR_TILE) {
         const size_t n = count - done < CR_TILE ? count - done : CR_TILE;

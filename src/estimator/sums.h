@@ -8,13 +8,15 @@
 typedef struct cr_sums_job { /* which scores, about which centres, over which samples */
     const cr_score *score[2];
     double centre[2];
+    double unit[2];   /* weights are stored as multiples of it: a power of two near the greatest, so that float neither overflows nor
+                         loses them. Set by cr_sums_blocks */
     size_t functions; /* 1 or 2 */
     size_t output, first, count;
 } cr_sums_job;
 
-/* Block sums of (u - centre) e over plan.blocks equal blocks, into at.sums; the last (count % blocks) samples are left out, so that
+/* Block sums of (u - centre)/unit e over plan.blocks equal blocks, into at.sums; the last (count % blocks) samples are left out, so that
  * the blocks are equal. WRONG_STATE if a block would be empty. */
-certreg_status cr_sums_blocks(certreg_estimator *, const cr_sums_job *);
+certreg_status cr_sums_blocks(certreg_estimator *, cr_sums_job *);
 /* Gram matrix of the block means of function f, into at.gram; after cr_sums_blocks. */
 void cr_sums_gram(certreg_estimator *, const cr_sums_job *, size_t f);
 /* Both passes of the paper's all-pairs estimate over the recorded outputs first .. first+count-1. */

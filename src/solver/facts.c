@@ -52,6 +52,7 @@ static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_er
 static void complete(certreg_bounds *b)
 {
     if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
+    if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, 1e-290); /* below, square roots and products lose digits */
     if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
     if (!(b->facts & CERTREG_RANGE)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
     if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
