@@ -427,6 +427,24 @@ START_TEST(forged_records_are_refused)
 }
 END_TEST
 
+/* Two ranges of three samples each; the second is moved onto the first, with other outputs. */
+START_TEST(ranges_that_overlap_each_other_leave_no_trace)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 3, 3));
+    KIT_OK(e, certreg_estimator_sample(e, 9, 3));
+    save(e, &before);
+    bytes forged = before;
+    const size_t second = (before.count - 8 - FIRST) / 2;
+    put64(&forged, FIRST + second, 4);
+    seal(&forged);
+    KIT_OK(e, certreg_estimator_begin(e, input, 0.25, 7));
+    save(e, &before);
+    KIT_STATUS(e, certreg_estimator_import(e, forged.at, forged.count), CERTREG_CORRUPT);
+    save(e, &after);
+    ck_assert_mem_eq(&before, &after, sizeof before);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("record");
@@ -447,6 +465,7 @@ int main(void)
     tcase_add_test(bad_input, outputs_outside_the_declared_range_are_a_mismatch);
     tcase_add_loop_test(bad_input, every_damaged_byte_is_noticed, 0, 3);
     tcase_add_test(bad_input, records_cut_off_or_drawn_out_are_noticed);
+    tcase_add_test(bad_input, ranges_that_overlap_each_other_leave_no_trace);
     tcase_add_loop_test(bad_input, forged_records_are_refused, 0, KIT_ROWS(forgeries));
     return kit_run(suite);
 }
