@@ -25,6 +25,20 @@ certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const voi
     return CERTREG_OK;
 }
 
+certreg_status cr_struct_element(void *ours, size_t known, const void *array, size_t index, const char *name, certreg_error *why)
+{
+    uint32_t step, mine = (uint32_t)known;
+    memcpy(&step, array, sizeof step);
+    const unsigned char *theirs = (const unsigned char *)array + index * step;
+    for (size_t i = known; i < step; i++)
+        if (theirs[i])
+            return cr_fail(why, CERTREG_VERSION, "%s[%zu] sets a field that this version of the library does not know", name, index);
+    memset(ours, 0, known);
+    memcpy(ours, theirs, step < known ? step : known);
+    memcpy(ours, &mine, sizeof mine);
+    return CERTREG_OK;
+}
+
 void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known)
 {
     if (size < sizeof size) return;

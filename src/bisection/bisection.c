@@ -3,7 +3,6 @@
 #include "bisection/search.h"
 #include "solver/facts.h"
 #include <math.h>
-#include <string.h>
 
 enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bounds) };
 
@@ -108,25 +107,13 @@ certreg_status certreg_bisection_within(certreg_bisection *bisection, const cert
 }
 
 /* ---- above ------------------------------------------------------------------------------------------------------------------------ */
-/* One element of the caller's array, whose step is the size of its first element. */
-static certreg_status read_element(const certreg_bounds *bounds, size_t index, uint32_t family, cr_facts *out, certreg_error *why)
-{
-    const uint32_t size = bounds->struct_size;
-    const unsigned char *theirs = (const unsigned char *)bounds + index * size;
-    certreg_bounds one;
-    memset(&one, 0, sizeof one);
-    memcpy(&one, theirs, size < sizeof one ? size : sizeof one);
-    one.struct_size = sizeof one;
-    for (size_t i = sizeof one; i < size; i++)
-        if (theirs[i]) return cr_fail(why, CERTREG_VERSION, "bounds[%zu] sets a field that this version of the library does not know", index);
-    return cr_facts_read(&one, family, out, why);
-}
-
 static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds, size_t index, uint32_t family,
                                    double threshold, double *sigma, least *so_far)
 {
+    certreg_bounds one;
     cr_facts facts;
-    const certreg_status status = read_element(bounds, index, family, &facts, &bisection->error);
+    certreg_status status = cr_struct_element(&one, sizeof one, bounds, index, "bounds", &bisection->error);
+    if (!status) status = cr_facts_read(&one, family, &facts, &bisection->error);
     if (status) return status;
     if (index == 0) *sigma = facts.sigma;
     if (facts.sigma != *sigma)

@@ -135,21 +135,10 @@ static void keep_first(certreg_estimator *e, certreg_status status, size_t index
     if (count > 1) snprintf(first->text, sizeof first->text, "question %zu: %.200s", index, e->error.text);
 }
 
-/* Elements after the first need not carry a size of their own: the step of the array is theirs. */
-static certreg_status copy_question(const unsigned char *theirs, uint32_t size, certreg_question *q, certreg_error *why)
-{
-    memset(q, 0, sizeof *q);
-    memcpy(q, theirs, size < sizeof *q ? size : sizeof *q);
-    q->struct_size = sizeof *q;
-    for (size_t i = sizeof *q; i < size; i++)
-        if (theirs[i]) return cr_fail(why, CERTREG_VERSION, "question sets a field that this version of the library does not know");
-    return CERTREG_OK;
-}
-
 static certreg_status answer_all(certreg_estimator *e, certreg_bisection *bisection, const certreg_question *questions, size_t count,
                                  int stop, void *out)
 {
-    const uint32_t question_size = questions->struct_size, size = ((certreg_certificate *)out)->struct_size;
+    const uint32_t size = ((certreg_certificate *)out)->struct_size;
     certreg_error first;
     cr_error_clear(&first);
     answer a = {.known = 0};
@@ -158,7 +147,7 @@ static certreg_status answer_all(certreg_estimator *e, certreg_bisection *bisect
         blank_certificate(e, &c);
         const double start = cr_estimator_now();
         certreg_question q;
-        c.status = copy_question((const unsigned char *)questions + i * question_size, question_size, &q, &e->error);
+        c.status = cr_struct_element(&q, sizeof q, questions, i, "question", &e->error);
         if (!c.status) c.status = answer_one(e, bisection, &q, stop, &a, &c);
         c.stop = stop;
         e->library_seconds += cr_estimator_now() - start;
@@ -196,11 +185,10 @@ static certreg_status with_solver(certreg_estimator *e, certreg_bisection *bisec
 /* The questions one by one, before the model is called: if none can be answered there is nothing to sample for. */
 static int any_valid(certreg_estimator *e, const certreg_question *questions, size_t count)
 {
-    const unsigned char *at = (const unsigned char *)questions;
     for (size_t i = 0; i < count; i++) {
         certreg_question q;
         cr_inquiry read;
-        if (!copy_question(at + i * questions->struct_size, questions->struct_size, &q, &e->error) && !cr_inquiry_read(e, &q, &read))
+        if (!cr_struct_element(&q, sizeof q, questions, i, "question", &e->error) && !cr_inquiry_read(e, &q, &read))
             return 1;
     }
     return 0;
