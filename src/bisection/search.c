@@ -18,10 +18,10 @@ static double slack_of(const cr_goal *goal, double bound)
 }
 
 /* To draft accuracy: how much room is left at r, and how fast it is used up. */
-static double draft(state *s, double r, double gain, double *growth)
+static double draft_room(state *s, double r, double *growth)
 {
     s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, gain, &s->box);
+    cr_box_search(&s->goal.side, s->goal.weight, 1e-9, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
@@ -61,11 +61,6 @@ static double root(state *s, double low, double high, double start, double (*roo
         x = next;
     }
     return low;
-}
-
-static double draft_room(state *s, double r, double *growth)
-{
-    return draft(s, r, 1e-9, growth);
 }
 
 /* Without a range, or as a first bound with one. */

@@ -203,7 +203,9 @@ static gradient_job job_of(const certreg_estimator *e, const cr_inquiry *inquiry
                                  .count = inquiry->samples - inquiry->main_first}};
     for (int i = 0; i < inquiry->conditions; i++) {
         const cr_condition *c = inquiry->condition + i;
-        if (c->score.kind == CR_SCORE_ARC || is_sparse(e, inquiry, c)) continue;
+        if (c->score.kind == CR_SCORE_ARC) continue;
+        /* Moments that were bounded by counting have no variance: sparseness is known there already. */
+        if (c->exact ? is_sparse(e, inquiry, c) : !(bounds[i].facts & CERTREG_VARIANCE)) continue;
         const size_t f = job.sums.functions++;
         job.sums.score[f] = &c->score;
         job.sums.centre[f] = centre_of(e, inquiry, c);

@@ -14,10 +14,5 @@ typedef struct cr_box {
 void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box);
 /* The proven bound from the points of a search, rounded up. Non-zero: numerical doubt, *bound is infinite. */
 int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound);
-/* Upper end of the range: no shifted mean exceeds it. */
-static inline double cr_box_cap(const cr_side *side)
-{
-    return side->range_hi;
-}
 
 #endif
