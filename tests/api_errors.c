@@ -339,14 +339,12 @@ static const spoil questions[] = {
     {"output", CERTREG_INVALID, ASK(output), 'i', 2, 0, NULL},
     {"score", CERTREG_INVALID, ASK(score), 'i', 4, 0, NULL},
     {"score", CERTREG_INVALID, ASK(score), 'i', -1, 0, NULL},
-    {"score", CERTREG_INVALID, ASK(score), 'i', CERTREG_SCORE_MEAN, 0, NULL}, /* no finite-sample interval */
     {"score", CERTREG_INVALID, ASK(score), 'i', CERTREG_SCORE_CIRCULAR_MEAN, 0, NULL},
-    {"interval", CERTREG_INVALID, ASK(interval), 'i', CERTREG_INTERVAL_ANYTIME, 0, NULL},
     {"interval", CERTREG_INVALID, ASK(interval), 'i', CERTREG_INTERVAL_PAPER, 0, NULL}, /* of the median */
     {"interval", CERTREG_INVALID, ASK(interval), 'i', 4, 0, NULL},
     {"interval", CERTREG_INVALID, ASK(interval), 'i', -1, 0, NULL},
     {"promise", CERTREG_INVALID, ASK(promise), 'i', CERTREG_PROMISE_TRUE_MEAN, 0, NULL}, /* of the median */
-    {"promise", CERTREG_INVALID, ASK(promise), 'i', CERTREG_PROMISE_REACH, 0, NULL},
+    {"at_radius", CERTREG_INVALID, ASK(promise), 'i', CERTREG_PROMISE_REACH, 0, NULL},
     {"promise", CERTREG_INVALID, ASK(promise), 'i', 3, 0, NULL},
     {"promise", CERTREG_INVALID, ASK(promise), 'i', -1, 0, NULL},
     {"family", CERTREG_INVALID, ASK(family), 'i', CERTREG_SECOND_ORDER | CERTREG_FAMILY_ECGM, 0, NULL},
@@ -356,10 +354,12 @@ static const spoil questions[] = {
     {"alpha", CERTREG_INVALID, ASK(alpha), 'd', 0.6, 0, NULL},
     {"alpha", CERTREG_INVALID, ASK(alpha), 'd', NAN, 0, NULL},
     {"prediction_given", CERTREG_INVALID, ASK(prediction_given), 'i', 2, 0, NULL},
-    {"wanted", CERTREG_INVALID, ASK(wanted), 'd', 0.1, 0, NULL},
+    {"wanted", CERTREG_INVALID, ASK(wanted), 'd', -0.1, 0, NULL},
+    {"wanted", CERTREG_INVALID, ASK(wanted), 'd', NAN, 0, NULL},
+    {"look_count", CERTREG_INVALID, ASK(look_count), 'z', 0, 1, NULL}, /* without `wanted` */
     {"at_radius", CERTREG_INVALID, ASK(at_radius), 'd', 0.1, 0, NULL},
     {"at_radius", CERTREG_INVALID, ASK(at_radius), 'd', NAN, 0, NULL},
-    {"served_samples", CERTREG_INVALID, ASK(served_samples), 'z', 0, 1, NULL},
+    {"served_beta", CERTREG_INVALID, ASK(served_samples), 'z', 0, 1, NULL},
     {"served_beta", CERTREG_INVALID, ASK(served_beta), 'd', 0.01, 0, NULL},
 };
 
@@ -391,6 +391,7 @@ START_TEST(questions_name_the_field_that_is_refused)
 END_TEST
 
 /* Combinations of fields, and the fields of scores other than the median. */
+static const uint64_t ascending[] = {200, 300, 400}, out_of_order[] = {200, 200, 400}, within_the_pilot[] = {1}, beyond_capacity[] = {200, CAPACITY + 1};
 static const struct {
     spoil how;
     certreg_question question;
@@ -398,7 +399,24 @@ static const struct {
     {{"huber_width", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC}},
     {{"huber_width", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .huber_width = -1}},
     {{"huber_width", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .huber_width = NAN}},
-    {{"score", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.score = CERTREG_SCORE_HUBER, .huber_width = 1}},
+    {{"wanted", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .interval = CERTREG_INTERVAL_ASYMPTOTIC}},
+    {{"wanted", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .promise = CERTREG_PROMISE_REACH, .at_radius = 0.1}},
+    {{"look_count", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .look_count = 2}},
+    {{"look_count", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = ascending}},
+    {{"look_count", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = ascending, .look_count = 129}},
+    {{"looks[1]", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = out_of_order, .look_count = 3}},
+    {{"looks[0]", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = within_the_pilot, .look_count = 1}},
+    {{"looks[1]", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = beyond_capacity, .look_count = 2}},
+    {{"family", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.interval = CERTREG_INTERVAL_ANYTIME, .family = CERTREG_FAMILY_ECGM}},
+    {{"served_beta", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.served_samples = 10, .served_beta = 0.6}},
+    {{"served_beta", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.served_samples = 10, .served_beta = NAN}},
+    {{"served_samples", CERTREG_INVALID, 0, 0, 0, 0, NULL},
+     {.served_samples = 10, .served_beta = 0.1, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .promise = CERTREG_PROMISE_TRUE_MEAN}},
+    {{"at_radius", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.promise = CERTREG_PROMISE_REACH, .at_radius = -1}},
+    {{"at_radius", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.promise = CERTREG_PROMISE_REACH, .at_radius = INFINITY}},
+    {{"output", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.output = CERTREG_OUTPUT_NORM, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC}},
+    {{"family", CERTREG_INVALID, 0, 0, 0, 0, NULL},
+     {.output = CERTREG_OUTPUT_NORM, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .promise = CERTREG_PROMISE_TRUE_MEAN, .family = CERTREG_FAMILY_ECGM}},
     {{"promise", CERTREG_INVALID, 0, 0, 0, 0, NULL},
      {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .huber_width = 1, .promise = CERTREG_PROMISE_TRUE_MEAN}},
     {{"interval", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_PAPER}},

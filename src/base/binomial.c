@@ -35,8 +35,8 @@ static double deviance(double a, double expected)
     return gap * v + 2 * a * sum;
 }
 
-/* log of x^a y^b Gamma(a+b) / (Gamma(a) Gamma(b)), by deviances from the mean: lgamma would leave 1e-6 at a + b = 1e9. */
-static double log_prefix(double a, double b, double x, double y)
+/* By deviances from the mean: lgamma would leave 1e-6 at a + b = 1e9. */
+double cr_beta_log_term(double a, double b, double x, double y)
 {
     const double n = a + b;
     return stirling_remainder(n) - stirling_remainder(a) - stirling_remainder(b) - deviance(a, n * x) - deviance(b, n * y) +
@@ -73,8 +73,8 @@ double cr_beta_lower(double a, double b, double x, double y)
 {
     if (!(a > 0 && b > 0 && x >= 0 && y >= 0)) return NAN;
     if (x == 0 || y == 0) return x == 0 ? 0 : 1;
-    if (x * (a + b + 2) < a + 1) return exp(log_prefix(a, b, x, y)) * beta_fraction(a, b, x) / a;
-    return 1 - exp(log_prefix(b, a, y, x)) * beta_fraction(b, a, y) / b;
+    if (x * (a + b + 2) < a + 1) return exp(cr_beta_log_term(a, b, x, y)) * beta_fraction(a, b, x) / a;
+    return 1 - exp(cr_beta_log_term(b, a, y, x)) * beta_fraction(b, a, y) / b;
 }
 
 /* I_x(a, b) of whole a, b is a binomial tail: its largest term times a sum of falling products. Returned is that sum, so that
@@ -93,7 +93,7 @@ static double tail_sum(double a, double b, double x, double y)
 
 static double log_tail(double a, double b, double x, double y, double sum)
 {
-    return log_prefix(a, b, x, y) + log(sum / (a * y));
+    return cr_beta_log_term(a, b, x, y) + log(sum / (a * y));
 }
 
 /* What a computed tail may be off by, relatively: rounding of n p shifts a deviance by the distance to the mean, tens of sqrt(n),
@@ -189,11 +189,11 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 static double student_log_tail(double t, double degrees, double *slope)
 {
     const double a = 0.5 * degrees, b = 0.5, ratio = t * t / degrees;
-    const double x = 1 / (1 + ratio), y = ratio / (1 + ratio), prefix = exp(log_prefix(a, b, x, y));
+    const double x = 1 / (1 + ratio), y = ratio / (1 + ratio), prefix = exp(cr_beta_log_term(a, b, x, y));
     if (x * (a + b + 2) < a + 1) {
         const double fraction = beta_fraction(a, b, x);
         *slope = -2 * a / fraction;
-        return log_prefix(a, b, x, y) + log(fraction / a) + log(0.5);
+        return cr_beta_log_term(a, b, x, y) + log(fraction / a) + log(0.5);
     }
     const double tail = 0.5 * (1 - prefix * beta_fraction(b, a, y) / b);
     *slope = -prefix / tail;

@@ -7,6 +7,9 @@
  * 1e-12 for a + b up to 1e4 wherever the value is at most one half. */
 double cr_beta_lower(double a, double b, double x, double y);
 
+/* log of x^a y^b Gamma(a + b)/(Gamma(a) Gamma(b)). */
+double cr_beta_log_term(double a, double b, double x, double y);
+
 /* P(X <= k) and P(X >= k) for X ~ Binomial(n, p). Relative error below 1e-13 + 1e-14 sqrt(n) of
  * the one that is left (right) of the mean, however small it is. p outside [0, 1]: NaN. */
 double cr_binomial_cdf(uint64_t k, uint64_t n, double p);

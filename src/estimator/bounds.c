@@ -1,5 +1,6 @@
 /* Bounds of the scores of a question: which interval, which share of alpha, which samples. */
 #include "base/binomial.h"
+#include "base/sequential.h"
 #include "base/structs.h"
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
@@ -34,19 +35,31 @@ static double score_of(const certreg_estimator *e, const cr_inquiry *inquiry, co
     return cr_score_value(&c->score, cr_record_value(e, sample, (size_t)inquiry->question.output));
 }
 
-/* u falls below v with probability at most that bound, and is at least `least` there: E u >= v - (v - least) p, rounded down. */
-static double mean_above(double v, double least, uint64_t below, uint64_t samples, double alpha)
+/* u falls below v with probability at most p, and is at least `least` there: E u >= v - (v - least) p, rounded down. */
+static double mean_of_share(double v, double least, double p)
 {
-    const double p = cr_binomial_upper(below, samples, alpha);
     return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
 }
 
-static void bound_exactly(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha, certreg_bounds *b)
+static double mean_above(double v, double least, uint64_t below, uint64_t samples, double alpha)
 {
+    return mean_of_share(v, least, cr_binomial_upper(below, samples, alpha));
+}
+
+/* Upper bound of the probability of a miss of a two-valued score. */
+static double miss_rate(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
+{
+    if (cr_inquiry_is_closed(&inquiry->question)) return cr_looks_upper(e, inquiry, c);
     uint64_t misses = 0;
     for (size_t i = inquiry->main_first; i < inquiry->samples; i++) misses += score_of(e, inquiry, c, i) < 0;
+    const uint64_t count = inquiry->samples - inquiry->main_first;
+    return inquiry->question.interval == CERTREG_INTERVAL_ANYTIME ? cr_mixture_upper(misses, count, alpha) : cr_binomial_upper(misses, count, alpha);
+}
+
+static void bound_exactly(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha, certreg_bounds *b)
+{
     b->facts = CERTREG_MEAN | CERTREG_RANGE;
-    b->mean_lo = mean_above(1, -1, misses, b->samples, alpha);
+    b->mean_lo = mean_of_share(1, -1, miss_rate(e, inquiry, c, alpha));
     b->mean_hi = 1;
     b->range_lo = -1, b->range_hi = 1;
 }

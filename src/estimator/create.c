@@ -50,6 +50,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     lay_out_batch(arena, model, columns, at);
     at->y_host = at->y;
     at->record = cr_arena_take(arena, times(plan->capacity, model->outputs), sizeof(float));
+    at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, at);
 }
 

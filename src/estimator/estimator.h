@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "estimator/looks.h"
 #include <stdatomic.h>
 
 #define CR_TILE 512u /* samples whose weights are held at once during a replay; a multiple of CR_REPLAY_CHUNK */
@@ -21,6 +22,7 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *weights;            /* 2 * CR_TILE */
     double *dots, *norms;      /* CR_TILE each */
     float *direction;          /* inputs */
+    double *paths;             /* CR_CLOSED_ROOM */
 } cr_buffers;
 
 struct certreg_estimator {
@@ -35,6 +37,7 @@ struct certreg_estimator {
     cr_noise noise;
     double sigma;
     double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
+    cr_closed closed[2];       /* of signs, of arcs */
     size_t present;            /* samples in the record */
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */

@@ -2,6 +2,7 @@
 #ifndef CR_ESTIMATOR_INQUIRY_H
 #define CR_ESTIMATOR_INQUIRY_H
 #include "estimator/estimator.h"
+#include "estimator/looks.h"
 #include "estimator/score.h"
 
 #define CR_CONDITIONS 4
@@ -22,10 +23,27 @@ typedef struct cr_inquiry {
     cr_condition condition[CR_CONDITIONS];
 } cr_inquiry;
 
+/* ---- question.c */
 /* Checks a question against the model and the plan; no record is needed. Errors name the field. */
 certreg_status cr_inquiry_read(certreg_estimator *, const certreg_question *, cr_inquiry *out);
+int cr_inquiry_is_angle(const certreg_estimator *, const certreg_question *);
+double cr_inquiry_period(const certreg_estimator *, const certreg_question *); /* a full turn; 0 on the line */
+int cr_inquiry_orders(const certreg_estimator *, const certreg_question *);    /* REACH by order statistics */
+int cr_inquiry_about_output(const certreg_question *);                         /* bounds of f itself are asked, not of scores */
+int cr_inquiry_is_closed(const certreg_question *);                            /* the closed test of a wanted radius */
+
+/* ---- inquiry.c */
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1; WRONG_STATE otherwise. */
 certreg_status cr_inquiry_prepare(certreg_estimator *, cr_inquiry *);
+void cr_inquiry_set_tolerance(const certreg_estimator *, cr_inquiry *, double tolerance);
+
+/* ---- looks.c */
+certreg_status cr_looks_check(certreg_estimator *, const certreg_question *);
+void cr_looks_make(const certreg_estimator *, const certreg_question *, cr_looks *out);
+/* Upper bound of the failure probability of a two-valued score that the closed test has proven so far; 1: none. */
+double cr_looks_upper(certreg_estimator *, const cr_inquiry *, const cr_condition *);
+/* No continuation of the record can prove the wanted radius; known of two-valued scores only. */
+int cr_looks_hopeless(certreg_estimator *, const cr_inquiry *);
 
 /* ---- bounds.c */
 /* The facts that the interval of this question delivers and its family may use. The gradient costs a replay, so it is found only

@@ -17,6 +17,7 @@ enum {
 typedef struct cr_score {
     int32_t kind, side; /* side +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;
+    double needed; /* ARC: the share of 1 that keeps the circular mean near */
 } cr_score;
 
 double cr_score_value(const cr_score *, float y);

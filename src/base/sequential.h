@@ -1,0 +1,23 @@
+/* Tests of a probability that look at the data more than once (theory 6): an exact closed one, and one that may look always. */
+#ifndef CR_BASE_SEQUENTIAL_H
+#define CR_BASE_SEQUENTIAL_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* Critical numbers of the test "the probability of a failure is below q" that looks after looks[0] < looks[1] < ... trials: passed at
+ * a look where at most critical[j] of them failed (-1: never). If the probability is q or more, any of them passes with probability
+ * at most alpha, whenever one stops looking. `least` (or NULL) are critical numbers of such a test for a smaller q: ours are made no
+ * smaller, so that what passes there passes here.
+ * work: `room` doubles; where they do not suffice alpha is divided by the number of looks, which is valid but weaker. */
+void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, const int64_t *least, double *work, size_t room,
+                    int64_t *critical);
+/* Probability that a test with these critical numbers is passed at any look, rounded up; NAN where the room does not suffice. */
+double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical, double *work, size_t room);
+
+/* After k failures in n trials: whether q is rejected, and the least q from which all are, by the mixture over Beta(1/2, 1/2) on (0, q)
+ * of likelihood ratios against q. If the probability is q or more it is ever rejected, over all n, with probability at most alpha
+ * (alpha <= 1/2). Rounded outward; 1 where nothing is rejected. */
+int cr_mixture_rejects(uint64_t k, uint64_t n, double q, double alpha);
+double cr_mixture_upper(uint64_t k, uint64_t n, double alpha);
+
+#endif

@@ -1,0 +1,23 @@
+/* One question answered from the record. */
+#ifndef CR_CERTIFY_ANSWER_H
+#define CR_CERTIFY_ANSWER_H
+#include "estimator/inquiry.h"
+
+typedef struct cr_answer { /* what the question before came down to: questions that differ in family or tolerance may share it */
+    certreg_question question;
+    cr_inquiry inquiry;
+    certreg_bounds bounds[CR_CONDITIONS];
+    int known, abstained;
+} cr_answer;
+
+/* A certificate that claims nothing, with the fields that are known before anything is estimated. */
+void cr_answer_blank(const certreg_estimator *, const certreg_question *, certreg_certificate *);
+/* Fills the certificate. `stopped`: sampling ended early, so that too few samples are an outcome and no failure.
+ * *answer ends with the inquiry of this question. */
+certreg_status cr_answer_question(certreg_estimator *, certreg_bisection *, const certreg_question *, int stopped, cr_answer *answer,
+                                  certreg_certificate *);
+
+/* ---- reach.c: the inverse question. *from, *to: where T lies over the ball; infinite where nothing is proven. */
+certreg_status cr_reach_find(certreg_estimator *, certreg_bisection *, cr_answer *, double *from, double *to);
+
+#endif

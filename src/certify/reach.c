@@ -1,0 +1,97 @@
+/* Given a radius, where can T go? (theory 1, "the inverse question") */
+#include "base/binomial.h"
+#include "base/normal.h"
+#include "certify/answer.h"
+#include "estimator/location.h"
+#include "estimator/served.h"
+#include <math.h>
+
+/* ---- the median of numbers: order statistics ------------------------------------------------------------------------------------- */
+/* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and Pearson): so k - 1 or fewer of n outputs
+ * below every median there has probability at most P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together.
+ * A served median asks for p' instead of 1/2. Outputs that failed are taken for whatever is worse. */
+static void reach_of_orders(const certreg_estimator *e, const cr_inquiry *inquiry, double *from, double *to)
+{
+    const certreg_question *q = &inquiry->question;
+    const size_t noisy = e->noise.centre != 0, count = inquiry->samples - noisy;
+    const cr_values values = {.y = e->at.record + noisy * e->model.outputs + q->output, .count = count, .step = e->model.outputs};
+    const double threshold = q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_beta) : 0;
+    const double half = cr_normal_quantile_sf(0.5 * (1 - threshold)); /* Phi^-1 of the share needed */
+    const double p = cr_normal_sf(nextafter(q->at_radius / e->least_sigma, INFINITY) + half) * (1 - 1e-12);
+    const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->alpha) + 1;
+    const size_t valid = cr_location_count(&values);
+    const int64_t failed = (int64_t)(count - valid), low = rank - failed, high = (int64_t)count + 1 - rank;
+    const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    *from = low > 0 ? cr_location_order(&values, (size_t)(low - 1)) : may_fail ? -INFINITY : e->at.lo[q->output];
+    *to = rank > 0 && high <= (int64_t)valid ? cr_location_order(&values, (size_t)(high - 1)) : may_fail ? INFINITY : e->at.hi[q->output];
+}
+
+/* ---- the mean: the box of its bounds ----------------------------------------------------------------------------------------------- */
+static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, double *from, double *to)
+{
+    const certreg_question *q = &a->inquiry.question;
+    _Alignas(64) unsigned char memory[1024];
+    certreg_solver *solver = NULL;
+    certreg_shift shift = {.struct_size = sizeof shift};
+    if (a->abstained) return CERTREG_OK;
+    certreg_status status = certreg_solver_create(memory, sizeof memory, &solver);
+    if (!status) status = certreg_solver_shift(solver, a->bounds, q->family, q->at_radius * (e->sigma / e->least_sigma) * (1 + 1e-12), &shift);
+    if (status == CERTREG_INFEASIBLE) return status;
+    if (status) return cr_fail(&e->error, status, "%s", solver ? certreg_solver_error(solver)->text : "no room for a solver");
+    const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample mean */
+    const double served = q->served_samples ? span * sqrt(log(2 / q->served_beta) / (2 * (double)q->served_samples)) : 0;
+    *from = shift.mean_least - served;
+    *to = shift.mean_greatest + served;
+    return CERTREG_OK;
+}
+
+/* ---- the others: tolerances from the largest down ------------------------------------------------------------------------------------- */
+enum { FINEST = 40 };
+static const double step = 0.840896415253714543; /* 2^(-1/4) */
+
+static double largest_tolerance(const certreg_estimator *e, const certreg_question *q)
+{
+    const double period = cr_inquiry_period(e, q);
+    if (q->tolerance > 0) return q->tolerance;
+    if (q->score == CERTREG_SCORE_CIRCULAR_MEAN) return 0.25 * period;
+    return period > 0 ? 0.499 * period : e->at.hi[q->output] - e->at.lo[q->output];
+}
+
+static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, double tolerance, int *yes)
+{
+    double threshold[CR_CONDITIONS];
+    certreg_radius radius = {.struct_size = sizeof radius};
+    cr_inquiry_set_tolerance(e, &a->inquiry, tolerance);
+    certreg_status status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
+    if (status || a->abstained) return status;
+    for (int i = 0; i < a->inquiry.conditions; i++) threshold[i] = a->inquiry.condition[i].threshold;
+    status = certreg_bisection_above(bisection, a->bounds, threshold, (size_t)a->inquiry.conditions, a->inquiry.question.family, &radius);
+    *yes = !status && radius.radius >= a->inquiry.question.at_radius;
+    return status == CERTREG_INFEASIBLE ? CERTREG_OK : status;
+}
+
+/* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at alpha, from the largest down to
+ * the first failure, is wrong with probability alpha in all: the first false one would have to pass. */
+static certreg_status reach_of_tolerances(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, double *from, double *to)
+{
+    double tolerance = largest_tolerance(e, &a->inquiry.question);
+    int yes = 1;
+    for (int i = 0; i <= FINEST; i++, tolerance *= step) {
+        yes = 0;
+        const certreg_status status = holds(e, bisection, a, tolerance, &yes);
+        if (status) return status;
+        if (!yes) break;
+        *from = a->inquiry.prediction - tolerance;
+        *to = a->inquiry.prediction + tolerance;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status cr_reach_find(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, double *from, double *to)
+{
+    const certreg_question *q = &a->inquiry.question;
+    a->known = 0;
+    if (cr_inquiry_orders(e, q)) return reach_of_orders(e, &a->inquiry, from, to), CERTREG_OK;
+    if (q->score == CERTREG_SCORE_MEAN) return reach_of_mean(e, a, from, to);
+    return isnan(a->inquiry.prediction) ? CERTREG_OK : reach_of_tolerances(e, bisection, a, from, to);
+}

@@ -1,0 +1,114 @@
+#include "base/binomial.h"
+#include "base/normal.h"
+#include "base/sequential.h"
+#include "estimator/inquiry.h"
+#include <math.h>
+#include <string.h>
+
+static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
+/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it from falling short of `wanted`. */
+static const double margin = 1e-7;
+static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
+
+/* ---- the counts ----------------------------------------------------------------------------------------------------------------- */
+certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
+{
+    if (!q->looks)
+        return q->look_count ? cr_fail(&e->error, CERTREG_INVALID, "question.looks is NULL, but look_count is %zu", q->look_count) : CERTREG_OK;
+    if (!q->look_count || q->look_count > CR_LOOKS)
+        return cr_fail(&e->error, CERTREG_INVALID, "question.look_count is %zu; there must be 1 to %u looks", q->look_count, CR_LOOKS);
+    for (size_t i = 0; i < q->look_count; i++) {
+        const uint64_t before = i ? q->looks[i - 1] : e->plan.pilot, at = q->looks[i];
+        if (at <= before)
+            return cr_fail(&e->error, CERTREG_INVALID, "question.looks[%zu] = %llu does not come after %s %llu: looks must ascend", i,
+                           (unsigned long long)at, i ? "the one before," : "the pilot of", (unsigned long long)before);
+        if (at > e->plan.capacity)
+            return cr_fail(&e->error, CERTREG_INVALID, "question.looks[%zu] = %llu lies beyond plan.capacity = %zu", i, (unsigned long long)at,
+                           e->plan.capacity);
+    }
+    return CERTREG_OK;
+}
+
+/* Whole batches, so that no row is evaluated twice. */
+void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
+{
+    out->count = q->looks ? q->look_count : 0;
+    if (q->looks) {
+        memcpy(out->at, q->looks, q->look_count * sizeof *q->looks);
+        return;
+    }
+    const double pilot = (double)e->plan.pilot, capacity = (double)e->plan.capacity, batch = (double)e->model.batch;
+    const double by = fmax(growth, pow(fmax(1, capacity / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
+    for (double main = 1; out->count + 1 < CR_LOOKS;) {
+        const double at = ceil((pilot + main) / batch) * batch;
+        if (at >= capacity) break;
+        out->at[out->count++] = (uint64_t)at;
+        main = fmax(at - pilot + 1, ceil(by * (at - pilot)));
+    }
+    out->at[out->count++] = e->plan.capacity;
+}
+
+/* ---- the closed test ------------------------------------------------------------------------------------------------------------ */
+static double target(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t radius)
+{
+    const double shift = fraction[radius] * inquiry->question.wanted * (1 + margin) / e->least_sigma;
+    return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
+}
+
+static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
+{
+    cr_closed *test = &e->closed[c->score.kind == CR_SCORE_ARC], now = {.alpha = inquiry->question.alpha};
+    cr_looks looks;
+    cr_looks_make(e, &inquiry->question, &looks);
+    now.count = looks.count;
+    for (size_t j = 0; j < looks.count; j++) now.trials[j] = looks.at[j] - e->plan.pilot;
+    for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, inquiry, c, i);
+    if (test->count == now.count && test->alpha == now.alpha && !memcmp(test->q, now.q, sizeof now.q) &&
+        !memcmp(test->trials, now.trials, now.count * sizeof *now.trials))
+        return test;
+    for (size_t i = 0; i < CR_CLOSED_RADII; i++)
+        cr_closed_make(now.trials, now.count, now.q[i], now.alpha, i ? now.critical[i - 1] : NULL, e->at.paths, CR_CLOSED_ROOM, now.critical[i]);
+    *test = now;
+    return test;
+}
+
+static uint64_t failures_at(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t from, size_t end)
+{
+    uint64_t count = 0;
+    for (size_t i = from; i < end; i++)
+        count += cr_score_value(&c->score, cr_record_value(e, i, (size_t)inquiry->question.output)) < 0;
+    return count;
+}
+
+/* The tests are nested, so the greatest radius whose test was passed at any look is proven with error alpha in all. */
+double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
+{
+    const cr_closed *test = closed_test(e, inquiry, c);
+    size_t at = inquiry->main_first, proven = CR_CLOSED_RADII;
+    uint64_t failures = 0;
+    for (size_t j = 0; j < test->count && inquiry->main_first + test->trials[j] <= inquiry->samples; j++) {
+        const size_t end = inquiry->main_first + (size_t)test->trials[j];
+        failures += failures_at(e, inquiry, c, at, end);
+        at = end;
+        while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
+    }
+    return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
+}
+
+/* ---- what the rest of the samples can still do ------------------------------------------------------------------------------------ */
+static int within_reach(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, uint64_t failures)
+{
+    const uint64_t trials = e->plan.capacity - inquiry->main_first;
+    if (!cr_inquiry_is_closed(&inquiry->question)) return cr_mixture_rejects(failures, trials, target(e, inquiry, c, 0), inquiry->question.alpha);
+    const cr_closed *test = closed_test(e, inquiry, c);
+    return (int64_t)failures <= test->critical[0][test->count - 1] || cr_looks_upper(e, inquiry, c) <= test->q[0];
+}
+
+int cr_looks_hopeless(certreg_estimator *e, const cr_inquiry *inquiry)
+{
+    for (int i = 0; i < inquiry->conditions; i++) {
+        const cr_condition *c = inquiry->condition + i;
+        if (c->exact && !within_reach(e, inquiry, c, failures_at(e, inquiry, c, inquiry->main_first, inquiry->samples))) return 1;
+    }
+    return 0;
+}
