@@ -1,6 +1,7 @@
 /* The pipeline: sample, then answer every question from the record. */
 #include "base/structs.h"
 #include "certify/answer.h"
+#include "certify/certify.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,18 +12,24 @@ typedef struct job {
     certreg_bisection *bisection;
     const certreg_question *questions;
     size_t count;
+    uint32_t share; /* alpha is divided by it */
     int stop;
 } job;
 
 /* ---- all questions -------------------------------------------------------------------------------------------------------------- */
-static void write_all(const job *j, certreg_status status, certreg_certificate *out)
+static void write_all(const certreg_estimator *e, certreg_status status, int stop, size_t count, certreg_certificate *out)
 {
     certreg_certificate nothing;
     const uint32_t size = out->struct_size;
-    cr_answer_blank(j->estimator, &(certreg_question){0}, &nothing);
+    cr_answer_blank(e, &(certreg_question){0}, &nothing);
     nothing.status = status;
-    nothing.stop = j->stop;
-    for (size_t i = 0; i < j->count; i++) cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
+    nothing.stop = stop;
+    for (size_t i = 0; i < count; i++) cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
+}
+
+void cr_certify_nothing(const certreg_estimator *e, certreg_status status, size_t count, certreg_certificate *out)
+{
+    write_all(e, status, CERTREG_STOP_ALL, count, out);
 }
 
 /* Failures of a question are told with its number; the first one is what certify returns. */
@@ -35,7 +42,12 @@ static void keep_first(certreg_estimator *e, certreg_status status, size_t index
 
 static certreg_status read_question(const job *j, size_t index, certreg_question *q)
 {
-    return cr_struct_element(q, sizeof *q, j->questions, index, "question", &j->estimator->error);
+    const certreg_status status = cr_struct_element(q, sizeof *q, j->questions, index, "question", &j->estimator->error);
+    if (status || j->share == 1) return status;
+    if (!q->joint) q->joint = 1;
+    if (q->joint > UINT32_MAX / j->share) return cr_fail(&j->estimator->error, CERTREG_INVALID, "question.joint is %u; it is too large", q->joint);
+    q->joint *= j->share;
+    return CERTREG_OK;
 }
 
 static certreg_status answer_all(const job *j, void *out)
@@ -152,7 +164,7 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
         status = all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples) : stop_of(certreg_estimator_sample(e, 0, samples), &j->stop);
     if (status) {
-        write_all(j, status, out);
+        write_all(j->estimator, status, j->stop, j->count, out);
         return status;
     }
     cr_error_clear(&e->error);
@@ -177,7 +189,7 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     certreg_status status = certreg_solver_create(NULL, 0, &solver);
     if (!status) status = certreg_bisection_create(solver, NULL, 0, &j->bisection);
     if (status) {
-        write_all(j, status, out);
+        write_all(j->estimator, status, j->stop, j->count, out);
         cr_fail(&j->estimator->error, status, "no memory for a temporary solver");
     } else {
         status = sample_and_answer(j, samples, out);
@@ -187,18 +199,23 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     return status;
 }
 
-certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                               size_t count, certreg_certificate *out)
+certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
+                          size_t count, uint32_t share, certreg_certificate *out)
 {
-    if (!e) return CERTREG_INVALID;
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
-    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .stop = CERTREG_STOP_ALL};
+    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share, .stop = CERTREG_STOP_ALL};
     status = prepare(&j);
     if (status) {
-        write_all(&j, status, out);
+        cr_certify_nothing(e, status, count, out);
         return status;
     }
     return bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+}
+
+certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
+                               size_t count, certreg_certificate *out)
+{
+    return e ? cr_certify(e, bisection, samples, questions, count, 1, out) : CERTREG_INVALID;
 }

@@ -16,7 +16,7 @@ static const double mean_share = 0.25, variance_share = 0.25, gradient_share = 0
 
 uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
 {
-    uint32_t facts = CERTREG_MEAN | CERTREG_RANGE;
+    uint32_t facts = q->output < 0 ? 0 : CERTREG_MEAN | CERTREG_RANGE;
     if (q->score != CERTREG_SCORE_MEDIAN) facts |= CERTREG_VARIANCE;
     if (q->interval != CERTREG_INTERVAL_FINITE && cr_estimator_has_gradient(e)) facts |= CERTREG_GRADIENT;
     return q->family ? facts & q->family : facts;
@@ -252,6 +252,10 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
     const uint32_t facts = cr_bounds_facts(e, &inquiry->question);
     *abstained = 0;
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = blank(e, inquiry);
+    if (inquiry->question.output < 0) {
+        *abstained = inquiry->failures;
+        return *abstained ? CERTREG_OK : cr_norm_find(e, inquiry, facts, out, abstained);
+    }
     for (int i = 0; i < inquiry->conditions; i++)
         if (isnan(inquiry->prediction) || (inquiry->failures && !cr_score_is_bounded(&inquiry->condition[i].score))) *abstained = 1;
     if (*abstained) return CERTREG_OK;

@@ -32,6 +32,7 @@ static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const 
 {
     at->sums = cr_arena_take(arena, times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
+    at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
     at->weights = cr_arena_take(arena, 2 * CR_TILE, sizeof(float));
     at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
     at->norms = cr_arena_take(arena, CR_TILE, sizeof(double));

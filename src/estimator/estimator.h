@@ -18,7 +18,7 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
     double *sums;              /* 2 functions * blocks * inputs */
-    double *gram;              /* blocks * blocks */
+    double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
     float *weights;            /* 2 * CR_TILE */
     double *dots, *norms;      /* CR_TILE each */
     float *direction;          /* inputs */

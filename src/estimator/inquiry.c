@@ -38,16 +38,16 @@ static double location(const certreg_estimator *e, const certreg_question *q, si
     return into_turn(e, q, origin + t);
 }
 
-/* The mean's certificate is best about the mean; the median's and Huber's about the point that balances both tails. */
-static double choose_prediction(const certreg_estimator *e, const cr_inquiry *inquiry)
+/* The mean's certificate is best about the mean; the median's and Huber's about the point that balances both tails. Nothing but the
+ * pilot may be used, not even the number of samples, which may depend on them. */
+static double choose_prediction(const certreg_estimator *e, const certreg_question *q)
 {
-    const certreg_question *q = &inquiry->question;
     const size_t pilot = e->plan.pilot;
     const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
     const int balances = q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER;
     if (balances && q->promise != CERTREG_PROMISE_REACH) { /* the reach has one prediction for all its tolerances */
         const size_t step = e->model.outputs;
-        return into_turn(e, q, cr_psi_choose(e->at.record + step + q->output, pilot - 1, step, q->tolerance, inquiry->samples,
+        return into_turn(e, q, cr_psi_choose(e->at.record + step + q->output, pilot - 1, step, q->tolerance, e->plan.capacity,
                                              noise_free, cr_inquiry_period(e, q)));
     }
     const double theta = location(e, q, 1, pilot - 1);
@@ -153,7 +153,19 @@ certreg_status cr_inquiry_prepare(certreg_estimator *e, cr_inquiry *inquiry)
     inquiry->estimate = q->output < 0 ? NAN : location(e, q, noisy, inquiry->samples - noisy);
     if (cr_inquiry_about_output(q) || cr_inquiry_orders(e, q)) inquiry->prediction = inquiry->estimate;
     else if (q->prediction_given) inquiry->prediction = into_turn(e, q, q->prediction);
-    else inquiry->prediction = choose_prediction(e, inquiry);
+    else inquiry->prediction = choose_prediction(e, q);
+    set_conditions(e, inquiry);
+    return CERTREG_OK;
+}
+
+certreg_status cr_inquiry_preview(certreg_estimator *e, cr_inquiry *inquiry)
+{
+    const certreg_question *q = &inquiry->question;
+    const certreg_status status = cr_record_length(e, &inquiry->samples);
+    if (status) return status;
+    inquiry->main_first = e->plan.pilot;
+    const int complete = e->plan.pilot > 0 && inquiry->samples >= e->plan.pilot;
+    inquiry->prediction = q->prediction_given ? into_turn(e, q, q->prediction) : complete ? choose_prediction(e, q) : 0;
     set_conditions(e, inquiry);
     return CERTREG_OK;
 }

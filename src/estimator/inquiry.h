@@ -35,6 +35,8 @@ int cr_inquiry_is_closed(const certreg_question *);                            /
 /* ---- inquiry.c */
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1; WRONG_STATE otherwise. */
 certreg_status cr_inquiry_prepare(certreg_estimator *, cr_inquiry *);
+/* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if its pilot is not complete. */
+certreg_status cr_inquiry_preview(certreg_estimator *, cr_inquiry *);
 void cr_inquiry_set_tolerance(const certreg_estimator *, cr_inquiry *, double tolerance);
 
 /* ---- looks.c */
@@ -42,8 +44,14 @@ certreg_status cr_looks_check(certreg_estimator *, const certreg_question *);
 void cr_looks_make(const certreg_estimator *, const certreg_question *, cr_looks *out);
 /* Upper bound of the failure probability of a two-valued score that the closed test has proven so far; 1: none. */
 double cr_looks_upper(certreg_estimator *, const cr_inquiry *, const cr_condition *);
+/* Whether so many failures at that look prove the wanted radius, as far as this condition goes. */
+int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition *, size_t look, uint64_t failures);
 /* No continuation of the record can prove the wanted radius; known of two-valued scores only. */
 int cr_looks_hopeless(certreg_estimator *, const cr_inquiry *);
+
+/* ---- norm.c */
+/* Bounds of CERTREG_OUTPUT_NORM. *abstained: the interval says nothing. */
+certreg_status cr_norm_find(certreg_estimator *, const cr_inquiry *, uint32_t facts, certreg_bounds *out, int *abstained);
 
 /* ---- bounds.c */
 /* The facts that the interval of this question delivers and its family may use. The gradient costs a replay, so it is found only

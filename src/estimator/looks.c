@@ -95,6 +95,15 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
     return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
 }
 
+int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t look, uint64_t failures)
+{
+    const certreg_question *q = &inquiry->question;
+    if (cr_inquiry_is_closed(q)) return (int64_t)failures <= closed_test(e, inquiry, c)->critical[0][look];
+    cr_looks looks;
+    cr_looks_make(e, q, &looks);
+    return cr_mixture_rejects(failures, looks.at[look] - e->plan.pilot, target(e, inquiry, c, 0), q->alpha);
+}
+
 /* ---- what the rest of the samples can still do ------------------------------------------------------------------------------------ */
 static int within_reach(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, uint64_t failures)
 {

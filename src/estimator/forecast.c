@@ -1,0 +1,65 @@
+/* How many samples a wanted radius takes: a plan, no promise. */
+#include "base/sequential.h"
+#include "base/structs.h"
+#include "estimator/inquiry.h"
+#include <math.h>
+
+enum { OLDEST_FORECAST = sizeof(certreg_forecast) };
+
+/* First look at which the test is passed if this share of the samples beside the pilot fails; 0: none. */
+static uint64_t first_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double rate)
+{
+    cr_looks looks;
+    cr_looks_make(e, &inquiry->question, &looks);
+    for (size_t j = 0; j < looks.count; j++) {
+        const double failures = ceil(rate * (double)(looks.at[j] - e->plan.pilot) - 1e-9);
+        if (cr_looks_passed(e, inquiry, c, j, (uint64_t)failures)) return looks.at[j];
+    }
+    return 0;
+}
+
+/* With the usual half a failure more, so that none seen does not mean none ever. NAN: nothing is known yet. */
+static double failure_rate(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
+{
+    const size_t first = e->noise.centre != 0, count = inquiry->samples > first ? inquiry->samples - first : 0;
+    double failures = 0.5;
+    if (!count || (!inquiry->question.prediction_given && inquiry->samples < e->plan.pilot)) return NAN;
+    for (size_t i = first; i < inquiry->samples; i++)
+        failures += cr_score_value(&c->score, cr_record_value(e, i, (size_t)inquiry->question.output)) < 0;
+    return failures / ((double)count + 1);
+}
+
+static void fill(certreg_estimator *e, const cr_inquiry *inquiry, certreg_forecast *f)
+{
+    f->least_samples = 0;
+    f->expected_samples = 0;
+    for (int i = 0; i < inquiry->conditions; i++) {
+        const cr_condition *c = inquiry->condition + i;
+        const uint64_t least = first_passed(e, inquiry, c, 0);
+        const double rate = failure_rate(e, inquiry, c);
+        const uint64_t expected = isnan(rate) ? 0 : first_passed(e, inquiry, c, rate);
+        if (least > f->least_samples) f->least_samples = least;
+        f->expected_samples = fmax(f->expected_samples, isnan(rate) || !expected ? INFINITY : (double)expected);
+        if (!least) {
+            f->least_samples = 0;
+            f->expected_samples = INFINITY;
+            return;
+        }
+    }
+}
+
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question, certreg_forecast *out)
+{
+    if (!e) return CERTREG_INVALID;
+    cr_error_clear(&e->error);
+    certreg_status status = cr_struct_check(out, OLDEST_FORECAST, "forecast", &e->error);
+    if (status) return status;
+    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
+    cr_inquiry inquiry = {.conditions = 0};
+    if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
+        (inquiry.question.score != CERTREG_SCORE_MEDIAN || !(inquiry.question.wanted > 0)))
+        status = cr_fail(&e->error, CERTREG_INVALID, "question: a forecast is about a wanted radius of the median");
+    if (!status && !(status = cr_inquiry_preview(e, &inquiry))) fill(e, &inquiry, &found);
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return status;
+}
