@@ -1,6 +1,5 @@
 /* Bounds of the scores of a question: which interval, which share of alpha, which samples. */
 #include "base/binomial.h"
-#include "base/sequential.h"
 #include "base/structs.h"
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
@@ -50,10 +49,10 @@ static double mean_above(double v, double least, uint64_t below, uint64_t sample
 static double miss_rate(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
 {
     if (cr_inquiry_is_closed(&inquiry->question)) return cr_looks_upper(e, inquiry, c);
+    if (inquiry->question.interval == CERTREG_INTERVAL_ANYTIME) return cr_looks_anytime(e, inquiry, c, alpha);
     uint64_t misses = 0;
     for (size_t i = inquiry->main_first; i < inquiry->samples; i++) misses += score_of(e, inquiry, c, i) < 0;
-    const uint64_t count = inquiry->samples - inquiry->main_first;
-    return inquiry->question.interval == CERTREG_INTERVAL_ANYTIME ? cr_mixture_upper(misses, count, alpha) : cr_binomial_upper(misses, count, alpha);
+    return cr_binomial_upper(misses, inquiry->samples - inquiry->main_first, alpha);
 }
 
 static void bound_exactly(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha, certreg_bounds *b)

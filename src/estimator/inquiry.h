@@ -44,6 +44,8 @@ certreg_status cr_looks_check(certreg_estimator *, const certreg_question *);
 void cr_looks_make(const certreg_estimator *, const certreg_question *, cr_looks *out);
 /* Upper bound of the failure probability of a two-valued score that the closed test has proven so far; 1: none. */
 double cr_looks_upper(certreg_estimator *, const cr_inquiry *, const cr_condition *);
+/* The same by the mixture, at every number of samples. */
+double cr_looks_anytime(const certreg_estimator *, const cr_inquiry *, const cr_condition *, double alpha);
 /* Whether so many failures at that look prove the wanted radius, as far as this condition goes. */
 int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition *, size_t look, uint64_t failures);
 /* No continuation of the record can prove the wanted radius; known of two-valued scores only. */

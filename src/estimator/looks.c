@@ -95,6 +95,24 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
     return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
 }
 
+/* What was known at any earlier number of samples still holds; asking at the looks gets nearly all of it. */
+double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
+{
+    cr_looks looks;
+    double best = 1;
+    size_t at = inquiry->main_first;
+    uint64_t failures = 0;
+    cr_looks_make(e, &inquiry->question, &looks);
+    for (size_t j = 0; j < looks.count && at < inquiry->samples; j++) {
+        const size_t end = looks.at[j] < inquiry->samples && j + 1 < looks.count ? (size_t)looks.at[j] : inquiry->samples;
+        failures += failures_at(e, inquiry, c, at, end);
+        at = end;
+        const uint64_t trials = at - inquiry->main_first;
+        if (cr_mixture_rejects(failures, trials, 0.999 * best, alpha)) best = fmin(best, cr_mixture_upper(failures, trials, alpha));
+    }
+    return best;
+}
+
 int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t look, uint64_t failures)
 {
     const certreg_question *q = &inquiry->question;
@@ -108,7 +126,9 @@ int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_co
 static int within_reach(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, uint64_t failures)
 {
     const uint64_t trials = e->plan.capacity - inquiry->main_first;
-    if (!cr_inquiry_is_closed(&inquiry->question)) return cr_mixture_rejects(failures, trials, target(e, inquiry, c, 0), inquiry->question.alpha);
+    const double q = target(e, inquiry, c, 0), alpha = inquiry->question.alpha;
+    if (!cr_inquiry_is_closed(&inquiry->question))
+        return cr_mixture_rejects(failures, trials, q, alpha) || cr_looks_anytime(e, inquiry, c, alpha) <= q;
     const cr_closed *test = closed_test(e, inquiry, c);
     return (int64_t)failures <= test->critical[0][test->count - 1] || cr_looks_upper(e, inquiry, c) <= test->q[0];
 }
