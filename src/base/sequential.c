@@ -90,7 +90,7 @@ int cr_mixture_rejects(uint64_t k, uint64_t n, double q, double alpha)
 }
 
 /* From n q - k = 1/2 on E rises with q wherever it is above 1 (its logarithm's slope is at least (nq - k)/(q (1-q)) minus
- * pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and before that it is below 2: so what is rejected is all from one point on. */
+ * pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and before that nothing is rejected: so what is rejected is all from one point on. */
 double cr_mixture_upper(uint64_t k, uint64_t n, double alpha)
 {
     double low = k < n ? (double)k / (double)n : 1, high = 1 - DBL_EPSILON;
