@@ -1,0 +1,267 @@
+/* Betting bounds against closed forms, the exact binomial bounds and the normal interval; what they say where nothing is known. */
+#include "base/binomial.h"
+#include "base/normal.h"
+#include "estimator/betting.h"
+#include "support/simulate.h"
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST = 8500 };
+
+static double values[MOST], others[MOST];
+
+static double element(const void *of, size_t i)
+{
+    return ((const double *)of)[i];
+}
+
+static cr_series series(const double *of, size_t count)
+{
+    return (cr_series){element, of, count};
+}
+
+static cr_bet bet_on(double lo, double hi, const double *pilot, size_t count)
+{
+    cr_bet bet;
+    cr_betting_start(&bet, lo, hi);
+    for (size_t i = 0; i < count; i++) cr_betting_learn(&bet, pilot[i]);
+    return bet;
+}
+
+static double upper(const double *of, size_t count, double alpha, int anytime)
+{
+    const cr_bet bet = bet_on(0, 1, NULL, 0);
+    const cr_series s = series(of, count);
+    return cr_betting_upper(&bet, &s, alpha, anytime);
+}
+
+static double lower(const double *of, size_t count, double alpha, int anytime)
+{
+    const cr_bet bet = bet_on(0, 1, NULL, 0);
+    const cr_series s = series(of, count);
+    return cr_betting_lower(&bet, &s, alpha, anytime);
+}
+
+static void fill(double *to, size_t count, double (*law)(simulate_source *), uint64_t seed)
+{
+    simulate_source source;
+    simulate_seed(&source, seed);
+    for (size_t i = 0; i < count; i++) to[i] = law(&source);
+}
+
+static double uniform(simulate_source *s) { return simulate_uniform(s); }
+static double coin(simulate_source *s) { return simulate_uniform(s) < 0.5; }
+static double rare_coin(simulate_source *s) { return simulate_uniform(s) < 0.02; }
+static double rare_any(simulate_source *s) { return simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0; }
+static double narrow(simulate_source *s) { return 0.4 + 0.2 * simulate_uniform(s); }
+
+START_TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
+{
+    static const size_t counts[] = {10, 50, 350, 8500};
+    static const double alphas[] = {0.2, 0.05, 0.0125, 1e-3};
+    for (size_t a = 0; a < 4; a++)
+        for (size_t c = 0; c < 4; c++) {
+            for (size_t i = 0; i < counts[c]; i++) values[i] = 0;
+            const double exact = 1 - pow(alphas[a], 1 / (double)counts[c]), got = upper(values, counts[c], alphas[a], 0);
+            ck_assert_double_ge(got, exact);
+            ck_assert_double_le(got, exact * (counts[c] < 50 ? 1.05 : 1.01));
+        }
+}
+END_TEST
+
+START_TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
+{
+    static double (*const laws[])(simulate_source *) = {coin, rare_coin};
+    for (size_t l = 0; l < 2; l++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            fill(values, 850, laws[l], seed);
+            uint64_t ones = 0;
+            for (size_t i = 0; i < 850; i++) ones += values[i] > 0;
+            const double mean = (double)ones / 850, exact = cr_binomial_upper(ones, 850, 0.05) - mean;
+            ck_assert_double_lt(upper(values, 850, 0.05, 0) - mean, exact * 1.15);
+            ck_assert_double_lt(mean - lower(values, 850, 0.05, 0), (mean - cr_binomial_lower(ones, 850, 0.05)) * 1.25);
+        }
+}
+END_TEST
+
+/* Mean width over that of the normal interval. */
+static double relative_width(double (*law)(simulate_source *), size_t count, double alpha, int anytime)
+{
+    const cr_series s = series(values, count);
+    double width = 0, normal = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        fill(values, count, law, 100 + seed);
+        fill(others, count / 6, law, 200 + seed);
+        const cr_bet bet = bet_on(0, 1, others, count / 6);
+        double sum = 0, square = 0;
+        for (size_t i = 0; i < count; i++) sum += values[i], square += values[i] * values[i];
+        const double n = (double)count, mean = sum / n;
+        width += cr_betting_upper(&bet, &s, alpha, anytime) - mean;
+        normal += cr_normal_quantile_sf(alpha) * sqrt((square / n - mean * mean) / n);
+    }
+    return width / normal;
+}
+
+START_TEST(other_laws_come_close_to_the_normal_interval)
+{
+    ck_assert_double_lt(relative_width(uniform, 350, 0.0125, 0), 1.08);
+    ck_assert_double_lt(relative_width(uniform, 8500, 0.0125, 0), 1.03);
+    ck_assert_double_lt(relative_width(narrow, 850, 0.0125, 0), 1.2);
+    ck_assert_double_lt(relative_width(narrow, 8500, 0.0125, 0), 1.04);
+    ck_assert_double_lt(relative_width(rare_any, 850, 0.0125, 0), 1.25);
+    ck_assert_double_lt(relative_width(rare_any, 8500, 0.0125, 0), 1.08);
+    ck_assert_double_lt(relative_width(uniform, 850, 0.0125, 1), 1.7);
+    ck_assert_double_lt(relative_width(rare_any, 8500, 0.0125, 1), 1.7);
+}
+END_TEST
+
+START_TEST(both_ends_mirror_each_other)
+{
+    fill(values, 300, rare_any, 1);
+    for (size_t i = 0; i < 300; i++) others[i] = 1 - values[i];
+    for (int anytime = 0; anytime < 2; anytime++)
+        ck_assert_double_eq_tol(lower(values, 300, 0.05, anytime), 1 - upper(others, 300, 0.05, anytime), 1e-9);
+}
+END_TEST
+
+START_TEST(bounds_follow_the_unit)
+{
+    fill(values, 300, uniform, 2);
+    for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
+    const cr_bet bet = bet_on(-7, 5, NULL, 0);
+    const cr_series s = series(others, 300);
+    ck_assert_double_eq_tol(cr_betting_upper(&bet, &s, 0.05, 0), -7 + 12 * upper(values, 300, 0.05, 0), 1e-8);
+    ck_assert_double_eq_tol(cr_betting_lower(&bet, &s, 0.05, 1), -7 + 12 * lower(values, 300, 0.05, 1), 1e-8);
+}
+END_TEST
+
+START_TEST(bounds_of_all_counts_use_what_came_before_only)
+{
+    fill(values, 600, rare_any, 3);
+    double least = 1;
+    for (size_t n = 50; n <= 600; n += 50) {
+        const double got = upper(values, n, 0.05, 1);
+        ck_assert_double_le(got, least * 1.01); /* what was rejected stays rejected; the search stops within its tolerance */
+        least = fmin(least, got);
+    }
+}
+END_TEST
+
+static void expect_trivial(double lo, double hi, const double *of, size_t count, double alpha)
+{
+    const cr_bet bet = bet_on(lo, hi, NULL, 0);
+    const cr_series s = series(of, count);
+    for (int anytime = 0; anytime < 2; anytime++) {
+        ck_assert_double_eq(cr_betting_upper(&bet, &s, alpha, anytime), hi);
+        ck_assert_double_eq(cr_betting_lower(&bet, &s, alpha, anytime), lo);
+    }
+}
+
+START_TEST(bounds_are_trivial_where_nothing_is_known)
+{
+    fill(values, 100, uniform, 4);
+    expect_trivial(0, 1, values, 0, 0.05);
+    expect_trivial(0, 1, values, 1, 1e-9);
+    expect_trivial(0, 1, values, 100, 0);
+    expect_trivial(0, 1, values, 100, 1);
+    expect_trivial(0, 1, values, 100, NAN);
+    expect_trivial(0, INFINITY, values, 100, 0.05);
+    expect_trivial(0.5, 0.5, values, 100, 0.05);
+    expect_trivial(0, 0.5, values, 100, 0.05);
+    values[70] = NAN;
+    expect_trivial(0, 1, values, 100, 0.05);
+    values[70] = 1 + 1e-12;
+    expect_trivial(0, 1, values, 100, 0.05);
+}
+END_TEST
+
+START_TEST(pilot_values_outside_the_range_are_left_out)
+{
+    cr_bet bet = bet_on(0, 2, NULL, 0);
+    cr_betting_learn(&bet, NAN);
+    cr_betting_learn(&bet, 3);
+    cr_betting_learn(&bet, -INFINITY);
+    ck_assert_double_eq(bet.count, 0);
+    cr_betting_learn(&bet, 1);
+    ck_assert_double_eq(bet.count, 1);
+    ck_assert_double_eq(bet.sum, 0.5);
+}
+END_TEST
+
+START_TEST(bounds_hold_at_tiny_alpha)
+{
+    static const double alphas[] = {1e-6, 1e-20, 1e-100, 1e-300};
+    for (size_t i = 0; i < MOST; i++) values[i] = (double)(i % 2);
+    for (size_t a = 0; a < 4; a++) {
+        const double exact = cr_binomial_upper(MOST / 2, MOST, fmax(alphas[a], 1e-300)), got = upper(values, MOST, alphas[a], 0);
+        ck_assert_double_gt(got, 0.5 + 0.95 * (exact - 0.5));
+        ck_assert_double_lt(got, 0.5 + 1.1 * (exact - 0.5));
+        ck_assert_double_lt(upper(values, MOST, alphas[a], 1), 0.5 + 1.6 * (exact - 0.5));
+    }
+}
+END_TEST
+
+/* What lets the search stop anywhere: once a mean is rejected, so are all larger ones. */
+START_TEST(rejected_means_are_all_from_one_point_on)
+{
+    static double (*const laws[])(simulate_source *) = {uniform, coin, rare_coin, rare_any, narrow};
+    double (*const law)(simulate_source *) = laws[_i % 5];
+    const int anytime = _i / 5;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        fill(values, 200, law, seed);
+        fill(others, 30, law, 50 + seed);
+        const cr_bet bet = bet_on(0, 1, others, seed % 2 ? 30 : 0);
+        const cr_series s = series(values, 200);
+        const double bound = cr_betting_upper(&bet, &s, 0.1, anytime), least = fmax(0, 2 * bound - 1);
+        int rejected = 0;
+        for (int k = 1; k < 200; k++) {
+            const int now = cr_betting_rejects(&bet, &s, 0.1, anytime, least + (bound - least) * k / 100);
+            ck_assert_msg(now >= rejected, "mean %g is not rejected, but a smaller one was", least + (bound - least) * k / 100);
+            rejected = now;
+        }
+        ck_assert_int_eq(rejected, 1);
+    }
+}
+END_TEST
+
+/* A value of the order of the ulp of the range's ends must not put the bound inside. */
+START_TEST(bounds_stay_outward_far_from_zero)
+{
+    const double lo = 1e15, hi = 1e15 + 4;
+    for (size_t i = 0; i < 200; i++) values[i] = lo + (double)(i % 2 ? 4 : 0);
+    const cr_bet bet = bet_on(lo, hi, NULL, 0);
+    const cr_series s = series(values, 200);
+    for (int anytime = 0; anytime < 2; anytime++) {
+        ck_assert_double_ge(cr_betting_upper(&bet, &s, 0.05, anytime), lo + 2);
+        ck_assert_double_le(cr_betting_lower(&bet, &s, 0.05, anytime), lo + 2);
+        ck_assert_double_le(cr_betting_upper(&bet, &s, 0.05, anytime), hi);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("betting bounds");
+    TCase *typical = tcase_create("typical");
+    tcase_set_timeout(typical, 60);
+    tcase_add_test(typical, equal_values_at_an_end_cost_hardly_more_than_the_exact_bound);
+    tcase_add_test(typical, two_values_cost_hardly_more_than_the_exact_binomial_bound);
+    tcase_add_test(typical, other_laws_come_close_to_the_normal_interval);
+    tcase_add_test(typical, both_ends_mirror_each_other);
+    tcase_add_test(typical, bounds_follow_the_unit);
+    tcase_add_test(typical, bounds_of_all_counts_use_what_came_before_only);
+    tcase_add_test(typical, bounds_hold_at_tiny_alpha);
+    tcase_add_loop_test(typical, rejected_means_are_all_from_one_point_on, 0, 10);
+    suite_add_tcase(suite, typical);
+    TCase *hostile = tcase_create("hostile");
+    tcase_add_test(hostile, bounds_are_trivial_where_nothing_is_known);
+    tcase_add_test(hostile, pilot_values_outside_the_range_are_left_out);
+    tcase_add_test(hostile, bounds_stay_outward_far_from_zero);
+    suite_add_tcase(suite, hostile);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
