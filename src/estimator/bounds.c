@@ -17,8 +17,11 @@ uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
 {
     uint32_t facts = q->output < 0 ? 0 : CERTREG_MEAN | CERTREG_RANGE;
     if (q->score != CERTREG_SCORE_MEDIAN) facts |= CERTREG_VARIANCE;
-    if (q->interval != CERTREG_INTERVAL_FINITE && cr_estimator_has_gradient(e)) facts |= CERTREG_GRADIENT;
-    return q->family ? facts & q->family : facts;
+    /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is named. */
+    const int named = (q->family & CERTREG_GRADIENT) != 0;
+    if (cr_estimator_has_gradient(e) && (named || !cr_inquiry_without_normality(q)) && !cr_inquiry_without_normality(q)) facts |= CERTREG_GRADIENT;
+    if (q->family) facts &= q->family;
+    return cr_inquiry_without_normality(q) && facts & CERTREG_VARIANCE && q->output >= 0 ? facts | CERTREG_MOMENT : facts;
 }
 
 static certreg_bounds blank(const certreg_estimator *e, const cr_inquiry *inquiry)
@@ -241,9 +244,9 @@ static certreg_status find_paper(certreg_estimator *e, const cr_inquiry *inquiry
 }
 
 /* Two-valued scores share alpha with the gradient only where there is one; an arc never has one. */
-static double exact_alpha(const cr_condition *c, uint32_t facts, double alpha)
+static double moments_alpha(const cr_condition *c, uint32_t facts, double alpha)
 {
-    return c->score.kind == CR_SCORE_SIGN && facts & CERTREG_GRADIENT ? (1 - gradient_share) * alpha : alpha;
+    return c->score.kind != CR_SCORE_ARC && facts & CERTREG_GRADIENT ? (1 - gradient_share) * alpha : alpha;
 }
 
 certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
@@ -261,7 +264,9 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
     if (inquiry->question.interval == CERTREG_INTERVAL_PAPER) return find_paper(e, inquiry, out, abstained);
     for (int i = 0; i < inquiry->conditions; i++) {
         const cr_condition *c = inquiry->condition + i;
-        if (c->exact) bound_exactly(e, inquiry, c, exact_alpha(c, facts, inquiry->question.alpha), out + i);
+        const double alpha = moments_alpha(c, facts, inquiry->question.alpha);
+        if (c->exact) bound_exactly(e, inquiry, c, alpha, out + i);
+        else if (cr_inquiry_without_normality(&inquiry->question)) cr_finite_find(e, inquiry, &c->score, facts, alpha, out + i);
         else *abstained |= bound_moments(e, inquiry, c, out + i);
     }
     if (*abstained || !(facts & CERTREG_GRADIENT)) return CERTREG_OK;

@@ -2,12 +2,14 @@
 #include "base/structs.h"
 #include "estimator/estimator.h"
 #include "estimator/psi.h"
+#include "estimator/second.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
+enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = offsetof(certreg_plan, second_order_bytes) };
 static const double half_turn = 3.14159265358979323846;
 
 static int on_device(const certreg_backend *backend)
@@ -39,7 +41,20 @@ static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const 
     at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
-static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, cr_buffers *at)
+static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t active, cr_second_room *at)
+{
+    const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
+    at->tile = shape.tile;
+    at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
+    for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, times(shape.tile, model->inputs), sizeof(float));
+    at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
+    at->weights = cr_arena_take(arena, plan->capacity, sizeof(float));
+    at->sums = cr_arena_take(arena, plan->capacity, sizeof(double));
+    at->matrix = shape.matrix ? cr_arena_take(arena, times(active, active), sizeof(float)) : NULL;
+    at->eigen = shape.matrix ? cr_arena_take(arena, times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
+}
+
+static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active, cr_buffers *at)
 {
     at->scale = cr_arena_take(arena, model->inputs, sizeof(float));
     at->mask = cr_arena_take(arena, model->inputs, sizeof(float));
@@ -48,11 +63,13 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->kind = cr_arena_take(arena, model->outputs, sizeof(int32_t));
     at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
+    at->centre = cr_arena_take(arena, model->outputs, sizeof(double));
     lay_out_batch(arena, model, columns, at);
     at->y_host = at->y;
     at->record = cr_arena_take(arena, times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, at);
+    if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, &at->second);
 }
 
 /* ---- what the caller said, checked and with its defaults ---------------------------------------------------------------------- */
@@ -103,13 +120,13 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
 
 static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE;
+    const uint32_t usual = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, known = usual | CERTREG_SECOND_ORDER;
     if (!plan->capacity) return cr_fail(why, CERTREG_INVALID, "plan.capacity is 0; give the most samples that one input may take");
     if (plan->facts & ~known)
         return cr_fail(why, CERTREG_INVALID, "plan.facts asks for 0x%x, which this version does not estimate", plan->facts & ~known);
     if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
         return cr_fail(why, CERTREG_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits", plan->flags, plan->reserved);
-    if (!plan->facts) plan->facts = known;
+    if (!plan->facts) plan->facts = usual;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < 64 || plan->blocks > 65536)
         return cr_fail(why, CERTREG_INVALID, "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
@@ -118,6 +135,15 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
     else if (plan->pilot >= plan->capacity)
         return cr_fail(why, CERTREG_INVALID, "plan.pilot = %zu leaves nothing of plan.capacity = %zu", plan->pilot, plan->capacity);
     return CERTREG_OK;
+}
+
+static certreg_status check_second(const certreg_model *model, const certreg_plan *plan, size_t active, certreg_error *why)
+{
+    if (!(plan->facts & CERTREG_SECOND_ORDER)) return CERTREG_OK;
+    const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
+    if (shape.tile) return CERTREG_OK;
+    return cr_fail(why, CERTREG_NO_MEMORY, "plan.second_order_bytes is too little for the second order of %zu inputs: it takes at least %zu",
+                   model->inputs, shape.bytes);
 }
 
 typedef struct request { /* everything create and size agree upon */
@@ -136,11 +162,12 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     if (!status) status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, why);
+    if (!status) status = check_second(&out->model, &out->plan, out->active, why);
     if (status) return status;
     cr_arena arena = {0};
     cr_buffers none;
     cr_arena_take(&arena, 1, sizeof(certreg_estimator));
-    lay_out(&arena, &out->model, &out->plan, out->columns, &none);
+    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, &none);
     if (arena.overflow)
         return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
                        out->model.batch, out->plan.capacity);
@@ -199,7 +226,7 @@ static certreg_estimator *build(void *memory, const request *r)
     e->active = r->active;
     e->owns_memory = !r->plan.memory;
     e->process = (int64_t)getpid();
-    lay_out(&arena, &r->model, &r->plan, r->columns, &e->at);
+    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, &e->at);
     copy_model(e, r);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);

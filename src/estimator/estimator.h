@@ -9,10 +9,23 @@
 
 #define CR_TILE 512u /* samples whose weights are held at once during a replay; a multiple of CR_REPLAY_CHUNK */
 
+#define CR_SECOND_EIGEN_ROOM 36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the values */
+
+typedef struct cr_second_room { /* for the second order; all NULL without it */
+    size_t tile;              /* rows */
+    float *zero;              /* inputs: a point to draw noise about */
+    float *rows[2];           /* tile * inputs each */
+    float *products;          /* tile * tile */
+    float *matrix, *eigen;    /* active * active, active * CR_SECOND_EIGEN_ROOM; or NULL: see cr_second_choose */
+    float *weights;           /* capacity */
+    double *sums;             /* capacity: of the products of a sample with all others */
+} cr_second_room;
+
 typedef struct cr_buffers { /* all memory of an estimator; one layout function counts and carves it */
     float *scale, *mask;       /* inputs: noise scale; 1 where it is positive */
     int32_t *kind;             /* outputs */
     double *lo, *hi;           /* outputs: declared range; a full turn for angles */
+    double *centre;            /* outputs: what is subtracted before their norm is taken */
     float *z, *step;           /* inputs: the input; sigma * scale */
     float *x, *y;              /* a batch of the model; on a device they live there */
     float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
@@ -23,6 +36,7 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     double *dots, *norms;      /* CR_TILE each */
     float *direction;          /* inputs */
     double *paths;             /* CR_CLOSED_ROOM */
+    cr_second_room second;
 } cr_buffers;
 
 struct certreg_estimator {

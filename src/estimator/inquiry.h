@@ -31,6 +31,7 @@ double cr_inquiry_period(const certreg_estimator *, const certreg_question *); /
 int cr_inquiry_orders(const certreg_estimator *, const certreg_question *);    /* REACH by order statistics */
 int cr_inquiry_about_output(const certreg_question *);                         /* bounds of f itself are asked, not of scores */
 int cr_inquiry_is_closed(const certreg_question *);                            /* the closed test of a wanted radius */
+int cr_inquiry_without_normality(const certreg_question *);                    /* FINITE, ANYTIME */
 
 /* ---- inquiry.c */
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1; WRONG_STATE otherwise. */
@@ -50,6 +51,11 @@ double cr_looks_anytime(const certreg_estimator *, const cr_inquiry *, const cr_
 int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition *, size_t look, uint64_t failures);
 /* No continuation of the record can prove the wanted radius; known of two-valued scores only. */
 int cr_looks_hopeless(certreg_estimator *, const cr_inquiry *);
+
+/* ---- finite.c */
+/* Bounds without normality of a score with a finite range: its second moment about a centre from the pilot, or its mean where the facts
+ * lack the variance; of the output itself both. */
+void cr_finite_find(const certreg_estimator *, const cr_inquiry *, const cr_score *, uint32_t facts, double alpha, certreg_bounds *out);
 
 /* ---- norm.c */
 /* Bounds of CERTREG_OUTPUT_NORM. *abstained: the interval says nothing. */

@@ -1,6 +1,7 @@
 /* All outputs as one vector (theory 7): bounds of the trace of their covariance and of the Frobenius norm of the scaled Jacobian. They
  * enter the solver as variance and gradient norm of one function without a range. */
 #include "base/normal.h"
+#include "estimator/betting.h"
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
 #include "estimator/moments.h"
@@ -23,27 +24,53 @@ static size_t first_of(const certreg_estimator *e, const cr_inquiry *inquiry)
     return inquiry->main_first + (e->plan.pilot == 0);
 }
 
-static void add_squares(const certreg_estimator *e, size_t output, size_t first, size_t count, double centre, double *square)
+/* ||f - c||^2 of one sample. */
+static double square_of(const certreg_estimator *e, size_t sample)
 {
-    for (size_t i = 0; i < count; i++) {
-        const double gap = (double)cr_record_value(e, first + i, output) - centre;
-        square[i] += gap * gap;
+    double sum = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const double gap = (double)cr_record_value(e, sample, k) - e->at.centre[k];
+        sum += gap * gap;
     }
+    return sum;
 }
 
-/* Moments of ||f - c||^2 over the main samples, tile by tile. */
 static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, cr_moments *m)
 {
-    double square[CR_TILE];
     cr_moments_start(m, 0);
-    for (size_t at = first_of(e, inquiry); at < inquiry->samples; at += CR_TILE) {
-        const size_t count = inquiry->samples - at < CR_TILE ? inquiry->samples - at : CR_TILE;
-        memset(square, 0, sizeof square);
-        for (size_t k = 0; k < e->model.outputs; k++) add_squares(e, k, at, count, centre_of(e, k), square);
-        for (size_t i = 0; i < count; i++) cr_moments_add(m, square[i]);
-    }
+    for (size_t i = first_of(e, inquiry); i < inquiry->samples; i++) cr_moments_add(m, square_of(e, i));
 }
 
+/* ---- without normality ------------------------------------------------------------------------------------------------------------ */
+typedef struct course {
+    const certreg_estimator *e;
+    size_t first;
+} course;
+
+static double value_at(const void *of, size_t i)
+{
+    const course *c = of;
+    return square_of(c->e, c->first + i);
+}
+
+static void bound_without_normality(const certreg_estimator *e, const cr_inquiry *inquiry, double alpha, certreg_bounds *b)
+{
+    double most = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const double far = fmax(e->at.hi[k] - e->at.centre[k], e->at.centre[k] - e->at.lo[k]);
+        most += far * far;
+    }
+    most *= 1 + 1e-12;
+    cr_bet bet;
+    cr_betting_start(&bet, 0, most);
+    for (size_t i = e->noise.centre != 0; i < inquiry->main_first; i++) cr_betting_learn(&bet, square_of(e, i));
+    const course main = {e, first_of(e, inquiry)};
+    const cr_series series = {value_at, &main, inquiry->samples - main.first};
+    b->variance_hi = cr_betting_upper(&bet, &series, alpha, inquiry->question.interval == CERTREG_INTERVAL_ANYTIME) * (1 + 1e-12);
+    b->facts |= CERTREG_VARIANCE;
+}
+
+/* ---- asymptotic ------------------------------------------------------------------------------------------------------------------- */
 /* tr Cov f <= E ||f - c||^2 for every c. */
 static int bound_variance(const cr_moments *m, double tail, certreg_bounds *b)
 {
@@ -59,7 +86,7 @@ static certreg_status add_output(certreg_estimator *e, const cr_inquiry *inquiry
 {
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
     const size_t first = first_of(e, inquiry), cells = e->plan.blocks * e->plan.blocks;
-    cr_sums_job job = {.score = {&identity, NULL}, .centre = {centre_of(e, output), 0}, .functions = 1, .output = output,
+    cr_sums_job job = {.score = {&identity, NULL}, .centre = {e->at.centre[output], 0}, .functions = 1, .output = output,
                        .first = first, .count = inquiry->samples - first};
     const certreg_status status = cr_sums_blocks(e, &job);
     if (status) return status;
@@ -95,6 +122,9 @@ certreg_status cr_norm_find(certreg_estimator *e, const cr_inquiry *inquiry, uin
 {
     const double alpha = inquiry->question.alpha, share = facts & CERTREG_GRADIENT ? 0.5 : 1;
     cr_moments m;
+    *abstained = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) e->at.centre[k] = centre_of(e, k);
+    if (cr_inquiry_without_normality(&inquiry->question)) return bound_without_normality(e, inquiry, alpha, b), CERTREG_OK;
     collect(e, inquiry, &m);
     *abstained = bound_variance(&m, share * alpha, b) || is_sparse(e, &m);
     if (*abstained || !(facts & CERTREG_GRADIENT)) return CERTREG_OK;

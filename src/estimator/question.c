@@ -44,7 +44,7 @@ static int has_range(const certreg_estimator *e, int32_t output)
     return isfinite(e->at.lo[output]) && isfinite(e->at.hi[output]);
 }
 
-static int without_normality(const certreg_question *q)
+int cr_inquiry_without_normality(const certreg_question *q)
 {
     return q->interval == CERTREG_INTERVAL_FINITE || q->interval == CERTREG_INTERVAL_ANYTIME;
 }
@@ -98,11 +98,11 @@ static certreg_status check_score(certreg_estimator *e, const certreg_question *
     if (q->interval == CERTREG_INTERVAL_PAPER && (!mean || q->promise != CERTREG_PROMISE_TRUE_MEAN))
         return invalid(e, "interval", q->interval, "the paper's intervals belong to the mean and to CERTREG_PROMISE_TRUE_MEAN");
     if (q->score == CERTREG_SCORE_CIRCULAR_MEAN && !cr_inquiry_is_angle(e, q)) return invalid(e, "score", q->score, "the circular mean needs an output that is an angle");
-    if (!median && without_normality(q))
+    if (!median && cr_inquiry_without_normality(q))
         return invalid(e, "score", q->score, "finite-sample intervals exist for the median only in this version; choose CERTREG_INTERVAL_ASYMPTOTIC");
     if (median && q->family && (!(q->family & CERTREG_MEAN) || !(q->family & CERTREG_RANGE)))
         return invalid(e, "family", q->family, "the median is certified by its mean score and range: include both, or use 0");
-    if (mean && without_normality(q) && q->output >= 0 && !has_range(e, q->output))
+    if (mean && cr_inquiry_without_normality(q) && q->output >= 0 && !has_range(e, q->output))
         return invalid(e, "interval", q->interval, "bounds of a mean without normality need the range of the output: declare model.lo and model.hi");
     return CERTREG_OK;
 }
@@ -110,13 +110,15 @@ static certreg_status check_score(certreg_estimator *e, const certreg_question *
 static certreg_status check_norm(certreg_estimator *e, const certreg_question *q)
 {
     if (q->output != CERTREG_OUTPUT_NORM) return CERTREG_OK;
+    if (cr_inquiry_without_normality(q) && q->family & CERTREG_GRADIENT)
+        return invalid(e, "family", q->family, "without normality a norm is certified by its variance alone: CERTREG_FAMILY_C, or 0");
     if (q->score != CERTREG_SCORE_MEAN || q->promise != CERTREG_PROMISE_TRUE_MEAN)
         return invalid(e, "output", q->output, "the norm of all outputs goes with CERTREG_SCORE_MEAN and CERTREG_PROMISE_TRUE_MEAN");
     if (q->interval == CERTREG_INTERVAL_PAPER) return invalid(e, "interval", q->interval, "the paper's intervals are those of one output");
     if (q->family & ~(uint32_t)CERTREG_FAMILY_CG) return invalid(e, "family", q->family, "a norm is certified by variance and gradient: CERTREG_FAMILY_C, _CG, or 0");
     for (size_t k = 0; k < e->model.outputs; k++) {
         if (e->at.kind[k] != CERTREG_REAL) return invalid(e, "output", q->output, "the norm of all outputs needs them to be REAL, not angles");
-        if (without_normality(q) && !has_range(e, (int32_t)k))
+        if (cr_inquiry_without_normality(q) && !has_range(e, (int32_t)k))
             return invalid(e, "interval", q->interval, "bounds without normality need the range of every output: declare model.lo and model.hi");
     }
     return CERTREG_OK;

@@ -1,0 +1,108 @@
+/* Bounds of bounded scores, and of outputs with a declared range, that hold at every number of samples (theory 6). */
+#include "estimator/betting.h"
+#include "estimator/inquiry.h"
+#include <float.h>
+#include <math.h>
+
+/* Of alpha, what the two ends of the mean take together where the output itself is asked for; the second moment has the rest. */
+static const double ends_share = 0.25;
+
+enum { SQUARES, VALUES };
+
+typedef struct course { /* what is bet upon: (u - centre)^2, or u */
+    const certreg_estimator *e;
+    const cr_inquiry *inquiry;
+    const cr_score *score;
+    size_t first;
+    double centre;
+    int what;
+} course;
+
+static double value_at(const void *of, size_t i)
+{
+    const course *c = of;
+    const double u = cr_score_value(c->score, cr_record_value(c->e, c->first + i, (size_t)c->inquiry->question.output));
+    if (c->what == VALUES) return u;
+    return (u - c->centre) * (u - c->centre);
+}
+
+static course course_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, int what, double centre)
+{
+    return (course){.e = e, .inquiry = inquiry, .score = score, .centre = centre, .what = what};
+}
+
+static cr_bet bet_on(course *c, double lo, double hi)
+{
+    cr_bet bet;
+    cr_betting_start(&bet, lo, hi);
+    for (c->first = c->e->noise.centre != 0; c->first < c->inquiry->main_first; c->first++) cr_betting_learn(&bet, value_at(c, 0));
+    return bet;
+}
+
+static double bound(course *c, double lo, double hi, double alpha, int upper)
+{
+    const cr_bet bet = bet_on(c, lo, hi);
+    const int anytime = c->inquiry->question.interval == CERTREG_INTERVAL_ANYTIME;
+    c->first = c->inquiry->main_first;
+    const cr_series series = {value_at, c, c->inquiry->samples - c->inquiry->main_first};
+    return upper ? cr_betting_upper(&bet, &series, alpha, anytime) : cr_betting_lower(&bet, &series, alpha, anytime);
+}
+
+/* ---- one bound for mean and variance ---------------------------------------------------------------------------------------------- */
+/* About E u^2 / E u the second moment loses nothing: there the set of means and variances that it allows touches the curve of those
+ * that are certified as far (theory 6; exactly so without a range). The pilot decides, with the score of the prediction itself as one
+ * more sample. */
+static double best_centre(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double least, double greatest)
+{
+    const double own = fmin(fmax(cr_score_value(score, (float)inquiry->prediction), least), greatest);
+    double sum = own, square = own * own;
+    for (size_t i = e->noise.centre != 0; i < inquiry->main_first; i++) {
+        const double u = cr_score_value(score, cr_record_value(e, i, (size_t)inquiry->question.output));
+        sum += u;
+        square += u * u;
+    }
+    const double most = greatest + (greatest - least);
+    return sum > 0 ? fmin(square / sum, most) : most;
+}
+
+static double pilot_mean(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double least, double greatest)
+{
+    const size_t first = e->noise.centre != 0;
+    double sum = 0;
+    for (size_t i = first; i < inquiry->main_first; i++) sum += cr_score_value(score, cr_record_value(e, i, (size_t)inquiry->question.output));
+    const double mean = sum / (double)(inquiry->main_first - first);
+    return mean >= least && mean <= greatest ? mean : 0.5 * (least + greatest);
+}
+
+static void bound_moment(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double centre, double alpha, certreg_bounds *b)
+{
+    const double far = fmax(b->range_hi - centre, centre - b->range_lo), most = far * far * (1 + 4 * DBL_EPSILON);
+    course squares = course_of(e, inquiry, score, SQUARES, centre);
+    b->moment_centre = centre;
+    b->moment_hi = bound(&squares, 0, most, alpha, 1) * (1 + 4 * DBL_EPSILON);
+    b->facts |= CERTREG_MOMENT;
+    const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON); /* the mean cannot be farther from the centre */
+    b->mean_lo = fmax(b->mean_lo, nextafter(centre - reach, -INFINITY));
+    b->mean_hi = fmin(b->mean_hi, nextafter(centre + reach, INFINITY));
+}
+
+static void bound_mean(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double alpha, int both, certreg_bounds *b)
+{
+    course values = course_of(e, inquiry, score, VALUES, 0);
+    const double share = both ? alpha / 2 : alpha;
+    b->mean_lo = bound(&values, b->range_lo, b->range_hi, share, 0);
+    if (both) b->mean_hi = bound(&values, b->range_lo, b->range_hi, share, 1);
+}
+
+void cr_finite_find(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, uint32_t facts, double alpha, certreg_bounds *b)
+{
+    const int32_t k = inquiry->question.output;
+    const int output = score->kind == CR_SCORE_OUTPUT, moment = (facts & CERTREG_VARIANCE) != 0;
+    cr_score_range(score, e->at.lo[k], e->at.hi[k], &b->range_lo, &b->range_hi);
+    b->facts = CERTREG_MEAN | CERTREG_RANGE;
+    b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
+    if (output || !moment) bound_mean(e, inquiry, score, output && moment ? ends_share * alpha : alpha, output, b);
+    if (!moment) return;
+    const double centre = output ? pilot_mean(e, inquiry, score, b->range_lo, b->range_hi) : best_centre(e, inquiry, score, b->range_lo, b->range_hi);
+    bound_moment(e, inquiry, score, centre, output ? (1 - ends_share) * alpha : alpha, b);
+}
