@@ -7,6 +7,9 @@
 /* ---- the closed test ------------------------------------------------------------------------------------------------------------- */
 static const double negligible = 1e-40; /* such a share of paths is counted as passed instead of being followed */
 
+static const double least_exponent = -600; /* exp of it is far from underflow */
+static const double most_steps = 5e7;      /* one trial after the other: what takes longer counts as lack of room */
+
 typedef struct paths { /* share of the paths that have not passed, by their number of failures low .. high */
     double *share;
     size_t low, high;
@@ -17,6 +20,34 @@ static void one_trial(paths *p, double q, size_t most)
     if (p->high < most) p->share[++p->high] = 0;
     for (size_t k = p->high; k > p->low; k--) p->share[k] = p->share[k] * (1 - q) + p->share[k - 1] * q;
     p->share[p->low] *= 1 - q;
+}
+
+/* Many trials at once: by the binomial law of their failures, whose first terms go to `law`. Their number is such that the first is no
+ * underflow. From the upper end down, so that what is read has not been written yet. */
+static void several_trials(paths *p, double q, uint64_t trials, size_t most, double *law)
+{
+    const size_t high = trials < most - p->high ? p->high + (size_t)trials : most;
+    law[0] = exp((double)trials * log1p(-q));
+    for (size_t i = 1; i <= high - p->low; i++) law[i] = trials >= i ? law[i - 1] * ((double)(trials - i + 1) / (double)i) * (q / (1 - q)) : 0;
+    for (size_t k = p->high + 1; k <= high; k++) p->share[k] = 0;
+    for (size_t k = high + 1; k-- > p->low;) {
+        double sum = 0;
+        for (size_t i = k > p->high ? k - p->high : 0; i <= k - p->low; i++) sum += p->share[k - i] * law[i];
+        p->share[k] = sum;
+    }
+    p->high = high;
+}
+
+/* `law`: room for most + 1 numbers, or NULL. */
+static void advance(paths *p, double q, uint64_t trials, size_t most, double *law)
+{
+    const double safe = floor(least_exponent / log1p(-q));
+    while (trials > 0) {
+        const uint64_t together = (double)trials < safe ? trials : (uint64_t)fmax(1, safe);
+        if (law && together > 1) several_trials(p, q, together, most, law);
+        else one_trial(p, q, most);
+        trials -= law ? together : 1;
+    }
 }
 
 /* Takes out the paths that pass at this look, and what is too little to matter at the upper end. */
@@ -33,16 +64,16 @@ double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const i
     double crossed = 0;
     if (!count || critical[count - 1] < 0) return 0;
     const size_t most = (size_t)critical[count - 1]; /* whoever has failed more often never passes any more */
-    if (most + 1 > room) return NAN;
+    double *law = room / 2 > most ? work + most + 1 : NULL;
+    if (most + 1 > room || (!law && (double)looks[count - 1] * (double)most > most_steps)) return NAN;
     paths p = {.share = work};
     work[0] = 1;
-    uint64_t trial = 0;
     for (size_t j = 0; j < count; j++) {
-        for (; trial < looks[j] && p.low <= p.high; trial++) one_trial(&p, q, most);
+        advance(&p, q, looks[j] - (j ? looks[j - 1] : 0), most, law);
         crossed += take_out(&p, critical[j]);
         if (p.low > p.high) break;
     }
-    return crossed * (1 + 1e-14 * (double)looks[count - 1]); /* positive terms: each trial rounds twice at most */
+    return crossed * (1 + 1e-14 * (double)looks[count - 1]); /* positive terms: each trial rounds a few times at most */
 }
 
 static void set_level(const uint64_t *looks, size_t count, double q, double level, const int64_t *least, int64_t *critical)

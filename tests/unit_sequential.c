@@ -1,0 +1,234 @@
+/* Sequential tests of a probability: the closed one against enumeration and dynamic programming in long double, the mixture against
+ * its integral and its exact coverage. */
+#include "api_kit.h"
+#include "base/binomial.h"
+#include "base/sequential.h"
+
+enum { ROOM = 4096, MOST_LOOKS = 128, MOST_TRIALS = 2000 };
+static double work[ROOM];
+
+/* ---- looks ---------------------------------------------------------------------------------------------------------------------- */
+static size_t every_look(uint64_t *looks, uint64_t from, uint64_t by, uint64_t last)
+{
+    size_t count = 0;
+    for (uint64_t n = from; n < last && count + 1 < MOST_LOOKS; n += by) looks[count++] = n;
+    looks[count++] = last;
+    return count;
+}
+
+static size_t growing_looks(uint64_t *looks, double by, uint64_t last)
+{
+    size_t count = 0;
+    for (double n = 1; n < (double)last && count + 1 < MOST_LOOKS; n = fmax(n + 1, ceil(n * by))) looks[count++] = (uint64_t)n;
+    looks[count++] = last;
+    return count;
+}
+
+/* ---- the closed test: enumeration ------------------------------------------------------------------------------------------------ */
+static const struct {
+    uint64_t looks[6];
+    size_t count;
+    int64_t critical[6];
+} small_tests[] = {
+    {{1}, 1, {0}},
+    {{1, 2, 3}, 3, {-1, -1, 1}},
+    {{3, 7, 12}, 3, {-1, 1, 3}},
+    {{2, 4, 6, 8, 10, 12}, 6, {-1, 0, 0, 1, 2, 2}},
+    {{5, 6, 14}, 3, {0, 0, 6}},
+    {{1, 14}, 2, {0, 14}}, /* passed whatever comes */
+    {{4, 9}, 2, {0, -1}},  /* not ascending: only what the last look allows is asked for */
+    {{10, 14}, 2, {9, 9}},
+};
+
+/* Probability that the sequence of the bits of `word` passes: 1 or 0. */
+static int passes(unsigned word, const uint64_t *looks, size_t count, const int64_t *critical)
+{
+    for (size_t j = 0; j < count; j++)
+        if (__builtin_popcount(word & ((1u << looks[j]) - 1)) <= critical[j]) return 1;
+    return 0;
+}
+
+static long double enumerate(const uint64_t *looks, size_t count, double q, const int64_t *critical)
+{
+    const unsigned trials = (unsigned)looks[count - 1];
+    long double sum = 0;
+    for (unsigned word = 0; word < 1u << trials; word++) {
+        const int failures = __builtin_popcount(word);
+        if (passes(word, looks, count, critical)) sum += powl(q, failures) * powl(1 - (long double)q, (int)trials - failures);
+    }
+    return sum;
+}
+
+START_TEST(crossing_is_that_of_all_sequences_rounded_up)
+{
+    const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
+    const size_t count = small_tests[_i].count;
+    for (int s = 0; s < KIT_ROWS(shares); s++) {
+        const double got = cr_closed_crossing(small_tests[_i].looks, count, shares[s], small_tests[_i].critical, work, ROOM);
+        const long double want = small_tests[_i].critical[count - 1] < 0 ? 0 : enumerate(small_tests[_i].looks, count, shares[s], small_tests[_i].critical);
+        ck_assert_msg((long double)got >= want * (1 - 1e-18L) && (long double)got <= want * (1 + 1e-12L), "%g: %.17g, want %.17Lg", shares[s], got, want);
+    }
+}
+END_TEST
+
+/* ---- the closed test: dynamic programming by other means ------------------------------------------------------------------------- */
+static long double paths_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical)
+{
+    static long double share[MOST_TRIALS + 1];
+    long double crossed = 0;
+    uint64_t trial = 0;
+    memset(share, 0, sizeof share);
+    share[0] = 1;
+    for (size_t j = 0; j < count; j++) {
+        for (; trial < looks[j]; trial++)
+            for (uint64_t k = trial + 1; k <= trial + 1; k--) share[k] = share[k] * (1 - (long double)q) + (k ? share[k - 1] * (long double)q : 0);
+        for (int64_t k = 0; k <= critical[j] && (uint64_t)k <= trial; k++) crossed += share[k], share[k] = 0;
+    }
+    return crossed;
+}
+
+static const double shares[] = {0.5, 0.31, 0.16, 0.05, 0.011}, levels[] = {0.5, 0.05, 1e-6};
+enum { PLANS = 5, GRID = 3 * 5 * PLANS };
+
+typedef struct closed_case {
+    uint64_t looks[MOST_LOOKS];
+    size_t count;
+    double q, alpha;
+} closed_case;
+
+static closed_case case_of(int i)
+{
+    closed_case c = {.q = shares[i % 5], .alpha = levels[i / 5 % 3]};
+    switch (i / 15) {
+    case 0: c.count = every_look(c.looks, 1, 1, 100); break;
+    case 1: c.count = growing_looks(c.looks, 1.1, 1500); break;
+    case 2: c.count = every_look(c.looks, 64, 64, 640); break;
+    case 3: c.count = every_look(c.looks, 7, 293, 300); break;
+    default: c.count = every_look(c.looks, 400, 1, 400); break;
+    }
+    return c;
+}
+
+START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share)
+{
+    const closed_case c = case_of(_i);
+    int64_t critical[MOST_LOOKS];
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical);
+    long double before = 2;
+    for (int s = 0; s <= 10; s++) {
+        const double q = c.q + (1 - c.q) * 0.1 * s * s / 10;
+        const long double crossing = paths_crossing(c.looks, c.count, q, critical);
+        ck_assert_msg(crossing <= c.alpha, "at %g: %Lg > %g", q, crossing, c.alpha);
+        ck_assert(crossing <= before * (1 + 1e-15L));
+        before = crossing;
+        const double claimed = cr_closed_crossing(c.looks, c.count, q, critical, work, ROOM);
+        ck_assert_msg((long double)claimed >= crossing * (1 - 1e-17L) - 1e-300L, "%.17g, in truth %.17Lg", claimed, crossing);
+    }
+    for (size_t j = 1; j < c.count; j++) ck_assert(critical[j] >= critical[j - 1]);
+}
+END_TEST
+
+START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
+{
+    const closed_case c = case_of(_i);
+    int64_t critical[MOST_LOOKS];
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical);
+    for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
+    if (c.count == 1) ck_assert(critical[0] == cr_binomial_critical(c.looks[0], c.q, c.alpha));
+    if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3) return; /* too coarse to be filled */
+    ck_assert_msg(paths_crossing(c.looks, c.count, c.q, critical) > 0.6 * c.alpha, "%Lg of %g", paths_crossing(c.looks, c.count, c.q, critical), c.alpha);
+}
+END_TEST
+
+START_TEST(tests_for_greater_shares_pass_whatever_passed_for_lesser_ones)
+{
+    closed_case c = case_of(_i);
+    int64_t critical[2][MOST_LOOKS];
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical[0]);
+    for (int step = 1; step < 6; step++) {
+        const int64_t *least = critical[(step + 1) % 2];
+        int64_t *now = critical[step % 2];
+        c.q = fmin(0.95, c.q * (1 + 0.07 * step));
+        cr_closed_make(c.looks, c.count, c.q, c.alpha, least, work, ROOM, now);
+        for (size_t j = 0; j < c.count; j++) ck_assert(now[j] >= least[j]);
+        ck_assert(paths_crossing(c.looks, c.count, c.q, now) <= c.alpha);
+    }
+}
+END_TEST
+
+START_TEST(little_room_gives_a_weaker_test_that_is_still_valid)
+{
+    const closed_case c = case_of(_i);
+    int64_t full[MOST_LOOKS], critical[MOST_LOOKS], above[MOST_LOOKS];
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, full);
+    for (size_t room = 0; room < 40; room += 3) {
+        cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, room, critical);
+        ck_assert(paths_crossing(c.looks, c.count, c.q, critical) <= c.alpha);
+        for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
+        cr_closed_make(c.looks, c.count, fmin(0.9, 1.3 * c.q), c.alpha, full, work, room, above);
+        ck_assert(paths_crossing(c.looks, c.count, fmin(0.9, 1.3 * c.q), above) <= c.alpha);
+        for (size_t j = 0; j < c.count; j++) ck_assert(above[j] >= full[j]);
+    }
+}
+END_TEST
+
+START_TEST(work_is_not_touched_beyond_its_room)
+{
+    const closed_case c = case_of(_i);
+    int64_t critical[MOST_LOOKS];
+    double guarded[64];
+    for (size_t room = 0; room < 60; room += 7) {
+        for (int i = 0; i < 64; i++) guarded[i] = -7;
+        cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, guarded, room, critical);
+        for (size_t i = room; i < 64; i++) ck_assert_double_eq(guarded[i], -7);
+    }
+}
+END_TEST
+
+START_TEST(long_stretches_between_looks_lose_no_paths)
+{
+    const uint64_t looks[] = {100000, 850000};
+    const double q = 1e-3;
+    int64_t critical[2];
+    cr_closed_make(looks, 2, q, 0.05, NULL, work, ROOM, critical);
+    const double crossing = cr_closed_crossing(looks, 2, q, critical, work, ROOM);
+    const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q), second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
+    ck_assert_double_le(crossing, 0.05);
+    ck_assert_double_ge(crossing, fmax(first, second));
+    ck_assert_double_le(crossing, first + second);
+    double both = 0; /* by the number of failures at the first look */
+    for (uint64_t k = 0; k <= (uint64_t)critical[1]; k++) {
+        const double here = cr_binomial_cdf(k, looks[0], q) - (k ? cr_binomial_cdf(k - 1, looks[0], q) : 0);
+        both += here * ((int64_t)k <= critical[0] ? 1 : cr_binomial_cdf((uint64_t)critical[1] - k, looks[1] - looks[0], q));
+    }
+    ck_assert_double_eq_tol(crossing, both, 1e-8);
+}
+END_TEST
+
+START_TEST(hopeless_tests_are_never_passed)
+{
+    const uint64_t looks[] = {10, 20};
+    int64_t critical[2];
+    cr_closed_make(looks, 2, 1e-9, 0.05, NULL, work, ROOM, critical);
+    ck_assert(critical[0] == -1 && critical[1] == -1);
+    ck_assert_double_eq(cr_closed_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
+    ck_assert_double_eq(cr_closed_crossing(looks, 0, 0.3, critical, work, ROOM), 0);
+    critical[1] = 15;
+    ck_assert_double_nan(cr_closed_crossing(looks, 2, 0.3, critical, work, 15));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sequential: closed test");
+    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60);
+    tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0, KIT_ROWS(small_tests));
+    tcase_add_loop_test(typical, closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, 0, GRID);
+    tcase_add_loop_test(typical, closed_tests_use_most_of_alpha_and_beat_the_union_bound, 0, GRID);
+    tcase_add_loop_test(typical, tests_for_greater_shares_pass_whatever_passed_for_lesser_ones, 0, GRID);
+    tcase_add_loop_test(limits, little_room_gives_a_weaker_test_that_is_still_valid, 0, GRID);
+    tcase_add_loop_test(limits, work_is_not_touched_beyond_its_room, 0, GRID);
+    tcase_add_test(limits, long_stretches_between_looks_lose_no_paths);
+    tcase_add_test(limits, hopeless_tests_are_never_passed);
+    return kit_run(suite);
+}
