@@ -34,7 +34,7 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
-.PHONY: all deps check check-sanitize check-valgrind bench demo examples install uninstall clean distclean help FORCE
+.PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -133,6 +133,13 @@ $(OBJ)/bench/bench_network: $(OBJ)/bench/bench_network.o $(engine_sources:%.c=$(
 	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(LIBS)
 $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $< $(OBJ)/libcertreg.a -o $@ $(LIBS)
+
+certificates := $(sort $(wildcard bench/certificates/*.c)) examples/demo/images.c examples/demo/digits.c $(engine_sources)
+$(OBJ)/bench/certificates/%.o: ISA = $(shell pkg-config --cflags openblas)
+$(OBJ)/bench_certificates: $(certificates:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
+	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) -lz $(LIBS)
+bench-certificates: all $(OBJ)/bench_certificates ## Measure radii and calls against targets, and attack them (CERTREG_MNIST, BENCH_CACHE)
+	@$(OBJ)/bench_certificates
 
 # ---- the rest -------------------------------------------------------------------------------------------------------------------
 install: all ## Install into $(DESTDIR)$(PREFIX)

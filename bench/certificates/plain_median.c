@@ -1,0 +1,84 @@
+#include "plain_median.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/binomial.h"
+#include "base/normal.h"
+#include "lab.h"
+
+static const double pi = 3.14159265358979323846;
+
+static double circular_mean(const float *y, size_t count)
+{
+    double cosines = 0.0, sines = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        cosines += cos((double)y[i] * pi / 180.0);
+        sines += sin((double)y[i] * pi / 180.0);
+    }
+    return atan2(sines, cosines) * 180.0 / pi;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Degrees from the origin, ascending; NULL without memory. */
+static double *sorted(const float *y, size_t count, double origin)
+{
+    double *t = malloc((count > 0 ? count : 1) * sizeof *t);
+    for (size_t i = 0; t != NULL && i < count; i++)
+        t[i] = lab_apart(origin, (double)y[i]);
+    if (t != NULL)
+        qsort(t, count, sizeof *t, ascending);
+    return t;
+}
+
+static double median(const float *y, size_t count)
+{
+    const double origin = circular_mean(y, count);
+    double *t = sorted(y, count, origin);
+    const double middle = t != NULL && count > 0 ? origin + 0.5 * (t[(count - 1) / 2] + t[count / 2]) : NAN;
+    free(t);
+    return middle;
+}
+
+/* Of ordered values, the `beyond` least and greatest lie outside of the tolerance: the largest radius whose order statistics do not. */
+static double radius_of(size_t beyond, size_t count, double sigma)
+{
+    const double miss = cr_binomial_upper(beyond, count, 0.5 * lab_alpha);
+    return miss < 0.5 ? sigma * cr_normal_quantile_sf(miss) : 0.0;
+}
+
+/* At radius R the lower end is y_(k) with k the largest for which Binomial(count, Phi(-R/sigma)) stays below k with probability at most
+ * alpha/2. It lies inside iff k exceeds the number of outputs beyond the tolerance on that side, so that the largest R is where
+ * Phi(-R/sigma) is the upper binomial bound of that number. */
+double plain_median_radius(const float *pilot, size_t pilots, const float *y, size_t count, double sigma)
+{
+    const double prediction = median(pilot, pilots), origin = circular_mean(y, count);
+    double *t = sorted(y, count, origin);
+    const double middle = lab_apart(origin, prediction);
+    size_t below = 0, above = 0;
+    if (t == NULL || isnan(middle))
+        below = above = count;
+    for (size_t i = 0; t != NULL && i < count; i++) {
+        below += t[i] <= middle - lab_tolerance;
+        above += t[i] >= middle + lab_tolerance;
+    }
+    free(t);
+    return radius_of(below > above ? below : above, count, sigma);
+}
+
+double point_radius(const float *y, size_t count, double prediction, double sigma)
+{
+    double below = 0.0, above = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const double t = lab_apart(prediction, (double)y[i]);
+        below += t <= -lab_tolerance;
+        above += t >= lab_tolerance;
+    }
+    const double share = fmax(0.5, fmax(below, above)) / (double)count;
+    return share < 0.5 ? sigma * cr_normal_quantile_sf(share) : 0.0;
+}
