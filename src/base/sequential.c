@@ -27,12 +27,13 @@ static void one_trial(paths *p, double q, size_t most)
 static void several_trials(paths *p, double q, uint64_t trials, size_t most, double *law)
 {
     const size_t high = trials < most - p->high ? p->high + (size_t)trials : most;
+    const size_t terms = trials < high - p->low ? (size_t)trials : high - p->low;
     law[0] = exp((double)trials * log1p(-q));
-    for (size_t i = 1; i <= high - p->low; i++) law[i] = trials >= i ? law[i - 1] * ((double)(trials - i + 1) / (double)i) * (q / (1 - q)) : 0;
-    for (size_t k = p->high + 1; k <= high; k++) p->share[k] = 0;
+    for (size_t i = 1; i <= terms; i++) law[i] = law[i - 1] * ((double)(trials - i + 1) / (double)i) * (q / (1 - q));
     for (size_t k = high + 1; k-- > p->low;) {
+        const size_t from = k > p->high ? k - p->high : 0, to = k - p->low < terms ? k - p->low : terms;
         double sum = 0;
-        for (size_t i = k > p->high ? k - p->high : 0; i <= k - p->low; i++) sum += p->share[k - i] * law[i];
+        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * law[i];
         p->share[k] = sum;
     }
     p->high = high;

@@ -103,8 +103,8 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, c
     size_t at = inquiry->main_first;
     uint64_t failures = 0;
     cr_looks_make(e, &inquiry->question, &looks);
-    for (size_t j = 0; j < looks.count && at < inquiry->samples; j++) {
-        const size_t end = looks.at[j] < inquiry->samples && j + 1 < looks.count ? (size_t)looks.at[j] : inquiry->samples;
+    for (size_t j = 0; at < inquiry->samples; j++) { /* at each look, and at last at all there is */
+        const size_t end = j < looks.count && looks.at[j] < inquiry->samples ? (size_t)looks.at[j] : inquiry->samples;
         failures += failures_at(e, inquiry, c, at, end);
         at = end;
         const uint64_t trials = at - inquiry->main_first;
