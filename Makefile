@@ -18,7 +18,9 @@ WARN    := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -W
 # -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are the same everywhere.
 CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
 CFLAGS_ALL   := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno $(WARN) $(CFLAGS) $(EXTRA)
-LIBS    := -lm -lpthread -ldl
+# BLAS and LAPACK serve the second order alone (theory 8).
+BLAS    := -llapacke -lopenblas
+LIBS    := $(BLAS) -lm -lpthread -ldl
 config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' | sha256sum | cut -c1-12)
 OBJ     := lib/.obj/$(config)
 
@@ -45,6 +47,7 @@ ifeq ($(shell uname -m),x86_64)
 $(OBJ)/%_avx2.o:   ISA := -mavx2 -mfma
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
+$(OBJ)/src/estimator/second_blas.o: ISA = $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -MMD -MP -c $< -o $@

@@ -22,8 +22,8 @@ tell 'they have a version' "$(nm -D --defined-only "$library" | awk '$2 != "A"' 
 dynamic=$(readelf -dW "$library")
 soname=$(sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p' <<<"$dynamic")
 tell 'the SONAME is libcertreg.so.0' "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
-tell 'only libc, libm, threads and the loader are needed' \
-    "$(grep NEEDED <<<"$dynamic" | grep -Ev '\[(libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*)\.so\.[0-9]+\]')"
+tell 'only libc, libm, threads, the loader, OpenBLAS and LAPACKE are needed' \
+    "$(grep NEEDED <<<"$dynamic" | grep -Ev '\[(libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*|libopenblas|liblapacke)\.so\.[0-9]+\]')"
 tell 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
 # Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the names left out are those of
