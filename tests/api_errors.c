@@ -70,7 +70,7 @@ static const spoil creation[] = {
     {"plan.capacity", CERTREG_INVALID, PLAN(capacity), 'z', 0, 0, NULL},
     {"capacity", CERTREG_NO_MEMORY, PLAN(capacity), 'z', 0, SIZE_MAX, NULL},
     {"capacity", CERTREG_NO_MEMORY, PLAN(capacity), 'z', 0, SIZE_MAX / 2 + 1, NULL}, /* 2 outputs: the product wraps to 0 */
-    {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', CERTREG_SECOND_ORDER, 0, NULL},
+    {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', 64, 0, NULL},
     {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', 32 + 1, 0, NULL},
     {"plan.flags", CERTREG_INVALID, PLAN(flags), 'i', 2, 0, NULL},
     {"plan.reserved", CERTREG_INVALID, PLAN(reserved), 'i', 1, 0, NULL},

@@ -4,14 +4,21 @@
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
 #include "estimator/moments.h"
+#include "estimator/second.h"
 #include "estimator/sums.h"
 #include <math.h>
 #include <string.h>
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
 
-/* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of MEAN_SHARE each. */
-static const double mean_share = 0.25, variance_share = 0.25, gradient_share = 0.5;
+/* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of mean_share each. A second order takes its
+ * share from the gradient's. */
+static const double mean_share = 0.25, variance_share = 0.25, correlations_share = 0.5, second_share = 0.2;
+
+static double gradient_share(uint32_t facts)
+{
+    return facts & CERTREG_SECOND_ORDER ? correlations_share - second_share : correlations_share;
+}
 
 uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
 {
@@ -20,6 +27,7 @@ uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
     /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is named. */
     const int named = (q->family & CERTREG_GRADIENT) != 0;
     if (cr_estimator_has_gradient(e) && (named || !cr_inquiry_without_normality(q)) && !cr_inquiry_without_normality(q)) facts |= CERTREG_GRADIENT;
+    if (e->plan.facts & CERTREG_SECOND_ORDER && q->output >= 0 && q->interval == CERTREG_INTERVAL_ASYMPTOTIC) facts |= CERTREG_SECOND_ORDER;
     if (q->family) facts &= q->family;
     return cr_inquiry_without_normality(q) && facts & CERTREG_VARIANCE && q->output >= 0 ? facts | CERTREG_MOMENT : facts;
 }
@@ -195,9 +203,8 @@ static double kurtosis_of(const certreg_estimator *e, const cr_inquiry *inquiry,
     return second > 0 ? fourth / (second * second) * (double)(inquiry->samples - inquiry->main_first) : INFINITY;
 }
 
-static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *inquiry, gradient_job *job)
+static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *inquiry, double alpha, gradient_job *job)
 {
-    const double alpha = gradient_share * inquiry->question.alpha;
     int linear[2] = {0, 0};
     certreg_status status = CERTREG_OK;
     if (!is_clipped(job->sums.score[0])) status = pilot_is_linear(e, inquiry, job, linear);
@@ -229,6 +236,21 @@ static gradient_job job_of(const certreg_estimator *e, const cr_inquiry *inquiry
     return job;
 }
 
+/* ---- second order --------------------------------------------------------------------------------------------------------------- */
+static certreg_status bound_second_orders(certreg_estimator *e, const cr_inquiry *inquiry, const gradient_job *job)
+{
+    for (size_t f = 0; f < job->sums.functions; f++) {
+        const cr_second_job second = {.score = job->sums.score[f], .centre = job->sums.centre[f], .output = job->sums.output,
+                                      .first = job->sums.first, .count = job->sums.count};
+        certreg_bounds *b = job->bounds[f];
+        const certreg_status status = cr_second_upper(e, &second, second_share * inquiry->question.alpha, &b->second_order_hi);
+        if (status) return status;
+        if (isfinite(b->second_order_hi)) b->facts |= CERTREG_SECOND_ORDER;
+        else b->second_order_hi = 0;
+    }
+    return CERTREG_OK;
+}
+
 /* ---- all together --------------------------------------------------------------------------------------------------------------- */
 static certreg_status find_paper(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds *b, int *abstained)
 {
@@ -246,7 +268,8 @@ static certreg_status find_paper(certreg_estimator *e, const cr_inquiry *inquiry
 /* Two-valued scores share alpha with the gradient only where there is one; an arc never has one. */
 static double moments_alpha(const cr_condition *c, uint32_t facts, double alpha)
 {
-    return c->score.kind != CR_SCORE_ARC && facts & CERTREG_GRADIENT ? (1 - gradient_share) * alpha : alpha;
+    const int shared = c->score.kind != CR_SCORE_ARC && facts & (CERTREG_GRADIENT | CERTREG_SECOND_ORDER);
+    return shared ? (1 - correlations_share) * alpha : alpha;
 }
 
 certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
@@ -269,9 +292,13 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
         else if (cr_inquiry_without_normality(&inquiry->question)) cr_finite_find(e, inquiry, &c->score, facts, alpha, out + i);
         else *abstained |= bound_moments(e, inquiry, c, out + i);
     }
-    if (*abstained || !(facts & CERTREG_GRADIENT)) return CERTREG_OK;
+    if (*abstained || !(facts & (CERTREG_GRADIENT | CERTREG_SECOND_ORDER))) return CERTREG_OK;
     gradient_job job = job_of(e, inquiry, out);
-    return job.sums.functions ? bound_gradients(e, inquiry, &job) : CERTREG_OK;
+    if (!job.sums.functions) return CERTREG_OK;
+    certreg_status status = CERTREG_OK;
+    if (facts & CERTREG_GRADIENT) status = bound_gradients(e, inquiry, gradient_share(facts) * inquiry->question.alpha, &job);
+    if (!status && facts & CERTREG_SECOND_ORDER) status = bound_second_orders(e, inquiry, &job);
+    return status;
 }
 
 static int side_index(const cr_inquiry *inquiry, int32_t side)
