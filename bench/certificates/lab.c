@@ -103,10 +103,14 @@ static uint64_t stream_of(enum lab_kind kind, size_t stream)
     return (uint64_t)kind << 32 | stream;
 }
 
+int desk_begin_at(const struct desk *desk, const float *z, double sigma, enum lab_kind kind, size_t stream)
+{
+    return complain(desk, certreg_estimator_begin(desk->estimator, z, sigma, stream_of(kind, stream)));
+}
+
 int desk_begin(const struct desk *desk, size_t image, double sigma, enum lab_kind kind, size_t stream)
 {
-    const float *z = desk->lab->images.pixels + image * DIGITS_PIXELS;
-    return complain(desk, certreg_estimator_begin(desk->estimator, z, sigma, stream_of(kind, stream)));
+    return desk_begin_at(desk, desk->lab->images.pixels + image * DIGITS_PIXELS, sigma, kind, stream);
 }
 
 int desk_ask(const struct desk *desk, size_t samples, const certreg_question *question, size_t count, certreg_certificate *out)

@@ -39,6 +39,8 @@ void lab_progress(const struct lab *lab, const char *what, size_t done, size_t t
 int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint32_t facts, struct desk *desk);
 void desk_close(struct desk *desk);
 int desk_begin(const struct desk *desk, size_t image, double sigma, enum lab_kind kind, size_t stream);
+/* The same at any point z of DIGITS_PIXELS numbers. */
+int desk_begin_at(const struct desk *desk, const float *z, double sigma, enum lab_kind kind, size_t stream);
 /* All samples of it: from the folder BENCH_CACHE if they are there, else from the network, and then into the folder. */
 int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_kind kind, size_t stream);
 /* A complete record's outputs, in degrees. */
