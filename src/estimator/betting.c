@@ -43,7 +43,7 @@
 #define THETA 0x1p-10
 #define SURPLUS 0.15
 #define UNSEEN 0.5 /* of a value at the far end of the range, added to what the values so far tell of the spread */
-#define DEAD 1e-306    /* capital that will not come back: out of the game, before its arithmetic gets slow */
+#define DEAD 1e-306 /* capital that will not come back: out of the game, before its arithmetic gets slow */
 #define FINE 24    /* chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves */
 #define COARSE 8
 #define CHORDS 192
