@@ -32,20 +32,21 @@ static void print_radii(const struct study *s)
 static int fill(const struct study *s, struct lab *lab, struct table *t)
 {
     const struct settings *set = &lab->set;
-    rows_compare(s, t);
+    if (s->radius != NULL)
+        rows_compare(s, t);
     return (settings_wants(set, '4') && rows_calls(s, lab, t)) || (settings_wants(set, '5') && rows_limit(s, lab, t)) ||
            (settings_wants(set, '7') && rows_prove(s, lab, t)) || (settings_wants(set, '8') && rows_attack(s, lab, t));
 }
 
-static int write_files(const struct study *s, const struct table *t)
+static int write_files(const struct study *s, const struct table *t, int studied)
 {
     char table[4096], radii[4096];
     if (snprintf(table, sizeof table, "%s/bench_certificates.csv", s->lab->set.out) >= (int)sizeof table ||
         snprintf(radii, sizeof radii, "%s/bench_radii.csv", s->lab->set.out) >= (int)sizeof radii)
         return 1;
-    if (table_write(t, table) || study_write(s, radii))
+    if (table_write(t, table) || (studied && study_write(s, radii)))
         return 1;
-    printf("written: %s, %s\n", table, radii);
+    printf("written: %s%s%s\n", table, studied ? ", " : "", studied ? radii : "");
     return 0;
 }
 
@@ -62,13 +63,16 @@ int main(void)
         mkdir(lab.set.cache, 0777);
     printf("%zu %s, tolerance %g degrees, alpha %g, %zu samples\nnetwork: %s, run by %s; OpenBLAS core: %s\n", lab.images.count,
            lab.images.source, lab_tolerance, lab_alpha, lab.set.samples, lab.set.model, lab.engine.name, openblas_get_corename());
-    int bad = study_run(&study, &lab);
+    study.lab = &lab;
+    const int studied = strcspn(lab.set.rows, "1234567") < strlen(lab.set.rows); /* an attack makes its own records */
+    int bad = studied && study_run(&study, &lab);
     if (!bad) {
-        print_radii(&study);
+        if (studied)
+            print_radii(&study);
         bad = fill(&study, &lab, &table);
         table_print(&table, stdout);
         printf("\n%zu calls of the network in %.0f s, %.0f s in all; ", lab.calls, lab.model_seconds, lab_seconds() - lab.began);
-        bad |= write_files(&study, &table);
+        bad |= write_files(&study, &table, studied);
     }
     study_close(&study);
     lab_close(&lab);
