@@ -25,8 +25,7 @@ int ascent_open(struct lab *lab, struct ascent *a)
         return 1;
     }
     a->x = malloc((size_t)ASCENT_ROWS * DIGITS_PIXELS * sizeof *a->x);
-    if (a->x != NULL && desk_open(lab, NOISE_SAMPLES, ASCENT_ROWS, SIZE_MAX, CERTREG_MEAN, &a->noise) == 0)
-        return 0;
+    if (a->x != NULL && desk_open(lab, NOISE_SAMPLES, ASCENT_ROWS, SIZE_MAX, CERTREG_MEAN, &a->noise) == 0) return 0;
     ascent_close(a);
     return 1;
 }
@@ -53,7 +52,8 @@ static size_t derive(struct ascent *a, const struct target *t, int side, double 
     for (size_t r = 0; r < rows; r++) {
         const double u = (double)y[2 * r], v = (double)y[2 * r + 1], length = hypot(u, v);
         a->length = a->length > 0.0 ? 0.999 * a->length + 0.001 * length : length;
-        const double scale = width * a->length, margin = (c * v - s * u) / scale, slope = 0.25 / (cosh(0.5 * margin) * cosh(0.5 * margin));
+        const double scale = width * a->length, margin = (c * v - s * u) / scale,
+                     slope = 0.25 / (cosh(0.5 * margin) * cosh(0.5 * margin));
         dy[2 * r] = (float)(-s * slope / scale);
         dy[2 * r + 1] = (float)(c * slope / scale);
         beyond += side * lab_apart(t->prediction, atan2(v, u) * 180.0 / pi) >= lab_tolerance;
@@ -66,15 +66,12 @@ static int slope_at(struct ascent *a, const struct target *t, const struct climb
 {
     float y[GRADIENT_ROWS * LAB_COLUMNS], dy[GRADIENT_ROWS * LAB_COLUMNS];
     size_t beyond = 0;
-    if (a->next + ASCENT_ROWS > NOISE_SAMPLES)
-        a->next = 0;
-    if (certreg_estimator_draw(a->noise.estimator, a->next, ASCENT_ROWS, a->x) != CERTREG_OK)
-        return 1;
+    if (a->next + ASCENT_ROWS > NOISE_SAMPLES) a->next = 0;
+    if (certreg_estimator_draw(a->noise.estimator, a->next, ASCENT_ROWS, a->x) != CERTREG_OK) return 1;
     a->next += ASCENT_ROWS;
     a->calls += ASCENT_ROWS;
     memset(gradient, 0, DIGITS_PIXELS * sizeof *gradient);
-    for (size_t i = 0; i < (size_t)ASCENT_ROWS * DIGITS_PIXELS; i++)
-        a->x[i] += (float)c->radius * c->direction[i % DIGITS_PIXELS];
+    for (size_t i = 0; i < (size_t)ASCENT_ROWS * DIGITS_PIXELS; i++) a->x[i] += (float)c->radius * c->direction[i % DIGITS_PIXELS];
     for (size_t first = 0; first < ASCENT_ROWS; first += GRADIENT_ROWS) {
         gradient_forward(a->gradient, a->x + first * DIGITS_PIXELS, GRADIENT_ROWS, y);
         beyond += derive(a, t, c->side, width, y, GRADIENT_ROWS, dy);
@@ -94,8 +91,7 @@ int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size
         const double done = (double)c->steps / (double)planned, width = widest * pow(narrowest / widest, done);
         const double gain = fmax(least_gain, 1.0 / ((double)c->steps + 2.0));
         double share;
-        if (slope_at(a, t, c, width, gradient, &share))
-            return 1;
+        if (slope_at(a, t, c, width, gradient, &share)) return 1;
         unit_length(gradient);
         for (size_t i = 0; i < DIGITS_PIXELS; i++)
             c->direction[i] = (float)((1.0 - gain) * (double)c->direction[i] + gain * (double)gradient[i]);

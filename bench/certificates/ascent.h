@@ -15,11 +15,11 @@ struct ascent {
     size_t calls;  /* rows whose gradient was taken */
 };
 
-struct climb { /* one start on one side */
-    int side;      /* 1: T above the tolerance, -1: below */
+struct climb {                      /* one start on one side */
+    int side;                       /* 1: T above the tolerance, -1: below */
     float direction[DIGITS_PIXELS]; /* of length 1, or 0: then the first gradient gives it */
-    double radius; /* at which T is thought to be about to leave */
-    size_t steps;  /* taken so far */
+    double radius;                  /* at which T is thought to be about to leave */
+    size_t steps;                   /* taken so far */
 };
 
 int ascent_open(struct lab *lab, struct ascent *a);

@@ -35,12 +35,10 @@ static int worst_direction(struct attack *a, const struct target *t, int side, f
     memset(direction, 0, DIGITS_PIXELS * sizeof *direction);
     for (size_t first = 1; first < count; first += LAB_BATCH) {
         const size_t rows = count - first < LAB_BATCH ? count - first : LAB_BATCH;
-        if (certreg_estimator_draw(a->record.estimator, first, rows, a->x) != CERTREG_OK)
-            return 1;
+        if (certreg_estimator_draw(a->record.estimator, first, rows, a->x) != CERTREG_OK) return 1;
         for (size_t r = 0; r < rows; r++)
             if (side * lab_apart(t->prediction, (double)a->y[first + r]) >= lab_tolerance)
-                for (size_t i = 0; i < DIGITS_PIXELS; i++)
-                    direction[i] += a->x[r * DIGITS_PIXELS + i] - t->z[i];
+                for (size_t i = 0; i < DIGITS_PIXELS; i++) direction[i] += a->x[r * DIGITS_PIXELS + i] - t->z[i];
     }
     unit_length(direction);
     return 0;
@@ -50,8 +48,7 @@ static void random_direction(uint64_t seed, float *direction)
 {
     for (size_t i = 0; i < DIGITS_PIXELS; i++) {
         double sum = -6.0; /* twelve uniform numbers: normal enough for a direction */
-        for (int k = 0; k < 12; k++)
-            sum += digits_uniform(&seed);
+        for (int k = 0; k < 12; k++) sum += digits_uniform(&seed);
         direction[i] = (float)sum;
     }
     unit_length(direction);
@@ -63,10 +60,8 @@ static int set_out(struct attack *a, const struct target *t, size_t image, struc
     for (size_t k = 0; k < CLIMBS; k++) {
         struct climb *c = &climb[k];
         *c = (struct climb){.side = k < STARTS ? 1 : -1, .radius = first_radius * t->radius};
-        if (k % STARTS == 1)
-            random_direction(image * CLIMBS + k, c->direction);
-        if (k % STARTS == 2 && worst_direction(a, t, c->side, c->direction))
-            return 1;
+        if (k % STARTS == 1) random_direction(image * CLIMBS + k, c->direction);
+        if (k % STARTS == 2 && worst_direction(a, t, c->side, c->direction)) return 1;
     }
     return 0;
 }
@@ -83,13 +78,11 @@ static int climb_all(struct attack *a, const struct target *t, struct climb clim
 {
     for (size_t k = 0; k < CLIMBS; k++) {
         order[k] = &climb[k];
-        if (ascent_climb(&a->ascent, t, order[k], SCREEN_STEPS, ALL_STEPS))
-            return 1;
+        if (ascent_climb(&a->ascent, t, order[k], SCREEN_STEPS, ALL_STEPS)) return 1;
     }
     qsort(order, CLIMBS, sizeof *order, nearer);
     for (size_t k = 0; k < FINALISTS; k++)
-        if (ascent_climb(&a->ascent, t, order[k], ALL_STEPS, ALL_STEPS))
-            return 1;
+        if (ascent_climb(&a->ascent, t, order[k], ALL_STEPS, ALL_STEPS)) return 1;
     return 0;
 }
 
@@ -113,14 +106,12 @@ static int attack_one(struct attack *a, const struct target *t, size_t image, st
         return 1;
     for (size_t k = 0; k < FINALISTS; k++) {
         double radius;
-        if (crowd_reach(&a->sift, t, order[k]->direction, order[k]->radius, sift_precision, &radius))
-            return 1;
+        if (crowd_reach(&a->sift, t, order[k]->direction, order[k]->radius, sift_precision, &radius)) return 1;
         best = radius < least || best == NULL ? order[k] : best;
         least = fmin(least, radius);
     }
     *o = (struct outcome){.radius = INFINITY, .side = best->side, .start = (size_t)(best - climb) % STARTS};
-    if (isinf(least))
-        return 0;
+    if (isinf(least)) return 0;
     return crowd_reach(&a->judge, t, best->direction, least, judge_precision, &o->radius) ||
            (isfinite(o->radius) && error_at(&a->judge, t, best, o->radius, &o->error));
 }
@@ -134,8 +125,7 @@ static void close_attack(struct attack *a)
     crowd_close(&a->judge);
     free(a->x);
     free(a->y);
-    if (a->rows != NULL)
-        fclose(a->rows);
+    if (a->rows != NULL) fclose(a->rows);
 }
 
 static int open_attack(struct attack *a)
@@ -143,8 +133,7 @@ static int open_attack(struct attack *a)
     char path[4096];
     a->x = malloc((size_t)LAB_BATCH * DIGITS_PIXELS * sizeof *a->x);
     a->y = malloc(a->lab->set.samples * sizeof *a->y);
-    if (snprintf(path, sizeof path, "%s/bench_attack.csv", a->lab->set.out) < (int)sizeof path)
-        a->rows = fopen(path, "w");
+    if (snprintf(path, sizeof path, "%s/bench_attack.csv", a->lab->set.out) < (int)sizeof path) a->rows = fopen(path, "w");
     if (a->x == NULL || a->y == NULL || a->rows == NULL) {
         fprintf(stderr, "bench_attack.csv could not be written in %s\n", a->lab->set.out);
         return 1;
@@ -161,12 +150,13 @@ static int target_of(struct attack *a, size_t image, struct target *t)
     const certreg_question question = study_question(ASK_MEDIAN);
     certreg_certificate c;
     size_t k = 0;
-    while (k < set->sigmas && set->sigma[k] != set->attack_sigma)
-        k++;
+    while (k < set->sigmas && set->sigma[k] != set->attack_sigma) k++;
     if (desk_record(&a->record, image, set->attack_sigma, LAB_MAIN, k * a->lab->images.count + image) ||
         desk_ask(&a->record, 0, &question, 1, &c) || desk_outputs(&a->record, a->y))
         return 1;
-    *t = (struct target){.z = a->lab->images.pixels + image * DIGITS_PIXELS, .sigma = set->attack_sigma, .prediction = c.prediction,
+    *t = (struct target){.z = a->lab->images.pixels + image * DIGITS_PIXELS,
+                         .sigma = set->attack_sigma,
+                         .prediction = c.prediction,
                          .radius = c.radius};
     return 0;
 }
@@ -181,15 +171,16 @@ static void count(struct attack *a, const struct target *t, size_t image, const 
     static const char *const start[STARTS] = {"gradient", "random", "certificate"};
     const double ratio = o->radius / t->radius;
     const int violation = o->radius + errors_allowed * o->error < t->radius;
-    fprintf(a->rows, "%zu,%d,%g,%.4f,%.6f,%.6f,%.6f,%.4f,%d,%s,%d\n", image, a->lab->images.label[image], t->sigma, t->prediction, t->radius,
-            o->radius, o->error, ratio, o->side, start[o->start], violation);
+    fprintf(a->rows, "%zu,%d,%g,%.4f,%.6f,%.6f,%.6f,%.4f,%d,%s,%d\n", image, a->lab->images.label[image], t->sigma, t->prediction,
+            t->radius, o->radius, o->error, ratio, o->side, start[o->start], violation);
     fflush(a->rows);
     if (isinf(o->radius)) {
         all->lost++;
         return;
     }
     if (violation)
-        printf("image %zu: certified %.4f, but an attack of %.4f (standard error %.4f) succeeds\n", image, t->radius, o->radius, o->error);
+        printf("image %zu: certified %.4f, but an attack of %.4f (standard error %.4f) succeeds\n", image, t->radius, o->radius,
+               o->error);
     all->violations += (size_t)violation;
     all->most = all->attacked == 0 ? ratio : fmax(all->most, ratio);
     all->least = all->attacked == 0 ? ratio : fmin(all->least, ratio);
@@ -202,11 +193,16 @@ static void count(struct attack *a, const struct target *t, size_t image, const 
 static void add_row(const struct lab *lab, const struct tally *all, struct table *t)
 {
     const double n = (double)all->attacked;
-    struct table_row r = {.number = "8", .at_most = 1, .target = most_ratio, .reached = all->ratio / n, .ours = all->attack / n,
+    struct table_row r = {.number = "8",
+                          .at_most = 1,
+                          .target = most_ratio,
+                          .reached = all->ratio / n,
+                          .ours = all->attack / n,
                           .reference = all->certified / n};
-    snprintf(r.what, sizeof r.what, "attack radius : certified radius, mean of %zu images, sigma %g", all->attacked, lab->set.attack_sigma);
-    snprintf(r.note, sizeof r.note, "ratios %.2f to %.2f; %zu violations; %zu not moved out, %zu without a radius", all->least, all->most,
-             all->violations, all->lost, all->none);
+    snprintf(r.what, sizeof r.what, "attack radius : certified radius, mean of %zu images, sigma %g", all->attacked,
+             lab->set.attack_sigma);
+    snprintf(r.note, sizeof r.note, "ratios %.2f to %.2f; %zu violations; %zu not moved out, %zu without a radius", all->least,
+             all->most, all->violations, all->lost, all->none);
     table_add(t, r);
 }
 
@@ -221,15 +217,13 @@ int rows_attack(const struct study *s, struct lab *lab, struct table *t)
         bad = target_of(&a, i, &target);
         if (!bad && target.radius > 0.0) {
             bad = attack_one(&a, &target, i, &o);
-            if (!bad)
-                count(&a, &target, i, &o, &all);
+            if (!bad) count(&a, &target, i, &o, &all);
         }
         all.none += !bad && !(target.radius > 0.0);
         lab_progress(lab, "attacks", i + 1, lab->set.attack_images);
     }
     lab->calls += a.ascent.calls;
     close_attack(&a);
-    if (!bad)
-        add_row(lab, &all, t);
+    if (!bad) add_row(lab, &all, t);
     return bad;
 }

@@ -18,8 +18,7 @@ static void add_ratio(const struct study *s, struct table *t, const char *number
     r.reached = r.ours / r.reference;
     snprintf(r.number, sizeof r.number, "%s", number);
     snprintf(r.what, sizeof r.what, "mean radius, %s : %s", study_name[ours], study_name[other]);
-    if (!isnan(r.reached))
-        snprintf(r.note, sizeof r.note, "sigma %g : %g", sigma_of(s, a), sigma_of(s, b));
+    if (!isnan(r.reached)) snprintf(r.note, sizeof r.note, "sigma %g : %g", sigma_of(s, a), sigma_of(s, b));
     table_add(t, r);
 }
 
@@ -44,10 +43,8 @@ void rows_compare(const struct study *s, struct table *t)
         add_ratio(s, t, "1", best_finite, study_best_column(s, ASK_MEDIAN, ASK_CIRCULAR_FINITE), ASK_PAPER);
     if (settings_wants(set, '2'))
         add_ratio(s, t, "2", best_asymptotic, study_best_column(s, ASK_MEDIAN_ASYMPTOTIC, ASK_CIRCULAR_ASYMPTOTIC), ASK_PAPER);
-    for (size_t k = 0; k < set->sigmas && settings_wants(set, '3'); k++)
-        add_plain(s, t, k);
-    if (!settings_wants(set, '6'))
-        return;
+    for (size_t k = 0; k < set->sigmas && settings_wants(set, '3'); k++) add_plain(s, t, k);
+    if (!settings_wants(set, '6')) return;
     add_ratio(s, t, "6", finite_share, study_best_column(s, ASK_MEDIAN, ASK_MEDIAN_GRADIENT_FINITE), ASK_MEDIAN_ASYMPTOTIC);
     add_ratio(s, t, "6", finite_share, ASK_HUBER_FINITE, ASK_HUBER_ASYMPTOTIC);
 }

@@ -23,7 +23,8 @@ double lab_apart(double a, double b)
 
 void lab_progress(const struct lab *lab, const char *what, size_t done, size_t total)
 {
-    fprintf(stderr, "\r%s: %zu of %zu, %.0f s since the start   %s", what, done, total, lab_seconds() - lab->began, done == total ? "\n" : "");
+    fprintf(stderr, "\r%s: %zu of %zu, %.0f s since the start   %s", what, done, total, lab_seconds() - lab->began,
+            done == total ? "\n" : "");
 }
 
 int lab_open(struct lab *lab)
@@ -34,11 +35,9 @@ int lab_open(struct lab *lab)
         fprintf(stderr, "%s\n", lab->why);
         return 1;
     }
-    if (engine_open_ort(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0)
-        return 0;
+    if (engine_open_ort(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0) return 0;
     fprintf(stderr, "%s\nthe built-in engine runs instead; it takes about three times as long\n", lab->why);
-    if (engine_open_plain(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0)
-        return 0;
+    if (engine_open_plain(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0) return 0;
     fprintf(stderr, "%s\n", lab->why);
     images_close(&lab->images);
     return 1;
@@ -66,8 +65,15 @@ int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint3
 {
     const int32_t kind = CERTREG_ANGLE_PAIR;
     const double lo = -0.5 * lab_turn, hi = 0.5 * lab_turn;
-    const certreg_model model = {.struct_size = sizeof model, .eval = evaluate, .user = lab, .inputs = DIGITS_PIXELS,
-                                 .outputs = 1, .batch = batch, .kind = &kind, .lo = &lo, .hi = &hi};
+    const certreg_model model = {.struct_size = sizeof model,
+                                 .eval = evaluate,
+                                 .user = lab,
+                                 .inputs = DIGITS_PIXELS,
+                                 .outputs = 1,
+                                 .batch = batch,
+                                 .kind = &kind,
+                                 .lo = &lo,
+                                 .hi = &hi};
     const certreg_plan plan = {.struct_size = sizeof plan, .facts = facts, .seed = LAB_SEED, .capacity = samples, .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     *desk = (struct desk){.lab = lab, .samples = samples, .batch = batch};
@@ -90,11 +96,9 @@ void desk_close(struct desk *desk)
 
 static int complain(const struct desk *desk, certreg_status status)
 {
-    if (status == CERTREG_OK)
-        return 0;
+    if (status == CERTREG_OK) return 0;
     fprintf(stderr, "\n%s: %s\n", certreg_status_text(status), certreg_estimator_error(desk->estimator)->text);
-    if (status == CERTREG_MODEL_FAILED)
-        fprintf(stderr, "%s\n", desk->lab->why);
+    if (status == CERTREG_MODEL_FAILED) fprintf(stderr, "%s\n", desk->lab->why);
     return 1;
 }
 
@@ -124,15 +128,14 @@ int desk_ask(const struct desk *desk, size_t samples, const certreg_question *qu
 /* ---- records on disk ------------------------------------------------------------------------------------------------------------- */
 static int record_path(const struct desk *desk, uint64_t stream, char *path, size_t room)
 {
-    return desk->lab->set.cache != NULL && snprintf(path, room, "%s/%llu_%zu.record", desk->lab->set.cache, (unsigned long long)stream,
-                                                    desk->samples) < (int)room;
+    return desk->lab->set.cache != NULL &&
+           snprintf(path, room, "%s/%llu_%zu.record", desk->lab->set.cache, (unsigned long long)stream, desk->samples) < (int)room;
 }
 
 static void *export_record(const struct desk *desk, size_t *bytes)
 {
     *bytes = 0;
-    if (complain(desk, certreg_estimator_export(desk->estimator, NULL, bytes)))
-        return NULL;
+    if (complain(desk, certreg_estimator_export(desk->estimator, NULL, bytes))) return NULL;
     void *buffer = malloc(*bytes);
     if (buffer != NULL && complain(desk, certreg_estimator_export(desk->estimator, buffer, bytes))) {
         free(buffer);
@@ -153,8 +156,7 @@ static void load_record(const struct desk *desk, const char *path)
             fprintf(stderr, "\n%s: %s\n", path, certreg_estimator_error(desk->estimator)->text);
     }
     free(buffer);
-    if (file != NULL)
-        fclose(file);
+    if (file != NULL) fclose(file);
 }
 
 static int save_record(const struct desk *desk, const char *path)
@@ -163,11 +165,9 @@ static int save_record(const struct desk *desk, const char *path)
     void *buffer = export_record(desk, &bytes);
     FILE *file = buffer != NULL ? fopen(path, "wb") : NULL;
     int bad = file == NULL || fwrite(buffer, 1, bytes, file) != bytes;
-    if (file != NULL && fclose(file) != 0)
-        bad = 1;
+    if (file != NULL && fclose(file) != 0) bad = 1;
     free(buffer);
-    if (bad)
-        fprintf(stderr, "\n%s could not be written\n", path);
+    if (bad) fprintf(stderr, "\n%s could not be written\n", path);
     return bad;
 }
 
@@ -175,13 +175,10 @@ int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_ki
 {
     char path[4096];
     const int kept = record_path(desk, stream_of(kind, stream), path, sizeof path);
-    if (desk_begin(desk, image, sigma, kind, stream))
-        return 1;
-    if (kept)
-        load_record(desk, path);
+    if (desk_begin(desk, image, sigma, kind, stream)) return 1;
+    if (kept) load_record(desk, path);
     const size_t before = desk->lab->calls;
-    if (complain(desk, certreg_estimator_sample(desk->estimator, 0, desk->samples)))
-        return 1;
+    if (complain(desk, certreg_estimator_sample(desk->estimator, 0, desk->samples))) return 1;
     return kept && desk->lab->calls > before ? save_record(desk, path) : 0;
 }
 
@@ -190,8 +187,7 @@ int desk_outputs(const struct desk *desk, float *y)
 {
     size_t bytes;
     unsigned char *buffer = export_record(desk, &bytes);
-    if (buffer == NULL)
-        return 1;
+    if (buffer == NULL) return 1;
     const unsigned char *at = buffer + bytes - 8 - (desk->samples * 4 + 7) / 8 * 8;
     for (size_t i = 0; i < desk->samples; i++, at += 4) {
         const uint32_t bits = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;

@@ -10,7 +10,7 @@
 enum { THOUSAND = 1000, LIMIT_LEVELS = 2 };
 static const double least_share = 0.87;
 
-struct means { /* over the images at one sigma */
+struct means {                        /* over the images at one sigma */
     double certified, shares, middle; /* at lab_alpha; by shares of both tails; at alpha 1/2 */
 };
 
@@ -24,13 +24,14 @@ static int means_at(struct lab *lab, const struct desk *desk, size_t k, enum lab
     *m = (struct means){0};
     for (size_t i = 0; i < images; i++) {
         certreg_certificate c[2];
-        if (desk_record(desk, i, lab->set.sigma[k], kind, k * images + i) || desk_ask(desk, 0, question, 2, c) || desk_outputs(desk, y))
+        if (desk_record(desk, i, lab->set.sigma[k], kind, k * images + i) || desk_ask(desk, 0, question, 2, c) ||
+            desk_outputs(desk, y))
             return 1;
         m->certified += c[0].radius / (double)images;
         m->middle += c[1].radius / (double)images;
-        m->shares += point_radius(y + c[0].pilot, desk->samples - (size_t)c[0].pilot, c[0].prediction, lab->set.sigma[k]) / (double)images;
-        if (kind == LAB_LIMIT)
-            lab_progress(lab, "large records", i + 1, images);
+        m->shares +=
+            point_radius(y + c[0].pilot, desk->samples - (size_t)c[0].pilot, c[0].prediction, lab->set.sigma[k]) / (double)images;
+        if (kind == LAB_LIMIT) lab_progress(lab, "large records", i + 1, images);
     }
     return 0;
 }
@@ -42,8 +43,7 @@ static int means_of(struct lab *lab, size_t samples, const size_t *list, size_t 
     float *y = malloc(samples * sizeof *y);
     int bad = y == NULL || desk_open(lab, samples, LAB_BATCH, 0, CERTREG_MEAN, &desk);
     if (!bad) {
-        for (size_t k = 0; k < levels && !bad; k++)
-            bad = means_at(lab, &desk, list[k], kind, y, &m[k]);
+        for (size_t k = 0; k < levels && !bad; k++) bad = means_at(lab, &desk, list[k], kind, y, &m[k]);
         desk_close(&desk);
     }
     free(y);
@@ -56,15 +56,14 @@ static size_t promising(const struct study *s, size_t list[LIMIT_LEVELS])
     size_t count = 0;
     for (size_t k = 0; k < s->lab->set.sigmas; k++) {
         size_t better = 0;
-        for (size_t j = 0; j < s->lab->set.sigmas; j++)
-            better += study_mean(s, j, POINT_LIMIT) > study_mean(s, k, POINT_LIMIT);
-        if (better < LIMIT_LEVELS && count < LIMIT_LEVELS)
-            list[count++] = k;
+        for (size_t j = 0; j < s->lab->set.sigmas; j++) better += study_mean(s, j, POINT_LIMIT) > study_mean(s, k, POINT_LIMIT);
+        if (better < LIMIT_LEVELS && count < LIMIT_LEVELS) list[count++] = k;
     }
     return count;
 }
 
-static void add_share(const struct lab *lab, struct table *t, const char *of_what, double ours, double sigma, double limit, double limit_sigma)
+static void add_share(const struct lab *lab, struct table *t, const char *of_what, double ours, double sigma, double limit,
+                      double limit_sigma)
 {
     struct table_row r = {.number = "5", .target = least_share, .reached = ours / limit, .ours = ours, .reference = limit};
     snprintf(r.what, sizeof r.what, "mean radius, median finite, %d calls : unlimited, %s", THOUSAND, of_what);
@@ -78,13 +77,11 @@ int rows_limit(const struct study *s, struct lab *lab, struct table *t)
     size_t every[MOST_SIGMAS], list[LIMIT_LEVELS], a = 0, tails = 0, all = 0;
     struct means few[MOST_SIGMAS], many[LIMIT_LEVELS];
     const size_t levels = promising(s, list);
-    for (size_t k = 0; k < lab->set.sigmas; k++)
-        every[k] = k;
+    for (size_t k = 0; k < lab->set.sigmas; k++) every[k] = k;
     if (means_of(lab, THOUSAND, every, lab->set.sigmas, LAB_THOUSAND, few) ||
         means_of(lab, lab->set.limit_samples, list, levels, LAB_LIMIT, many))
         return 1;
-    for (size_t k = 0; k < lab->set.sigmas; k++)
-        a = few[k].certified > few[a].certified ? k : a;
+    for (size_t k = 0; k < lab->set.sigmas; k++) a = few[k].certified > few[a].certified ? k : a;
     for (size_t k = 0; k < levels; k++) {
         tails = many[k].shares > many[tails].shares ? k : tails;
         all = many[k].middle > many[all].middle ? k : all;

@@ -17,12 +17,10 @@
 static void print_radii(const struct study *s)
 {
     printf("\nmean radius %-18s", "sigma");
-    for (size_t k = 0; k < s->lab->set.sigmas; k++)
-        printf("%8g", s->lab->set.sigma[k]);
+    for (size_t k = 0; k < s->lab->set.sigmas; k++) printf("%8g", s->lab->set.sigma[k]);
     for (size_t c = 0; c < COLUMNS; c++) {
         printf("\n%-30s", study_name[c]);
-        for (size_t k = 0; k < s->lab->set.sigmas && s->refused[c] == 0; k++)
-            printf("%8.3f", study_mean(s, k, c));
+        for (size_t k = 0; k < s->lab->set.sigmas && s->refused[c] == 0; k++) printf("%8.3f", study_mean(s, k, c));
         printf("%s", s->refused[c] > 0 ? "not available" : "");
     }
     printf("\n");
@@ -32,8 +30,7 @@ static void print_radii(const struct study *s)
 static int fill(const struct study *s, struct lab *lab, struct table *t)
 {
     const struct settings *set = &lab->set;
-    if (s->radius != NULL)
-        rows_compare(s, t);
+    if (s->radius != NULL) rows_compare(s, t);
     return (settings_wants(set, '4') && rows_calls(s, lab, t)) || (settings_wants(set, '5') && rows_limit(s, lab, t)) ||
            (settings_wants(set, '7') && rows_prove(s, lab, t)) || (settings_wants(set, '8') && rows_attack(s, lab, t));
 }
@@ -44,8 +41,7 @@ static int write_files(const struct study *s, const struct table *t, int studied
     if (snprintf(table, sizeof table, "%s/bench_certificates.csv", s->lab->set.out) >= (int)sizeof table ||
         snprintf(radii, sizeof radii, "%s/bench_radii.csv", s->lab->set.out) >= (int)sizeof radii)
         return 1;
-    if (table_write(t, table) || (studied && study_write(s, radii)))
-        return 1;
+    if (table_write(t, table) || (studied && study_write(s, radii))) return 1;
     printf("written: %s%s%s\n", table, studied ? ", " : "", studied ? radii : "");
     return 0;
 }
@@ -55,20 +51,16 @@ int main(void)
     static struct lab lab;
     static struct table table;
     struct study study = {0};
-    if (settings_read(&lab.set))
-        return 2;
-    if (lab_open(&lab))
-        return 1;
-    if (lab.set.cache != NULL)
-        mkdir(lab.set.cache, 0777);
+    if (settings_read(&lab.set)) return 2;
+    if (lab_open(&lab)) return 1;
+    if (lab.set.cache != NULL) mkdir(lab.set.cache, 0777);
     printf("%zu %s, tolerance %g degrees, alpha %g, %zu samples\nnetwork: %s, run by %s; OpenBLAS core: %s\n", lab.images.count,
            lab.images.source, lab_tolerance, lab_alpha, lab.set.samples, lab.set.model, lab.engine.name, openblas_get_corename());
     study.lab = &lab;
     const int studied = strcspn(lab.set.rows, "1234567") < strlen(lab.set.rows); /* an attack makes its own records */
     int bad = studied && study_run(&study, &lab);
     if (!bad) {
-        if (studied)
-            print_radii(&study);
+        if (studied) print_radii(&study);
         bad = fill(&study, &lab, &table);
         table_print(&table, stdout);
         printf("\n%zu calls of the network in %.0f s, %.0f s in all; ", lab.calls, lab.model_seconds, lab_seconds() - lab.began);

@@ -29,10 +29,8 @@ static int ascending(const void *a, const void *b)
 static double *sorted(const float *y, size_t count, double origin)
 {
     double *t = malloc((count > 0 ? count : 1) * sizeof *t);
-    for (size_t i = 0; t != NULL && i < count; i++)
-        t[i] = lab_apart(origin, (double)y[i]);
-    if (t != NULL)
-        qsort(t, count, sizeof *t, ascending);
+    for (size_t i = 0; t != NULL && i < count; i++) t[i] = lab_apart(origin, (double)y[i]);
+    if (t != NULL) qsort(t, count, sizeof *t, ascending);
     return t;
 }
 
@@ -61,8 +59,7 @@ double plain_median_radius(const float *pilot, size_t pilots, const float *y, si
     double *t = sorted(y, count, origin);
     const double middle = lab_apart(origin, prediction);
     size_t below = 0, above = 0;
-    if (t == NULL || isnan(middle))
-        below = above = count;
+    if (t == NULL || isnan(middle)) below = above = count;
     for (size_t i = 0; t != NULL && i < count; i++) {
         below += t[i] <= middle - lab_tolerance;
         above += t[i] >= middle + lab_tolerance;

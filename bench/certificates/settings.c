@@ -16,8 +16,7 @@ static int whole(const char *name, const char *otherwise, size_t least, size_t m
     const char *value = text(name, otherwise);
     const unsigned long long v = strtoull(value, &end, 10);
     *out = (size_t)v;
-    if (*end == '\0' && value[0] != '-' && v >= least && v <= most)
-        return 0;
+    if (*end == '\0' && value[0] != '-' && v >= least && v <= most) return 0;
     fprintf(stderr, "%s must be a whole number from %zu to %zu, not \"%s\"\n", name, least, most, value);
     return 1;
 }
@@ -27,10 +26,8 @@ static int numbers(const char *name, const char *otherwise, double *list, size_t
     const char *at = text(name, otherwise);
     for (char *end; *count < MOST_SIGMAS; at = end + 1) {
         list[*count] = strtod(at, &end);
-        if (end == at || !(list[(*count)++] > 0.0) || (*end != ',' && *end != '\0'))
-            break;
-        if (*end == '\0')
-            return 0;
+        if (end == at || !(list[(*count)++] > 0.0) || (*end != ',' && *end != '\0')) break;
+        if (*end == '\0') return 0;
     }
     fprintf(stderr, "%s must be a list of at most %d positive numbers, with commas between\n", name, MOST_SIGMAS);
     return 1;

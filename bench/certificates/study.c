@@ -14,7 +14,8 @@ static const struct {
 } asks[ASKS] = {
     [ASK_PAPER] = {CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM},
     [ASK_MEDIAN] = {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
-    [ASK_MEDIAN_GRADIENT_FINITE] = {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, FAMILY_MEDIAN_GRADIENT},
+    [ASK_MEDIAN_GRADIENT_FINITE] = {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION,
+                                    FAMILY_MEDIAN_GRADIENT},
     [ASK_HUBER_FINITE] = {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
     [ASK_MEAN_FINITE] = {CERTREG_SCORE_MEAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
     [ASK_CIRCULAR_FINITE] = {CERTREG_SCORE_CIRCULAR_MEAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
@@ -24,16 +25,30 @@ static const struct {
     [ASK_CIRCULAR_ASYMPTOTIC] = {CERTREG_SCORE_CIRCULAR_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_PREDICTION, 0},
 };
 
-const char *const study_name[COLUMNS] = {
-    "paper (E,C,G)+M", "median finite", "median finite gradient", "Huber finite", "mean finite", "circular mean finite",
-    "median asymptotic", "Huber asymptotic", "mean asymptotic", "circular mean asymptotic",
-    "plain median pilot", "plain median same samples", "median point estimates"};
+const char *const study_name[COLUMNS] = {"paper (E,C,G)+M",
+                                         "median finite",
+                                         "median finite gradient",
+                                         "Huber finite",
+                                         "mean finite",
+                                         "circular mean finite",
+                                         "median asymptotic",
+                                         "Huber asymptotic",
+                                         "mean asymptotic",
+                                         "circular mean asymptotic",
+                                         "plain median pilot",
+                                         "plain median same samples",
+                                         "median point estimates"};
 
 certreg_question study_question(enum study_ask ask)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question), .score = asks[ask].score, .interval = asks[ask].interval,
-                              .promise = asks[ask].promise, .family = asks[ask].family, .tolerance = lab_tolerance,
-                              .huber_width = asks[ask].score == CERTREG_SCORE_HUBER ? 0.5 * lab_tolerance : 0.0, .alpha = lab_alpha};
+    return (certreg_question){.struct_size = sizeof(certreg_question),
+                              .score = asks[ask].score,
+                              .interval = asks[ask].interval,
+                              .promise = asks[ask].promise,
+                              .family = asks[ask].family,
+                              .tolerance = lab_tolerance,
+                              .huber_width = asks[ask].score == CERTREG_SCORE_HUBER ? 0.5 * lab_tolerance : 0.0,
+                              .alpha = lab_alpha};
 }
 
 static double *cell(const struct study *s, size_t sigma, size_t image, size_t column)
@@ -47,10 +62,8 @@ static int study_one(struct study *s, const struct desk *desk, size_t sigma, siz
     const size_t at = sigma * s->lab->images.count + image;
     certreg_question question[ASKS];
     certreg_certificate c[ASKS];
-    for (size_t k = 0; k < ASKS; k++)
-        question[k] = study_question((enum study_ask)k);
-    if (desk_record(desk, image, level, LAB_MAIN, at) || desk_ask(desk, 0, question, ASKS, c) || desk_outputs(desk, y))
-        return 1;
+    for (size_t k = 0; k < ASKS; k++) question[k] = study_question((enum study_ask)k);
+    if (desk_record(desk, image, level, LAB_MAIN, at) || desk_ask(desk, 0, question, ASKS, c) || desk_outputs(desk, y)) return 1;
     for (size_t k = 0; k < ASKS; k++) {
         *cell(s, sigma, image, k) = c[k].radius;
         s->refused[k] += c[k].status != CERTREG_OK;
@@ -97,8 +110,7 @@ double study_radius(const struct study *s, size_t sigma, size_t image, size_t co
 double study_mean(const struct study *s, size_t sigma, size_t column)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < s->lab->images.count; i++)
-        sum += study_radius(s, sigma, i, column);
+    for (size_t i = 0; i < s->lab->images.count; i++) sum += study_radius(s, sigma, i, column);
     return s->refused[column] > 0 ? NAN : sum / (double)s->lab->images.count;
 }
 
@@ -106,8 +118,7 @@ size_t study_best(const struct study *s, size_t column)
 {
     size_t best = 0;
     for (size_t k = 1; k < s->lab->set.sigmas; k++)
-        if (study_mean(s, k, column) > study_mean(s, best, column))
-            best = k;
+        if (study_mean(s, k, column) > study_mean(s, best, column)) best = k;
     return best;
 }
 
@@ -116,8 +127,7 @@ size_t study_best_column(const struct study *s, size_t first, size_t last)
     size_t best = first;
     for (size_t k = first; k <= last; k++) {
         const double now = study_mean(s, study_best(s, k), k), before = study_mean(s, study_best(s, best), best);
-        if (now > before || isnan(before))
-            best = k;
+        if (now > before || isnan(before)) best = k;
     }
     return best;
 }
@@ -134,6 +144,7 @@ int study_write(const struct study *s, const char *path)
         for (size_t i = 0; i < s->lab->images.count; i++)
             for (size_t c = 0; c < COLUMNS; c++)
                 if (s->refused[c] == 0)
-                    fprintf(out, "%g,%zu,%d,%s,%.6f\n", s->lab->set.sigma[k], i, s->lab->images.label[i], study_name[c], study_radius(s, k, i, c));
+                    fprintf(out, "%g,%zu,%d,%s,%.6f\n", s->lab->set.sigma[k], i, s->lab->images.label[i], study_name[c],
+                            study_radius(s, k, i, c));
     return fclose(out) != 0;
 }

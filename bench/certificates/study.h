@@ -5,18 +5,27 @@
 
 enum study_ask {
     ASK_PAPER,
-    ASK_MEDIAN, ASK_MEDIAN_GRADIENT_FINITE, ASK_HUBER_FINITE, ASK_MEAN_FINITE, ASK_CIRCULAR_FINITE,
-    ASK_MEDIAN_ASYMPTOTIC, ASK_HUBER_ASYMPTOTIC, ASK_MEAN_ASYMPTOTIC, ASK_CIRCULAR_ASYMPTOTIC,
+    ASK_MEDIAN,
+    ASK_MEDIAN_GRADIENT_FINITE,
+    ASK_HUBER_FINITE,
+    ASK_MEAN_FINITE,
+    ASK_CIRCULAR_FINITE,
+    ASK_MEDIAN_ASYMPTOTIC,
+    ASK_HUBER_ASYMPTOTIC,
+    ASK_MEAN_ASYMPTOTIC,
+    ASK_CIRCULAR_ASYMPTOTIC,
     ASKS,
     /* not the library's: computed here from the same outputs */
-    PLAIN_PILOT = ASKS, PLAIN_SAME, POINT_LIMIT,
+    PLAIN_PILOT = ASKS,
+    PLAIN_SAME,
+    POINT_LIMIT,
     COLUMNS
 };
 
 struct study {
     const struct lab *lab;
-    double *radius;         /* [sigma][image][COLUMNS] */
-    double *prediction;     /* [sigma][image], of the exact median */
+    double *radius;          /* [sigma][image][COLUMNS] */
+    double *prediction;      /* [sigma][image], of the exact median */
     size_t refused[COLUMNS]; /* certificates that the library has no interval for */
 };
 

@@ -4,16 +4,13 @@
 
 void table_add(struct table *t, struct table_row row)
 {
-    if (t->rows < TABLE_ROWS)
-        t->row[t->rows++] = row;
+    if (t->rows < TABLE_ROWS) t->row[t->rows++] = row;
 }
 
 static const char *verdict(const struct table_row *r)
 {
-    if (isnan(r->reached))
-        return "not available";
-    if (isnan(r->target))
-        return "";
+    if (isnan(r->reached)) return "not available";
+    if (isnan(r->target)) return "";
     return (r->at_most ? r->reached <= r->target : r->reached >= r->target) ? "met" : "MISSED";
 }
 
@@ -46,8 +43,8 @@ int table_write(const struct table *t, const char *path)
     fprintf(out, "row,claim,sense,target,reached,verdict,ours,reference,note\n");
     for (size_t i = 0; i < t->rows; i++) {
         const struct table_row *r = &t->row[i];
-        fprintf(out, "%s,\"%s\",%s,%.6g,%.6g,%s,%.6g,%.6g,\"%s\"\n", r->number, r->what, r->at_most ? "at most" : "at least", r->target,
-                r->reached, verdict(r), r->ours, r->reference, r->note);
+        fprintf(out, "%s,\"%s\",%s,%.6g,%.6g,%s,%.6g,%.6g,\"%s\"\n", r->number, r->what, r->at_most ? "at most" : "at least",
+                r->target, r->reached, verdict(r), r->ours, r->reference, r->note);
     }
     return fclose(out) != 0;
 }

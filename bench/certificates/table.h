@@ -8,7 +8,7 @@ enum { TABLE_ROWS = 64, TABLE_TEXT = 160 };
 struct table_row {
     char number[8];
     char what[TABLE_TEXT], note[TABLE_TEXT];
-    int at_most; /* the target is an upper bound */
+    int at_most;                             /* the target is an upper bound */
     double target, reached, ours, reference; /* NaN: not available */
 };
 

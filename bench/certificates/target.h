@@ -5,7 +5,7 @@
 #include "lab.h"
 
 struct target {
-    const float *z; /* DIGITS_PIXELS numbers */
+    const float *z;                   /* DIGITS_PIXELS numbers */
     double sigma, prediction, radius; /* of the certificate */
 };
 
@@ -22,7 +22,8 @@ void crowd_close(struct crowd *c);
 int crowd_draw(struct crowd *c, double sigma, enum lab_kind kind, size_t stream);
 /* Degrees from the prediction to T at z + radius * direction, and the share of angles at least the tolerance away on that side (1 or
  * -1); either may be NULL. */
-int crowd_ask(struct crowd *c, const struct target *t, const float *direction, double radius, int side, double *moved, double *share);
+int crowd_ask(struct crowd *c, const struct target *t, const float *direction, double radius, int side, double *moved,
+              double *share);
 /* The least radius along the direction at which T is out, to within `precision` of it, looked for from `guess` on; infinite where it is
  * not out at 8 guesses. */
 int crowd_reach(struct crowd *c, const struct target *t, const float *direction, double guess, double precision, double *radius);

@@ -38,8 +38,7 @@ static int channels_last(float *values, size_t outer, size_t channels, size_t po
     float *copy = malloc(count * sizeof *copy);
     for (size_t o = 0; copy != NULL && o < outer; o++) {
         memcpy(copy, values + o * count, count * sizeof *copy);
-        for (size_t i = 0; i < count; i++)
-            values[o * count + i % positions * channels + i / positions] = copy[i];
+        for (size_t i = 0; i < count; i++) values[o * count + i % positions * channels + i / positions] = copy[i];
     }
     free(copy);
     return copy == NULL;
@@ -74,7 +73,11 @@ static int prepare(struct gradient *g)
         const struct chain_layer *l = &c->layer[i];
         struct step *s = &g->step[i];
         const size_t h = side_after(l, height), w = side_after(l, width);
-        *s = (struct step){.layer = l, .channels = channels, .in = channels * height * width, .out = l->out * h * w, .positions = h * w,
+        *s = (struct step){.layer = l,
+                           .channels = channels,
+                           .in = channels * height * width,
+                           .out = l->out * h * w,
+                           .positions = h * w,
                            .taps = l->kernel * l->kernel};
         bad = channels_last(l->weight, l->out, channels, l->kernel > 0 ? s->taps : height * width) ||
               (l->kernel > 0 && place_windows(s, height, width, w)) ||
@@ -93,11 +96,11 @@ int gradient_open(const char *model, size_t inputs, size_t columns, struct gradi
 {
     struct gradient *g = *out = calloc(1, sizeof *g);
     snprintf(why, ENGINE_WHY, "no memory for gradients");
-    if (g == NULL)
-        return 1;
+    if (g == NULL) return 1;
     int bad = chain_read(model, &g->chain, why);
     const struct chain *c = &g->chain;
-    if (!bad && (c->channels != 1 || c->height * c->width != inputs || c->layer[c->layers - 1].kernel > 0 || c->layer[c->layers - 1].out != columns)) {
+    if (!bad && (c->channels != 1 || c->height * c->width != inputs || c->layer[c->layers - 1].kernel > 0 ||
+                 c->layer[c->layers - 1].out != columns)) {
         snprintf(why, ENGINE_WHY, "the model is not one from %zu grey pixels to %zu numbers", inputs, columns);
         bad = 1;
     }
@@ -111,8 +114,7 @@ int gradient_open(const char *model, size_t inputs, size_t columns, struct gradi
 
 void gradient_close(struct gradient *g)
 {
-    if (g == NULL)
-        return;
+    if (g == NULL) return;
     for (size_t i = 0; i < CHAIN_LAYERS; i++) {
         free(g->step[i].pixel);
         free(g->value[i + 1]);
@@ -130,10 +132,8 @@ static void gather(const struct step *s, const float *image, float *window)
 {
     const size_t c = s->channels;
     for (size_t i = 0; i < s->positions * s->taps; i++, window += c)
-        if (s->pixel[i] >= 0)
-            memcpy(window, image + (size_t)s->pixel[i] * c, c * sizeof *window);
-        else
-            memset(window, 0, c * sizeof *window);
+        if (s->pixel[i] >= 0) memcpy(window, image + (size_t)s->pixel[i] * c, c * sizeof *window);
+        else memset(window, 0, c * sizeof *window);
 }
 
 static void forward(struct gradient *g, const struct step *s, const float *from, float *to)
@@ -141,17 +141,14 @@ static void forward(struct gradient *g, const struct step *s, const float *from,
     const struct chain_layer *l = s->layer;
     const size_t rows = g->rows * s->positions, depth = inner(s);
     const float *a = from;
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + r * l->out, l->bias, l->out * sizeof *to);
+    for (size_t r = 0; r < rows; r++) memcpy(to + r * l->out, l->bias, l->out * sizeof *to);
     if (s->taps > 0) {
-        for (size_t r = 0; r < g->rows; r++)
-            gather(s, from + r * s->in, g->window + r * s->positions * depth);
+        for (size_t r = 0; r < g->rows; r++) gather(s, from + r * s->in, g->window + r * s->positions * depth);
         a = g->window;
     }
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)depth, 1.0f, a, (int)depth, l->weight, (int)depth, 1.0f,
-                to, (int)l->out);
-    for (size_t i = 0; l->relu && i < rows * l->out; i++)
-        to[i] = to[i] > 0.0f ? to[i] : 0.0f;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)depth, 1.0f, a, (int)depth, l->weight,
+                (int)depth, 1.0f, to, (int)l->out);
+    for (size_t i = 0; l->relu && i < rows * l->out; i++) to[i] = to[i] > 0.0f ? to[i] : 0.0f;
 }
 
 void gradient_forward(struct gradient *g, const float *x, size_t rows, float *y)
@@ -159,8 +156,7 @@ void gradient_forward(struct gradient *g, const float *x, size_t rows, float *y)
     const size_t layers = g->chain.layers;
     g->rows = rows;
     memcpy(g->value[0], x, rows * g->step[0].in * sizeof *x);
-    for (size_t i = 0; i < layers; i++)
-        forward(g, &g->step[i], g->value[i], g->value[i + 1]);
+    for (size_t i = 0; i < layers; i++) forward(g, &g->step[i], g->value[i], g->value[i + 1]);
     memcpy(y, g->value[layers], rows * g->step[layers - 1].out * sizeof *y);
 }
 
@@ -170,8 +166,7 @@ static void scatter(const struct step *s, const float *window, float *image)
     const size_t c = s->channels;
     for (size_t i = 0; i < s->positions * s->taps; i++, window += c)
         if (s->pixel[i] >= 0)
-            for (size_t k = 0; k < c; k++)
-                image[(size_t)s->pixel[i] * c + k] += window[k];
+            for (size_t k = 0; k < c; k++) image[(size_t)s->pixel[i] * c + k] += window[k];
 }
 
 /* from: derivatives in the layer's sums (its ReLU done with); to: in its input. */
@@ -179,13 +174,11 @@ static void backward(struct gradient *g, const struct step *s, size_t images, co
 {
     const struct chain_layer *l = s->layer;
     const size_t rows = images * s->positions, depth = inner(s);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)depth, (int)l->out, 1.0f, from, (int)l->out, l->weight, (int)depth,
-                0.0f, s->taps > 0 ? g->window : to, (int)depth);
-    if (s->taps == 0)
-        return;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)depth, (int)l->out, 1.0f, from, (int)l->out, l->weight,
+                (int)depth, 0.0f, s->taps > 0 ? g->window : to, (int)depth);
+    if (s->taps == 0) return;
     memset(to, 0, images * s->in * sizeof *to);
-    for (size_t r = 0; r < images; r++)
-        scatter(s, g->window + r * s->positions * depth, to + r * s->in);
+    for (size_t r = 0; r < images; r++) scatter(s, g->window + r * s->positions * depth, to + r * s->in);
 }
 
 void gradient_backward(struct gradient *g, const float *dy, float *dx)
@@ -194,16 +187,13 @@ void gradient_backward(struct gradient *g, const float *dy, float *dx)
     memcpy(g->from, dy, g->rows * last->out * sizeof *dy);
     for (size_t i = g->chain.layers; i-- > 0;) {
         const struct step *s = &g->step[i];
-        for (size_t k = 0; s->layer->relu && k < g->rows * s->out; k++)
-            g->from[k] = g->value[i + 1][k] > 0.0f ? g->from[k] : 0.0f;
+        for (size_t k = 0; s->layer->relu && k < g->rows * s->out; k++) g->from[k] = g->value[i + 1][k] > 0.0f ? g->from[k] : 0.0f;
         if (i == 0) /* the rest is linear and the same for all rows: done once, for their sum */
-            for (size_t k = s->out; k < g->rows * s->out; k++)
-                g->from[k % s->out] += g->from[k];
+            for (size_t k = s->out; k < g->rows * s->out; k++) g->from[k % s->out] += g->from[k];
         backward(g, s, i > 0 ? g->rows : 1, g->from, g->to);
         float *swap = g->from;
         g->from = g->to;
         g->to = swap;
     }
-    for (size_t k = 0; k < first->in; k++)
-        dx[k] += g->from[k];
+    for (size_t k = 0; k < first->in; k++) dx[k] += g->from[k];
 }
