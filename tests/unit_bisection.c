@@ -403,7 +403,7 @@ START_TEST(bad_bounds_are_refused)
     assert_refused(certreg_bisection_within(bisection, NULL, 0, 0.1, &out), CERTREG_INVALID, &out, "bounds");
     assert_refused(certreg_bisection_above(bisection, NULL, NULL, 1, 0, &out), CERTREG_INVALID, &out, "bounds");
     assert_refused(certreg_bisection_above(bisection, bounds + 1, NULL, 0, 0, &out), CERTREG_INVALID, &out, "count");
-    assert_refused(certreg_bisection_above(bisection, bounds + 1, NULL, 1, 32, &out), CERTREG_INVALID, &out, "family");
+    assert_refused(certreg_bisection_above(bisection, bounds + 1, NULL, 1, 64, &out), CERTREG_INVALID, &out, "family");
 }
 END_TEST
 

@@ -40,8 +40,7 @@ static double proven(state *s, double r, double *growth)
 static double closed_room(state *s, double r, double *growth)
 {
     s->goal.side.r = r;
-    const double shift = cr_closed_shift(&s->goal.side, growth);
-    return s->goal.limit - (shift + (s->goal.weight > 0 ? s->goal.side.mean_hi : 0));
+    return s->goal.limit - cr_closed_bound(&s->goal.side, s->goal.weight, growth);
 }
 
 /* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection. Returns the last point
@@ -67,9 +66,10 @@ static double root(state *s, double low, double high, double start, double (*roo
 static double closed_radius(state *s, double most)
 {
     double growth;
-    if (!(s->goal.side.variance < INFINITY)) return 0;
+    const double C = cr_side_greatest_variance(&s->goal.side);
+    if (!(C < INFINITY)) return 0;
     if (closed_room(s, most, &growth) > 0) return most;
-    const double room = closed_room(s, 0, &growth), C = s->goal.side.variance;
+    const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double start = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
     double r = root(s, 0, most, start, closed_room);

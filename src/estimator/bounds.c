@@ -3,6 +3,7 @@
 #include "base/structs.h"
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
+#include "estimator/martingale.h"
 #include "estimator/moments.h"
 #include "estimator/second.h"
 #include "estimator/sums.h"
@@ -26,7 +27,7 @@ uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
     if (q->score != CERTREG_SCORE_MEDIAN) facts |= CERTREG_VARIANCE;
     /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is named. */
     const int named = (q->family & CERTREG_GRADIENT) != 0;
-    if (cr_estimator_has_gradient(e) && (named || !cr_inquiry_without_normality(q)) && !cr_inquiry_without_normality(q)) facts |= CERTREG_GRADIENT;
+    if (cr_estimator_has_gradient(e) && (named || !cr_inquiry_without_normality(q))) facts |= CERTREG_GRADIENT;
     if (e->plan.facts & CERTREG_SECOND_ORDER && q->output >= 0 && q->interval == CERTREG_INTERVAL_ASYMPTOTIC) facts |= CERTREG_SECOND_ORDER;
     if (q->family) facts &= q->family;
     return cr_inquiry_without_normality(q) && facts & CERTREG_VARIANCE && q->output >= 0 ? facts | CERTREG_MOMENT : facts;
@@ -236,6 +237,33 @@ static gradient_job job_of(const certreg_estimator *e, const cr_inquiry *inquiry
     return job;
 }
 
+/* E (u - centre)^2 from what is known: the moment about its own centre, or about 0 by the range. */
+static double second_moment_about(const certreg_bounds *b, double centre)
+{
+    const double widest = fmax(b->range_hi, -b->range_lo);
+    const double known = b->facts & CERTREG_MOMENT ? b->moment_centre : 0, moment = b->facts & CERTREG_MOMENT ? b->moment_hi : widest * widest;
+    const double gap = known - centre, farthest = fmax(gap * (b->mean_lo - known), gap * (b->mean_hi - known));
+    return (moment + 2 * farthest + gap * gap) * (1 + 1e-12) + 1e-300;
+}
+
+/* Without normality, one condition after the other; an arc has no gradient, as everywhere. */
+static certreg_status bound_gradients_exactly(certreg_estimator *e, const cr_inquiry *inquiry, double alpha, certreg_bounds *bounds)
+{
+    for (int i = 0; i < inquiry->conditions; i++) {
+        const cr_condition *c = inquiry->condition + i;
+        certreg_bounds *b = bounds + i;
+        if (c->score.kind == CR_SCORE_ARC) continue;
+        const double centre = centre_of(e, inquiry, c), cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
+        const cr_martingale_job job = {.score = &c->score, .centre = centre, .second_hi = second_moment_about(b, centre), .cap = cap, .alpha = alpha,
+                                       .output = (size_t)inquiry->question.output, .first = inquiry->main_first,
+                                       .count = inquiry->samples - inquiry->main_first};
+        const certreg_status status = cr_martingale_upper(e, &job, &b->gradient_hi);
+        if (status) return status;
+        if (isfinite(b->gradient_hi)) b->facts |= CERTREG_GRADIENT;
+    }
+    return CERTREG_OK;
+}
+
 /* ---- second order --------------------------------------------------------------------------------------------------------------- */
 static certreg_status bound_second_orders(certreg_estimator *e, const cr_inquiry *inquiry, const gradient_job *job)
 {
@@ -293,6 +321,7 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
         else *abstained |= bound_moments(e, inquiry, c, out + i);
     }
     if (*abstained || !(facts & (CERTREG_GRADIENT | CERTREG_SECOND_ORDER))) return CERTREG_OK;
+    if (cr_inquiry_without_normality(&inquiry->question)) return bound_gradients_exactly(e, inquiry, correlations_share * inquiry->question.alpha, out);
     gradient_job job = job_of(e, inquiry, out);
     if (!job.sums.functions) return CERTREG_OK;
     certreg_status status = CERTREG_OK;

@@ -98,8 +98,6 @@ static certreg_status check_score(certreg_estimator *e, const certreg_question *
     if (q->interval == CERTREG_INTERVAL_PAPER && (!mean || q->promise != CERTREG_PROMISE_TRUE_MEAN))
         return invalid(e, "interval", q->interval, "the paper's intervals belong to the mean and to CERTREG_PROMISE_TRUE_MEAN");
     if (q->score == CERTREG_SCORE_CIRCULAR_MEAN && !cr_inquiry_is_angle(e, q)) return invalid(e, "score", q->score, "the circular mean needs an output that is an angle");
-    if (!median && cr_inquiry_without_normality(q))
-        return invalid(e, "score", q->score, "finite-sample intervals exist for the median only in this version; choose CERTREG_INTERVAL_ASYMPTOTIC");
     if (median && q->family && (!(q->family & CERTREG_MEAN) || !(q->family & CERTREG_RANGE)))
         return invalid(e, "family", q->family, "the median is certified by its mean score and range: include both, or use 0");
     if (mean && cr_inquiry_without_normality(q) && q->output >= 0 && !has_range(e, q->output))

@@ -81,7 +81,7 @@ static void search_inside(search *s, cr_box *box)
 {
     for (int round = 0; round < MOST_POINTS; round++) {
         const double m = next_mean(s, round);
-        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo))) break; /* the supremum is at an end of the range */
+        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo))) break; /* the supremum is where V has no slope */
         if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
         if (!s->has_left || !s->has_right) continue;
         const double top = roof(tangent(&s->left, s->weight), tangent(&s->right, s->weight), s->low, s->high);
@@ -104,19 +104,27 @@ static void summarise(const cr_side *side, double weight, cr_box *box)
 /* Nothing to search: no range, or a function that cannot vary. */
 static int is_trivial(const cr_side *side, double weight, cr_box *box)
 {
-    const double top = side->mean_hi;
+    const double top = side->mean_hi, most = cr_side_greatest_variance(side);
     box->growth = 0;
     if (side->range_lo == -INFINITY && side->range_hi == INFINITY) {
-        box->value = cr_closed_shift(side, &box->growth) + (weight > 0 ? top : 0);
+        box->value = cr_closed_bound(side, weight, &box->growth);
         return 1;
     }
-    const int constant = side->variance == 0 || side->r == 0 || side->mean_lo >= side->range_hi || side->mean_hi <= side->range_lo;
-    const int unlimited = side->variance == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
+    const int constant = most == 0 || side->r == 0 || side->mean_lo >= side->range_hi || side->mean_hi <= side->range_lo;
+    const int unlimited = most == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
     if (weight > 0 && top >= side->range_hi) box->value = side->range_hi; /* the function that is this end everywhere */
     else if (constant) box->value = weight > 0 ? top : 0;
     else if (unlimited || side->r > 26) box->value = cr_closed_cap(side, weight);
     else return 0;
     return 1;
+}
+
+/* Whether the tangent at this end of the box is of use: it is vertical where no function but a constant has this mean. */
+static int has_slope(const cr_side *side, double mean)
+{
+    double unused;
+    const int far = side->moment == INFINITY || cr_side_variance(side, mean, &unused) > 1e-9 * side->moment;
+    return far && mean > side->range_lo && mean < side->range_hi;
 }
 
 void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box)
@@ -129,7 +137,7 @@ void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box)
     const int point_box = s.low == s.high;
     if (point_box) {
         visit(&s, s.low, 1, 1, box);
-    } else if (!(s.high < side->range_hi && visit(&s, s.high, 0, 1, box)) && !(s.low > side->range_lo && visit(&s, s.low, 1, 0, box))) {
+    } else if (!(has_slope(side, s.high) && visit(&s, s.high, 0, 1, box)) && !(has_slope(side, s.low) && visit(&s, s.low, 1, 0, box))) {
         search_inside(&s, box);
     }
     summarise(side, weight, box);
@@ -159,8 +167,7 @@ int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound)
 {
     double unused;
     cr_box none;
-    const double closed = cr_closed_shift(side, &unused) + (weight > 0 ? side->mean_hi : 0), cap = cr_closed_cap(side, weight);
-    *bound = fmin(closed, cap);
+    *bound = fmin(cr_closed_bound(side, weight, &unused), cr_closed_cap(side, weight));
     if (!box->count) {
         if (is_trivial(side, weight, &none)) *bound = fmin(*bound, none.value);
         return 0;

@@ -1,23 +1,117 @@
 #include "solver/closed.h"
+#include "solver/kernel.h"
 #include <float.h>
 #include <math.h>
 
-static double upward(double value)
+/* Without a range V is the greatest value of a linear form over a ball: of sum w_j y_j + rest*spread under sum y_j^2 + spread^2 <= all,
+ * every y_j within its own interval. By weak duality, for every x > 0,
+ *   D(x) = all / 2x + sum_j max over y_j of (w_j y_j - y_j^2 / 2x) + x rest^2 / 2,   at y_j = clip(x w_j),
+ * is a bound, and the best where these y_j and spread = x*rest fill the ball. */
+typedef struct axis {
+    double weight, low, high; /* weight > 0 */
+} axis;
+
+enum { MOST_AXES = 2 }; /* gradient; mean */
+
+typedef struct form {
+    int count;
+    axis axis[MOST_AXES];
+    double rest, all;
+    double y[MOST_AXES], spread; /* the answer */
+} form;
+
+static double clip(double y, const axis *a)
 {
-    return value * (1 + 16 * DBL_EPSILON);
+    return fmin(fmax(y, a->low), a->high);
 }
 
-double cr_closed_shift(const cr_side *side, double *growth)
+static double filled(const form *f, double x)
 {
-    const double r = side->r, C = side->variance, whole = cr_kernel_norm(0, r), rest = cr_kernel_norm(1, r);
+    double sum = x * f->rest * x * f->rest;
+    for (int j = 0; j < f->count; j++) {
+        const double y = clip(x * f->axis[j].weight, f->axis + j);
+        sum += y * y;
+    }
+    return sum;
+}
+
+/* x lies between two of the points where a clip sets in: there, what is free grows in proportion to x. */
+static double scale_of(const form *f)
+{
+    double low = 0, high = INFINITY, free = f->rest * f->rest, left = f->all;
+    for (int j = 0; j < f->count; j++) {
+        const double turns[2] = {f->axis[j].low / f->axis[j].weight, f->axis[j].high / f->axis[j].weight};
+        for (int i = 0; i < 2; i++) {
+            if (!(turns[i] > low && turns[i] < high)) continue;
+            if (filled(f, turns[i]) <= f->all) low = turns[i];
+            else high = turns[i];
+        }
+    }
+    for (int j = 0; j < f->count; j++) {
+        const axis *a = f->axis + j;
+        const int at_low = a->low / a->weight >= high, at_high = a->high / a->weight <= low;
+        if (at_low || at_high) left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
+        else free += a->weight * a->weight;
+    }
+    return fmin(fmax(sqrt(fmax(0, left) / free), low), high);
+}
+
+/* D at the best x, rounded up. */
+static double greatest(form *f)
+{
+    if (f->count > 1) f->all *= 1 + 4 * DBL_EPSILON; /* one y_j: rounded once below, which matters where it takes nearly all */
+    const double x = scale_of(f);
+    double left = f->all, sum = 0, size = 0;
+    for (int j = 0; j < f->count; j++) {
+        const double y = clip(x * f->axis[j].weight, f->axis + j);
+        f->y[j] = y;
+        left = fma(-y, y, left);
+        sum += f->axis[j].weight * y;
+        size += fabs(f->axis[j].weight * y);
+    }
+    f->spread = x * f->rest;
+    const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest) : 0; /* x = 0: the intervals alone fill the ball */
+    return sum + rest + 16 * DBL_EPSILON * (size + rest);
+}
+
+static double shift_at(const cr_side *side, double variance, double *growth)
+{
+    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm(1, r);
+    form f = {.count = 1, .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}}, .rest = rest, .all = variance};
+    const double value = greatest(&f);
+    *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
+    return value;
+}
+
+/* The mean takes its share of the ball of moments. Where the variance has a bound of its own and that binds at the best mean, the best
+ * is further out, where both bind: V + m still rises there. */
+static double moment_at(const cr_side *side, double *growth)
+{
+    const double r = side->r, root = sqrt(side->moment), rest = cr_kernel_norm(1, r), centre = side->moment_centre;
+    const double low = (side->mean_lo - centre) * (1 - (side->mean_lo > centre ? 1 : -1) * DBL_EPSILON);
+    const double high = (side->mean_hi - centre) * (1 + (side->mean_hi > centre ? 1 : -1) * DBL_EPSILON);
+    form f = {.count = 2,
+              .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}, {1, low, high}},
+              .rest = rest, .all = side->moment};
+    double value = greatest(&f), unused;
+    *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
+    if (f.y[0] * f.y[0] + f.spread * f.spread > side->variance) {
+        const double both = sqrt(fmax(0, side->moment - side->variance) + 2 * DBL_EPSILON * side->moment) * (1 + DBL_EPSILON);
+        value = shift_at(side, side->variance, growth) + fmin(both, high);
+    }
+    const double apart = nextafter(side->mean_hi + shift_at(side, cr_side_greatest_variance(side), &unused), INFINITY);
+    return fmin(apart, value + centre + 4 * DBL_EPSILON * (fabs(value) + fabs(centre)));
+}
+
+double cr_closed_bound(const cr_side *side, double weight, double *growth)
+{
+    const double variance = cr_side_greatest_variance(side);
     *growth = INFINITY;
-    if (r == 0 || C == 0) return *growth = sqrt(C), 0;
-    if (!(C < INFINITY) || !(whole < INFINITY)) return INFINITY;
-    const double best = sqrt(C) * (r / whole);
-    const double kappa = fmin(fmax(best, side->gradient_lo), fmin(side->gradient_hi, sqrt(C)));
-    const double spread = sqrt(fmax(0, fma(-kappa, kappa, C))); /* rounded once: near kappa = sqrt(C) the rest cancels */
-    *growth = kappa + spread * (r * expm1(r * r) / rest);
-    return upward(spread * rest + r * kappa);
+    if (side->r == 0 || variance == 0) return *growth = sqrt(variance), weight > 0 ? side->mean_hi : 0;
+    if (!(variance < INFINITY) || !(cr_kernel_norm(0, side->r) < INFINITY)) return INFINITY;
+    if (weight > 0 && side->moment < INFINITY) return moment_at(side, growth);
+    const double shift = shift_at(side, variance, growth);
+    return weight > 0 ? nextafter(side->mean_hi + shift, INFINITY) : shift;
 }
 
 double cr_closed_cap(const cr_side *side, double weight)

@@ -11,6 +11,7 @@ typedef struct cr_problem {
     cr_kernel kernel;
     double b, B;                 /* lo - m <= 0 <= hi - m */
     double variance;             /* C; +inf: the range alone limits the variance */
+    double variance_slope;       /* dC/dm, where C depends on the mean */
     double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
 } cr_problem;
 

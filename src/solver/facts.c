@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
-static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE;
+static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_MOMENT;
 
 static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
 {
@@ -26,6 +26,9 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
 {
     if (b->facts & CERTREG_VARIANCE && (!(b->variance_hi >= 0) || b->variance_hi == INFINITY))
         return invalid(why, "variance_hi", b->variance_hi, "it must be finite and not negative");
+    if (b->facts & CERTREG_MOMENT && !isfinite(b->moment_centre)) return invalid(why, "moment_centre", b->moment_centre, "it must be finite");
+    if (b->facts & CERTREG_MOMENT && (!(b->moment_hi >= 0) || b->moment_hi == INFINITY))
+        return invalid(why, "moment_hi", b->moment_hi, "it must be finite and not negative");
     if (!(b->facts & CERTREG_GRADIENT)) return CERTREG_OK;
     if (!(b->gradient_lo >= 0) || b->gradient_lo == INFINITY)
         return invalid(why, "gradient_lo", b->gradient_lo, "it must be finite and not negative");
@@ -48,9 +51,19 @@ static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_er
     return CERTREG_OK;
 }
 
+/* No mean is further from the centre than the root of the moment; rounded outward. */
+static void limit_mean(certreg_bounds *b)
+{
+    const double root = sqrt(b->moment_hi), most = root > 0 ? nextafter(root, INFINITY) : 0;
+    b->mean_lo = fmax(b->mean_lo, most > 0 ? nextafter(b->moment_centre - most, -INFINITY) : b->moment_centre);
+    b->mean_hi = fmin(b->mean_hi, most > 0 ? nextafter(b->moment_centre + most, INFINITY) : b->moment_centre);
+}
+
 /* Facts that were not named become what is always true. */
 static void complete(certreg_bounds *b)
 {
+    if (!(b->facts & CERTREG_MOMENT)) b->moment_centre = 0, b->moment_hi = INFINITY;
+    if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, 1e-290);
     if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
     if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, 1e-290); /* below, square roots and products lose digits */
     if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
@@ -58,22 +71,45 @@ static void complete(certreg_bounds *b)
     if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
     b->mean_hi = fmin(b->mean_hi, b->range_hi);
+    if (b->moment_hi < INFINITY) limit_mean(b);
     /* The dual needs a mean to lie somewhere: a range with an open end and no mean on that side says nothing there. */
     if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
-    if (b->variance_hi < INFINITY) b->gradient_hi = fmin(b->gradient_hi, sqrt(b->variance_hi));
+}
+
+static cr_side mirrored(const cr_side *side)
+{
+    cr_side other = *side;
+    other.mean_lo = -side->mean_hi, other.mean_hi = -side->mean_lo;
+    other.range_lo = -side->range_hi, other.range_hi = -side->range_lo;
+    other.moment_centre = -side->moment_centre;
+    return other;
 }
 
 static certreg_status set_sides(const certreg_bounds *b, cr_facts *out, certreg_error *why)
 {
-    out->sigma = b->sigma;
-    out->rise = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
-                          .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi};
+    cr_side *side = &out->rise;
+    *side = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
+                      .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi,
+                      .moment_centre = b->moment_centre, .moment = b->moment_hi};
+    const double given = side->gradient_hi, deviation = sqrt(cr_side_greatest_variance(side));
+    side->gradient_hi = fmin(given, deviation);
+    if (side->gradient_lo > side->gradient_hi) {
+        if (side->gradient_lo > side->gradient_hi * (1 + 1e-12) || side->gradient_lo > given)
+            return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds the standard deviation %g", side->gradient_lo, deviation);
+        side->gradient_lo = side->gradient_hi; /* an affine function, to rounding */
+    }
     if (!cr_reach_means(&out->rise))
         return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", b->gradient_lo);
-    out->drop = out->rise;
-    out->drop.mean_lo = -out->rise.mean_hi, out->drop.mean_hi = -out->rise.mean_lo;
-    out->drop.range_lo = -b->range_hi, out->drop.range_hi = -b->range_lo;
+    out->sigma = b->sigma;
+    out->drop = mirrored(&out->rise);
     return CERTREG_OK;
+}
+
+/* The moment is a bound of mean and variance together: it belongs to every family that has both. */
+static uint32_t named(uint32_t family)
+{
+    const uint32_t both = CERTREG_MEAN | CERTREG_VARIANCE;
+    return !family ? known : (family & both) == both ? family | CERTREG_MOMENT : family;
 }
 
 certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_facts *out, certreg_error *why)
@@ -82,17 +118,14 @@ certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_f
     certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
     if (!status) status = check(&b, family, why);
     if (status) return status;
-    const double given_lo = b.mean_lo, given_hi = b.mean_hi, greatest = b.gradient_hi;
-    out->has_mean = (b.facts & CERTREG_MEAN) != 0;
-    out->used = b.facts & (family ? family : known);
+    const double given_lo = b.mean_lo, given_hi = b.mean_hi;
+    out->used = b.facts & named(family);
+    out->has_mean = ((b.facts & CERTREG_MEAN) | (out->used & CERTREG_MOMENT)) != 0;
     b.facts = out->used | (b.facts & CERTREG_MEAN); /* thresholds are on the mean even where the family does without it */
     complete(&b);
+    if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)
+        return cr_fail(why, CERTREG_INFEASIBLE, "moment_hi = %g about %g fits no mean that the other bounds allow", b.moment_hi, b.moment_centre);
     if (b.mean_lo > b.mean_hi)
         return cr_fail(why, CERTREG_INFEASIBLE, "the means [%g, %g] lie outside the range [%g, %g]", given_lo, given_hi, b.range_lo, b.range_hi);
-    if (b.gradient_lo > b.gradient_hi) {
-        if (b.gradient_lo > b.gradient_hi * (1 + 1e-12) || b.gradient_lo > greatest)
-            return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds the standard deviation %g", b.gradient_lo, b.gradient_hi);
-        b.gradient_lo = b.gradient_hi; /* an affine function, to rounding */
-    }
     return set_sides(&b, out, why);
 }

@@ -6,7 +6,10 @@
 
 static cr_problem describe(const cr_side *side, double mean, int order, double coefficient)
 {
-    return (cr_problem){cr_kernel_make(order, side->r), side->range_lo - mean, side->range_hi - mean, side->variance, {coefficient}};
+    cr_problem problem = {.kernel = cr_kernel_make(order, side->r), .b = side->range_lo - mean, .B = side->range_hi - mean,
+                          .coefficient = {coefficient}};
+    problem.variance = cr_side_variance(side, mean, &problem.variance_slope);
+    return problem;
 }
 
 /* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is loose by less than rounding. */
@@ -15,13 +18,19 @@ static int variance_binds(const cr_problem *problem)
     return problem->variance < -problem->b * problem->B * (1 - 1e-13);
 }
 
+/* The variance is spent at the optimum. From a poor start Newton can end where lambda has all but vanished and nothing moves any more. */
+static int settled(const cr_problem *problem, const cr_descent *descent)
+{
+    return descent->impossible || (descent->converged && fabs(descent->sums.yy - problem->variance) <= 0.01 * problem->variance);
+}
+
 static void descend(const cr_problem *problem, const cr_point *warm, double gain, cr_point *out)
 {
     const int similar = warm && warm->converged && warm->problem.kernel.order == problem->kernel.order && warm->at.lambda > 0;
     cr_descent descent = {.at = similar ? warm->at : cr_start_guess(problem)};
     if (similar) descent.regions = warm->regions;
     cr_newton_descend(problem, gain, &descent);
-    if (similar && !descent.converged && !descent.impossible) {
+    if (similar && !settled(problem, &descent)) {
         descent.at = cr_start_guess(problem);
         cr_newton_descend(problem, gain, &descent);
     }
@@ -30,7 +39,7 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     out->regions = descent.regions;
     out->value = descent.value;
     out->growth = descent.sums.growth;
-    out->slope = problem->kernel.norm * descent.at.nu;
+    out->slope = problem->kernel.norm * (descent.at.nu + descent.at.lambda * problem->variance_slope);
     out->converged = descent.converged;
     out->impossible = descent.impossible;
     out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
@@ -91,7 +100,7 @@ static void solve_bang(const cr_side *side, double mean, cr_point *out)
  * clip(t), scaled to this variance, reaches what erf says within the range; a target out of reach would send Newton to infinity. */
 static int upper_end_likely(const cr_side *side, const cr_problem *problem)
 {
-    const double root = sqrt(side->variance), room = fmin(-problem->b, problem->B);
+    const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);
     if (side->gradient_lo == side->gradient_hi) return 1;
     return side->gradient_hi < 0.98 * root * side->r / problem->kernel.norm && side->gradient_hi < root * erf(room / root * 0.7071);
 }

@@ -3,13 +3,7 @@
 #define CR_SOLVER_POINT_H
 #include "solver/newton.h"
 #include "solver/proof.h"
-
-/* A one-sided problem, turned so that it asks for the rise (the drop of f is the rise of -f). Infinite where nothing is known. */
-typedef struct cr_side {
-    double r;
-    double mean_lo, mean_hi, range_lo, range_hi;
-    double variance, gradient_lo, gradient_hi;
-} cr_side;
+#include "solver/side.h"
 
 typedef struct cr_point {
     cr_problem problem;

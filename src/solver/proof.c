@@ -80,8 +80,9 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         const double linear = kernel->order > 0 ? (kernel->r + fabs(kernel->norm * at->a[0])) * worst.coefficient[0] : 0;
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
-        out->slope = kernel->norm * (at->nu + 2 * at->lambda * again.y);
-        out->slope_error = 64 * DBL_EPSILON * kernel->norm * (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)));
+        const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies below its tangent */
+        out->slope = kernel->norm * (at->nu + 2 * at->lambda * again.y + bend);
+        out->slope_error = 64 * DBL_EPSILON * kernel->norm * (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));
         out->clipped = again.clipped;
         out->growth = sums.growth;
         out->doubtful = !(kernel->norm * gap <= 1e-10 * fabs(value) + kernel->norm * rounding) || !isfinite(out->value);

@@ -56,10 +56,10 @@ static double draw_in(const cr_side *side, double end, double good)
 
 int cr_reach_means(cr_side *side)
 {
-    const double root = sqrt(side->variance), room = fmin(side->mean_lo - side->range_lo, side->range_hi - side->mean_hi);
+    const double root = sqrt(cr_side_least_variance(side)), room = fmin(side->mean_lo - side->range_lo, side->range_hi - side->mean_hi);
     const int unbounded = side->range_lo == -INFINITY && side->range_hi == INFINITY;
     if (side->gradient_lo <= 0) return 1;
-    if (unbounded) return side->gradient_lo <= root * (1 + 1e-12);
+    if (unbounded) return side->gradient_lo <= sqrt(cr_side_greatest_variance(side)) * (1 + 1e-12);
     if (root == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY)) return 1;
     /* clip(t), scaled to this variance, lies within the range at every mean of the box: enough in all but odd cases. */
     if (root < INFINITY && side->gradient_lo <= root * erf(room / root * 0.7071)) return 1;

@@ -41,7 +41,7 @@ static int solve_side(const cr_side *side, int has_mean, double *shift, double *
     cr_box box = {.count = 0};
     cr_box_search(side, 0, last_gain, &box);
     if (cr_box_prove(side, 0, &box, shift)) return 1;
-    *mean = fmin(side->mean_hi + *shift, cr_closed_cap(side, 1));
+    *mean = fmin(*shift > 0 ? nextafter(side->mean_hi + *shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
     if (!has_mean || side->mean_lo == side->mean_hi || !isfinite(side->mean_hi)) return 0;
     double sharper;
     cr_box_search(side, 1, last_gain, &box);

@@ -1,0 +1,20 @@
+/* A one-sided problem, turned so that it asks for the rise (the drop of f is the rise of -f), and what it says of the variance. */
+#ifndef CR_SOLVER_SIDE_H
+#define CR_SOLVER_SIDE_H
+
+/* Infinite where nothing is known. */
+typedef struct cr_side {
+    double r;
+    double mean_lo, mean_hi, range_lo, range_hi;
+    double variance, gradient_lo, gradient_hi;
+    double moment_centre, moment; /* E (u - moment_centre)^2 <= moment: at mean m the variance is at most moment - (m - centre)^2 */
+} cr_side;
+
+/* Greatest variance at this mean, rounded up: the lesser of two concave functions of the mean. *slope belongs to the one that binds,
+ * hence is a supergradient: value + slope * (m' - mean) bounds the variance at every m'. */
+double cr_side_variance(const cr_side *side, double mean, double *slope);
+/* Greatest and least of it over the box of means. */
+double cr_side_greatest_variance(const cr_side *side);
+double cr_side_least_variance(const cr_side *side);
+
+#endif
