@@ -1,0 +1,211 @@
+/* Bounds without normality keep their promise at every number of samples, on laws made to break intervals, and, any time, at the
+ * moment that suits them worst. Outputs follow a known law; scores are about a given prediction, so that the moments of every score
+ * are sums over the law's quantiles. */
+#include <certreg/certreg.h>
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/binomial.h"
+#include "support/problems.h"
+
+enum { GRID = 20000, CAPACITY = 600, FIXED_RUNS = 1500, ANYTIME_RUNS = 300 };
+static const double range = 100, alpha = 0.1;
+
+/* ---- laws of the output, by quantiles ------------------------------------------------------------------------------------------------ */
+static double rare_low(double u) { return u < 1.0 / CAPACITY ? -100 : 0.5; }
+static double rare_high(double u) { return u > 1 - 1.0 / CAPACITY ? 100 : -0.2; }
+static double coin(double u) { return u < 0.5 ? -1 : 1; }
+static double seldom(double u) { return u < 0.02 ? -3 : 0.9; }
+static double uniform(double u) { return 4 * u - 2; }
+static double heavy(double u) { return fmax(-range, fmin(tan(3.14159265358979 * (u - 0.5)), range)); }
+static double skewed(double u) { return fmin(-log1p(-u), range) - 1; }
+static double tail_left(double u) { return fmax(1 - 0.05 / (u + 1e-9), -range); }
+
+static double (*const laws[])(double) = {rare_low, rare_high, coin, seldom, uniform, heavy, skewed, tail_left};
+static const char *const name[] = {"rare low", "rare high", "coin", "seldom", "uniform", "heavy", "skewed", "long left tail"};
+enum { LAWS = sizeof laws / sizeof *laws };
+
+typedef struct asked {
+    int32_t score, promise, side;
+    uint32_t family;
+    double width;
+} asked;
+
+static const asked questions[] = {{CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_UPPER, 0, 0.5},
+                                  {CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_LOWER, 0, 2},
+                                  {CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_UPPER, CERTREG_MEAN | CERTREG_RANGE, 0.5},
+                                  {CERTREG_SCORE_MEAN, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_LOWER, 0, 0},
+                                  {CERTREG_SCORE_MEAN, CERTREG_PROMISE_TRUE_MEAN, CERTREG_SIDE_OUTPUT, 0, 0}};
+enum { QUESTIONS = sizeof questions / sizeof *questions };
+
+static double score_of(const asked *a, double y)
+{
+    if (a->promise == CERTREG_PROMISE_TRUE_MEAN) return y;
+    const double t = (a->side > 0 ? y : -y) + 1; /* prediction 0, tolerance 1 */
+    return a->score == CERTREG_SCORE_MEAN ? t : fmax(-1, fmin(t / a->width, 1));
+}
+
+typedef struct truth {
+    double mean, square;
+} truth;
+
+static truth truth_of(const asked *a, double (*law)(double))
+{
+    truth t = {0, 0};
+    for (int i = 0; i < GRID; i++) {
+        const double u = score_of(a, (double)(float)law((i + 0.5) / GRID));
+        t.mean += u / GRID;
+        t.square += u * u / GRID;
+    }
+    return t;
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------------------------- */
+static int no_model(void *user, const certreg_batch *b)
+{
+    (void)user, (void)b;
+    return 1;
+}
+
+static certreg_estimator *make(size_t pilot)
+{
+    const double lo = -range, hi = range;
+    const certreg_model model = {.struct_size = sizeof model, .eval = no_model, .inputs = 1, .outputs = 1, .lo = &lo, .hi = &hi};
+    const certreg_plan plan = {.struct_size = sizeof plan, .facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_RANGE, .capacity = CAPACITY, .pilot = pilot};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    return e;
+}
+
+/* Draws from the grid's own points, so that the truth above is exact. */
+static void record(certreg_estimator *e, double (*law)(double), dice *d, size_t count)
+{
+    float y[CAPACITY];
+    const float z = 0;
+    ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, 1), CERTREG_OK);
+    for (size_t i = 0; i < count; i++) y[i] = (float)law((floor(dice_between(d, 0, 1) * GRID * 0.9999999) + 0.5) / GRID);
+    ck_assert_int_eq(certreg_estimator_record(e, 0, count, y), CERTREG_OK);
+}
+
+static int is_wrong(certreg_estimator *e, const asked *a, int32_t interval, const truth *t)
+{
+    const certreg_question q = {.struct_size = sizeof q, .score = a->score, .interval = interval, .promise = a->promise, .family = a->family,
+                                .tolerance = 1, .huber_width = a->width, .alpha = alpha, .prediction_given = 1};
+    certreg_bounds b = {.struct_size = sizeof b};
+    ck_assert_int_eq(certreg_estimator_bounds(e, &q, a->side, &b), CERTREG_OK);
+    const double size = 1e-9 * (1 + fabs(t->mean)), moment = t->square - 2 * b.moment_centre * t->mean + b.moment_centre * b.moment_centre;
+    if (b.facts & CERTREG_MOMENT && b.moment_hi < moment - size) return 1;
+    return b.mean_lo > t->mean + size || b.mean_hi < t->mean - size;
+}
+
+static void expect_nominal(uint64_t wrong, uint64_t runs, const char *what, const char *where)
+{
+    const double doubt = 0.01 / (LAWS * QUESTIONS);
+    ck_assert_msg(cr_binomial_sf(wrong, runs, alpha) > doubt, "%s, %s: %llu of %llu runs missed at alpha %g", where, what,
+                  (unsigned long long)wrong, (unsigned long long)runs, alpha);
+}
+
+START_TEST(bounds_of_a_fixed_count_miss_no_more_than_alpha)
+{
+    const asked *a = questions + _i % QUESTIONS;
+    const int law = _i / QUESTIONS;
+    const truth t = truth_of(a, laws[law]);
+    static const size_t counts[] = {40, 600};
+    for (int k = 0; k < 2; k++) {
+        certreg_estimator *e = make(k ? SIZE_MAX : 12);
+        dice d = dice_of((uint64_t)_i * 7 + (uint64_t)k);
+        uint64_t wrong = 0;
+        const uint64_t runs = k ? FIXED_RUNS / 5 : FIXED_RUNS;
+        for (uint64_t run = 0; run < runs; run++) {
+            record(e, laws[law], &d, counts[k]);
+            wrong += (uint64_t)is_wrong(e, a, CERTREG_INTERVAL_FINITE, &t);
+        }
+        expect_nominal(wrong, runs, "fixed count", name[law]);
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
+/* Wrong at any number of samples counts: that is where an adversary would stop. */
+static int is_ever_wrong(certreg_estimator *e, const asked *a, const truth *t, const float *y)
+{
+    const float z = 0;
+    for (size_t n = 24; n <= CAPACITY; n += 1 + n / 4) {
+        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, 1), CERTREG_OK);
+        ck_assert_int_eq(certreg_estimator_record(e, 0, n, y), CERTREG_OK);
+        if (is_wrong(e, a, CERTREG_INTERVAL_ANYTIME, t)) return 1;
+    }
+    return 0;
+}
+
+START_TEST(bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment)
+{
+    const asked *a = questions + _i % QUESTIONS;
+    const int law = _i / QUESTIONS;
+    const truth t = truth_of(a, laws[law]);
+    certreg_estimator *e = make(12);
+    dice d = dice_of((uint64_t)_i * 11 + 3);
+    uint64_t wrong = 0;
+    for (uint64_t run = 0; run < ANYTIME_RUNS; run++) {
+        float y[CAPACITY];
+        for (size_t i = 0; i < CAPACITY; i++) y[i] = (float)laws[law]((floor(dice_between(&d, 0, 1) * GRID * 0.9999999) + 0.5) / GRID);
+        wrong += (uint64_t)is_ever_wrong(e, a, &t, y);
+    }
+    expect_nominal(wrong, ANYTIME_RUNS, "any time", name[law]);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- radii --------------------------------------------------------------------------------------------------------------------------- */
+/* Of an affine model every symmetric location moves with the shift: the true radius is the tolerance. */
+static int affine(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[i * b->inputs];
+    return 0;
+}
+
+START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
+{
+    static const int32_t interval[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ANYTIME};
+    static const uint32_t family[] = {0, CERTREG_FAMILY_ECGM};
+    const double lo = -range, hi = range;
+    const certreg_model model = {.struct_size = sizeof model, .eval = affine, .inputs = 3, .outputs = 1, .lo = &lo, .hi = &hi, .batch = 200};
+    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = 1000, .seed = 5};
+    const float z[3] = {0};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    uint64_t wrong = 0, claims = 0;
+    for (uint64_t run = 0; run < 200; run++) {
+        const certreg_question q = {.struct_size = sizeof q, .score = _i % 2 ? CERTREG_SCORE_HUBER : CERTREG_SCORE_MEDIAN, .interval = interval[_i / 2 % 2],
+                                    .family = family[_i / 4], .tolerance = 1, .huber_width = _i % 2 ? 0.5 : 0, .alpha = alpha,
+                                    .prediction_given = 1};
+        certreg_certificate c = {.struct_size = sizeof c};
+        if (q.interval == CERTREG_INTERVAL_ANYTIME && q.family) break;
+        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_OK);
+        wrong += c.radius > 1;
+        claims += c.radius > 0.6;
+    }
+    certreg_estimator_destroy(e);
+    expect_nominal(wrong, 200, "radius", "affine");
+    if (!(interval[_i / 2 % 2] == CERTREG_INTERVAL_ANYTIME && family[_i / 4])) ck_assert_uint_gt(claims, 190); /* and it claims something */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("bounds without normality");
+    TCase *typical = tcase_create("typical");
+    tcase_set_timeout(typical, 120);
+    tcase_add_loop_test(typical, bounds_of_a_fixed_count_miss_no_more_than_alpha, 0, LAWS * QUESTIONS);
+    tcase_add_loop_test(typical, bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, 0, LAWS * QUESTIONS);
+    tcase_add_loop_test(typical, radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 0, 8);
+    suite_add_tcase(suite, typical);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
