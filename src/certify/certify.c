@@ -110,20 +110,31 @@ static int state_of(const job *j, const certreg_question *q)
     return a.known && cr_looks_hopeless(j->estimator, &a.inquiry) ? HOPELESS : OPEN;
 }
 
-/* Whether every wanted radius is settled by the record so far. */
-static int is_settled(job *j)
+/* Before anything is sampled only failures are missing: what is out of reach now stays so. (This also makes the tests, which takes
+ * longer than asking them, while there is no hurry yet.) */
+static int state_at_first(const job *j, const certreg_question *q)
 {
-    int proven = 0;
+    cr_inquiry inquiry;
+    if (cr_inquiry_read(j->estimator, q, &inquiry)) return HOPELESS;
+    if (cr_inquiry_preview(j->estimator, &inquiry)) return OPEN;
+    return cr_looks_hopeless(j->estimator, &inquiry) ? HOPELESS : OPEN;
+}
+
+/* Whether every wanted radius is settled, by the record so far or, `at_first`, before there is one. */
+static int is_settled(job *j, int at_first)
+{
+    int open = 0, proven = 0;
     const double start = cr_estimator_now();
-    for (size_t i = 0; i < j->count; i++) {
+    for (size_t i = 0; !open && i < j->count; i++) {
         certreg_question q;
-        const int state = read_question(j, i, &q) ? HOPELESS : state_of(j, &q);
-        if (state == OPEN) return 0;
+        const int state = read_question(j, i, &q) ? HOPELESS : at_first ? state_at_first(j, &q) : state_of(j, &q);
+        open = state == OPEN;
         proven |= state == PROVEN;
     }
-    j->estimator->library_seconds += cr_estimator_now() - start;
-    j->stop = proven ? CERTREG_STOP_WANTED : CERTREG_STOP_HOPELESS;
-    return 1;
+    j->estimator->closing_seconds = cr_estimator_now() - start;
+    j->estimator->library_seconds += j->estimator->closing_seconds;
+    if (!open) j->stop = proven ? CERTREG_STOP_WANTED : CERTREG_STOP_HOPELESS;
+    return !open;
 }
 
 /* The next number of samples at which any question wants to look; `most` where there is none before. */
@@ -145,13 +156,11 @@ static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
 static certreg_status sample_until_settled(job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
+    if (is_settled(j, 1)) return CERTREG_OK;
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
-        if (status || j->stop != CERTREG_STOP_ALL) return status;
-        const double start = cr_estimator_now();
-        if (is_settled(j)) break;
-        e->closing_seconds = cr_estimator_now() - start;
+        if (status || j->stop != CERTREG_STOP_ALL || is_settled(j, 0)) return status;
     }
     return CERTREG_OK;
 }

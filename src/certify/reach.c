@@ -35,7 +35,7 @@ static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, do
     certreg_shift shift = {.struct_size = sizeof shift};
     if (a->abstained) return CERTREG_OK;
     certreg_status status = certreg_solver_create(memory, sizeof memory, &solver);
-    if (!status) status = certreg_solver_shift(solver, a->bounds, q->family, q->at_radius * (e->sigma / e->least_sigma) * (1 + 1e-12), &shift);
+    if (!status) status = certreg_solver_shift(solver, a->bounds, q->family, q->at_radius, &shift);
     if (status == CERTREG_INFEASIBLE) return status;
     if (status) return cr_fail(&e->error, status, "%s", solver ? certreg_solver_error(solver)->text : "no room for a solver");
     const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample mean */

@@ -51,7 +51,8 @@ struct certreg_estimator {
     cr_noise noise;
     double sigma;
     double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
-    cr_closed closed[2];       /* of signs, of arcs */
+    cr_closed closed[CR_CLOSED_KEPT];
+    size_t closed_next;        /* the one made longest ago */
     size_t present;            /* samples in the record */
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */

@@ -55,19 +55,26 @@ static double target(const certreg_estimator *e, const cr_inquiry *inquiry, cons
     return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
 }
 
+static int is_same(const cr_closed *a, const cr_closed *b)
+{
+    return a->count == b->count && a->alpha == b->alpha && !memcmp(a->q, b->q, sizeof a->q) &&
+           !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
+}
+
 static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
 {
-    cr_closed *test = &e->closed[c->score.kind == CR_SCORE_ARC], now = {.alpha = inquiry->question.alpha};
+    cr_closed now = {.alpha = inquiry->question.alpha};
     cr_looks looks;
     cr_looks_make(e, &inquiry->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = looks.at[j] - e->plan.pilot;
     for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, inquiry, c, i);
-    if (test->count == now.count && test->alpha == now.alpha && !memcmp(test->q, now.q, sizeof now.q) &&
-        !memcmp(test->trials, now.trials, now.count * sizeof *now.trials))
-        return test;
+    for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
+        if (is_same(e->closed + i, &now)) return e->closed + i;
     for (size_t i = 0; i < CR_CLOSED_RADII; i++)
         cr_closed_make(now.trials, now.count, now.q[i], now.alpha, i ? now.critical[i - 1] : NULL, e->at.paths, CR_CLOSED_ROOM, now.critical[i]);
+    cr_closed *test = e->closed + e->closed_next;
+    e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
     *test = now;
     return test;
 }

@@ -7,14 +7,15 @@
 #define CR_LOOKS 128u
 #define CR_CLOSED_ROOM 4096u /* doubles of work for the paths of a closed test */
 #define CR_CLOSED_RADII 5u
+#define CR_CLOSED_KEPT 4u
 
 typedef struct cr_looks { /* numbers of samples, pilot included */
     uint64_t at[CR_LOOKS];
     size_t count;
 } cr_looks;
 
-/* The tests of one kind of condition: of the wanted radius, then of lesser ones, passed the easier the lesser. Kept from one answer
- * to the next, since making them takes longer than asking them. */
+/* The tests of one condition: of the wanted radius, then of lesser ones, passed the easier the lesser. The last few are kept from one
+ * answer to the next, since making them takes longer than asking them. */
 typedef struct cr_closed {
     double q[CR_CLOSED_RADII], alpha; /* q: failures at z must be rarer than this for the radius to hold */
     uint64_t trials[CR_LOOKS];
