@@ -20,14 +20,15 @@ import numpy as np
 
 HEADER = 100  # CERTREG_VERSION_NUMBER of the header that this file follows
 NO_PILOT = C.c_size_t(-1).value  # Estimator(pilot=NO_PILOT): every question gives its prediction
+NORM = -1  # Question(output=NORM): all outputs as one vector, in the 2-norm
 COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or infinite count as the worst value
 
 # ---- names of numbers ------------------------------------------------------------------------------------------------------------
 Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED NOT_FINITE OUT_OF_RANGE INFEASIBLE NUMERICAL "
                       "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE", start=0)
 Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
-Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER")
-Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15})
+Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
+Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
 Score = enum.IntEnum("Score", "MEDIAN HUBER MEAN CIRCULAR_MEAN", start=0)
 Interval = enum.IntEnum("Interval", "FINITE ASYMPTOTIC PAPER ANYTIME", start=0)
 Promise = enum.IntEnum("Promise", "PREDICTION TRUE_MEAN REACH", start=0)
@@ -70,20 +71,24 @@ _EVAL = C.CFUNCTYPE(C.c_int, _ptr, C.POINTER(_Batch))
 _PROGRESS = C.CFUNCTYPE(C.c_int, _ptr, _u64, _u64)
 _Model = _struct("certreg_model", 80, (_i32, "reserved"), (_EVAL, "eval"), (_ptr, "user"), (_size, "inputs outputs batch"),
                  (_ptr, "scale kind lo hi"))
-_Plan = _struct("certreg_plan", 80, (_u32, "facts"), (_u64, "seed"), (_size, "capacity pilot blocks"), (_PROGRESS, "progress"),
-                (_ptr, "progress_user memory"), (_size, "memory_bytes"), (_u32, "flags reserved"))
-_Question = _struct("certreg_question", 96, (_i32, "output score interval promise"), (_u32, "family"),
+_Plan = _struct("certreg_plan", 88, (_u32, "facts"), (_u64, "seed"), (_size, "capacity pilot blocks"), (_PROGRESS, "progress"),
+                (_ptr, "progress_user memory"), (_size, "memory_bytes"), (_u32, "flags reserved"), (_size, "second_order_bytes"))
+_Question = _struct("certreg_question", 112, (_i32, "output score interval promise"), (_u32, "family"),
                     (_f64, "tolerance huber_width alpha"), (_u32, "joint"), (_i32, "prediction_given"),
-                    (_f64, "prediction wanted at_radius"), (_size, "served_samples"), (_f64, "served_beta"))
-_Bounds = _struct("certreg_bounds", 96, (_u32, "facts"),
+                    (_f64, "prediction wanted at_radius"), (_size, "served_samples"), (_f64, "served_beta"),
+                    (C.POINTER(_u64), "looks"), (_size, "look_count"))
+_Bounds = _struct("certreg_bounds", 112, (_u32, "facts"),
                   (_f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"), (_u64, "samples"),
-                  (_f64, "second_order_hi"))
+                  (_f64, "second_order_hi moment_centre moment_hi"))
 _Shift = _struct("certreg_shift", 40, (_u32, "facts"), (_f64, "drop rise mean_least mean_greatest"))
 _Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
-_Certificate = _struct("certreg_certificate", 208, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
+_Certificate = _struct("certreg_certificate", 288, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
                        (_i32, "output score interval promise"), (_u32, "family side"),
                        (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
-                       (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"))
+                       (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"),
+                       (_f64, "radius_l1 radius_l2 radius_linf second_order_hi moment_centre moment_hi wanted at_radius"),
+                       (_u64, "served_samples"), (_f64, "served_beta"))
+_Forecast = _struct("certreg_forecast", 24, (_i32, "reserved"), (_u64, "least_samples"), (_f64, "expected_samples"))
 
 
 # ---- the library -----------------------------------------------------------------------------------------------------------------
@@ -114,7 +119,11 @@ def _load():
             ("bisection_create", _i32, _ptr, _ptr, _size, out), ("bisection_destroy", None, _ptr), ("bisection_error", ref(_Error), _ptr),
             ("bisection_within", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Radius)),
             ("bisection_above", _i32, _ptr, ref(_Bounds), ref(_f64), _size, _u32, ref(_Radius)),
-            ("certify", _i32, _ptr, _ptr, _size, ref(_Question), _size, ref(_Certificate))]:
+            ("certify", _i32, _ptr, _ptr, _size, ref(_Question), _size, ref(_Certificate)),
+            ("certify_outputs", _i32, _ptr, _ptr, _size, ref(_Question), _size, ref(_Certificate), ref(_Certificate)),
+            ("certify_sigmas", _i32, _ptr, _ptr, _ptr, _ptr, _size, _u64, _size, ref(_Question), _size, ref(_Certificate)),
+            ("choose_sigma", _i32, ref(_Certificate), _size, _size, _ptr, ref(_size)),
+            ("estimator_forecast", _i32, _ptr, ref(_Question), ref(_Forecast))]:
         function = getattr(lib, "certreg_" + name)
         function.restype, function.argtypes = result, arguments
     return lib
@@ -151,9 +160,16 @@ class Question:
     alpha: float = 0.0
     joint: int = 0
     prediction: float = None  # None: the pilot chooses
+    wanted: float = 0.0  # sampling stops when this radius is proven or out of reach
+    at_radius: float = 0.0  # Promise.REACH
+    served_samples: int = 0  # the promise is about an estimate from so many fresh samples
+    served_beta: float = 0.0  # which fails with at most this probability
+    looks: tuple = ()  # numbers of samples at which `wanted` is looked for; (): the default
 
     def _struct(self):
         fields = dataclasses.asdict(self)
+        fields["look_count"] = len(self.looks)
+        fields["looks"] = (_u64 * len(self.looks))(*self.looks) if self.looks else None
         fields["prediction_given"] = int(self.prediction is not None)
         fields["prediction"] = self.prediction if self.prediction is not None else 0.0
         return _Question(**fields)
@@ -192,6 +208,16 @@ class Certificate:
     batch: int
     model_seconds: float
     library_seconds: float
+    radius_l1: float
+    radius_l2: float
+    radius_linf: float
+    second_order_hi: float
+    moment_centre: float
+    moment_hi: float
+    wanted: float
+    at_radius: float
+    served_samples: int
+    served_beta: float
 
     @classmethod
     def _of(cls, c):
@@ -219,6 +245,8 @@ class Bounds:
     range: tuple = None
     alpha: float = 0.0
     samples: int = 0
+    second_order: float = None
+    moment: tuple = None  # (centre, bound of the second moment about it)
 
     def _struct(self):
         b = _Bounds(sigma=self.sigma, alpha=self.alpha, samples=self.samples)
@@ -231,13 +259,21 @@ class Bounds:
         if self.variance is not None:
             b.facts |= Fact.VARIANCE
             b.variance_hi = self.variance
+        if self.second_order is not None:
+            b.facts |= Fact.SECOND_ORDER
+            b.second_order_hi = self.second_order
+        if self.moment is not None:
+            b.facts |= Fact.MOMENT
+            b.moment_centre, b.moment_hi = self.moment
         return b
 
     @classmethod
     def _of(cls, b):
         pair = lambda fact, name: (getattr(b, name + "_lo"), getattr(b, name + "_hi")) if b.facts & fact else None
         return cls(b.sigma, pair(Fact.MEAN, "mean"), b.variance_hi if b.facts & Fact.VARIANCE else None,
-                   pair(Fact.GRADIENT, "gradient"), pair(Fact.RANGE, "range"), b.alpha, b.samples)
+                   pair(Fact.GRADIENT, "gradient"), pair(Fact.RANGE, "range"), b.alpha, b.samples,
+                   b.second_order_hi if b.facts & Fact.SECOND_ORDER else None,
+                   (b.moment_centre, b.moment_hi) if b.facts & Fact.MOMENT else None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -256,6 +292,22 @@ class Radius:
     radius: float
     outcome: int
     binding: int
+
+
+def choose_sigma(certificates):
+    """The index of the noise level with the greatest mean radius, and all mean radii, of one list of certificates per input, a level each.
+    Deploy it on other inputs: the best level of each input would serve different functionals at z and z + delta."""
+    inputs, levels = len(certificates), len(certificates[0]) if certificates else 0
+    flat = [c for row in certificates for c in row]
+    if len(flat) != inputs * levels:
+        raise ValueError("every input needs a certificate for every level")
+    out, means, level = (_Certificate * len(flat))(), (_f64 * max(levels, 1))(), _size()
+    for struct, c in zip(out, flat):
+        struct.struct_size, struct.sigma, struct.radius = C.sizeof(_Certificate), c.sigma, c.radius
+    status = _lib.certreg_choose_sigma(out, inputs, levels, means, C.byref(level))
+    if status:
+        raise CertregError(status)
+    return level.value, list(means[:levels])
 
 
 # ---- Python called from C --------------------------------------------------------------------------------------------------------
@@ -358,7 +410,7 @@ class Estimator(_Handle):
     The other arguments are those of certreg_plan and certreg_model. One thread at a time; only cancel may be called by others."""
 
     def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
-                 facts=0, blocks=0, flags=0, threads=None, progress=None):
+                 facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, progress=None):
         self._handle, self._backend, why = _ptr(), _ptr(), _Error()
         self.inputs, self.outputs, self.columns = inputs, outputs, _columns(inputs, outputs, kind)
         self._calls = _Calls()
@@ -369,7 +421,8 @@ class Estimator(_Handle):
         self._eval, self._progress = self._callbacks(model, progress)
         m = _Model(eval=self._eval, inputs=inputs, outputs=outputs, batch=batch, scale=_address(scale), kind=_address(kind),
                    lo=_address(lo), hi=_address(hi))
-        p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags)
+        p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags,
+                  second_order_bytes=second_order_bytes)
         self._made(_lib.certreg_estimator_create(self._backend, C.byref(m), C.byref(p), C.byref(why), C.byref(self._handle)), why)
 
     def _callbacks(self, model, progress):
@@ -423,19 +476,46 @@ class Estimator(_Handle):
         """Has `samples` samples in the record and answers questions from it; a number is a question with this tolerance. One
         question has one certificate, several have a list."""
         handle = self._open(self._handle)
+        certificates = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify(handle, None, samples, asked, count, out))
+        return certificates[0] if len(questions) == 1 else certificates
+
+    def _asked(self, questions, times, call):
+        """The certificates of a call that gives `times` of them for each question."""
         structs = [(q if isinstance(q, Question) else Question(q))._struct() for q in questions]
-        asked, out = (_Question * len(structs))(*structs), (_Certificate * len(structs))()
+        asked, out = (_Question * len(structs))(*structs), (_Certificate * (times * len(structs)))()
         for c in out:
             c.struct_size = C.sizeof(_Certificate)
         with self._calls:
-            status = _lib.certreg_certify(handle, None, samples, asked, len(structs), out)
+            status = call(asked, len(structs), out)
         certificates = [Certificate._of(c) for c in out]
         try:
             self._check(status)
         except CertregError as error:
             error.certificates = certificates
             raise
-        return certificates[0] if len(questions) == 1 else certificates
+        return certificates
+
+    def answer_outputs(self, *questions, samples=0):
+        """One radius for all outputs, each asked once: (the joint certificate, those of the outputs)."""
+        handle, joint = self._open(self._handle), _Certificate()
+        each = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify_outputs(handle, None, samples, asked, count, out,
+                                                                                               C.byref(joint)))
+        return Certificate._of(joint), each
+
+    def certify_sigmas(self, z, sigmas, samples, *questions, stream=0):
+        """The same input at several noise levels, with confidence for all of them: a list of certificates (one question: a certificate) per level."""
+        handle, z = self._open(self._handle), _array(np.ravel(z), self.inputs, np.float32, "z")
+        sigmas = np.ascontiguousarray(sigmas, np.float64)
+        flat = self._asked(questions, len(sigmas), lambda asked, count, out: _lib.certreg_certify_sigmas(
+            handle, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), stream, samples, asked, count, out))
+        count = len(questions)
+        return flat if count == 1 else [flat[i:i + count] for i in range(0, len(flat), count)]
+
+    def forecast(self, question):
+        """(least, expected) number of samples that question.wanted takes; least 0: none within the capacity."""
+        f, q = _Forecast(), question._struct()
+        self._check(_lib.certreg_estimator_forecast(self._open(self._handle), C.byref(q), C.byref(f)))
+        return f.least_samples, f.expected_samples
 
     def certify(self, z, sigma, samples, *questions, stream=0):
         """begin and answer: certificates for one input."""

@@ -21,7 +21,7 @@ import certreg  # noqa: E402
 from certreg import (Bounds, CertregError, Estimator, Family, Interval, Kind, Outcome, Promise, Question, Score, Side, Solver,  # noqa: E402
                      Status, Stop)
 
-Z = [1, 0.5, -0.25]
+Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]
 SAMPLES = 2000
 
 
@@ -43,7 +43,7 @@ class Header(unittest.TestCase):
     text = re.sub(r"/\*.*?\*/", "", (root / "include/certreg/certreg.h").read_text(), flags=re.S)
 
     def test_structs_have_the_fields_of_the_header_in_its_order(self):
-        for name in "error batch model plan question bounds shift radius certificate".split():
+        for name in "error batch model plan question bounds shift radius certificate forecast".split():
             body = re.search(r"typedef struct certreg_%s \{(.*?)\} certreg_%s;" % (name, name), self.text, re.S).group(1)
             fields = [re.sub(r"\[.*", "", word.split("*")[-1].split()[-1]) for line in body.split(";")
                       for word in re.sub(r"\(\*(\w+)\)\(.*\)", r"\1", line, flags=re.S).split(",") if word.strip()]
@@ -189,6 +189,72 @@ class Typical(unittest.TestCase):
         self.assertEqual([re.sub(number, "#", line) for line in shown], [re.sub(number, "#", line) for line in said.splitlines()])
         np.testing.assert_allclose([float(n) for n in re.findall(number, " ".join(shown))], [float(n) for n in re.findall(number, said)],
                                    rtol=0.05)
+
+
+class Beyond(unittest.TestCase):
+    """What goes beyond one radius of one output from a fixed number of samples."""
+    plain = dict(tolerance=0.5, alpha=0.1)
+
+    def test_a_wanted_radius_stops_early_and_is_forecast(self):
+        for interval in (certreg.Interval.FINITE, certreg.Interval.ANYTIME):
+            q = certreg.Question(**self.plain, wanted=0.2, interval=interval)
+            with estimator(capacity=4000, batch=8, pilot=16) as e:
+                e.begin(ORIGIN, 0.25)
+                least, expected = e.forecast(q)
+                self.assertTrue(16 < least < 200 and expected == np.inf)
+                c = e.answer(q, samples=4000)
+                self.assertEqual(c.stop, certreg.Stop.WANTED)
+                self.assertTrue(0.2 <= c.radius <= 0.5 and least <= c.samples < 500)
+
+    def test_looks_are_the_callers(self):
+        with estimator(capacity=400, batch=1, pilot=16) as e:
+            c = e.certify(ORIGIN, 0.25, 400, certreg.Question(**self.plain, wanted=0.05, looks=(100, 250, 400)))
+            self.assertEqual((c.samples, c.stop), (100, certreg.Stop.WANTED))
+            with self.assertRaisesRegex(certreg.CertregError, "ascend"):
+                e.certify(ORIGIN, 0.25, 400, certreg.Question(**self.plain, wanted=0.05, looks=(250, 100)))
+
+    def test_reach_and_what_is_served(self):
+        with estimator(capacity=4000) as e:
+            plain = e.certify(ORIGIN, 0.25, 4000, certreg.Question(**self.plain))
+            served = e.answer(certreg.Question(**self.plain, served_samples=101, served_beta=0.01))
+            reach = e.answer(certreg.Question(0.0, alpha=0.1, promise=certreg.Promise.REACH, at_radius=0.2))
+        self.assertTrue(0 < served.radius < plain.radius)
+        self.assertTrue(-0.3 < reach.reach_lo < -0.2 and 0.2 < reach.reach_hi < 0.3, reach)
+
+    def test_several_sigmas_share_alpha_and_one_is_chosen(self):
+        with estimator(capacity=1000) as e:
+            rows = [e.certify_sigmas(ORIGIN, [0.1, 0.2, 0.4], 1000, certreg.Question(**self.plain), stream=10 * i) for i in range(4)]
+        self.assertEqual([c.sigma for c in rows[0]], [0.1, 0.2, 0.4])
+        self.assertAlmostEqual(rows[0][0].alpha, 0.1 / 3)
+        level, means = certreg.choose_sigma(rows)
+        self.assertEqual(level, int(np.argmax(means)))
+        self.assertAlmostEqual(means[level], np.mean([row[level].radius for row in rows]))
+
+    def test_outputs_share_one_radius_and_a_norm(self):
+        lo, hi = [-9.0] * 3, [9.0] * 3
+        with estimator(lambda x: x, capacity=2000, outputs=3, lo=lo, hi=hi) as e:
+            e.begin(ORIGIN, 0.25)
+            joint, each = e.answer_outputs(*[certreg.Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)], samples=2000)
+            self.assertEqual(joint.radius, min(c.radius for c in each))
+            self.assertEqual(joint.alpha, 0.1)
+            for interval in (certreg.Interval.ASYMPTOTIC, certreg.Interval.FINITE):
+                norm = e.answer(certreg.Question(0.5, output=certreg.NORM, score=certreg.Score.MEAN, interval=interval, promise=certreg.Promise.TRUE_MEAN))
+                self.assertTrue(0 < norm.radius < 0.5, norm)
+            with self.assertRaisesRegex(certreg.CertregError, "outputs"):
+                e.answer_outputs(certreg.Question(0.3))
+
+    def test_finite_intervals_of_every_score(self):
+        with estimator(capacity=4000, lo=-5.0, hi=5.0) as e:
+            e.begin(ORIGIN, 0.25)
+            for more in (dict(score=certreg.Score.HUBER, huber_width=0.25), dict(score=certreg.Score.MEAN), dict(family=13)):
+                c = e.answer(certreg.Question(**self.plain, **more), samples=4000)
+                self.assertTrue(0.1 < c.radius < 0.5, (more, c.radius))
+
+    def test_radii_in_other_norms(self):
+        with estimator(capacity=1000, scale=[1.0, 2.0, 0.0]) as e:
+            c = e.certify(ORIGIN, 0.25, 1000, 0.5)
+        self.assertAlmostEqual(c.radius_l2, c.radius)
+        self.assertAlmostEqual(c.radius_linf, c.radius / np.sqrt(1 + 0.25))
 
 
 class Limits(unittest.TestCase):
