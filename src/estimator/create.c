@@ -4,12 +4,11 @@
 #include "estimator/psi.h"
 #include "estimator/second.h"
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = offsetof(certreg_plan, second_order_bytes) };
+enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
 static const double half_turn = 3.14159265358979323846;
 
 static int on_device(const certreg_backend *backend)
