@@ -17,7 +17,7 @@ struct lab {
     struct settings set;
     struct images images;
     struct engine engine;
-    double began, model_seconds;
+    double began;
     size_t calls; /* of the network, in this run */
     char why[ENGINE_WHY];
 };

@@ -32,7 +32,7 @@ static int fill(const struct study *s, struct lab *lab, struct table *t)
     const struct settings *set = &lab->set;
     if (s->radius != NULL) rows_compare(s, t);
     return (settings_wants(set, '4') && rows_calls(s, lab, t)) || (settings_wants(set, '5') && rows_limit(s, lab, t)) ||
-           (settings_wants(set, '7') && rows_prove(s, lab, t)) || (settings_wants(set, '8') && rows_attack(s, lab, t));
+           (settings_wants(set, '7') && rows_prove(s, lab, t)) || (settings_wants(set, '8') && rows_attack(lab, t));
 }
 
 static int write_files(const struct study *s, const struct table *t, int studied)
@@ -63,7 +63,7 @@ int main(void)
         if (studied) print_radii(&study);
         bad = fill(&study, &lab, &table);
         table_print(&table, stdout);
-        printf("\n%zu calls of the network in %.0f s, %.0f s in all; ", lab.calls, lab.model_seconds, lab_seconds() - lab.began);
+        printf("\n%zu calls of the network, %.0f s in all; ", lab.calls, lab_seconds() - lab.began);
         bad |= write_files(&study, &table, studied);
     }
     study_close(&study);

@@ -144,7 +144,7 @@ int study_write(const struct study *s, const char *path)
         for (size_t i = 0; i < s->lab->images.count; i++)
             for (size_t c = 0; c < COLUMNS; c++)
                 if (s->refused[c] == 0)
-                    fprintf(out, "%g,%zu,%d,%s,%.6f\n", s->lab->set.sigma[k], i, s->lab->images.label[i], study_name[c],
+                    fprintf(out, "%g,%zu,%d,\"%s\",%.6f\n", s->lab->set.sigma[k], i, s->lab->images.label[i], study_name[c],
                             study_radius(s, k, i, c));
     return fclose(out) != 0;
 }

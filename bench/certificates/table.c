@@ -24,11 +24,11 @@ static const char *number(double v, char text[32])
 void table_print(const struct table *t, FILE *out)
 {
     char a[32], b[32], c[32], d[32], bound[40];
-    fprintf(out, "\n%-4s %-66s %8s %8s %8s %8s\n", "row", "claim", "target", "reached", "ours", "against");
+    fprintf(out, "\n%-4s %-74s %8s %8s %8s %8s\n", "row", "claim", "target", "reached", "ours", "against");
     for (size_t i = 0; i < t->rows; i++) {
         const struct table_row *r = &t->row[i];
         snprintf(bound, sizeof bound, "%s%s", isnan(r->target) ? "" : r->at_most ? "<=" : ">=", number(r->target, a));
-        fprintf(out, "%-4s %-66s %8s %8s %8s %8s  %s%s%s\n", r->number, r->what, bound, number(r->reached, b), number(r->ours, c),
+        fprintf(out, "%-4s %-74s %8s %8s %8s %8s  %s%s%s\n", r->number, r->what, bound, number(r->reached, b), number(r->ours, c),
                 number(r->reference, d), verdict(r), r->note[0] != '\0' ? "; " : "", r->note);
     }
 }

@@ -5,8 +5,9 @@
 #include "lab.h"
 
 struct target {
-    const float *z;                   /* DIGITS_PIXELS numbers */
-    double sigma, prediction, radius; /* of the certificate */
+    const float *z; /* DIGITS_PIXELS numbers */
+    double sigma, prediction;
+    double radius; /* about where the way out is looked for */
 };
 
 struct crowd { /* noise that is drawn once and then used at every shift: common random numbers */
