@@ -16,7 +16,7 @@ static const struct {
      offsetof(certreg_batch, struct_size)},
     {"certreg_model", sizeof(certreg_model), 4 + 4 + sizeof(certreg_eval) + sizeof(void *) + 3 * sizeof(size_t) + 4 * sizeof(void *),
      offsetof(certreg_model, struct_size)},
-    {"certreg_plan", sizeof(certreg_plan), 4 + 4 + 8 + 3 * sizeof(size_t) + sizeof(void (*)(void)) + 2 * sizeof(void *) + sizeof(size_t) + 4 + 4,
+    {"certreg_plan", sizeof(certreg_plan), 4 + 4 + 8 + 3 * sizeof(size_t) + sizeof(void (*)(void)) + 2 * sizeof(void *) + sizeof(size_t) + 4 + 4 + sizeof(size_t),
      offsetof(certreg_plan, struct_size)},
     {"certreg_question", sizeof(certreg_question), 4 * 6 + 3 * 8 + 4 + 4 + 8 + 8 + 8 + sizeof(size_t) + 8 + sizeof(void *) + sizeof(size_t),
      offsetof(certreg_question, struct_size)},

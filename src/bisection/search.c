@@ -95,7 +95,7 @@ static double settle(state *s, double x, double least, double most)
     return least;
 }
 
-int cr_search_radius(const cr_goal *goal, double most, double *radius)
+static int search_radius(const cr_goal *goal, double most, double *radius)
 {
     state s = {.goal = *goal};
     double growth;
@@ -116,4 +116,17 @@ int cr_search_radius(const cr_goal *goal, double most, double *radius)
     if (cap && x >= most && proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
     *radius = settle(&s, x, least, most);
     return *radius == 0 && s.doubted ? CR_SEARCH_DOUBT : CR_SEARCH_PROVEN;
+}
+
+/* The second order may be left out: it takes another search to be sure that it does no harm. */
+int cr_search_radius(const cr_goal *goal, double most, double *radius)
+{
+    const int doubt = search_radius(goal, most, radius);
+    if (!(goal->side.second < INFINITY) || *radius >= most) return doubt;
+    cr_goal without = *goal;
+    double other;
+    without.side.second = INFINITY;
+    if (search_radius(&without, most, &other) || !(other > *radius)) return doubt;
+    *radius = other;
+    return CR_SEARCH_PROVEN;
 }

@@ -11,7 +11,7 @@ typedef struct axis {
     double weight, low, high; /* weight > 0 */
 } axis;
 
-enum { MOST_AXES = 2 }; /* gradient; mean */
+enum { MOST_AXES = 3 }; /* gradient; mean; second order */
 
 typedef struct form {
     int count;
@@ -74,13 +74,29 @@ static double greatest(form *f)
     return sum + rest + 16 * DBL_EPSILON * (size + rest);
 }
 
+/* With the second order both coefficients may be anything up to their bounds, of either sign (theory 2.1). */
+static double second_at(const cr_side *side, double variance, double *growth)
+{
+    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm(2, r), kappa = fmin(side->gradient_hi, root);
+    const double second = fmin(side->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
+    form f = {.count = 2, .axis = {{r, -kappa, kappa}, {weight, -second, second}}, .rest = rest, .all = variance};
+    const double value = greatest(&f);
+    *growth = f.y[0] + 2 * f.y[1] * weight / r + f.spread * (r * (expm1(r * r) - r * r) / rest);
+    return value;
+}
+
 static double shift_at(const cr_side *side, double variance, double *growth)
 {
     const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm(1, r);
     form f = {.count = 1, .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}}, .rest = rest, .all = variance};
     const double value = greatest(&f);
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
-    return value;
+    if (!(side->second < root)) return value;
+    double other;
+    const double with_second = second_at(side, variance, &other);
+    if (!(with_second < value)) return value;
+    *growth = other;
+    return with_second;
 }
 
 /* The mean takes its share of the ball of moments. Where the variance has a bound of its own and that binds at the best mean, the best

@@ -15,16 +15,23 @@ static double density(double t)
     return fabs(t) < 39 ? inv_sqrt_2pi * exp(-0.5 * t * t) : 0;
 }
 
+/* 0 at the ends of the line. */
+static double times(double t, double pdf)
+{
+    return pdf > 0 ? t * pdf : 0;
+}
+
 /* The same over a short part, where the closed forms would be differences of nearly equal numbers: one panel of the rule. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, const cr_rule *rule, cr_sums *out)
 {
-    const double slope = problem->kernel.order > 0 ? at->a[0] : 0, center = 0.5 * (from + to), reach = 0.5 * (to - from);
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), center = 0.5 * (from + to), reach = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2], h = cr_kernel_at(&problem->kernel, t);
         const double wy = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
-        out->constraint += wy * (h - at->nu - slope * t - at->lambda * y);
+        out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
+        out->yh += wy * sqrt_half * (t * t - 1);
         out->yy += wy * y;
         out->growth += wy * (t - problem->kernel.r) * cr_kernel_ratio(&problem->kernel, h, t);
     }
@@ -41,10 +48,12 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
     }
     const double p = chance(from, to), t = density(from) - density(to);
     const double h = cr_kernel_tail(&problem->kernel, from) - cr_kernel_tail(&problem->kernel, to);
-    const double slope = problem->kernel.order > 0 ? at->a[0] : 0, r = problem->kernel.r;
-    out->constraint += y * (h - at->nu * p - slope * t) - at->lambda * y * y * p;
+    const double square = times(from, density(from)) - times(to, density(to)); /* E[t^2 - 1] there */
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), r = problem->kernel.r;
+    out->constraint += y * (h - at->nu * p - slope * t - bend * square) - at->lambda * y * y * p;
     out->y += y * p;
     out->yt += y * t;
+    out->yh += y * sqrt_half * square;
     out->yy += y * y * p;
     out->growth += y * (density(from - r) - density(to - r));
 }
@@ -53,14 +62,14 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
 static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, cr_sums *out)
 {
     const cr_kernel *kernel = &problem->kernel;
-    const double slope = kernel->order > 0 ? at->a[0] : 0, inverse = 0.5 / at->lambda;
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), inverse = 0.5 / at->lambda;
     double ends[CR_PANELS];
     const int count = cr_panels_cut(rule, from, to, 0, 2 * kernel->r, ends);
     for (int i = 1; i < count; i++) {
         const double center = 0.5 * (ends[i - 1] + ends[i]), reach = 0.5 * (ends[i - 1] - ends[i]);
         for (int j = 0; j < 2 * rule->half; j++) {
             const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
-            const double h = cr_kernel_at(kernel, t), y = (h - at->nu - slope * t) * inverse;
+            const double h = cr_kernel_at(kernel, t), y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
             const double w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t), wy = w * y, wt = w * t;
             out->p += w;
             out->t += wt;
@@ -69,6 +78,12 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
             out->pyt += wy * t;
             out->pyy += wy * y;
             out->growth += wy * (t - kernel->r) * cr_kernel_ratio(kernel, h, t);
+            if (kernel->order < 2) continue;
+            const double second = sqrt_half * (t * t - 1), wh = w * second;
+            out->h += wh;
+            out->th += wh * t;
+            out->hh += wh * second;
+            out->pyh += wh * y;
         }
     }
 }
@@ -77,15 +92,16 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
 {
     const double *edge = regions->edge;
     *out = (cr_sums){0};
-    add_between(problem, at, edge[0], edge[1], rule, out);
-    add_between(problem, at, edge[2], edge[3], rule, out);
+    for (int i = 0; i < CR_EDGES; i += 2) add_between(problem, at, edge[i], edge[i + 1], rule, out);
     out->y = out->py;
     out->yt = out->pyt;
+    out->yh = out->pyh;
     out->yy = out->pyy;
     out->constraint = at->lambda * out->pyy;
-    add_clipped(problem, at, -INFINITY, edge[0], problem->B, rule, out);
-    add_clipped(problem, at, edge[1], edge[2], problem->b, rule, out);
-    add_clipped(problem, at, edge[3], INFINITY, problem->B, rule, out);
+    add_clipped(problem, at, -INFINITY, edge[0], problem->b, rule, out);
+    add_clipped(problem, at, edge[1], edge[2], problem->B, rule, out);
+    add_clipped(problem, at, edge[3], edge[4], problem->b, rule, out);
+    add_clipped(problem, at, edge[5], INFINITY, problem->B, rule, out);
 }
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
@@ -93,6 +109,7 @@ double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double
     const cr_kernel *kernel = &problem->kernel;
     double linear = 0;
     if (at->lambda > 0) constraint += at->lambda * problem->variance;
-    if (kernel->order > 0) linear = (kernel->r + kernel->norm * at->a[0]) * problem->coefficient[0];
+    for (int j = 0; j < kernel->order; j++)
+        linear += (cr_kernel_weight(kernel, j + 1) + kernel->norm * at->a[j]) * problem->coefficient[j];
     return linear + kernel->norm * constraint;
 }

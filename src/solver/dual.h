@@ -5,7 +5,7 @@
 #define CR_SOLVER_DUAL_H
 #include "solver/kernel.h"
 
-#define CR_ORDERS 2 /* highest order that the arrays have room for */
+#define CR_ORDERS 2 /* highest order k */
 
 typedef struct cr_problem {
     cr_kernel kernel;
@@ -13,16 +13,18 @@ typedef struct cr_problem {
     double variance;             /* C; +inf: the range alone limits the variance */
     double variance_slope;       /* dC/dm, where C depends on the mean */
     double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
+    int fixed[CR_ORDERS];        /* this multiplier stays as it is */
 } cr_problem;
 
 typedef struct cr_multipliers {
     double lambda, nu, a[CR_ORDERS];
 } cr_multipliers;
 
-/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = B | between | b | between | B. An edge that does not exist is at the end
- * of the line. */
+/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = b | between | B | between | b | between | B. For k < 2 the first two are at
+ * the left end of the line; an edge that does not exist is at an end of the line, or where v turns. */
+#define CR_EDGES 6
 typedef struct cr_regions {
-    double edge[4];
+    double edge[CR_EDGES];
     double width; /* every edge is known to lie within this distance of its true place */
 } cr_regions;
 
@@ -38,10 +40,22 @@ extern const cr_rule cr_rule_draft, cr_rule_value, cr_rule_proof;
 
 typedef struct cr_sums {
     double constraint;          /* E max_y (y v - lambda y^2) */
-    double y, yt, yy;           /* E[y*], E[y* t], E[y*^2] */
+    double y, yt, yh, yy;       /* E[y*], E[y* t], E[y* h_2], E[y*^2] */
     double p, t, tt, py, pyt, pyy; /* moments over the part between the clips: E[1], E[t], E[t^2], E[y], E[y t], E[y^2] */
+    double h, th, hh, pyh;      /* for k = 2: E[h_2], E[t h_2], E[h_2^2], E[y h_2] there */
     double growth;              /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
 } cr_sums;
+
+/* What v has besides h and nu: slope * t + bend * (t^2 - 1). */
+static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *at)
+{
+    return problem->kernel.order > 0 ? at->a[0] : 0;
+}
+
+static inline double cr_dual_bend(const cr_problem *problem, const cr_multipliers *at)
+{
+    return problem->kernel.order > 1 ? at->a[1] * 0x1.6a09e667f3bcdp-1 : 0;
+}
 
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *warm_and_out);
 /* Ends of panels that cover [from, to] as far as it matters; returns how many ends were written (0: nothing there). */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
-static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_MOMENT;
+static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_MOMENT | CERTREG_SECOND_ORDER;
 
 static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
 {
@@ -29,6 +29,8 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
     if (b->facts & CERTREG_MOMENT && !isfinite(b->moment_centre)) return invalid(why, "moment_centre", b->moment_centre, "it must be finite");
     if (b->facts & CERTREG_MOMENT && (!(b->moment_hi >= 0) || b->moment_hi == INFINITY))
         return invalid(why, "moment_hi", b->moment_hi, "it must be finite and not negative");
+    if (b->facts & CERTREG_SECOND_ORDER && (!(b->second_order_hi >= 0) || b->second_order_hi == INFINITY))
+        return invalid(why, "second_order_hi", b->second_order_hi, "it must be finite and not negative");
     if (!(b->facts & CERTREG_GRADIENT)) return CERTREG_OK;
     if (!(b->gradient_lo >= 0) || b->gradient_lo == INFINITY)
         return invalid(why, "gradient_lo", b->gradient_lo, "it must be finite and not negative");
@@ -40,7 +42,7 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
 static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_error *why)
 {
     if (family & ~known) return cr_fail(why, CERTREG_INVALID, "family is 0x%x, which names facts that this version does not have", family);
-    if (b->facts & ~(known | CERTREG_SECOND_ORDER)) return cr_fail(why, CERTREG_INVALID, "bounds.facts is 0x%x: unknown bits", b->facts);
+    if (b->facts & ~known) return cr_fail(why, CERTREG_INVALID, "bounds.facts is 0x%x: unknown bits", b->facts);
     if (!(b->sigma > 0) || b->sigma == INFINITY) return invalid(why, "sigma", b->sigma, "it must be positive and finite");
     certreg_status status = check_mean(b, why);
     if (!status) status = check_moments(b, why);
@@ -67,6 +69,7 @@ static void complete(certreg_bounds *b)
     if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
     if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, 1e-290); /* below, square roots and products lose digits */
     if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
+    if (!(b->facts & CERTREG_SECOND_ORDER)) b->second_order_hi = INFINITY;
     if (!(b->facts & CERTREG_RANGE)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
     if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
@@ -90,7 +93,7 @@ static certreg_status set_sides(const certreg_bounds *b, cr_facts *out, certreg_
     cr_side *side = &out->rise;
     *side = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
                       .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi,
-                      .moment_centre = b->moment_centre, .moment = b->moment_hi};
+                      .second = b->second_order_hi, .moment_centre = b->moment_centre, .moment = b->moment_hi};
     const double given = side->gradient_hi, deviation = sqrt(cr_side_greatest_variance(side));
     side->gradient_hi = fmin(given, deviation);
     if (side->gradient_lo > side->gradient_hi) {

@@ -4,7 +4,7 @@
 #define CR_SOLVER_KERNEL_H
 
 typedef struct cr_kernel {
-    int order;   /* k: 0 or 1 */
+    int order;   /* k: 0, 1 or 2 */
     double r;    /* radius in units of sigma; 0 (with k = 0) is the limit h(t) = t */
     double norm; /* T_k(r) */
 } cr_kernel;
@@ -13,6 +13,8 @@ double cr_kernel_norm(int order, double r); /* T_k(r); +inf where it overflows *
 cr_kernel cr_kernel_make(int order, double r);
 double cr_kernel_at(const cr_kernel *kernel, double t);
 double cr_kernel_slope(const cr_kernel *kernel, double t); /* dh/dt */
+double cr_kernel_weight(const cr_kernel *kernel, int j);   /* r^j/sqrt(j!): what the ratio has along h_j, 1 <= j <= k */
+double cr_kernel_inflection(const cr_kernel *kernel, double curve); /* where d2h/dt2 = curve; -inf where it is more everywhere. k = 2 */
 double cr_kernel_tail(const cr_kernel *kernel, double x);  /* E[h; t > x] = -E[h; t < x] */
 double cr_kernel_ratio(const cr_kernel *kernel, double h, double t); /* exp(rt - r^2/2), from h(t) */
 

@@ -32,13 +32,23 @@ static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
     }
 }
 
+static void leave_out(int i, double m[UNKNOWNS][UNKNOWNS], double minus[UNKNOWNS])
+{
+    for (int k = 0; k < i; k++) m[i][k] = 0;
+    for (int k = i + 1; k < UNKNOWNS; k++) m[k][i] = 0;
+    m[i][i] = 1;
+    minus[i] = 0;
+}
+
 static step direction(const cr_problem *problem, const cr_descent *now)
 {
     const cr_sums *s = &now->sums;
     const int n = 2 + problem->kernel.order;
-    const double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0]};
-    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}};
-    step out = {{minus[0], minus[1], minus[2]}, 0};
+    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0], s->yh - problem->coefficient[1]};
+    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}, {2 * s->pyh, s->h, s->th, s->hh}};
+    for (int j = 0; j < problem->kernel.order; j++)
+        if (problem->fixed[j]) leave_out(2 + j, m, minus);
+    step out = {{minus[0], minus[1], minus[2], minus[3]}, 0};
     solve(n, m, out.e);
     for (int i = 0; i < n; i++) out.slope -= 2 * now->at.lambda * minus[i] * out.e[i];
     return out;
@@ -55,7 +65,8 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
         to.lambda = at->lambda / (1 + change);
         const double ratio = 2 * to.lambda;
         to.nu = ratio * (at->nu / twice * (1 + change) + length * by->e[1]);
-        for (int j = 0; j < order; j++) to.a[j] = ratio * (at->a[j] / twice * (1 + change) + length * by->e[2 + j]);
+        for (int j = 0; j < order; j++)
+            if (by->e[2 + j] != 0) to.a[j] = ratio * (at->a[j] / twice * (1 + change) + length * by->e[2 + j]);
     } else {
         to.lambda = at->lambda * (1 - change);
         to.nu += 2 * at->lambda * length * by->e[1];
@@ -74,7 +85,8 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
 /* D at or above V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0 proves that there is none. */
 static int impossible(const cr_problem *problem, const cr_descent *now)
 {
-    const double known = problem->kernel.order > 0 ? problem->kernel.r * problem->coefficient[0] : 0;
+    double known = 0;
+    for (int j = 0; j < problem->kernel.order; j++) known += cr_kernel_weight(&problem->kernel, j + 1) * fabs(problem->coefficient[j]);
     return now->value < -1 * (known + problem->kernel.norm * sqrt(problem->variance));
 }
 
@@ -114,7 +126,8 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
  * which elsewhere count only squared, are then multiplied by them. */
 static int strained(const cr_problem *problem, const cr_descent *descent)
 {
-    const double size = descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]);
+    const double size = descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]) +
+                        (problem->kernel.order > 1 ? fabs(descent->at.a[1] * problem->coefficient[1]) : 0);
     return problem->kernel.order > 0 && size * problem->kernel.norm > 20 * descent->value;
 }
 

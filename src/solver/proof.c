@@ -11,15 +11,15 @@ typedef struct pointwise {
 
 static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, pointwise *out)
 {
-    const double slope = problem->kernel.order > 0 ? at->a[0] : 0;
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
     const double center = 0.5 * (from + to), reach = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
-        const double h = cr_kernel_at(&problem->kernel, t), v = h - at->nu - slope * t;
+        const double h = cr_kernel_at(&problem->kernel, t), v = h - at->nu - slope * t - bend * (t * t - 1);
         const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
         const double y = fmin(fmax(free, problem->b), problem->B), w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
         out->constraint += w * y * (v - at->lambda * y);
-        out->size += w * fabs(y) * (fabs(h) + fabs(at->nu) + fabs(slope * t));
+        out->size += w * fabs(y) * (fabs(h) + fabs(at->nu) + fabs(slope * t) + fabs(bend) * (t * t + 1));
         out->y += w * y;
         if (y != free) out->clipped += w;
     }
@@ -30,8 +30,8 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at, 
 {
     pointwise out = {0};
     double ends[CR_PANELS], from = -INFINITY;
-    for (int part = 0; part < 5; part++) {
-        const double to = part < 4 ? regions->edge[part] : INFINITY;
+    for (int part = 0; part <= CR_EDGES; part++) {
+        const double to = part < CR_EDGES ? regions->edge[part] : INFINITY;
         const int count = cr_panels_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->kernel.r, ends);
         for (int i = 1; i < count; i++) add_panel(problem, at, ends[i], ends[i - 1], rule, &out);
         from = to;
@@ -43,10 +43,10 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at, 
 static double edge_error(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions)
 {
     double sum = 0;
-    for (int i = 0; i < 4; i++) {
-        if (!isfinite(regions->edge[i])) continue;
-        const double slope = problem->kernel.order > 0 ? at->a[0] : 0, width = regions->width;
-        const double rise = fabs(cr_kernel_slope(&problem->kernel, regions->edge[i]) - slope) * width;
+    for (int i = 0; i < CR_EDGES; i++) {
+        const double t = regions->edge[i], width = regions->width;
+        if (!isfinite(t)) continue;
+        const double rise = fabs(cr_kernel_slope(&problem->kernel, t) - cr_dual_slope(problem, at) - 2 * cr_dual_bend(problem, at) * t) * width;
         const double ends = problem->B - problem->b, clipped = rise * ends; /* the loss is never more than the whole range gains */
         sum += fmin(at->lambda > 0 ? rise * rise / (4 * at->lambda) : INFINITY, clipped) * width * inv_sqrt_2pi;
     }
@@ -64,11 +64,17 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
 {
     const cr_kernel *kernel = &problem->kernel;
     cr_problem worst = *problem;
-    if (kernel->order > 0) worst.coefficient[0] = kernel->r + kernel->norm * at->a[0] > 0 ? high[0] : low[0];
+    double linear = 0; /* what the linear part's rounding is measured against */
+    for (int j = 0; j < kernel->order; j++) {
+        const double weight = cr_kernel_weight(kernel, j + 1);
+        worst.coefficient[j] = weight + kernel->norm * at->a[j] > 0 ? high[j] : low[j];
+        linear += (weight + fabs(kernel->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
+    }
     cr_regions_find(problem, at, 1e-13, warm);
     if (at->lambda == 0) {
-        warm->edge[1] = warm->edge[0];
-        warm->edge[2] = warm->edge[3];
+        warm->edge[0] = warm->edge[1];
+        warm->edge[3] = warm->edge[2];
+        warm->edge[4] = warm->edge[5];
     }
     cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -77,7 +83,6 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         const pointwise again = integrate(problem, at, warm, &proof_rule);
         const double rounding = 64 * DBL_EPSILON * again.size + edge_error(problem, at, warm);
         const double gap = fabs(sums.constraint - again.constraint), constraint = fmax(sums.constraint, again.constraint) + gap + rounding;
-        const double linear = kernel->order > 0 ? (kernel->r + fabs(kernel->norm * at->a[0])) * worst.coefficient[0] : 0;
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
         const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies below its tangent */

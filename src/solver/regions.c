@@ -6,12 +6,21 @@
 
 typedef struct level {
     const cr_problem *problem;
-    double slope, height; /* the root sought is of h(t) - slope t - height */
+    double slope, bend, height; /* the root sought is of h(t) - slope t - bend (t^2 - 1) - height, or of its derivative */
+    int derivative;
 } level;
 
 static double residue(const level *at, double t)
 {
-    return cr_kernel_at(&at->problem->kernel, t) - at->slope * t - at->height;
+    if (at->derivative) return cr_kernel_slope(&at->problem->kernel, t) - at->slope - 2 * at->bend * t;
+    return cr_kernel_at(&at->problem->kernel, t) - at->slope * t - at->bend * (t * t - 1) - at->height;
+}
+
+static double residue_slope(const level *at, double t)
+{
+    if (!at->derivative) return cr_kernel_slope(&at->problem->kernel, t) - at->slope - 2 * at->bend * t;
+    const double r = at->problem->kernel.r;
+    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->kernel.norm - 2 * at->bend; /* asked for k = 2 only */
 }
 
 /* The only root between low and high, where the residue changes its sign: Newton inside a bracket that only shrinks. */
@@ -21,8 +30,7 @@ static double close_in(const level *at, double low, double high, int rising, dou
     for (int i = 0; i < 200; i++) {
         const double f = residue(at, t);
         if ((f > 0) == rising) high = t; else low = t;
-        const double slope = cr_kernel_slope(&at->problem->kernel, t) - at->slope;
-        double next = t - f / slope;
+        double next = t - f / residue_slope(at, t);
         if (fabs(next - t) <= tolerance) return fmin(fmax(next, low), high);
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         else if (i % 6 == 5) next = f > 0 ? 0.5 * (next + (rising ? low : high)) : 0.5 * (next + (rising ? high : low));
@@ -32,43 +40,65 @@ static double close_in(const level *at, double low, double high, int rising, dou
     return 0.5 * (low + high);
 }
 
-/* v falls up to its least point and rises beyond it (h is convex; for k = 0 or a <= -r/T it only rises). */
-static double least_point(const cr_problem *problem, double slope)
+/* v rises up to peak, falls down to trough, rises beyond: -infinity where a branch does not exist. h is convex; for k = 0, or a slope of
+ * at most -r/T, v only rises; what k = 2 takes off can make it concave up to one point, so that its derivative has two roots at most. */
+typedef struct shape {
+    double first, last, peak, trough;
+} shape;
+
+static shape shape_of(const cr_problem *problem, double slope, double bend)
 {
     const cr_kernel *kernel = &problem->kernel;
-    if (kernel->order == 0) return -INFINITY;
-    const double s = slope * kernel->norm / kernel->r;
-    return s <= -1 ? -INFINITY : log1p(s) / kernel->r + 0.5 * kernel->r;
+    shape s = {-LINE_END, LINE_END + 2 * kernel->r, -INFINITY, -INFINITY};
+    if (kernel->order == 0) return s;
+    if (kernel->order == 1) {
+        const double ratio = slope * kernel->norm / kernel->r;
+        if (ratio > -1) s.trough = log1p(ratio) / kernel->r + 0.5 * kernel->r;
+        return s;
+    }
+    const level steepness = {.problem = problem, .slope = slope, .bend = bend, .derivative = 1};
+    const double middle = fmin(fmax(cr_kernel_inflection(kernel, 2 * bend), s.first), s.last);
+    if (!(residue(&steepness, middle) < 0)) return s;
+    if (residue(&steepness, s.first) > 0) s.peak = close_in(&steepness, s.first, middle, 0, 0.5 * (s.first + middle), 1e-13);
+    s.trough = residue(&steepness, s.last) > 0 ? close_in(&steepness, middle, s.last, 1, middle + 1, 1e-13) : s.last;
+    return s;
 }
 
-static void find_level(const cr_problem *problem, double slope, double height, double least, double tolerance, double *left, double *right)
+/* Where v crosses the height: rising before the peak, falling, rising beyond the trough. Two roots that do not exist have met. */
+static void find_level(const level *at, const shape *s, double tolerance, double *up, double *down, double *again)
 {
-    const level at = {problem, slope, height};
-    const double first = -LINE_END, last = LINE_END + 2 * problem->kernel.r, middle = fmin(fmax(least, first), last);
-    const double bottom = residue(&at, middle);
-    if (!(bottom < 0)) { /* above the level everywhere: the two roots have met */
-        *left = *right = middle;
+    const double left = fmax(s->peak, s->first), right = fmin(fmax(s->trough, s->first), s->last);
+    const double top = residue(at, left), bottom = residue(at, right);
+    if (s->peak == -INFINITY || !(top > 0)) *up = s->peak;
+    else *up = residue(at, s->first) >= 0 ? -INFINITY : close_in(at, s->first, left, 1, *up, tolerance);
+    if (!(bottom < 0)) { /* above the height from the peak on */
+        *down = *again = right;
         return;
     }
-    *left = least <= first ? -INFINITY : residue(&at, first) <= 0 ? -INFINITY : close_in(&at, first, middle, 0, *left, tolerance);
-    *right = residue(&at, last) <= 0 ? INFINITY : close_in(&at, middle, last, 1, *right, tolerance);
+    *down = !(top > 0) || s->trough <= s->first ? s->peak : close_in(at, left, right, 0, *down, tolerance);
+    *again = residue(at, s->last) <= 0 ? INFINITY : close_in(at, right, s->last, 1, *again, tolerance);
 }
 
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *regions)
 {
-    const double slope = problem->kernel.order > 0 ? at->a[0] : 0, least = least_point(problem, slope);
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
+    const shape s = shape_of(problem, slope, bend);
+    level height = {.problem = problem, .slope = slope, .bend = bend};
     double *edge = regions->edge;
     regions->width = tolerance;
-    if (problem->B < INFINITY)
-        find_level(problem, slope, at->nu + 2 * at->lambda * problem->B, least, tolerance, &edge[0], &edge[3]);
-    else {
-        edge[0] = -INFINITY;
-        edge[3] = INFINITY;
+    if (problem->B < INFINITY) {
+        height.height = at->nu + 2 * at->lambda * problem->B;
+        find_level(&height, &s, tolerance, &edge[1], &edge[2], &edge[5]);
+    } else {
+        edge[1] = edge[2] = s.peak;
+        edge[5] = INFINITY;
     }
-    if (problem->b > -INFINITY)
-        find_level(problem, slope, at->nu + 2 * at->lambda * problem->b, least, tolerance, &edge[1], &edge[2]);
-    else
-        edge[1] = edge[2] = fmin(fmax(least, edge[0]), edge[3]);
-    if (edge[1] < edge[0]) edge[1] = edge[0];
-    if (edge[2] > edge[3]) edge[2] = edge[3];
+    if (problem->b > -INFINITY) {
+        height.height = at->nu + 2 * at->lambda * problem->b;
+        find_level(&height, &s, tolerance, &edge[0], &edge[3], &edge[4]);
+    } else {
+        edge[0] = -INFINITY;
+        edge[3] = edge[4] = fmin(fmax(s.trough, edge[2]), edge[5]);
+    }
+    for (int i = 1; i < CR_EDGES - 1; i++) edge[i] = fmin(fmax(edge[i], edge[i - 1]), edge[5]);
 }

@@ -7,6 +7,7 @@ typedef struct cr_side {
     double r;
     double mean_lo, mean_hi, range_lo, range_hi;
     double variance, gradient_lo, gradient_hi;
+    double second; /* |E[u h_2]| along any direction is at most this */
     double moment_centre, moment; /* E (u - moment_centre)^2 <= moment: at mean m the variance is at most moment - (m - centre)^2 */
 } cr_side;
 

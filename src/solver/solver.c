@@ -36,7 +36,7 @@ const certreg_error *certreg_solver_error(const certreg_solver *solver)
 }
 
 /* Shift and shifted mean of one side. Both searches start from the same points where the box is narrow. */
-static int solve_side(const cr_side *side, int has_mean, double *shift, double *mean)
+static int solve_facts(const cr_side *side, int has_mean, double *shift, double *mean)
 {
     cr_box box = {.count = 0};
     cr_box_search(side, 0, last_gain, &box);
@@ -47,6 +47,20 @@ static int solve_side(const cr_side *side, int has_mean, double *shift, double *
     cr_box_search(side, 1, last_gain, &box);
     if (cr_box_prove(side, 1, &box, &sharper)) return 1;
     *mean = fmin(*mean, sharper);
+    return 0;
+}
+
+/* The second order may be left out: both are bounds. */
+static int solve_side(const cr_side *side, int has_mean, double *shift, double *mean)
+{
+    cr_side without = *side;
+    double other_shift, other_mean;
+    const int doubt = solve_facts(side, has_mean, shift, mean);
+    if (!(side->second < INFINITY)) return doubt;
+    without.second = INFINITY;
+    if (solve_facts(&without, has_mean, &other_shift, &other_mean)) return doubt;
+    *shift = doubt ? other_shift : fmin(*shift, other_shift);
+    *mean = doubt ? other_mean : fmin(*mean, other_mean);
     return 0;
 }
 
