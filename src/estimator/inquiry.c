@@ -1,17 +1,24 @@
 /* From a question to conditions: the prediction, and which scores have to stay positive (theory 1 and 7). */
 #include "estimator/inquiry.h"
+#include "base/normal.h"
 #include "estimator/location.h"
 #include "estimator/psi.h"
 #include "estimator/served.h"
 #include <math.h>
 #include <string.h>
 
+static const double full_turn = 6.283185307179586476925;
+
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown to stay within `near` of the
  * prediction; outputs at half a turn minus `near` or farther count as the least score. Since sin(near + t) is at least
  * sin(near - arc) for -arc <= t <= 1/2 - 2 near + arc, and at least -1 elsewhere, "mu stays near" follows from the probability of
  * that arc alone, a binomial matter: p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two ends: wide outputs
- * want a wide one, narrow ones a small threshold. Neither constant is part of the functional. */
-static const double near_part = 80.0 / 360, least_arc = 25.0 / 360, greatest_arc = 45.0 / 360, full_turn = 6.283185307179586476925;
+ * want a wide one, narrow ones a small threshold. None of this is part of the functional, so the pilot may choose. */
+static const struct cut {
+    double near, per_tolerance, least, greatest;
+} cuts[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360}, {90.0 / 360, 1.2, 0, 45.0 / 360}};
+enum { CUTS = sizeof cuts / sizeof *cuts };
+static const size_t choosy_pilot = 100; /* fewer outputs know too little of the tails to choose by */
 
 /* ---- the prediction ------------------------------------------------------------------------------------------------------------- */
 /* Into [lo, hi) of an angle's unit. */
@@ -84,18 +91,24 @@ static void add(const certreg_estimator *e, cr_inquiry *inquiry, const cr_score 
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive component. */
-static cr_score arc_of(cr_score score)
+static cr_score arc_of(cr_score score, const struct cut *cut)
 {
-    const double arc = fmax(least_arc, fmin(score.tolerance / score.period, greatest_arc)), sine = sin((near_part - arc) * full_turn);
+    const double arc = fmax(cut->least, fmin(cut->per_tolerance * score.tolerance / score.period, cut->greatest));
+    const double sine = sin((cut->near - arc) * full_turn);
     score.kind = CR_SCORE_ARC;
     score.arc = arc * score.period;
-    score.cut = (0.5 - 2 * near_part + arc) * score.period;
+    score.cut = (0.5 - 2 * cut->near + arc) * score.period;
     score.needed = 1 / (1 + sine);
     return score;
 }
 
+static int is_line_of_circle(const certreg_estimator *e, const certreg_question *q)
+{
+    return cr_inquiry_is_angle(e, q) && (q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER);
+}
+
 /* Both sides, then both sides of the arc. */
-static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
+static void set_conditions_for(const certreg_estimator *e, cr_inquiry *inquiry, const struct cut *cut)
 {
     const certreg_question *q = &inquiry->question;
     cr_score s = {.kind = kind_of(q), .side = 1, .prediction = inquiry->prediction, .tolerance = q->tolerance, .width = q->huber_width};
@@ -104,15 +117,45 @@ static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
         add(e, inquiry, &s, 0);
         return;
     }
-    const int line_of_circle = cr_inquiry_is_angle(e, q) && q->score != CERTREG_SCORE_MEAN && q->score != CERTREG_SCORE_CIRCULAR_MEAN;
+    const int line_of_circle = is_line_of_circle(e, q);
     if (q->score != CERTREG_SCORE_MEAN) s.period = cr_inquiry_period(e, q);
-    s.cut = line_of_circle ? (0.5 - near_part) * s.period : s.period;
+    s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
     const double beta = 0.5 * q->served_beta, of_arc = line_of_circle ? arc_share * beta : 0;
     for (s.side = -1; s.side <= 1; s.side += 2) add(e, inquiry, &s, beta - of_arc);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
-        const cr_score arc = arc_of(s);
+        const cr_score arc = arc_of(s, cut);
         add(e, inquiry, &arc, of_arc);
     }
+}
+
+/* Radius in units of sigma that these conditions would have if the pilot's failures were the truth. */
+static double pilot_radius(const certreg_estimator *e, const cr_inquiry *inquiry)
+{
+    const size_t first = e->noise.centre != 0;
+    double least = INFINITY;
+    for (int i = 0; i < inquiry->conditions; i++) {
+        const cr_condition *c = inquiry->condition + i;
+        double failures = 0.5;
+        for (size_t j = first; j < inquiry->main_first; j++)
+            failures += cr_score_value(&c->score, cr_record_value(e, j, (size_t)inquiry->question.output)) < 0;
+        const double rate = failures / (double)(inquiry->main_first - first + 1);
+        least = fmin(least, cr_normal_quantile_sf(rate) + cr_normal_quantile_sf(0.5 * (1 + c->threshold)));
+    }
+    return least;
+}
+
+static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
+{
+    int best = 0;
+    if (is_line_of_circle(e, &inquiry->question) && inquiry->main_first > choosy_pilot && inquiry->samples >= inquiry->main_first) {
+        double greatest = -INFINITY;
+        for (int i = 0; i < CUTS; i++) {
+            set_conditions_for(e, inquiry, cuts + i);
+            const double radius = pilot_radius(e, inquiry);
+            if (radius > greatest) greatest = radius, best = i;
+        }
+    }
+    set_conditions_for(e, inquiry, cuts + best);
 }
 
 /* The same question at another tolerance: all the rest, the prediction too, stays. */
