@@ -12,6 +12,7 @@ tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 number=0
+export OPENBLAS_NUM_THREADS=1 # two programs run at a time; the library itself sets nothing
 
 # The numbers behind the words of Check's summary line, or of a script's lines: passed failed skipped.
 counts() { # FILE STATUS
