@@ -1,7 +1,8 @@
 #include "asks.h"
 
 /* The first four are the paper's: the mean of the angle as a plain number, moved by at most the tolerance, moments with the paper's
- * intervals. All the others promise that the smoothed angle stays within the tolerance of the reported prediction. */
+ * intervals. All the others promise that the smoothed angle stays within the tolerance of the reported prediction: four by normal
+ * approximations, five whatever the law of the angles. */
 const struct ask asks[ASKS] = {
     {"paper", "paper", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM},
     {"paper (c)", "p.c", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_C},
@@ -10,8 +11,12 @@ const struct ask asks[ASKS] = {
     {"mean, recentred", "mean", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_PREDICTION, CERTREG_FAMILY_ECGM},
     {"circular mean", "circ", CERTREG_SCORE_CIRCULAR_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_PREDICTION, 0},
     {"huber", "huber", CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_PREDICTION, 0},
-    {"median, exact", "median", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
     {"median, gradient", "med+g", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_PREDICTION, 0},
+    {"mean, finite", "mean", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
+    {"circular mean, finite", "circ", CERTREG_SCORE_CIRCULAR_MEAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
+    {"huber, finite", "huber", CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
+    {"median, exact", "median", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, 0},
+    {"median, exact, gradient", "med+g", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_PREDICTION, CERTREG_FAMILY_ECGM},
 };
 
 certreg_question ask_question(const struct ask *ask, double tolerance, double alpha)

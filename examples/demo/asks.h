@@ -3,11 +3,12 @@
 #define DEMO_ASKS_H
 #include <certreg/certreg.h>
 
-enum { ASKS = 9, ASK_PAPER = 0, ASK_MEDIAN = 7 };
+/* In order: the paper's, with normal approximations, valid at every number of samples. */
+enum { ASKS = 13, ASK_PAPER = 0, ASK_FINITE = 8, ASK_MEDIAN = 11 };
 
 struct ask {
     const char *name;  /* in the file of results and the plot */
-    const char *brief; /* at most seven letters, over a column */
+    const char *brief; /* at most six letters, over a column */
     int32_t score, interval, promise;
     uint32_t family;
 };

@@ -7,10 +7,11 @@
 
 #include "canvas.h"
 
-enum { WIDTH = 1180, HEIGHT = 680, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 600, LETTERS = 2 };
+enum { WIDTH = 1180, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
 enum { BLACK = 0x202020, GREY = 0x707070, PALE = 0xe4e4e4 };
-/* One hue to a family of certificates: the paper's in greys, ours in colours. */
-static const unsigned colours[ASKS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf, 0x2a9d8f, 0xe9a227, 0xd1352b, 0x2463b5};
+/* One hue to a location: the paper's in greys, ours in colours, paler where the interval is not asymptotic (the exact median is red). */
+static const unsigned colours[ASKS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf, 0x2a9d8f, 0xe9a227,
+                                       0x2463b5, 0xc9b3e6, 0x9ad4cc, 0xf3cf8b, 0xd1352b, 0x7fa8e0};
 
 struct frame { /* from radii and shares to pixels */
     struct canvas canvas;
@@ -108,7 +109,7 @@ static void draw_legend(struct frame *f, const struct results *r, size_t ask, in
 {
     char text[64];
     const size_t sigma = results_best_sigma(r, ask);
-    const int y = TOP + 24 + 48 * line;
+    const int y = TOP + 22 + 44 * line;
     canvas_line(&f->canvas, RIGHT + 32, y + 7, RIGHT + 62, y + 7, thickness + 1.0, colours[ask]);
     canvas_text(&f->canvas, RIGHT + 76, y, LETTERS, 0, BLACK, asks[ask].name);
     snprintf(text, sizeof text, "sigma %g, mean %.3f", r->sigma[sigma], results_mean(r, sigma, ask));

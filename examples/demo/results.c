@@ -106,48 +106,52 @@ static double median_error(const struct results *r, size_t sigma)
     return middle;
 }
 
-static void print_rule(FILE *out)
+enum { WIDTH = 8, ERROR_WIDTH = 22 };
+
+static void print_rule(size_t columns, FILE *out)
 {
-    for (size_t i = 0; i < 8 + 8 * ASKS + 9; i++)
+    for (size_t i = 0; i < WIDTH + WIDTH * columns + ERROR_WIDTH; i++)
         fputc('-', out);
     fputc('\n', out);
 }
 
-static void print_names(FILE *out)
-{
-    for (size_t k = 0; k < ASKS; k++)
-        fprintf(out, "%s%s: %s", k == 0 ? "" : k == 5 ? ";\n" : "; ", asks[k].brief, asks[k].name);
-    fprintf(out, "\n");
-}
-
-static void print_best(const struct results *r, FILE *out)
+/* The certificates first .. last-1, a column each. */
+static void print_table(const struct results *r, const char *heading, size_t first, size_t last, FILE *out)
 {
     const double paper = results_paper_best(r);
-    fprintf(out, "best    ");
-    for (size_t k = 0; k < ASKS; k++)
-        fprintf(out, "%8.3f", results_mean(r, results_best_sigma(r, k), k));
-    fprintf(out, "\nratio   ");
-    for (size_t k = 0; k < ASKS; k++)
-        fprintf(out, "%8.2f", paper > 0.0 ? results_mean(r, results_best_sigma(r, k), k) / paper : NAN);
-    fprintf(out, "   best over sigma, to the paper's best\n");
+    fprintf(out, "\nmean certified radius: %s\n%-*s", heading, WIDTH, "sigma");
+    for (size_t k = first; k < last; k++)
+        fprintf(out, "%*s", WIDTH, asks[k].brief);
+    fprintf(out, "   error of the median\n");
+    print_rule(last - first, out);
+    for (size_t s = 0; s < r->sigmas; s++) {
+        fprintf(out, "%-*g", WIDTH, r->sigma[s]);
+        for (size_t k = first; k < last; k++)
+            fprintf(out, "%*.3f", WIDTH, results_mean(r, s, k));
+        fprintf(out, "%14.1f degrees\n", median_error(r, s));
+    }
+    print_rule(last - first, out);
+    fprintf(out, "%-*s", WIDTH, "best");
+    for (size_t k = first; k < last; k++)
+        fprintf(out, "%*.3f", WIDTH, results_mean(r, results_best_sigma(r, k), k));
+    fprintf(out, "\n%-*s", WIDTH, "ratio");
+    for (size_t k = first; k < last; k++)
+        fprintf(out, "%*.2f", WIDTH, paper > 0.0 ? results_mean(r, results_best_sigma(r, k), k) / paper : NAN);
+    fprintf(out, "   to the paper's best\n");
+}
+
+static void print_names(FILE *out)
+{
+    fprintf(out, "\n");
+    for (size_t k = 0; k < ASK_FINITE; k++)
+        fprintf(out, "%s%s: %s", k == 0 ? "" : k == 4 ? ";\n" : "; ", asks[k].brief, asks[k].name);
+    fprintf(out, "\n");
 }
 
 void results_print(const struct results *r, FILE *out)
 {
-    fprintf(out, "\nmean certified radius\nsigma   ");
-    for (size_t k = 0; k < ASKS; k++)
-        fprintf(out, "%8s", asks[k].brief);
-    fprintf(out, "   error of the median\n");
-    print_rule(out);
-    for (size_t s = 0; s < r->sigmas; s++) {
-        fprintf(out, "%-8g", r->sigma[s]);
-        for (size_t k = 0; k < ASKS; k++)
-            fprintf(out, "%8.3f", results_mean(r, s, k));
-        fprintf(out, "%9.1f degrees\n", median_error(r, s));
-    }
-    print_rule(out);
-    print_best(r, out);
-    print_rule(out);
+    print_table(r, "the paper's four, and ours by normal approximations", 0, ASK_FINITE, out);
+    print_table(r, "valid at every number of samples", ASK_FINITE, ASKS, out);
     print_names(out);
     if (r->failures > 0)
         fprintf(out, "%zu certificates could not be answered and count as zero: see the outcome in certificates.csv\n", r->failures);
