@@ -36,7 +36,9 @@ static const asked questions[] = {{CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTI
                                   {CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_LOWER, 0, 2},
                                   {CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_UPPER, CERTREG_MEAN | CERTREG_RANGE, 0.5},
                                   {CERTREG_SCORE_MEAN, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_LOWER, 0, 0},
-                                  {CERTREG_SCORE_MEAN, CERTREG_PROMISE_TRUE_MEAN, CERTREG_SIDE_OUTPUT, 0, 0}};
+                                  {CERTREG_SCORE_MEAN, CERTREG_PROMISE_TRUE_MEAN, CERTREG_SIDE_OUTPUT, 0, 0},
+                                  {CERTREG_SCORE_HUBER, CERTREG_PROMISE_PREDICTION, CERTREG_SIDE_UPPER, CERTREG_FAMILY_C, 0.5},
+                                  {CERTREG_SCORE_MEAN, CERTREG_PROMISE_TRUE_MEAN, CERTREG_SIDE_OUTPUT, CERTREG_FAMILY_C, 0}};
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
 static double score_of(const asked *a, double y)
@@ -96,6 +98,7 @@ static int is_wrong(certreg_estimator *e, const asked *a, int32_t interval, cons
     ck_assert_int_eq(certreg_estimator_bounds(e, &q, a->side, &b), CERTREG_OK);
     const double size = 1e-9 * (1 + fabs(t->mean)), moment = t->square - 2 * b.moment_centre * t->mean + b.moment_centre * b.moment_centre;
     if (b.facts & CERTREG_MOMENT && b.moment_hi < moment - size) return 1;
+    if (b.facts & CERTREG_VARIANCE && b.variance_hi < t->square - t->mean * t->mean - size) return 1;
     return b.mean_lo > t->mean + size || b.mean_hi < t->mean - size;
 }
 
@@ -194,6 +197,31 @@ START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
 }
 END_TEST
 
+/* (C) and (C,G) know no mean, and still say something. */
+START_TEST(families_without_the_mean_keep_their_promise)
+{
+    static const uint32_t family[] = {CERTREG_FAMILY_C, CERTREG_FAMILY_CG};
+    const certreg_model model = {.struct_size = sizeof model, .eval = affine, .inputs = 3, .outputs = 1, .batch = 200};
+    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = 2000, .seed = 6};
+    const float z[3] = {0};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    uint64_t wrong = 0;
+    for (uint64_t run = 0; run < 100; run++) {
+        const certreg_question q = {.struct_size = sizeof q, .score = CERTREG_SCORE_HUBER, .family = family[_i], .tolerance = 1, .huber_width = 2,
+                                    .alpha = alpha, .prediction_given = 1};
+        certreg_certificate c = {.struct_size = sizeof c};
+        ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, NULL, 2000, &q, 1, &c), CERTREG_OK);
+        ck_assert_uint_eq(c.family, family[_i]);
+        ck_assert_double_gt(c.radius, 0.6);
+        wrong += c.radius > 1;
+    }
+    certreg_estimator_destroy(e);
+    expect_nominal(wrong, 100, "radius", _i ? "(C,G)" : "(C)");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bounds without normality");
@@ -202,6 +230,7 @@ int main(void)
     tcase_add_loop_test(typical, bounds_of_a_fixed_count_miss_no_more_than_alpha, 0, LAWS * QUESTIONS);
     tcase_add_loop_test(typical, bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, 0, LAWS * QUESTIONS);
     tcase_add_loop_test(typical, radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 0, 8);
+    tcase_add_loop_test(typical, families_without_the_mean_keep_their_promise, 0, 2);
     suite_add_tcase(suite, typical);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

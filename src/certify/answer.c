@@ -72,7 +72,7 @@ static void fill_facts(const certreg_estimator *e, const cr_answer *a, const cer
     if (b->facts & CERTREG_VARIANCE) c->variance_hi = b->variance_hi;
     if (b->facts & CERTREG_GRADIENT) c->gradient_lo = b->gradient_lo, c->gradient_hi = b->gradient_hi;
     if (b->facts & CERTREG_SECOND_ORDER) c->second_order_hi = b->second_order_hi;
-    if (b->facts & CERTREG_MOMENT) c->moment_centre = b->moment_centre, c->moment_hi = b->moment_hi;
+    if (c->family & CERTREG_MOMENT) c->moment_centre = b->moment_centre, c->moment_hi = b->moment_hi;
 }
 
 static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_radius *radius, certreg_certificate *c)

@@ -30,7 +30,8 @@ uint32_t cr_bounds_facts(const certreg_estimator *e, const certreg_question *q)
     if (cr_estimator_has_gradient(e) && (named || !cr_inquiry_without_normality(q))) facts |= CERTREG_GRADIENT;
     if (e->plan.facts & CERTREG_SECOND_ORDER && q->output >= 0 && q->interval == CERTREG_INTERVAL_ASYMPTOTIC) facts |= CERTREG_SECOND_ORDER;
     if (q->family) facts &= q->family;
-    return cr_inquiry_without_normality(q) && facts & CERTREG_VARIANCE && q->output >= 0 ? facts | CERTREG_MOMENT : facts;
+    const uint32_t both = CERTREG_MEAN | CERTREG_VARIANCE;
+    return cr_inquiry_without_normality(q) && (facts & both) == both ? facts | CERTREG_MOMENT : facts;
 }
 
 static certreg_bounds blank(const certreg_estimator *e, const cr_inquiry *inquiry)

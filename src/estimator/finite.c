@@ -94,15 +94,23 @@ static void bound_mean(const certreg_estimator *e, const cr_inquiry *inquiry, co
     if (both) b->mean_hi = bound(&values, b->range_lo, b->range_hi, share, 1);
 }
 
+/* Who names mean and variance has them bounded together, by one moment; scores even by nothing else, since it bounds their mean as well.
+ * Who names the variance alone gets that moment about the pilot's mean, which no variance exceeds; a score's mean is needed all the
+ * same, for the threshold is on it. */
 void cr_finite_find(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, uint32_t facts, double alpha, certreg_bounds *b)
 {
     const int32_t k = inquiry->question.output;
-    const int output = score->kind == CR_SCORE_OUTPUT, moment = (facts & CERTREG_VARIANCE) != 0;
+    const int output = score->kind == CR_SCORE_OUTPUT, spread = (facts & CERTREG_VARIANCE) != 0, together = spread && facts & CERTREG_MEAN;
+    const double share = !spread ? 1 : together == output ? ends_share : 0;
     cr_score_range(score, e->at.lo[k], e->at.hi[k], &b->range_lo, &b->range_hi);
     b->facts = CERTREG_MEAN | CERTREG_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
-    if (output || !moment) bound_mean(e, inquiry, score, output && moment ? ends_share * alpha : alpha, output, b);
-    if (!moment) return;
-    const double centre = output ? pilot_mean(e, inquiry, score, b->range_lo, b->range_hi) : best_centre(e, inquiry, score, b->range_lo, b->range_hi);
-    bound_moment(e, inquiry, score, centre, output ? (1 - ends_share) * alpha : alpha, b);
+    if (share > 0) bound_mean(e, inquiry, score, share * alpha, output, b);
+    if (!spread) return;
+    const double centre = together && !output ? best_centre(e, inquiry, score, b->range_lo, b->range_hi)
+                                              : pilot_mean(e, inquiry, score, b->range_lo, b->range_hi);
+    bound_moment(e, inquiry, score, centre, (1 - share) * alpha, b);
+    if (together) return;
+    b->variance_hi = b->moment_hi;
+    b->facts |= CERTREG_VARIANCE;
 }
