@@ -86,6 +86,22 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
 }
 END_TEST
 
+START_TEST(rates_of_failure_add_up_over_the_outputs_that_are_served)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
+    q[0].served_samples = 1001, q[0].served_beta = 0.01;
+    q[2].served_samples = 1001, q[2].served_beta = 0.03;
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint));
+    ck_assert_double_gt(joint.radius, 0);
+    ck_assert_double_eq(each[0].served_beta, 0.01);
+    ck_assert_double_eq(joint.served_beta, 0.01 + 0.03);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(one_output_that_abstains_leaves_no_joint_radius)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
@@ -337,6 +353,7 @@ int main(void)
     TCase *joint = kit_case(suite, "joint", 30), *norm = kit_case(suite, "norm", 30), *sigmas = kit_case(suite, "sigmas", 30);
     tcase_add_loop_test(joint, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
     tcase_add_test(joint, outputs_may_differ_in_score_promise_and_interval);
+    tcase_add_test(joint, rates_of_failure_add_up_over_the_outputs_that_are_served);
     tcase_add_test(joint, one_output_that_abstains_leaves_no_joint_radius);
     tcase_add_loop_test(joint, bad_sets_of_questions_get_no_joint_radius, 0, KIT_ROWS(refused));
     tcase_add_test(joint, a_failing_model_leaves_neither_joint_nor_single_radii);

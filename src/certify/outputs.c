@@ -40,10 +40,10 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
 }
 
 /* Whichever output's promise breaks first as the shift grows is fixed by the model: the least radius is too large only if that
- * output's own bound failed. */
+ * output's own bound failed. Fresh estimates that are served are another matter: any of them may fail, so their rates add up. */
 static void join(const certreg_certificate *each, size_t count, certreg_certificate *joint)
 {
-    double alpha = 0;
+    double alpha = 0, beta = 0;
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; i < count; i++) {
         certreg_certificate c;
@@ -51,8 +51,10 @@ static void join(const certreg_certificate *each, size_t count, certreg_certific
         if (i == 0 || c.radius < joint->radius) *joint = c;
         if (!status) status = c.status;
         alpha = fmax(alpha, c.alpha);
+        beta += c.served_beta;
     }
     joint->alpha = alpha;
+    joint->served_beta = fmin(beta, 1);
     joint->status = status;
 }
 
