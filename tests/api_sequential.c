@@ -233,6 +233,31 @@ START_TEST(fewer_samples_than_the_next_look_are_no_look)
 }
 END_TEST
 
+/* A number of samples that the outputs chose is none that was fixed beforehand. */
+START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number)
+{
+    half_space h = {.face = 2};
+    certreg_estimator *e = make(&h, 1, 1);
+    const certreg_question wanted = wish(0.5, sequential[_i]), other = wish(0.4, CERTREG_INTERVAL_FINITE);
+    const certreg_question plain = wish(0, CERTREG_INTERVAL_FINITE), anytime = wish(0, CERTREG_INTERVAL_ANYTIME);
+    const certreg_certificate c = ask(e, CAPACITY, wanted);
+    certreg_certificate asked = kit_certificate();
+    certreg_bounds b = {.struct_size = sizeof b};
+    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    ck_assert_double_eq(asked.radius, 0);
+    ck_assert_msg(strstr(certreg_estimator_error(e)->text, "wanted") != NULL, "%s", certreg_estimator_error(e)->text);
+    ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b), CERTREG_WRONG_STATE);
+    KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &asked));
+    KIT_OK(e, certreg_certify(e, NULL, 0, &other, 1, &asked));
+    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked)); /* as many as were asked for */
+    ck_assert_double_gt(asked.radius, 1);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
+    KIT_OK(e, certreg_certify(e, NULL, 60, &plain, 1, &asked)); /* another input: nothing is remembered */
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(what_was_proven_at_a_look_stays_proven)
 {
     const uint64_t looks[] = {100, 200, 300, 400, 800, 1200, 1600};
@@ -450,6 +475,7 @@ int main(void)
     tcase_add_test(stops, a_bad_question_neither_ends_nor_prolongs_sampling);
     tcase_add_loop_test(stops, the_record_is_looked_at_where_the_caller_says, 0, 2);
     tcase_add_test(stops, fewer_samples_than_the_next_look_are_no_look);
+    tcase_add_loop_test(stops, a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 0, 2);
     tcase_add_loop_test(stops, what_was_proven_at_a_look_stays_proven, 0, 2);
     tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0, 2);
     tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);

@@ -160,7 +160,10 @@ static certreg_status sample_until_settled(job *j, size_t samples)
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
-        if (status || j->stop != CERTREG_STOP_ALL || is_settled(j, 0)) return status;
+        if (status || j->stop != CERTREG_STOP_ALL) return status;
+        if (!is_settled(j, 0)) continue;
+        e->cut_short = samples > at ? samples : 0;
+        return CERTREG_OK;
     }
     return CERTREG_OK;
 }

@@ -172,6 +172,11 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
     inquiry->main_first = e->plan.pilot;
     const int32_t interval = inquiry->question.interval;
     const size_t least = interval == CERTREG_INTERVAL_FINITE || interval == CERTREG_INTERVAL_ANYTIME ? 1 : e->plan.blocks;
+    const int stops_by_itself = interval == CERTREG_INTERVAL_ANYTIME || cr_inquiry_is_closed(&inquiry->question);
+    if (!stops_by_itself && inquiry->samples < e->cut_short)
+        return cr_fail(&e->error, CERTREG_WRONG_STATE,
+                       "the outputs ended sampling at %zu of %zu samples, where question.wanted was settled: such a record answers ANYTIME and wanted radii only; sample on to %zu",
+                       inquiry->samples, e->cut_short, e->cut_short);
     if (inquiry->samples >= inquiry->main_first + least) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
                    inquiry->samples, e->plan.pilot, least);

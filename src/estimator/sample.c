@@ -71,6 +71,7 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
     e->sigma = sigma;
     cr_record_clear(e);
     e->slowest_batch = e->model_seconds = 0;
+    e->cut_short = 0;
     e->begun = 1;
     e->library_seconds = cr_estimator_now() - start;
     return CERTREG_OK;
