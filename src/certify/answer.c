@@ -32,7 +32,7 @@ static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, ce
         return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < a->inquiry.conditions; i++) threshold[i] = a->inquiry.condition[i].threshold;
-    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)a->inquiry.conditions, q->family, radius);
+    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)a->inquiry.conditions, cr_inquiry_family(q), radius);
 }
 
 /* ---- the certificate ------------------------------------------------------------------------------------------------------------ */
@@ -65,9 +65,10 @@ static void convert(const certreg_estimator *e, certreg_certificate *c)
     c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->active);
 }
 
-static void fill_facts(const certreg_estimator *e, const cr_answer *a, const certreg_bounds *b, certreg_certificate *c)
+static void fill_facts(const certreg_estimator *e, const cr_answer *a, size_t ruling, certreg_certificate *c)
 {
-    c->family = cr_bounds_facts(e, &a->inquiry.question) & b->facts;
+    const certreg_bounds *b = a->bounds + ruling;
+    c->family = a->inquiry.condition[ruling].guard ? b->facts : cr_bounds_facts(e, &a->inquiry.question) & b->facts;
     if (b->facts & CERTREG_MEAN) c->mean_lo = b->mean_lo, c->mean_hi = b->mean_hi;
     if (b->facts & CERTREG_VARIANCE) c->variance_hi = b->variance_hi;
     if (b->facts & CERTREG_GRADIENT) c->gradient_lo = b->gradient_lo, c->gradient_hi = b->gradient_hi;
@@ -87,7 +88,7 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_r
     convert(e, c);
     if (q->promise == CERTREG_PROMISE_REACH) return;
     c->side = within ? (uint32_t)radius->binding : a->inquiry.condition[ruling].score.side > 0 ? 0 : 1;
-    fill_facts(e, a, a->bounds + ruling, c);
+    fill_facts(e, a, ruling, c);
     if (c->outcome == CERTREG_ABSTAINED || within) return;
     c->reach_lo = c->prediction - c->tolerance, c->reach_hi = c->prediction + c->tolerance;
 }

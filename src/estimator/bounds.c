@@ -227,7 +227,7 @@ static gradient_job job_of(const certreg_estimator *e, const cr_inquiry *inquiry
                                  .count = inquiry->samples - inquiry->main_first}};
     for (int i = 0; i < inquiry->conditions; i++) {
         const cr_condition *c = inquiry->condition + i;
-        if (c->score.kind == CR_SCORE_ARC) continue;
+        if (c->guard) continue;
         /* Moments that were bounded by counting have no variance: sparseness is known there already. */
         if (c->exact ? is_sparse(e, inquiry, c) : !(bounds[i].facts & CERTREG_VARIANCE)) continue;
         const size_t f = job.sums.functions++;
@@ -247,13 +247,13 @@ static double second_moment_about(const certreg_bounds *b, double centre)
     return (moment + 2 * farthest + gap * gap) * (1 + 1e-12) + 1e-300;
 }
 
-/* Without normality, one condition after the other; an arc has no gradient, as everywhere. */
+/* Without normality, one condition after the other. */
 static certreg_status bound_gradients_exactly(certreg_estimator *e, const cr_inquiry *inquiry, double alpha, certreg_bounds *bounds)
 {
     for (int i = 0; i < inquiry->conditions; i++) {
         const cr_condition *c = inquiry->condition + i;
         certreg_bounds *b = bounds + i;
-        if (c->score.kind == CR_SCORE_ARC) continue;
+        if (c->guard) continue;
         const double centre = centre_of(e, inquiry, c), cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
         const cr_martingale_job job = {.score = &c->score, .centre = centre, .second_hi = second_moment_about(b, centre), .cap = cap, .alpha = alpha,
                                        .output = (size_t)inquiry->question.output, .first = inquiry->main_first,
@@ -294,10 +294,10 @@ static certreg_status find_paper(certreg_estimator *e, const cr_inquiry *inquiry
     return status;
 }
 
-/* Two-valued scores share alpha with the gradient only where there is one; an arc never has one. */
+/* Two-valued scores share alpha with the gradient only where there is one; a guard never has one. */
 static double moments_alpha(const cr_condition *c, uint32_t facts, double alpha)
 {
-    const int shared = c->score.kind != CR_SCORE_ARC && facts & (CERTREG_GRADIENT | CERTREG_SECOND_ORDER);
+    const int shared = !c->guard && facts & (CERTREG_GRADIENT | CERTREG_SECOND_ORDER);
     return shared ? (1 - correlations_share) * alpha : alpha;
 }
 
@@ -318,6 +318,7 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
         const cr_condition *c = inquiry->condition + i;
         const double alpha = moments_alpha(c, facts, inquiry->question.alpha);
         if (c->exact) bound_exactly(e, inquiry, c, alpha, out + i);
+        else if (c->guard) cr_finite_find(e, inquiry, &c->score, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_RANGE, alpha, out + i);
         else if (cr_inquiry_without_normality(&inquiry->question)) cr_finite_find(e, inquiry, &c->score, facts, alpha, out + i);
         else *abstained |= bound_moments(e, inquiry, c, out + i);
     }

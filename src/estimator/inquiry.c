@@ -10,14 +10,16 @@
 static const double full_turn = 6.283185307179586476925;
 
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown to stay within `near` of the
- * prediction; outputs at half a turn minus `near` or farther count as the least score. Since sin(near + t) is at least
- * sin(near - arc) for -arc <= t <= 1/2 - 2 near + arc, and at least -1 elsewhere, "mu stays near" follows from the probability of
- * that arc alone, a binomial matter: p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two ends: wide outputs
- * want a wide one, narrow ones a small threshold. None of this is part of the functional, so the pilot may choose. */
+ * prediction; outputs at half a turn minus `near` or farther count as the least score. There are two ways to show it.
+ * - By an arc: sin(near + t) is at least sin(near - arc) for -arc <= t <= 1/2 - 2 near + arc, and at least -1 elsewhere, so that the
+ *   probability of that arc suffices, a binomial matter: p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two
+ *   ends: wide outputs want a wide one, narrow ones a small threshold.
+ * - By sines (greatest 0): E sin(near + t) > 0 itself, bounded by betting. That asks for less, and so for less room.
+ * None of this is part of the functional, so the pilot may choose. */
 static const struct cut {
     double near, per_tolerance, least, greatest;
-} cuts[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360}, {90.0 / 360, 1.2, 0, 45.0 / 360}};
-enum { CUTS = sizeof cuts / sizeof *cuts };
+} cuts[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360}, {90.0 / 360, 1.2, 0, 45.0 / 360}, {40.0 / 360, 0, 0, 0}, {30.0 / 360, 0, 0, 0}, {25.0 / 360, 0, 0, 0}};
+enum { CUTS = sizeof cuts / sizeof *cuts, ARCS = 2 };
 static const size_t choosy_pilot = 100; /* fewer outputs know too little of the tails to choose by */
 
 /* ---- the prediction ------------------------------------------------------------------------------------------------------------- */
@@ -63,7 +65,7 @@ static double choose_prediction(const certreg_estimator *e, const certreg_questi
 
 /* ---- conditions ----------------------------------------------------------------------------------------------------------------- */
 /* Of the probability beta that a served estimate fails, what goes to the two conditions of an angle that its circular mean is near. */
-static const double arc_share = 0.1;
+static const double guard_share = 0.1;
 
 static int32_t kind_of(const certreg_question *q)
 {
@@ -77,11 +79,11 @@ static int32_t kind_of(const certreg_question *q)
 }
 
 /* The mean of the score has to stay above 0 at the shifted input, or above what N' fresh samples need. */
-static void add(const certreg_estimator *e, cr_inquiry *inquiry, const cr_score *score, double beta)
+static void add(const certreg_estimator *e, cr_inquiry *inquiry, const cr_score *score, int guard, double beta)
 {
     const certreg_question *q = &inquiry->question;
     cr_condition *c = &inquiry->condition[inquiry->conditions++];
-    *c = (cr_condition){.score = *score, .exact = score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_ARC};
+    *c = (cr_condition){.score = *score, .guard = guard, .exact = score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_ARC};
     const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
     c->threshold = 2 * share - 1;
     if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return;
@@ -91,8 +93,13 @@ static void add(const certreg_estimator *e, cr_inquiry *inquiry, const cr_score 
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive component. */
-static cr_score arc_of(cr_score score, const struct cut *cut)
+static cr_score guard_of(cr_score score, const struct cut *cut)
 {
+    if (!(cut->greatest > 0)) {
+        score.kind = CR_SCORE_SINE;
+        score.tolerance = cut->near * score.period;
+        return score;
+    }
     const double arc = fmax(cut->least, fmin(cut->per_tolerance * score.tolerance / score.period, cut->greatest));
     const double sine = sin((cut->near - arc) * full_turn);
     score.kind = CR_SCORE_ARC;
@@ -107,41 +114,58 @@ static int is_line_of_circle(const certreg_estimator *e, const certreg_question 
     return cr_inquiry_is_angle(e, q) && (q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER);
 }
 
-/* Both sides, then both sides of the arc. */
+/* Both sides, then both guards. */
 static void set_conditions_for(const certreg_estimator *e, cr_inquiry *inquiry, const struct cut *cut)
 {
     const certreg_question *q = &inquiry->question;
     cr_score s = {.kind = kind_of(q), .side = 1, .prediction = inquiry->prediction, .tolerance = q->tolerance, .width = q->huber_width};
     inquiry->conditions = 0;
     if (s.kind == CR_SCORE_OUTPUT) {
-        add(e, inquiry, &s, 0);
+        add(e, inquiry, &s, 0, 0);
         return;
     }
     const int line_of_circle = is_line_of_circle(e, q);
     if (q->score != CERTREG_SCORE_MEAN) s.period = cr_inquiry_period(e, q);
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double beta = 0.5 * q->served_beta, of_arc = line_of_circle ? arc_share * beta : 0;
-    for (s.side = -1; s.side <= 1; s.side += 2) add(e, inquiry, &s, beta - of_arc);
+    const double beta = 0.5 * q->served_beta, of_guard = line_of_circle ? guard_share * beta : 0;
+    for (s.side = -1; s.side <= 1; s.side += 2) add(e, inquiry, &s, 0, beta - of_guard);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
-        const cr_score arc = arc_of(s, cut);
-        add(e, inquiry, &arc, of_arc);
+        const cr_score guard = guard_of(s, cut);
+        add(e, inquiry, &guard, 1, of_guard);
     }
 }
 
-/* Radius in units of sigma that these conditions would have if the pilot's failures were the truth. */
-static double pilot_radius(const certreg_estimator *e, const cr_inquiry *inquiry)
+/* Radii in units of sigma if the pilot were the truth: by the failures of a score with two values, as if Huber's had two as well, and
+ * by mean and variance of a sine. */
+static double pilot_radius_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
 {
     const size_t first = e->noise.centre != 0;
-    double least = INFINITY;
-    for (int i = 0; i < inquiry->conditions; i++) {
-        const cr_condition *c = inquiry->condition + i;
-        double failures = 0.5;
-        for (size_t j = first; j < inquiry->main_first; j++)
-            failures += cr_score_value(&c->score, cr_record_value(e, j, (size_t)inquiry->question.output)) < 0;
-        const double rate = failures / (double)(inquiry->main_first - first + 1);
-        least = fmin(least, cr_normal_quantile_sf(rate) + cr_normal_quantile_sf(0.5 * (1 + c->threshold)));
+    const double count = (double)(inquiry->main_first - first);
+    double failures = 0.5, sum = 0, square = 0;
+    for (size_t j = first; j < inquiry->main_first; j++) {
+        const double u = cr_score_value(&c->score, cr_record_value(e, j, (size_t)inquiry->question.output));
+        failures += u < 0;
+        sum += u;
+        square += u * u;
     }
+    const double room = sum / count - c->threshold, variance = fmax(0, square - sum * sum / count) / count;
+    if (c->score.kind == CR_SCORE_SINE) return room > 0 ? sqrt(log1p(room * room / variance)) : 0;
+    return cr_normal_quantile_sf(failures / (count + 1)) + cr_normal_quantile_sf(0.5 * (1 + c->threshold));
+}
+
+static double pilot_radius(const certreg_estimator *e, const cr_inquiry *inquiry)
+{
+    double least = INFINITY;
+    for (int i = 0; i < inquiry->conditions; i++) least = fmin(least, pilot_radius_of(e, inquiry, inquiry->condition + i));
     return least;
+}
+
+/* Sines are no matter for tests of failures, whose looks are many; nor for the many tolerances of a REACH. */
+static int cuts_for(const certreg_question *q)
+{
+    const uint32_t both = CERTREG_MEAN | CERTREG_VARIANCE, family = cr_inquiry_family(q);
+    const int moments = !family || (family & both) == both;
+    return moments && q->interval != CERTREG_INTERVAL_ANYTIME && !(q->wanted > 0) && q->promise != CERTREG_PROMISE_REACH ? CUTS : ARCS;
 }
 
 static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
@@ -149,7 +173,7 @@ static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
     int best = 0;
     if (is_line_of_circle(e, &inquiry->question) && inquiry->main_first > choosy_pilot && inquiry->samples >= inquiry->main_first) {
         double greatest = -INFINITY;
-        for (int i = 0; i < CUTS; i++) {
+        for (int i = 0; i < cuts_for(&inquiry->question); i++) {
             set_conditions_for(e, inquiry, cuts + i);
             const double radius = pilot_radius(e, inquiry);
             if (radius > greatest) greatest = radius, best = i;

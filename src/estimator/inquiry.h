@@ -11,6 +11,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     cr_score score;
     double threshold;
     int exact; /* two-valued: binomial bound */
+    int guard; /* keeps the circular mean near the prediction; with the whole alpha and no gradient */
 } cr_condition;
 
 typedef struct cr_inquiry {
@@ -30,6 +31,8 @@ int cr_inquiry_is_angle(const certreg_estimator *, const certreg_question *);
 double cr_inquiry_period(const certreg_estimator *, const certreg_question *); /* a full turn; 0 on the line */
 int cr_inquiry_orders(const certreg_estimator *, const certreg_question *);    /* REACH by order statistics */
 int cr_inquiry_about_output(const certreg_question *);                         /* bounds of f itself are asked, not of scores */
+/* What the solver may use. A median's own scores have no variance, but its guards may. */
+uint32_t cr_inquiry_family(const certreg_question *);
 int cr_inquiry_is_closed(const certreg_question *);                            /* the closed test of a wanted radius */
 int cr_inquiry_without_normality(const certreg_question *);                    /* FINITE, ANYTIME */
 

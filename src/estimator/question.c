@@ -27,6 +27,11 @@ int cr_inquiry_about_output(const certreg_question *q)
     return q->promise == CERTREG_PROMISE_TRUE_MEAN || (q->promise == CERTREG_PROMISE_REACH && q->score == CERTREG_SCORE_MEAN);
 }
 
+uint32_t cr_inquiry_family(const certreg_question *q)
+{
+    return q->family && q->score == CERTREG_SCORE_MEDIAN ? q->family | CERTREG_VARIANCE : q->family;
+}
+
 int cr_inquiry_is_closed(const certreg_question *q)
 {
     return q->wanted > 0 && q->interval == CERTREG_INTERVAL_FINITE;
