@@ -71,7 +71,7 @@ static const spoil creation[] = {
     {"capacity", CERTREG_NO_MEMORY, PLAN(capacity), 'z', 0, SIZE_MAX, NULL},
     {"capacity", CERTREG_NO_MEMORY, PLAN(capacity), 'z', 0, SIZE_MAX / 2 + 1, NULL}, /* 2 outputs: the product wraps to 0 */
     {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', 64, 0, NULL},
-    {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', 32 + 1, 0, NULL},
+    {"plan.facts", CERTREG_INVALID, PLAN(facts), 'i', 128 + 1, 0, NULL},
     {"plan.flags", CERTREG_INVALID, PLAN(flags), 'i', 2, 0, NULL},
     {"plan.reserved", CERTREG_INVALID, PLAN(reserved), 'i', 1, 0, NULL},
     {"plan.pilot", CERTREG_INVALID, PLAN(pilot), 'z', 0, 1000, NULL},
@@ -655,9 +655,13 @@ START_TEST(null_handles_are_invalid)
     certreg_bounds b = {.struct_size = sizeof b};
     certreg_shift shift = {.struct_size = sizeof shift};
     certreg_radius radius = {.struct_size = sizeof radius};
+    certreg_forecast forecast = {.struct_size = sizeof forecast, .least_samples = 9};
+    certreg_certificate stale[2] = {c, c};
+    const double sigmas[2] = {1, 2};
     float x[3] = {0, 0, 0};
     unsigned char bytes[8] = {0};
     size_t size = sizeof bytes;
+    b.facts = 1, shift.drop = 0.1, radius.radius = c.radius = stale[0].radius = stale[1].radius = 9; /* nothing stale may survive */
     ck_assert_int_eq(certreg_estimator_begin(NULL, x, 1, 0), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_sample(NULL, 0, 1), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_draw(NULL, 0, 1, x), CERTREG_INVALID);
@@ -665,10 +669,23 @@ START_TEST(null_handles_are_invalid)
     ck_assert_int_eq(certreg_estimator_export(NULL, bytes, &size), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_import(NULL, bytes, size), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_bounds(NULL, &q, 1, &b), CERTREG_INVALID);
+    ck_assert_uint_eq(b.facts, 0);
     ck_assert_int_eq(certreg_certify(NULL, NULL, 1, &q, 1, &c), CERTREG_INVALID);
+    ck_assert(c.radius == 0 && c.status == CERTREG_INVALID && isinf(c.reach_hi));
+    ck_assert_int_eq(certreg_certify_sigmas(NULL, NULL, x, sigmas, 2, 0, 1, &q, 1, stale), CERTREG_INVALID);
+    ck_assert(stale[0].radius == 0 && stale[1].radius == 0);
+    stale[0].radius = stale[1].radius = 9;
+    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, 1, &q, 1, stale, stale + 1), CERTREG_INVALID);
+    ck_assert(stale[0].radius == 0 && stale[1].radius == 0);
+    ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &forecast), CERTREG_INVALID);
+    ck_assert(forecast.least_samples == 0 && isinf(forecast.expected_samples));
     ck_assert_int_eq(certreg_solver_shift(NULL, &b, 0, 1, &shift), CERTREG_INVALID);
+    ck_assert(isinf(shift.drop) && isinf(shift.rise));
     ck_assert_int_eq(certreg_bisection_within(NULL, &b, 0, 1, &radius), CERTREG_INVALID);
+    ck_assert_double_eq(radius.radius, 0);
+    radius.radius = 9;
     ck_assert_int_eq(certreg_bisection_above(NULL, &b, NULL, 1, 0, &radius), CERTREG_INVALID);
+    ck_assert_double_eq(radius.radius, 0);
     certreg_estimator_set_deadline(NULL, 1);
     certreg_estimator_cancel(NULL);
     certreg_estimator_destroy(NULL);

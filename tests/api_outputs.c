@@ -144,6 +144,7 @@ START_TEST(bad_sets_of_questions_get_no_joint_radius)
     ck_assert_int_eq(joint.status, CERTREG_INVALID);
     ck_assert_int_eq(joint.outcome, CERTREG_ABSTAINED);
     ck_assert_int_gt((int)strlen(certreg_estimator_error(e)->text), 0);
+    ck_assert_uint_eq(l.calls, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -274,8 +275,8 @@ START_TEST(bad_levels_are_refused_and_leave_no_radius)
     certreg_certificate c[LEVELS] = {kit_certificate()};
     for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
     KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
-    if (_i < 5) ck_assert_uint_eq(l.calls, 0);
-    for (int i = _i < 5 ? 0 : 1; i < LEVELS; i++) {
+    ck_assert_uint_eq(l.calls, 0);
+    for (int i = 0; i < LEVELS; i++) {
         ck_assert_double_eq(c[i].radius, 0);
         ck_assert_int_eq(c[i].status, CERTREG_INVALID);
     }
@@ -302,6 +303,46 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     ck_assert_double_gt(c[0].radius, 0);
     for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_MODEL_FAILED);
     for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
+    certreg_certificate c[LEVELS * 2] = {kit_certificate()};
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "noise level 0: question 0"));
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(c[2 * i].status, CERTREG_INVALID);
+        ck_assert_double_eq(c[2 * i].radius, 0);
+        ck_assert_int_eq(c[2 * i + 1].status, CERTREG_OK);
+        ck_assert_double_gt(c[2 * i + 1].radius, 0);
+        ck_assert_double_eq(c[2 * i + 1].sigma, levels[i]);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_cancel_ends_all_levels)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    const certreg_question q = about(0, 0.8);
+    certreg_certificate c[LEVELS] = {kit_certificate()};
+    certreg_estimator_cancel(e);
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    ck_assert_uint_le(l.calls, 1);
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
+        ck_assert_int_eq(c[i].outcome, CERTREG_ABSTAINED);
+        ck_assert_double_eq(c[i].sigma, levels[i]);
+        ck_assert_double_eq(c[i].radius, 0);
+    }
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c)); /* it was reported, and is over */
+    ck_assert_double_gt(c[LEVELS - 1].radius, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -342,7 +383,16 @@ START_TEST(choices_among_what_cannot_be_compared_are_refused)
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
     c[2].sigma = 0.1, c[3].radius = NAN;
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
-    c[3].radius = 0, c[0].struct_size = 8;
+    c[3].radius = INFINITY;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    c[3].radius = 0, c[3].status = CERTREG_MODEL_FAILED; /* its radius of 0 is no answer */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    c[3].status = CERTREG_OK;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_OK);
+    c[1].sigma = c[3].sigma = 0.1; /* two questions, not two levels */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    c[1].sigma = c[3].sigma = 0.2;
+    c[0].struct_size = 8;
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
 }
 END_TEST
@@ -362,6 +412,8 @@ int main(void)
     tcase_add_loop_test(norm, norms_that_make_no_sense_are_refused, 0, 8);
     tcase_add_test(sigmas, every_level_is_answered_as_on_its_own_with_its_share_of_alpha);
     tcase_add_loop_test(sigmas, bad_levels_are_refused_and_leave_no_radius, 0, 6);
+    tcase_add_test(sigmas, a_bad_question_leaves_the_others_their_answers_at_every_level);
+    tcase_add_test(sigmas, a_cancel_ends_all_levels);
     tcase_add_test(sigmas, levels_after_a_failure_are_not_come_to);
     tcase_add_test(sigmas, the_level_with_the_greatest_mean_radius_is_chosen);
     tcase_add_test(sigmas, choices_among_what_cannot_be_compared_are_refused);

@@ -304,7 +304,7 @@ START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_pl
 {
     const struct { int32_t kind, score; } cases[] = {
         {CERTREG_REAL, CERTREG_SCORE_MEDIAN}, {CERTREG_ANGLE, CERTREG_SCORE_MEDIAN}, {CERTREG_REAL, CERTREG_SCORE_HUBER}, {CERTREG_ANGLE, CERTREG_SCORE_HUBER}, {CERTREG_ANGLE, CERTREG_SCORE_CIRCULAR_MEAN}};
-    const size_t samples[] = {1, 3, 11, 101, 1001, 100001, 1000000001};
+    const size_t samples[] = {1, 3, 11, 101, 1001, 100001, 999999999};
     const record r = scattered(cases[_i].kind, 0.5, 2000, 0);
     certreg_estimator *e = recorded(&r);
     double before = 0, first = 0;

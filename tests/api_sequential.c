@@ -377,10 +377,36 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
     ck_assert(isinf(f.expected_samples)); /* nothing is known yet */
     const uint64_t least = f.least_samples;
     ck_assert_uint_gt(least, 0);
-    ck_assert_uint_eq(ask(e, CAPACITY, q).samples, least);
+    const int anytime = q.interval == CERTREG_INTERVAL_ANYTIME;
+    ck_assert_double_lt(ask(e, least - 1, q).radius, q.wanted);
+    const certreg_certificate c = ask(e, least, q);
+    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_uint_eq(c.samples, least);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    const uint64_t alone = ask(e, CAPACITY, q).samples; /* at a look */
+    ck_assert_uint_ge(alone, least);
+    if (!anytime) ck_assert_uint_eq(alone, least);
     f = forecast(e, q);
     ck_assert_uint_eq(f.least_samples, least);
     ck_assert_double_ge(f.expected_samples, (double)least);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
+{
+    const uint64_t looks[2] = {30, 40};
+    half_space h = {.face = 99};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_question q = wish(2.5, CERTREG_INTERVAL_ANYTIME);
+    q.looks = looks, q.look_count = 2;
+    const uint64_t least = forecast(e, q).least_samples;
+    ck_assert_uint_gt(least, 40);
+    ck_assert_double_lt(ask(e, least - 1, q).radius, q.wanted);
+    ck_assert_double_ge(ask(e, least, q).radius, q.wanted);
+    ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
+    q.wanted = 9;
+    ck_assert_uint_eq(forecast(e, q).least_samples, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -481,6 +507,7 @@ int main(void)
     tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);
     tcase_add_loop_test(ways, merged_shards_are_answered_like_the_run_that_stopped, 0, 2);
     tcase_add_loop_test(plan, the_least_number_of_samples_is_what_a_perfect_model_takes, 0, 8);
+    tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
     tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
     tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0, KIT_ROWS(refused));
     tcase_add_test(bad, forecasts_need_a_wish_a_record_without_gap_and_begin);

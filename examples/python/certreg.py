@@ -52,6 +52,15 @@ _i32, _u32, _i64, _u64, _f64, _size, _ptr = C.c_int32, C.c_uint32, C.c_int64, C.
 class _Struct(C.Structure):
     def __init__(self, **fields):
         super().__init__(struct_size=C.sizeof(self), **fields)
+        for name, value in fields.items():  # ctypes would keep the lowest bits of what does not fit, without a word
+            if isinstance(getattr(self, name), int) and getattr(self, name) != value:
+                raise ValueError(f"{name} is {value}, which does not fit")
+
+
+def _natural(value, what):
+    if not 0 <= value < 2 ** 64:
+        raise ValueError(f"{what} is {value}, which does not fit")
+    return value
 
 
 def _struct(name, size, *groups):
@@ -169,10 +178,15 @@ class Question:
     def _struct(self):
         fields = dataclasses.asdict(self)
         fields["look_count"] = len(self.looks)
-        fields["looks"] = (_u64 * len(self.looks))(*self.looks) if self.looks else None
+        fields["looks"] = (_u64 * len(self.looks))(*(_natural(int(n), "looks") for n in self.looks)) if len(self.looks) else None
         fields["prediction_given"] = int(self.prediction is not None)
         fields["prediction"] = self.prediction if self.prediction is not None else 0.0
         return _Question(**fields)
+
+    @classmethod
+    def _of(cls, asked):
+        """A number is a question with this tolerance."""
+        return asked if isinstance(asked, Question) else cls(asked)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -303,10 +317,10 @@ def choose_sigma(certificates):
         raise ValueError("every input needs a certificate for every level")
     out, means, level = (_Certificate * len(flat))(), (_f64 * max(levels, 1))(), _size()
     for struct, c in zip(out, flat):
-        struct.struct_size, struct.sigma, struct.radius = C.sizeof(_Certificate), c.sigma, c.radius
+        struct.struct_size, struct.status, struct.sigma, struct.radius = C.sizeof(_Certificate), c.status, c.sigma, c.radius
     status = _lib.certreg_choose_sigma(out, inputs, levels, means, C.byref(level))
     if status:
-        raise CertregError(status)
+        raise CertregError(status, _Error(text=b"the certificates are no answers at the same noise levels, all different, for every input"))
     return level.value, list(means[:levels])
 
 
@@ -463,25 +477,27 @@ class Estimator(_Handle):
     def begin(self, z, sigma, stream=0):
         """A new input, with noise of its own if `stream` is new. Empties the record."""
         z = _array(np.ravel(z), self.inputs, np.float32, "z")
-        self._check(_lib.certreg_estimator_begin(self._open(self._handle), z.ctypes.data, sigma, stream))
+        self._check(_lib.certreg_estimator_begin(self._open(self._handle), z.ctypes.data, sigma, _natural(stream, "stream")))
 
     def sample(self, first, count):
         """Calls the model for those of the samples first .. first+count-1 that are missing."""
         handle = self._open(self._handle)
         with self._calls:
-            status = _lib.certreg_estimator_sample(handle, first, count)
+            status = _lib.certreg_estimator_sample(handle, _natural(first, "first"), _natural(count, "count"))
         self._check(status)
 
     def answer(self, *questions, samples=0):
         """Has `samples` samples in the record and answers questions from it; a number is a question with this tolerance. One
         question has one certificate, several have a list."""
-        handle = self._open(self._handle)
+        handle, samples = self._open(self._handle), _natural(samples, "samples")
         certificates = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify(handle, None, samples, asked, count, out))
         return certificates[0] if len(questions) == 1 else certificates
 
     def _asked(self, questions, times, call):
         """The certificates of a call that gives `times` of them for each question."""
-        structs = [(q if isinstance(q, Question) else Question(q))._struct() for q in questions]
+        structs = [Question._of(q)._struct() for q in questions]
+        if not structs or not times:
+            raise ValueError("there is nothing to ask: give a question, and a noise level")
         asked, out = (_Question * len(structs))(*structs), (_Certificate * (times * len(structs)))()
         for c in out:
             c.struct_size = C.sizeof(_Certificate)
@@ -497,7 +513,7 @@ class Estimator(_Handle):
 
     def answer_outputs(self, *questions, samples=0):
         """One radius for all outputs, each asked once: (the joint certificate, those of the outputs)."""
-        handle, joint = self._open(self._handle), _Certificate()
+        handle, joint, samples = self._open(self._handle), _Certificate(), _natural(samples, "samples")
         each = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify_outputs(handle, None, samples, asked, count, out,
                                                                                                C.byref(joint)))
         return Certificate._of(joint), each
@@ -505,7 +521,7 @@ class Estimator(_Handle):
     def certify_sigmas(self, z, sigmas, samples, *questions, stream=0):
         """The same input at several noise levels, with confidence for all of them: a list of certificates (one question: a certificate) per level."""
         handle, z = self._open(self._handle), _array(np.ravel(z), self.inputs, np.float32, "z")
-        sigmas = np.ascontiguousarray(sigmas, np.float64)
+        sigmas, stream, samples = np.ravel(np.asarray(sigmas, np.float64)), _natural(stream, "stream"), _natural(samples, "samples")
         flat = self._asked(questions, len(sigmas), lambda asked, count, out: _lib.certreg_certify_sigmas(
             handle, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), stream, samples, asked, count, out))
         count = len(questions)
@@ -513,7 +529,7 @@ class Estimator(_Handle):
 
     def forecast(self, question):
         """(least, expected) number of samples that question.wanted takes; least 0: none within the capacity."""
-        f, q = _Forecast(), question._struct()
+        f, q = _Forecast(), Question._of(question)._struct()
         self._check(_lib.certreg_estimator_forecast(self._open(self._handle), C.byref(q), C.byref(f)))
         return f.least_samples, f.expected_samples
 
@@ -525,7 +541,7 @@ class Estimator(_Handle):
     def draw(self, first, count):
         """The noisy inputs of samples first .. first+count-1, for models that are not called back."""
         x = np.empty((count, self.inputs), np.float32)
-        self._check(_lib.certreg_estimator_draw(self._open(self._handle), first, count, x.ctypes.data))
+        self._check(_lib.certreg_estimator_draw(self._open(self._handle), _natural(first, "first"), count, x.ctypes.data))
         return x
 
     def record(self, first, y):
@@ -533,7 +549,7 @@ class Estimator(_Handle):
         y = np.ascontiguousarray(y, np.float32)
         if y.shape != (len(y), self.columns) and (y.shape != (len(y),) or self.columns != 1):
             raise ValueError(f"y has shape {y.shape}; it must be (count, {self.columns})")
-        self._check(_lib.certreg_estimator_record(self._open(self._handle), first, len(y), y.ctypes.data))
+        self._check(_lib.certreg_estimator_record(self._open(self._handle), _natural(first, "first"), len(y), y.ctypes.data))
 
     def export(self):
         """The record as bytes."""
@@ -551,7 +567,7 @@ class Estimator(_Handle):
     def bounds(self, question, side=Side.UPPER):
         """The bounds behind a certificate; without any fact where the interval abstains."""
         b = _Bounds()
-        q = question._struct()
+        q = Question._of(question)._struct()
         self._check(_lib.certreg_estimator_bounds(self._open(self._handle), C.byref(q), side, C.byref(b)))
         return Bounds._of(b)
 

@@ -65,17 +65,19 @@ static void fill(const least *found, double sigma, certreg_radius *out)
     out->binding = found->binding;
 }
 
-static certreg_status start(certreg_bisection *bisection, const certreg_radius *out)
-{
-    cr_error_clear(&bisection->error);
-    return cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
-}
-
 static certreg_status give(certreg_status status, const certreg_radius *found, certreg_radius *out)
 {
     const certreg_radius nothing = {.struct_size = sizeof nothing};
     cr_struct_write(out, out->struct_size, status ? &nothing : found, sizeof nothing);
     return status;
+}
+
+static certreg_status start(certreg_bisection *bisection, certreg_radius *out)
+{
+    certreg_error *error = bisection ? &bisection->error : NULL;
+    cr_error_clear(error);
+    const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", error);
+    return status || bisection ? status : give(CERTREG_INVALID, NULL, out);
 }
 
 /* ---- within ----------------------------------------------------------------------------------------------------------------------- */
@@ -99,7 +101,6 @@ static certreg_status find_within(certreg_bisection *bisection, const certreg_bo
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
                                         certreg_radius *out)
 {
-    if (!bisection) return CERTREG_INVALID;
     certreg_status status = start(bisection, out);
     if (status) return status;
     certreg_radius found = {.struct_size = sizeof found};
@@ -127,7 +128,6 @@ static certreg_status add_function(certreg_bisection *bisection, const certreg_b
 certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds, const double *threshold, size_t count,
                                        uint32_t family, certreg_radius *out)
 {
-    if (!bisection) return CERTREG_INVALID;
     certreg_status status = start(bisection, out);
     if (status) return status;
     certreg_radius found = {.struct_size = sizeof found};

@@ -44,9 +44,11 @@ void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, cert
     c->prediction = c->estimate = NAN;
     c->output = q->output, c->score = q->score, c->interval = q->interval, c->promise = q->promise;
     c->family = q->family;
-    c->tolerance = q->tolerance, c->huber_width = q->huber_width, c->alpha = q->alpha, c->sigma = e->sigma;
+    c->tolerance = q->tolerance, c->huber_width = q->huber_width, c->alpha = q->alpha;
     c->wanted = q->wanted, c->at_radius = q->at_radius;
     c->served_samples = q->served_samples, c->served_beta = q->served_beta;
+    if (!e) return;
+    c->sigma = e->sigma;
     c->seed = e->noise.seed, c->stream = e->noise.stream;
     c->samples = e->present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
 }

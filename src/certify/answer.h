@@ -10,7 +10,7 @@ typedef struct cr_answer { /* what the question before came down to: questions t
     int known, abstained;
 } cr_answer;
 
-/* A certificate that claims nothing, with the fields that are known before anything is estimated. */
+/* A certificate that claims nothing, with the fields that are known before anything is estimated. The estimator may be NULL. */
 void cr_answer_blank(const certreg_estimator *, const certreg_question *, certreg_certificate *);
 /* Fills the certificate. `stopped`: sampling ended early, so that too few samples are an outcome and no failure.
  * *answer ends with the inquiry of this question. */

@@ -13,7 +13,7 @@ typedef struct job {
     const certreg_question *questions;
     size_t count;
     uint32_t share; /* alpha is divided by it */
-    int stop;
+    int stop, failed; /* failed: no question was answered */
 } job;
 
 /* ---- all questions -------------------------------------------------------------------------------------------------------------- */
@@ -27,9 +27,9 @@ static void write_all(const certreg_estimator *e, certreg_status status, int sto
     for (size_t i = 0; i < count; i++) cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
 }
 
-void cr_certify_nothing(const certreg_estimator *e, certreg_status status, size_t count, certreg_certificate *out)
+void cr_certify_nothing(const certreg_estimator *e, certreg_status status, int stop, size_t count, certreg_certificate *out)
 {
-    write_all(e, status, CERTREG_STOP_ALL, count, out);
+    if (!cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", NULL)) write_all(e, status, stop, count, out);
 }
 
 /* Failures of a question are told with its number; the first one is what certify returns. */
@@ -176,6 +176,7 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
         status = all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples) : stop_of(certreg_estimator_sample(e, 0, samples), &j->stop);
     if (status) {
+        j->failed = 1;
         write_all(j->estimator, status, j->stop, j->count, out);
         return status;
     }
@@ -201,6 +202,7 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     certreg_status status = certreg_solver_create(NULL, 0, &solver);
     if (!status) status = certreg_bisection_create(solver, NULL, 0, &j->bisection);
     if (status) {
+        j->failed = 1;
         write_all(j->estimator, status, j->stop, j->count, out);
         cr_fail(&j->estimator->error, status, "no memory for a temporary solver");
     } else {
@@ -212,22 +214,28 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
 }
 
 certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                          size_t count, uint32_t share, certreg_certificate *out)
+                          size_t count, uint32_t share, int *stop, certreg_certificate *out)
 {
+    *stop = CR_STOP_FAILED;
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
     job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share, .stop = CERTREG_STOP_ALL};
     status = prepare(&j);
     if (status) {
-        cr_certify_nothing(e, status, count, out);
+        cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, out);
         return status;
     }
-    return bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+    status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+    *stop = j.failed ? CR_STOP_FAILED : j.stop;
+    return status;
 }
 
 certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
                                size_t count, certreg_certificate *out)
 {
-    return e ? cr_certify(e, bisection, samples, questions, count, 1, out) : CERTREG_INVALID;
+    int stop;
+    if (e) return cr_certify(e, bisection, samples, questions, count, 1, &stop, out);
+    cr_certify_nothing(NULL, CERTREG_INVALID, CERTREG_STOP_ALL, count, out);
+    return CERTREG_INVALID;
 }

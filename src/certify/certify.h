@@ -3,10 +3,12 @@
 #define CR_CERTIFY_CERTIFY_H
 #include "estimator/estimator.h"
 
-/* share: alpha of every question is divided by it, besides question.joint. */
+enum { CR_STOP_FAILED = -1 }; /* beside CERTREG_STOP_...: no question was answered */
+
+/* share: alpha of every question is divided by it, besides question.joint. *stop: why sampling ended. */
 certreg_status cr_certify(certreg_estimator *, certreg_bisection *, size_t samples, const certreg_question *questions, size_t count,
-                          uint32_t share, certreg_certificate *out);
-/* A certificate without any claim, with this status, into every element. */
-void cr_certify_nothing(const certreg_estimator *, certreg_status, size_t count, certreg_certificate *out);
+                          uint32_t share, int *stop, certreg_certificate *out);
+/* A certificate without any claim into every element, if `out` can be written at all. The estimator may be NULL. */
+void cr_certify_nothing(const certreg_estimator *, certreg_status, int stop, size_t count, certreg_certificate *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* One radius for all outputs (theory 5.1: intersection-union). */
 #include "base/structs.h"
 #include "certify/certify.h"
+#include "estimator/inquiry.h"
 #include <math.h>
 
 enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate), OLDEST_QUESTION = sizeof(certreg_question) };
@@ -25,7 +26,9 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
         return cr_fail(&e->error, CERTREG_INVALID, "count is %zu, but the model has %zu outputs: one tolerance for each", count, e->model.outputs);
     for (size_t i = 0; i < count; i++) {
         certreg_question q;
+        cr_inquiry unused;
         status = cr_struct_element(&q, sizeof q, questions, i, "question", &e->error);
+        if (!status) status = cr_inquiry_read(e, &q, &unused);
         if (status) return status;
         if (q.promise == CERTREG_PROMISE_REACH || q.joint > 1)
             return cr_fail(&e->error, CERTREG_INVALID, "question %zu: %s does not go with a radius of all outputs", i,
@@ -61,19 +64,19 @@ static void join(const certreg_certificate *each, size_t count, certreg_certific
 certreg_status certreg_certify_outputs(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
                                        size_t count, certreg_certificate *each, certreg_certificate *joint)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
-    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "certificate", &e->error);
-    if (!status) status = cr_struct_check(each, OLDEST_CERTIFICATE, "certificate", &e->error);
-    if (status) return status;
+    certreg_error *error = e ? &e->error : NULL;
+    cr_error_clear(error);
     certreg_certificate least = {.struct_size = sizeof least};
-    status = check(e, questions, count);
+    int stop;
+    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "joint", error);
+    if (!status) status = cr_struct_check(each, OLDEST_CERTIFICATE, "each", error);
+    if (!status) status = e ? check(e, questions, count) : CERTREG_INVALID;
     if (status) {
-        cr_certify_nothing(e, status, count, each);
-        cr_certify_nothing(e, status, 1, joint);
+        cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, each);
+        cr_certify_nothing(e, status, CERTREG_STOP_ALL, 1, joint);
         return status;
     }
-    status = cr_certify(e, bisection, samples, questions, count, 1, each);
+    status = cr_certify(e, bisection, samples, questions, count, 1, &stop, each);
     join(each, count, &least);
     cr_struct_write(joint, joint->struct_size, &least, sizeof least);
     return status;

@@ -2,40 +2,66 @@
 #include "base/structs.h"
 #include "certify/certify.h"
 #include <math.h>
+#include <stdio.h>
 
 enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate) };
+static const size_t most_levels = 1000000;
 
-static certreg_status check(certreg_estimator *e, const double *sigmas, size_t levels, size_t count)
+/* Everything that can be known before the model is called. */
+static certreg_status check(certreg_estimator *e, const float *z, const double *sigmas, size_t levels, size_t count)
 {
-    if (!sigmas || !levels || levels > UINT32_MAX) return cr_fail(&e->error, CERTREG_INVALID, "levels is %zu: there is no noise level", levels);
+    certreg_status status = CERTREG_OK;
+    if (!sigmas) return cr_fail(&e->error, CERTREG_INVALID, "sigmas is NULL");
+    if (!levels || levels > most_levels) return cr_fail(&e->error, CERTREG_INVALID, "levels is %zu; give 1 to %zu noise levels", levels, most_levels);
     if (!count) return cr_fail(&e->error, CERTREG_INVALID, "count is 0: no question was asked");
-    for (size_t i = 0; i < levels; i++) {
+    for (size_t i = 0; i < levels && !status; i++) {
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i])) return cr_fail(&e->error, CERTREG_INVALID, "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
         for (size_t j = 0; j < i; j++)
             if (sigmas[j] == sigmas[i]) return cr_fail(&e->error, CERTREG_INVALID, "sigmas[%zu] and sigmas[%zu] are both %g", j, i, sigmas[i]);
+        status = cr_estimator_check_input(e, z, sigmas[i]);
     }
+    return status;
+}
+
+/* One level. After a cancel the others are not sampled: *stop stays. */
+static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
+                                    size_t count, size_t levels, int *stop, certreg_certificate *out)
+{
+    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(e, bisection, samples, questions, count, (uint32_t)levels, stop, out);
+    cr_certify_nothing(e, CERTREG_OK, *stop, count, out);
     return CERTREG_OK;
+}
+
+static void keep_first(certreg_estimator *e, certreg_status status, size_t level, certreg_error *first)
+{
+    if (first->status || !status) return;
+    *first = e->error;
+    snprintf(first->text, sizeof first->text, "noise level %zu: %.200s", level, e->error.text);
 }
 
 certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection, const float *z, const double *sigmas, size_t levels,
                                       uint64_t stream, size_t samples, const certreg_question *questions, size_t count, certreg_certificate *out)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
-    certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
+    certreg_error *error = e ? &e->error : NULL, first;
+    cr_error_clear(error);
+    cr_error_clear(&first);
+    certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", error);
     if (status) return status;
     const uint32_t size = out->struct_size;
-    status = check(e, sigmas, levels, count);
-    if (levels <= SIZE_MAX / (count ? count : 1)) cr_certify_nothing(e, status, levels * count, out);
+    status = e ? check(e, z, sigmas, levels, count) : CERTREG_INVALID;
+    if (levels <= most_levels && count <= SIZE_MAX / most_levels) cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
+    int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
-        certreg_certificate *first = (certreg_certificate *)((unsigned char *)out + i * count * size);
-        status = certreg_estimator_begin(e, z, sigmas[i], stream + i);
-        if (!status) status = cr_certify(e, bisection, samples, questions, count, (uint32_t)levels, first);
-        else cr_certify_nothing(e, status, count, first);
-        if (status && i + 1 < levels) /* the levels that are not come to */
-            cr_certify_nothing(e, status, (levels - i - 1) * count, (certreg_certificate *)((unsigned char *)first + count * size));
+        certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + i * count * size);
+        certreg_status failed = certreg_estimator_begin(e, z, sigmas[i], stream + i);
+        if (!failed) failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
+        keep_first(e, failed, i, &first);
+        if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
+            cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
     }
-    return status;
+    if (!first.status) return status;
+    e->error = first;
+    return first.status;
 }
 
 static int read(const certreg_certificate *certificates, size_t index, certreg_certificate *c)
@@ -43,18 +69,28 @@ static int read(const certreg_certificate *certificates, size_t index, certreg_c
     return cr_struct_element(c, sizeof *c, certificates, index, "certificate", NULL) == CERTREG_OK;
 }
 
-/* NAN if some certificate of the level cannot be read or is of another sigma. */
+/* NAN if some certificate of the level cannot be read, failed, or is of another sigma. */
 static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels, size_t level)
 {
     double sum = 0, sigma = NAN;
     for (size_t i = 0; i < inputs; i++) {
         certreg_certificate c;
-        if (!read(certificates, i * levels + level, &c) || !(c.radius >= 0)) return NAN;
+        if (!read(certificates, i * levels + level, &c) || c.status || !(c.radius >= 0) || !isfinite(c.radius)) return NAN;
         if (i == 0) sigma = c.sigma;
         if (c.sigma != sigma) return NAN;
         sum += c.radius;
     }
     return sum / (double)inputs;
+}
+
+/* Whether an earlier level has the same sigma: answers to several questions are no levels. */
+static int is_repeated(const certreg_certificate *certificates, size_t level)
+{
+    certreg_certificate here, other;
+    read(certificates, level, &here);
+    for (size_t k = 0; k < level; k++)
+        if (read(certificates, k, &other) && other.sigma == here.sigma) return 1;
+    return 0;
 }
 
 certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs, size_t levels, double *mean_radius, size_t *level)
@@ -65,7 +101,7 @@ certreg_status certreg_choose_sigma(const certreg_certificate *certificates, siz
     double best = -1;
     for (size_t k = 0; k < levels; k++) {
         const double mean = mean_of_level(certificates, inputs, levels, k);
-        if (isnan(mean)) return CERTREG_INVALID;
+        if (isnan(mean) || is_repeated(certificates, k)) return CERTREG_INVALID;
         if (mean_radius) mean_radius[k] = mean;
         if (mean > best) best = mean, *level = k;
     }

@@ -343,11 +343,12 @@ static int side_index(const cr_inquiry *inquiry, int32_t side)
 
 certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question, int32_t side, certreg_bounds *out)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
-    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
+    certreg_error *error = e ? &e->error : NULL;
+    cr_error_clear(error);
+    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", error);
     if (status) return status;
     certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}}; /* no facts: nothing is claimed */
+    if (!e) return cr_struct_write(out, out->struct_size, found, sizeof *found), CERTREG_INVALID;
     cr_inquiry inquiry = {.conditions = 0};
     int index = -1, abstained = 0;
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&

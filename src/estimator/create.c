@@ -119,7 +119,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
 
 static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t usual = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, known = usual | CERTREG_SECOND_ORDER;
+    const uint32_t usual = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, known = usual | CERTREG_SECOND_ORDER | CERTREG_MOMENT;
     if (!plan->capacity) return cr_fail(why, CERTREG_INVALID, "plan.capacity is 0; give the most samples that one input may take");
     if (plan->facts & ~known)
         return cr_fail(why, CERTREG_INVALID, "plan.facts asks for 0x%x, which this version does not estimate", plan->facts & ~known);

@@ -72,6 +72,8 @@ static inline int cr_estimator_has_gradient(const certreg_estimator *e)
 
 /* ---- sample.c */
 double cr_estimator_now(void);
+/* Whether begin accepts them. */
+certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
 /* WRONG_STATE before begin and in a forked child. */
 certreg_status cr_estimator_ready(certreg_estimator *);
 

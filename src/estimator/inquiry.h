@@ -50,8 +50,9 @@ void cr_looks_make(const certreg_estimator *, const certreg_question *, cr_looks
 double cr_looks_upper(certreg_estimator *, const cr_inquiry *, const cr_condition *);
 /* The same by the mixture, at every number of samples. */
 double cr_looks_anytime(const certreg_estimator *, const cr_inquiry *, const cr_condition *, double alpha);
-/* Whether so many failures at that look prove the wanted radius, as far as this condition goes. */
-int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition *, size_t look, uint64_t failures);
+/* Whether so many failures of so many samples, pilot included, prove the wanted radius as far as this condition goes; by the closed test
+ * only at its looks. */
+int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition *, uint64_t samples, uint64_t failures);
 /* No continuation of the record can prove the wanted radius; known of two-valued scores only. */
 int cr_looks_hopeless(certreg_estimator *, const cr_inquiry *);
 

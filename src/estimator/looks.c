@@ -120,13 +120,15 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, c
     return best;
 }
 
-int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t look, uint64_t failures)
+int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, uint64_t samples, uint64_t failures)
 {
     const certreg_question *q = &inquiry->question;
-    if (cr_inquiry_is_closed(q)) return (int64_t)failures <= closed_test(e, inquiry, c)->critical[0][look];
-    cr_looks looks;
-    cr_looks_make(e, q, &looks);
-    return cr_mixture_rejects(failures, looks.at[look] - e->plan.pilot, target(e, inquiry, c, 0), q->alpha);
+    const uint64_t trials = samples - e->plan.pilot;
+    if (!cr_inquiry_is_closed(q)) return cr_mixture_rejects(failures, trials, target(e, inquiry, c, 0), q->alpha);
+    const cr_closed *test = closed_test(e, inquiry, c);
+    for (size_t j = 0; j < test->count; j++)
+        if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
+    return 0;
 }
 
 /* ---- what the rest of the samples can still do ------------------------------------------------------------------------------------ */

@@ -89,9 +89,10 @@ static certreg_status check_numbers(certreg_estimator *e, const certreg_question
     if (q->tolerance > 0 && q->huber_width > 1e6 * q->tolerance)
         return invalid(e, "huber_width", q->huber_width, "so wide a score is the mean: use CERTREG_SCORE_MEAN");
     if (q->score != CERTREG_SCORE_HUBER && q->huber_width != 0) return invalid(e, "huber_width", q->huber_width, "it belongs to CERTREG_SCORE_HUBER; use 0");
-    if (!(q->alpha > 0 && q->alpha <= 0.5)) return invalid(e, "alpha", q->alpha, "it must lie in (0, 0.5]");
+    if (!(q->alpha > 0 && q->alpha <= 0.5)) return invalid(e, "alpha", q->alpha, "it must lie in (0, 0.5], and not below 1e-300 after division by joint");
     if (q->prediction_given != 0 && q->prediction_given != 1) return invalid(e, "prediction_given", q->prediction_given, "it must be 0 or 1");
     if (q->prediction_given && !isfinite(q->prediction)) return invalid(e, "prediction", q->prediction, "it must be finite");
+    if (!q->prediction_given && q->prediction != 0) return invalid(e, "prediction", q->prediction, "it counts only with prediction_given");
     return CERTREG_OK;
 }
 
@@ -140,9 +141,12 @@ static certreg_status check_wanted(certreg_estimator *e, const certreg_question 
     return cr_looks_check(e, q);
 }
 
+static const size_t most_served = 1000000000; /* beyond, exact binomial tails take long */
+
 static certreg_status check_served(certreg_estimator *e, const certreg_question *q)
 {
     if (!q->served_samples) return q->served_beta == 0 ? CERTREG_OK : invalid(e, "served_beta", q->served_beta, "it goes with served_samples");
+    if (q->served_samples > most_served) return invalid(e, "served_samples", (double)q->served_samples, "it must not exceed a thousand million");
     if (!(q->served_beta > 0 && q->served_beta <= 0.5)) return invalid(e, "served_beta", q->served_beta, "it must lie in (0, 0.5]");
     if (q->promise == CERTREG_PROMISE_TRUE_MEAN) return invalid(e, "served_samples", (double)q->served_samples, "what is served is promised about the prediction, not about the true mean");
     if (q->score == CERTREG_SCORE_MEAN && !has_range(e, q->output))

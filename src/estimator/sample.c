@@ -40,7 +40,7 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
     return CERTREG_OK;
 }
 
-static certreg_status check_input(certreg_estimator *e, const float *z, double sigma)
+certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
     if (e->process != (int64_t)getpid())
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
@@ -58,7 +58,7 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
     if (!e) return CERTREG_INVALID;
     cr_error_clear(&e->error);
     e->begun = 0;
-    const certreg_status status = check_input(e, z, sigma);
+    const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     const double start = cr_estimator_now();
     e->least_sigma = sigma;

@@ -80,11 +80,12 @@ static certreg_status solve(certreg_solver *solver, cr_facts *facts, double radi
 
 certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
 {
-    if (!solver) return CERTREG_INVALID;
-    cr_error_clear(&solver->error);
-    certreg_status status = cr_struct_check(out, OLDEST_SHIFT, "shift", &solver->error);
+    certreg_error *error = solver ? &solver->error : NULL;
+    cr_error_clear(error);
+    certreg_status status = cr_struct_check(out, OLDEST_SHIFT, "shift", error);
     if (status) return status;
     certreg_shift found = {.struct_size = sizeof found, .drop = INFINITY, .rise = INFINITY, .mean_least = -INFINITY, .mean_greatest = INFINITY};
+    if (!solver) return cr_struct_write(out, out->struct_size, &found, sizeof found), CERTREG_INVALID;
     cr_facts facts;
     if (!(radius >= 0)) status = cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative", radius);
     if (!status) status = cr_facts_read(bounds, family, &facts, &solver->error);

@@ -230,6 +230,29 @@ class Beyond(unittest.TestCase):
         self.assertEqual(level, int(np.argmax(means)))
         self.assertAlmostEqual(means[level], np.mean([row[level].radius for row in rows]))
 
+    def test_integers_that_do_not_fit_are_refused(self):
+        with estimator(capacity=1000) as e:
+            e.begin(ORIGIN, 0.25)
+            for bad in (dict(joint=2 ** 32), dict(output=2 ** 32), dict(served_samples=-1, served_beta=0.1), dict(wanted=0.1, looks=(-1,))):
+                with self.assertRaisesRegex(ValueError, "does not fit"):
+                    e.answer(certreg.Question(**self.plain, **bad), samples=1000)
+            for call in (lambda: e.answer(0.5, samples=-1), lambda: e.begin(ORIGIN, 0.25, -1), lambda: e.sample(-1, 1)):
+                with self.assertRaisesRegex(ValueError, "does not fit"):
+                    call()
+        with self.assertRaisesRegex(ValueError, "seed"):
+            estimator(capacity=1000, seed=-1)
+
+    def test_nothing_asked_is_said_so(self):
+        with estimator(capacity=1000) as e:
+            with self.assertRaisesRegex(ValueError, "nothing to ask"):
+                e.certify(ORIGIN, 0.25, 1000)
+            with self.assertRaisesRegex(ValueError, "nothing to ask"):
+                e.certify_sigmas(ORIGIN, [], 1000, 0.5)
+            looked = e.certify(ORIGIN, 0.25, 1000, certreg.Question(**self.plain, wanted=0.05, looks=np.array([400, 1000])))
+            self.assertEqual(looked.samples, 400)
+            with self.assertRaisesRegex(certreg.CertregError, "wanted"):
+                e.forecast(0.4)
+
     def test_outputs_share_one_radius_and_a_norm(self):
         lo, hi = [-9.0] * 3, [9.0] * 3
         with estimator(lambda x: x, capacity=2000, outputs=3, lo=lo, hi=hi) as e:
