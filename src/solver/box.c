@@ -17,14 +17,16 @@ static double at(line l, double m)
     return l.height + l.slope * (m - l.mean);
 }
 
-/* sup over [low, high] of the lesser of two lines. */
+/* sup over [low, high] of the lesser of two lines. Whether they meet in between is told by the ends, and not by where: next to an end
+ * beyond which nothing is possible a slope is so steep that the place is rounded to the end. The flatter line tells the height. */
 static double roof(line a, line b, double low, double high)
 {
-    double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
-    if (a.slope == b.slope) return top;
-    const double m = a.mean + (at(b, a.mean) - a.height) / (a.slope - b.slope);
-    if (m > low && m < high) top = fmax(top, fmax(at(a, m), at(b, m)));
-    return top;
+    const double left = at(a, low) - at(b, low), right = at(a, high) - at(b, high);
+    const double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
+    if (a.slope == b.slope || (left < 0) == (right < 0)) return top;
+    const line flat = fabs(a.slope) < fabs(b.slope) ? a : b;
+    const double m = fmin(fmax(a.mean + (at(b, a.mean) - a.height) / (a.slope - b.slope), low), high), height = at(flat, m);
+    return fmax(top, height + 8 * DBL_EPSILON * (fabs(height) + fabs(flat.slope) * (fabs(low) + fabs(high))));
 }
 
 static line tangent(const cr_point *point, double weight)

@@ -100,9 +100,13 @@ static double shift_at(const cr_side *side, double variance, double *growth)
 }
 
 /* The mean takes its share of the ball of moments. Where the variance has a bound of its own and that binds at the best mean, the best
- * is further out, where both bind: V + m still rises there. */
-static double moment_at(const cr_side *side, double *growth)
+ * is further out, where both bind: V + m still rises there. That is so without the second order, which is left out here: with it the
+ * best may be further out still. */
+static double moment_at(const cr_side *with_second, double *growth)
 {
+    cr_side here = *with_second;
+    const cr_side *side = &here;
+    here.second = INFINITY;
     const double r = side->r, root = sqrt(side->moment), rest = cr_kernel_norm(1, r), centre = side->moment_centre;
     const double low = (side->mean_lo - centre) * (1 - (side->mean_lo > centre ? 1 : -1) * DBL_EPSILON);
     const double high = (side->mean_hi - centre) * (1 + (side->mean_hi > centre ? 1 : -1) * DBL_EPSILON);
@@ -115,7 +119,7 @@ static double moment_at(const cr_side *side, double *growth)
         const double both = sqrt(fmax(0, side->moment - side->variance) + 2 * DBL_EPSILON * side->moment) * (1 + DBL_EPSILON);
         value = shift_at(side, side->variance, growth) + fmin(both, high);
     }
-    const double apart = nextafter(side->mean_hi + shift_at(side, cr_side_greatest_variance(side), &unused), INFINITY);
+    const double apart = nextafter(side->mean_hi + shift_at(with_second, cr_side_greatest_variance(side), &unused), INFINITY);
     return fmin(apart, value + centre + 4 * DBL_EPSILON * (fabs(value) + fabs(centre)));
 }
 
