@@ -408,6 +408,7 @@ static const struct {
     {{"looks[0]", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = within_the_pilot, .look_count = 1}},
     {{"looks[1]", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = beyond_capacity, .look_count = 2}},
     {{"family", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.interval = CERTREG_INTERVAL_ANYTIME, .family = CERTREG_FAMILY_ECGM}},
+    {{"family", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .family = CERTREG_FAMILY_ECGM}},
     {{"served_beta", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.served_samples = 10, .served_beta = 0.6}},
     {{"served_beta", CERTREG_INVALID, 0, 0, 0, 0, NULL}, {.served_samples = 10, .served_beta = NAN}},
     {{"served_samples", CERTREG_INVALID, 0, 0, 0, 0, NULL},

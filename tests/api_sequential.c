@@ -250,6 +250,18 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
     ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b), CERTREG_WRONG_STATE);
     KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &asked));
     KIT_OK(e, certreg_certify(e, NULL, 0, &other, 1, &asked));
+    ask(e, c.samples, other); /* nothing lifts it, neither another wish for fewer samples nor a way through bytes */
+    ask(e, c.samples, wanted);
+    KIT_STATUS(e, certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    unsigned char bytes[4 * CAPACITY + 256];
+    size_t size = sizeof bytes;
+    half_space again = h;
+    certreg_estimator *copy = make(&again, 1, 1);
+    KIT_OK(e, certreg_estimator_export(e, bytes, &size));
+    KIT_OK(copy, certreg_estimator_import(copy, bytes, size));
+    KIT_STATUS(copy, certreg_certify(copy, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    KIT_OK(copy, certreg_certify(copy, NULL, CAPACITY, &plain, 1, &asked));
+    certreg_estimator_destroy(copy);
     KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked)); /* as many as were asked for */
     ck_assert_double_gt(asked.radius, 1);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));

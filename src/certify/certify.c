@@ -153,17 +153,22 @@ static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
     return next;
 }
 
+/* A number of samples that the outputs chose is none that was fixed beforehand: it answers no other question. */
+static certreg_status end_early(certreg_estimator *e, size_t samples)
+{
+    if (e->present > 0 && e->present < samples && samples > e->cut_short) e->cut_short = samples;
+    return CERTREG_OK;
+}
+
 static certreg_status sample_until_settled(job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
-    if (is_settled(j, 1)) return CERTREG_OK;
+    if (is_settled(j, 1)) return end_early(e, samples);
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
-        if (!is_settled(j, 0)) continue;
-        e->cut_short = samples > at ? samples : 0;
-        return CERTREG_OK;
+        if (is_settled(j, 0)) return end_early(e, samples);
     }
     return CERTREG_OK;
 }

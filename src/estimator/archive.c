@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Layout: 8 bytes magic; then 64-bit words: version, seed, stream, sigma bits, inputs, outputs, noise-free centre, identity hash,
- * number of ranges; per range: first, count, count*outputs 32-bit values padded to 8 bytes; at the end a 64-bit checksum. */
+ * number of ranges; per range: first, count, count*outputs 32-bit values padded to 8 bytes; at the end a 64-bit checksum. A range
+ * without samples marks a record that its outputs ended early: `first` is the number that was asked for. */
 enum { WORDS = 9, HEADER = 8 + 8 * WORDS };
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[WORDS] = {"format version",     "seed",  "stream", "sigma", "number of inputs", "number of outputs",
@@ -103,6 +104,8 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     words_of(e, w);
     size_t need = HEADER + 8, count;
     for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count)) need += range_bytes(e, count), w[8]++;
+    const int ended_early = e->present < e->cut_short;
+    if (ended_early) need += range_bytes(e, 0), w[8]++;
     const size_t room = *bytes;
     *bytes = need;
     if (!buffer) return CERTREG_OK; /* only the size was asked for */
@@ -112,6 +115,7 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     for (int i = 0; i < WORDS; i++) put64(out + 8 + 8 * i, w[i]);
     out += HEADER;
     for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count)) out = put_range(e, out, at, count);
+    if (ended_early) out = put_range(e, out, e->cut_short, 0);
     put64(out, finish(hash_bytes(0xcbf29ce484222325u, buffer, need - 8)));
     return CERTREG_OK;
 }
@@ -195,6 +199,7 @@ static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *fir
         cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu", e->plan.capacity);
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
+    if (n == 0) return CERTREG_OK;
     if (*first < r->next) return cr_fail(&e->error, CERTREG_CORRUPT, "the record's ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs);
@@ -208,6 +213,7 @@ static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *fir
 static void take_range(certreg_estimator *e, const unsigned char *values, uint64_t first, size_t count)
 {
     const size_t q = e->model.outputs;
+    if (!count && first > e->cut_short) e->cut_short = (size_t)first;
     for (size_t i = 0; i < count; i++) e->present += !cr_record_has(e, first + i);
     for (size_t i = 0; i < count * q; i++) {
         const uint32_t bits = get32(values + 4 * i);

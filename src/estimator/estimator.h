@@ -54,7 +54,7 @@ struct certreg_estimator {
     cr_closed closed[CR_CLOSED_KEPT];
     size_t closed_next;        /* the one made longest ago */
     size_t present;            /* samples in the record */
-    size_t cut_short;          /* samples asked for, where sampling ended before that because of the outputs; else 0 */
+    size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */
     atomic_int cancel;

@@ -164,8 +164,8 @@ static certreg_status check_reach(certreg_estimator *e, const certreg_question *
 /* Facts that are named must be there; those that are not named are used where the plan and the interval have them. */
 static certreg_status check_plan_allows(certreg_estimator *e, const certreg_question *q)
 {
-    if (q->family & CERTREG_GRADIENT && q->interval == CERTREG_INTERVAL_ANYTIME)
-        return invalid(e, "family", q->family, "time-uniform intervals have no gradient");
+    if (q->family & CERTREG_GRADIENT && (q->interval == CERTREG_INTERVAL_ANYTIME || cr_inquiry_is_closed(q)))
+        return invalid(e, "family", q->family, "neither time-uniform intervals nor wanted radii have a gradient");
     if (!cr_estimator_has_gradient(e) && (q->interval == CERTREG_INTERVAL_PAPER || q->family & CERTREG_GRADIENT))
         return invalid(e, "interval", q->interval, "it needs the gradient, which plan.facts left out");
     if (q->family & CERTREG_SECOND_ORDER && (q->interval != CERTREG_INTERVAL_ASYMPTOTIC || !(e->plan.facts & CERTREG_SECOND_ORDER)))
