@@ -20,7 +20,7 @@ static const struct cut {
     double near, per_tolerance, least, greatest;
 } cuts[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360}, {90.0 / 360, 1.2, 0, 45.0 / 360}, {40.0 / 360, 0, 0, 0}, {30.0 / 360, 0, 0, 0}, {25.0 / 360, 0, 0, 0}};
 enum { CUTS = sizeof cuts / sizeof *cuts, ARCS = 2 };
-static const size_t choosy_pilot = 100; /* fewer outputs know too little of the tails to choose by */
+static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to choose between arcs by, and sines too */
 
 /* ---- the prediction ------------------------------------------------------------------------------------------------------------- */
 /* Into [lo, hi) of an angle's unit. */
@@ -160,24 +160,27 @@ static double pilot_radius(const certreg_estimator *e, const cr_inquiry *inquiry
     return least;
 }
 
-/* Sines are no matter for tests of failures, whose looks are many; nor for the many tolerances of a REACH. */
-static int cuts_for(const certreg_question *q)
+/* How many of the cuts are to be chosen from. Sines are no matter for tests of failures, whose looks are many; nor for the many
+ * tolerances of a REACH. */
+static int cuts_for(const certreg_estimator *e, const cr_inquiry *inquiry)
 {
+    const certreg_question *q = &inquiry->question;
+    const size_t pilot = inquiry->samples >= inquiry->main_first ? inquiry->main_first : 0;
+    if (!is_line_of_circle(e, q) || pilot < choosy_pilot) return 1;
     const uint32_t both = CERTREG_MEAN | CERTREG_VARIANCE, family = cr_inquiry_family(q);
     const int moments = !family || (family & both) == both;
-    return moments && q->interval != CERTREG_INTERVAL_ANYTIME && !(q->wanted > 0) && q->promise != CERTREG_PROMISE_REACH ? CUTS : ARCS;
+    return moments && pilot >= knowing_pilot && q->interval != CERTREG_INTERVAL_ANYTIME && !(q->wanted > 0) && q->promise != CERTREG_PROMISE_REACH ? CUTS : ARCS;
 }
 
 static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
 {
+    const int count = cuts_for(e, inquiry);
+    double greatest = -INFINITY;
     int best = 0;
-    if (is_line_of_circle(e, &inquiry->question) && inquiry->main_first > choosy_pilot && inquiry->samples >= inquiry->main_first) {
-        double greatest = -INFINITY;
-        for (int i = 0; i < cuts_for(&inquiry->question); i++) {
-            set_conditions_for(e, inquiry, cuts + i);
-            const double radius = pilot_radius(e, inquiry);
-            if (radius > greatest) greatest = radius, best = i;
-        }
+    for (int i = 0; count > 1 && i < count; i++) {
+        set_conditions_for(e, inquiry, cuts + i);
+        const double radius = pilot_radius(e, inquiry);
+        if (radius > greatest) greatest = radius, best = i;
     }
     set_conditions_for(e, inquiry, cuts + best);
 }
