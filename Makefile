@@ -26,7 +26,7 @@ OBJ     := lib/.obj/$(config)
 
 sources  := $(sort $(wildcard src/*/*.c))
 objects  := $(sources:%.c=$(OBJ)/%.o)
-support  := $(sort $(wildcard tests/support/*.c))
+support  := $(sort $(wildcard tests/support/*.c)) src/backend/cuda/status.c
 tests    := $(sort $(foreach kind,unit api prop cover fault,$(wildcard tests/$(kind)_*.c)))
 programs := $(tests:tests/%.c=$(OBJ)/tests/%)
 clients  := $(sort $(wildcard examples/*.c))
@@ -36,11 +36,18 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
+# The CUDA module is built where the toolkit is. One binary for Turing to Blackwell, tuned on sm_90.
+NVCC      ?= $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+CUDA_ARCH ?= 75 80 86 89 90 100 120
+module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
+
 .PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: lib/libcertreg.a lib/libcertreg.so lib/pkgconfig/certreg.pc ## Build the static and the shared library into lib/
+all: lib/libcertreg.a lib/libcertreg.so lib/pkgconfig/certreg.pc $(module) ## Build the libraries into lib/, and the CUDA module where nvcc is
+	@$(if $(NVCC),true,echo 'no nvcc: built without the CUDA module')
 
 # ---- the library ----------------------------------------------------------------------------------------------------------------
 ifeq ($(shell uname -m),x86_64)
@@ -71,6 +78,21 @@ lib/libcertreg.a lib/libcertreg.so: lib/.obj/current
 lib/.obj/current: FORCE
 	@mkdir -p $(@D); echo $(config) | cmp -s - $@ || echo $(config) > $@
 FORCE:
+
+# ---- the CUDA module ------------------------------------------------------------------------------------------------------------
+$(OBJ)/src/backend/cuda/module.o: ISA = -isystem $(CUDA_HOME)/include
+$(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
+	@mkdir -p $(@D)
+	$(NVCC) -std=c++17 -O3 -lineinfo $(CPPFLAGS_ALL) -Xcompiler -fPIC,-fvisibility=hidden,-Wall \
+	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCH)),code=compute_$(lastword $(CUDA_ARCH)) \
+	    -c $< -o $@
+$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/module.o backend/cuda/status.o base/error.o base/structs.o)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now $(LDFLAGS) $^ -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas -lcudart_static \
+	    -lstdc++ -lm -lpthread -ldl -lrt -o $@
+lib/certreg/libcertreg_cuda.so: $(OBJ)/certreg/libcertreg_cuda.so lib/.obj/current
+	@mkdir -p $(@D)
+	@cp $< $@
 
 define fill_pc
 sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(1)|' -e 's|@INCLUDEDIR@|$(2)|' -e 's|@VERSION@|$(VERSION)|' \
@@ -152,10 +174,12 @@ install: all ## Install into $(DESTDIR)$(PREFIX)
 	install -m 755 lib/libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/'
 	ln -sf libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libcertreg.so.$(MAJOR)'
 	ln -sf libcertreg.so.$(MAJOR) '$(DESTDIR)$(LIBDIR)/libcertreg.so'
+	$(if $(module),install -d '$(DESTDIR)$(LIBDIR)/certreg' && install -m 755 $(module) '$(DESTDIR)$(LIBDIR)/certreg/')
 	$(call fill_pc,$(LIBDIR),$(INCLUDEDIR)) > '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc'
 uninstall: ## Remove what install put there
 	rm -f '$(DESTDIR)$(LIBDIR)'/libcertreg.{a,so,so.$(MAJOR),so.$(VERSION)} '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc' \
-	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h'
+	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h' '$(DESTDIR)$(LIBDIR)/certreg/libcertreg_cuda.so'
+	-rmdir '$(DESTDIR)$(LIBDIR)/certreg' 2>/dev/null
 	-rmdir '$(DESTDIR)$(INCLUDEDIR)/certreg' 2>/dev/null
 clean: ## Remove what was built (lib/deps stays; distclean removes it too)
 	rm -rf lib/.obj lib/demo lib/pkgconfig lib/libcertreg.* lib/bench*.csv

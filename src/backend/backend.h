@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 1u
+#define CR_BACKEND_API 2u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 
 /* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it is number
@@ -19,30 +19,40 @@ typedef struct cr_noise {
     int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
 
+/* A device has memory of its own: z, step, mask, x, y, block weights and block sums live there; small vectors (weights, sums, direction
+ * of replay and project; dots, norms, Gram matrices) are host memory everywhere. Nothing of the size samples*inputs crosses. Work is
+ * enqueued on stream(); what ends in host memory is there when the op returns. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
-    int32_t device;       /* -1: pointers below are host memory; else CUDA device of x, z, step, sums, direction, mask */
+    int32_t device;       /* -1: the host */
     void (*close)(certreg_backend *);
-    /* Memory of the device; the CPU backend has none of its own (NULL): the estimator's arena serves. */
-    certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
-    void (*free)(certreg_backend *, void *);
     /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its sign), where step[j] is 0 and in
      * the noise-free sample; x row-major, count*inputs floats, not necessarily aligned. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
                            float *x);
     /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1 or 2). Samples are taken in chunks
      * of CR_REPLAY_CHUNK from `first` on: float fma in index order inside a chunk, chunks added to the double sum in index order.
-     * weights are host memory. Bits do not depend on threads. */
+     * Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t functions,
                              const float *weights, size_t stride, double *sums);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. dots, norms: host, count doubles. On the
-     * CPU partial sum l of 16 takes the features j % 16 == l, in float fma within each 256 features, in double over them. */
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2; direction, mask: host. Partial sum l of 16
+     * takes the features j % 16 == l, in float fma within each 256 features, in double over them. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
                               const float *mask, double *dots, double *norms);
-    certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes); /* NULL on the CPU */
-    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes); /* NULL on the CPU */
-    certreg_status (*sync)(certreg_backend *);                                               /* NULL on the CPU */
-    void *(*stream)(certreg_backend *);                                                      /* NULL on the CPU */
+    /* ---- NULL on the CPU from here on */
+    certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
+    void (*free)(certreg_backend *, void *);
+    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes);
+    certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
+    certreg_status (*blank)(certreg_backend *, float *device, size_t count); /* fills with NaN */
+    /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0 where mask[j] is 0; weights are those
+     * of all blocks one after the other, functions `stride` apart. All of it device memory. */
+    certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,
+                                 const float *weights, size_t stride, const float *mask, double *sums);
+    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], full; gram: host */
+    certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
+    void *(*stream)(certreg_backend *);
+    int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the device's code, and what it means */
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/cpu.h"
+#include "backend/load.h"
 #include <unistd.h>
 
 static int32_t online(void)
@@ -35,13 +36,12 @@ certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const cha
 {
     certreg_error error;
     cr_error_clear(&error);
-    (void)stream;
     if (!out) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "out is NULL"));
     *out = NULL;
     if (device < 0) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "device is %d; it must be 0 or more", (int)device));
     if (module && !*module)
         return give(why, &error, cr_fail(&error, CERTREG_INVALID, "module is an empty path; NULL asks for the documented search"));
-    return give(why, &error, cr_fail(&error, CERTREG_NO_BACKEND, "this release of libcertreg has no CUDA module; use the CPU backend"));
+    return give(why, &error, cr_module_load(module, device, stream, &error, out));
 }
 
 void certreg_backend_close(certreg_backend *backend)
