@@ -120,6 +120,9 @@ $(OBJ)/tests/api_%: $(OBJ)/tests/api_%.o $(OBJ)/libcertreg.so
 $(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $< $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
 $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
+$(OBJ)/tests/host_device.so: $(addprefix $(OBJ)/,tests/modules/host_device.o src/base/error.o src/base/structs.o)
+	$(CC) $(CFLAGS_ALL) -shared $^ -o $@ -lm
+$(OBJ)/tests/api_device: $(OBJ)/tests/host_device.so
 
 check: all $(programs) examples $(OBJ)/check_engines ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)

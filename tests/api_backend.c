@@ -55,6 +55,26 @@ START_TEST(absent_cuda_module_is_a_status_with_a_reason)
 }
 END_TEST
 
+/* The module lies beside the library where nvcc was there to build it. Then it is for the driver to say that there is no device. */
+START_TEST(machines_without_a_device_are_told_so)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    ck_assert_int_gt((int)length, 0);
+    path[length] = 0;
+    strcpy(strrchr(path, '/'), "/../certreg/libcertreg_cuda.so");
+    const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
+    certreg_backend *backend = NULL;
+    const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &backend);
+    if (!built) ck_assert_int_eq(status, CERTREG_NO_BACKEND);
+    else if (!driver) ck_assert_msg(status == CERTREG_NO_DEVICE && why.model_code > 0, "%d: %s", (int)status, why.text);
+    else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
+    ck_assert_int_eq(status == CERTREG_OK, backend != NULL);
+    if (built && !driver) ck_assert_int_eq(certreg_backend_open_cuda(3, NULL, path, &why, &backend), CERTREG_NO_DEVICE);
+    certreg_backend_close(backend);
+}
+END_TEST
+
 START_TEST(impossible_numbers_of_threads_are_refused)
 {
     static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
@@ -142,6 +162,7 @@ int main(void)
     tcase_add_loop_test(typical, cpu_opens_with_any_admissible_number_of_threads, 0, 6);
     tcase_add_test(typical, many_backends_live_side_by_side);
     tcase_add_test(typical, close_accepts_null);
+    tcase_add_test(limits, machines_without_a_device_are_told_so);
     tcase_add_test(limits, absent_cuda_module_is_a_status_with_a_reason);
     tcase_add_test(limits, reason_is_never_written_beyond_the_callers_struct);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

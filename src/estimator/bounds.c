@@ -180,13 +180,13 @@ static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *in
     pilot.first = e->noise.centre != 0;
     pilot.count = inquiry->main_first - (inquiry->main_first ? pilot.first : 0);
     if (pilot.count < 2 * e->plan.blocks) return CERTREG_OK;
-    const certreg_status status = cr_sums_blocks(e, &pilot);
+    certreg_status status = cr_sums_blocks(e, &pilot);
     for (size_t f = 0; !status && f < pilot.functions; f++) {
         cr_condition c = {.score = *pilot.score[f]};
         cr_moments m;
         cr_gradient g;
         collect(e, inquiry, &c, pilot.first, inquiry->main_first, &m);
-        cr_sums_gram(e, &pilot, f);
+        if ((status = cr_sums_gram(e, &pilot, f))) break;
         cr_gradient_estimate(e->at.gram, e->plan.blocks, &g);
         linear[f] = g.square > 0.5 * cr_moments_variance(&m);
     }
@@ -212,7 +212,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_inquiry *in
     if (!is_clipped(job->sums.score[0])) status = pilot_is_linear(e, inquiry, job, linear);
     if (!status) status = cr_sums_blocks(e, &job->sums);
     for (size_t f = 0; !status && f < job->sums.functions; f++) {
-        cr_sums_gram(e, &job->sums, f);
+        if ((status = cr_sums_gram(e, &job->sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
         cr_gradient_interval_within(e->at.gram, e->plan.blocks, (double)e->active, kurtosis_of(e, inquiry, job->sums.score[f], job->sums.centre[f]),
                                     linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo, &job->bounds[f]->gradient_hi);

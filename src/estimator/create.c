@@ -1,5 +1,6 @@
 /* Size, create, destroy: the only place of the room that takes memory. */
 #include "base/structs.h"
+#include "estimator/device.h"
 #include "estimator/estimator.h"
 #include "estimator/psi.h"
 #include "estimator/second.h"
@@ -22,19 +23,21 @@ static size_t times(size_t a, size_t b)
     return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* x, y, z, step: in the estimator's memory on the CPU, in the device's own elsewhere. */
-static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, cr_buffers *at)
+/* A device has x, and a y of its own. */
+static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, int device, cr_buffers *at)
 {
-    at->x = cr_arena_take(arena, times(model->batch, model->inputs), sizeof(float));
-    at->y = cr_arena_take(arena, times(model->batch, columns), sizeof(float));
+    at->x = device ? NULL : cr_arena_take(arena, times(model->batch, model->inputs), sizeof(float));
+    at->y_host = cr_arena_take(arena, times(model->batch, columns), sizeof(float));
+    at->y = device ? NULL : at->y_host;
 }
 
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, cr_buffers *at)
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
 {
-    at->sums = cr_arena_take(arena, times(2 * plan->blocks, model->inputs), sizeof(double));
+    const size_t weights = device && plan->capacity > CR_TILE ? plan->capacity : CR_TILE;
+    at->sums = cr_arena_take(arena, device ? model->inputs : times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, 2 * CR_TILE, sizeof(float));
+    at->weights = cr_arena_take(arena, times(2, weights), sizeof(float));
     at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
     at->norms = cr_arena_take(arena, CR_TILE, sizeof(double));
     at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
@@ -53,7 +56,8 @@ static void lay_out_second(cr_arena *arena, const certreg_model *model, const ce
     at->eigen = shape.matrix ? cr_arena_take(arena, times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
 }
 
-static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active, cr_buffers *at)
+static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active, int device,
+                    cr_buffers *at)
 {
     at->scale = cr_arena_take(arena, model->inputs, sizeof(float));
     at->mask = cr_arena_take(arena, model->inputs, sizeof(float));
@@ -63,11 +67,10 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
     at->centre = cr_arena_take(arena, model->outputs, sizeof(double));
-    lay_out_batch(arena, model, columns, at);
-    at->y_host = at->y;
+    lay_out_batch(arena, model, columns, device, at);
     at->record = cr_arena_take(arena, times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, at);
+    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, device, at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, &at->second);
 }
 
@@ -166,7 +169,7 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     cr_arena arena = {0};
     cr_buffers none;
     cr_arena_take(&arena, 1, sizeof(certreg_estimator));
-    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, &none);
+    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, on_device(out->backend), &none);
     if (arena.overflow)
         return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
                        out->model.batch, out->plan.capacity);
@@ -219,13 +222,14 @@ static certreg_estimator *build(void *memory, const request *r)
     cr_arena arena = {.base = memory};
     certreg_estimator *e = cr_arena_take(&arena, 1, sizeof *e);
     e->backend = r->backend;
+    e->host = on_device(r->backend) ? cr_backend_default() : r->backend;
     e->model = r->model;
     e->plan = r->plan;
     e->columns = r->columns;
     e->active = r->active;
     e->owns_memory = !r->plan.memory;
     e->process = (int64_t)getpid();
-    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, &e->at);
+    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, on_device(r->backend), &e->at);
     copy_model(e, r);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
@@ -243,15 +247,22 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     void *memory = NULL;
     certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_INVALID, "out is NULL");
     if (!status) status = read_request(backend, model, plan, &r, &error);
-    if (!status && on_device(r.backend))
-        status = cr_fail(&error, CERTREG_NO_BACKEND, "this version has no estimator for backends with memory of their own");
     if (!status) status = take_memory(&r, &memory, &error);
-    if (!status) *out = build(memory, &r);
+    if (!status) {
+        *out = build(memory, &r);
+        if (on_device(r.backend) && (status = cr_device_open(*out))) {
+            error = (*out)->error;
+            certreg_estimator_destroy(*out);
+            *out = NULL;
+        }
+    }
     cr_error_give(why, &error);
     return status;
 }
 
 void certreg_estimator_destroy(certreg_estimator *e)
 {
-    if (e && e->owns_memory) free(e);
+    if (!e) return;
+    cr_device_close(e);
+    if (e->owns_memory) free(e);
 }

@@ -30,22 +30,31 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *x, *y;              /* a batch of the model; on a device they live there */
     float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
-    double *sums;              /* 2 functions * blocks * inputs */
+    double *sums;              /* 2 functions * blocks * inputs; with a device, which has those, inputs */
     double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
-    float *weights;            /* 2 * CR_TILE */
+    float *weights;            /* 2 * CR_TILE; with a device 2 * capacity, at least as much */
     double *dots, *norms;      /* CR_TILE each */
     float *direction;          /* inputs */
     double *paths;             /* CR_CLOSED_ROOM */
     cr_second_room second;
 } cr_buffers;
 
+typedef struct cr_device_room { /* of a backend with memory of its own */
+    float *z, *step, *mask;    /* inputs */
+    float *x, *y;              /* a batch; at.x and at.y are these */
+    float *weights;            /* 2 * capacity */
+    double *sums;              /* as at.sums */
+} cr_device_room;
+
 struct certreg_estimator {
     certreg_error error;
     certreg_backend *backend;
+    certreg_backend *host;     /* the same, or where that is a device, the CPU: for replays in host memory */
     certreg_model model;       /* defaults resolved; its arrays are those of `at` */
     certreg_plan plan;         /* defaults resolved; pilot 0 = none */
     cr_buffers at;
-    void *device_memory;       /* x, y, z, step of a backend with memory of its own */
+    cr_device_room device;
+    void *device_memory;       /* all of it */
     size_t columns;            /* of y: pairs take two */
     size_t active;             /* inputs with positive scale: the dimension of the noise */
     cr_noise noise;
@@ -69,6 +78,15 @@ static inline int cr_estimator_has_gradient(const certreg_estimator *e)
 {
     return (e->plan.facts & CERTREG_GRADIENT) != 0;
 }
+
+static inline int cr_estimator_on_device(const certreg_estimator *e)
+{
+    return e->backend->ops->alloc != NULL;
+}
+
+/* ---- device.c */
+/* The error of an op, with what the backend knows of it. */
+certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
 
 /* ---- sample.c */
 double cr_estimator_now(void);

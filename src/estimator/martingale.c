@@ -141,14 +141,14 @@ static int play(const certreg_estimator *e, game *g, const block *k, size_t firs
 
 static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *broken)
 {
-    const cr_backend_ops *ops = e->backend->ops;
+    const cr_backend_ops *ops = e->host->ops;
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->active), before = g->lengths;
     aim(e, g, k);
     for (size_t done = 0; done < k->count && !*broken; done += CR_TILE) {
         const size_t first = k->first + done, count = k->count - done < CR_TILE ? k->count - done : CR_TILE;
-        certreg_status status = ops->project(e->backend, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
+        certreg_status status = ops->project(e->host, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
         if (!status && !(*broken = play(e, g, k, first, count)))
-            status = ops->replay(e->backend, &e->noise, first, count, 1, e->at.weights, CR_TILE, e->at.sums);
+            status = ops->replay(e->host, &e->noise, first, count, 1, e->at.weights, CR_TILE, e->at.sums);
         if (status) return cr_fail(&e->error, status, "the backend failed to replay the noise");
     }
     if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);

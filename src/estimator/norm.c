@@ -88,9 +88,9 @@ static certreg_status add_output(certreg_estimator *e, const cr_inquiry *inquiry
     const size_t first = first_of(e, inquiry), cells = e->plan.blocks * e->plan.blocks;
     cr_sums_job job = {.score = {&identity, NULL}, .centre = {e->at.centre[output], 0}, .functions = 1, .output = output,
                        .first = first, .count = inquiry->samples - first};
-    const certreg_status status = cr_sums_blocks(e, &job);
+    certreg_status status = cr_sums_blocks(e, &job);
+    if (!status) status = cr_sums_gram(e, &job, 0);
     if (status) return status;
-    cr_sums_gram(e, &job, 0);
     for (size_t i = 0; i < cells; i++) e->at.gram_sum[i] += e->at.gram[i];
     return CERTREG_OK;
 }

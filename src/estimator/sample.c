@@ -1,5 +1,5 @@
 /* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a loop of their own. */
-#include "estimator/estimator.h"
+#include "estimator/device.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -70,6 +70,10 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
     e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
     e->sigma = sigma;
     cr_record_clear(e);
+    if (cr_estimator_on_device(e)) {
+        const certreg_status taken = cr_device_begin(e);
+        if (taken) return taken;
+    }
     e->slowest_batch = e->model_seconds = 0;
     e->cut_short = 0;
     e->begun = 1;
@@ -96,11 +100,19 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     certreg_batch b = {.struct_size = sizeof b, .device = e->backend->ops->device, .rows = rows, .inputs = e->model.inputs,
                        .columns = e->columns, .first = batch_first, .used_first = (size_t)(used.first - batch_first),
                        .used_count = (size_t)(used.end - used.first), .x = e->at.x, .y = e->at.y};
-    for (size_t i = 0; i < rows * e->columns; i++) e->at.y[i] = NAN;
+    const int device = cr_estimator_on_device(e);
+    certreg_status status = CERTREG_OK;
+    if (device) {
+        b.stream = e->backend->ops->stream(e->backend);
+        status = e->backend->ops->blank(e->backend, e->at.y, rows * e->columns);
+        if (status) return cr_estimator_backend_failed(e, status, "prepare a batch");
+    }
+    for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
     const double start = cr_estimator_now();
     const int code = e->model.eval(e->model.user, &b);
+    if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->model_seconds += cr_estimator_now() - start;
-    if (!code) return CERTREG_OK;
+    if (!code) return status;
     cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
             (unsigned long long)(used.end - 1));
     e->error.sample = (int64_t)used.first;
@@ -109,12 +121,22 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     return CERTREG_MODEL_FAILED;
 }
 
+/* x lies where the backend computes. */
+static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
+    const int device = cr_estimator_on_device(e);
+    const float *z = device ? e->device.z : e->at.z, *step = device ? e->device.step : e->at.step;
+    const certreg_status status = e->backend->ops->draw(e->backend, &e->noise, z, step, first, count, x);
+    if (status == CERTREG_INVALID) return cr_fail(&e->error, status, "x is no memory of device %d", (int)e->backend->ops->device);
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
+}
+
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used)
 {
     const double start = cr_estimator_now(), model_before = e->model_seconds;
-    certreg_status status = e->backend->ops->draw(e->backend, &e->noise, e->at.z, e->at.step, batch_first, e->model.batch, e->at.x);
-    if (status) return cr_fail(&e->error, status, "the backend failed to draw noise");
+    certreg_status status = draw(e, batch_first, e->model.batch, e->at.x);
+    if (status) return status;
     status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)
         if (!cr_record_has(e, i)) {
@@ -182,9 +204,9 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
     const double start = cr_estimator_now();
-    status = e->backend->ops->draw(e->backend, &e->noise, e->at.z, e->at.step, first, count, x);
+    status = draw(e, first, count, x);
     e->library_seconds += cr_estimator_now() - start;
-    return status ? cr_fail(&e->error, status, "the backend failed to draw noise") : CERTREG_OK;
+    return status;
 }
 
 certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count, const float *y)

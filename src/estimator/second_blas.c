@@ -73,7 +73,7 @@ static certreg_status load(state *s, size_t at, tile *t)
     const size_t left = s->job->count - at;
     t->at = at;
     t->count = left < s->room->tile ? left : s->room->tile;
-    const certreg_status status = s->e->backend->ops->draw(s->e->backend, &s->e->noise, s->room->zero, s->e->at.mask,
+    const certreg_status status = s->e->host->ops->draw(s->e->host, &s->e->noise, s->room->zero, s->e->at.mask,
                                                            s->job->first + at, t->count, t->rows);
     if (status) return cr_fail(&s->e->error, status, "the backend failed to replay the noise");
     leave_out_masked(s->e, t->rows, t->count);

@@ -1,4 +1,5 @@
 #include "estimator/sums.h"
+#include "estimator/device.h"
 #include "estimator/gradient.h"
 #include <math.h>
 #include <string.h>
@@ -24,11 +25,11 @@ static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f
     return ldexp(1, exponent);
 }
 
-static void fill_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count)
+void cr_sums_weights(const certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count, float *weights, size_t stride)
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
-            e->at.weights[f * CR_TILE + i] =
+            weights[f * stride + i] =
                 (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
 }
 
@@ -37,9 +38,9 @@ static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size
 {
     for (size_t done = 0; done < length; done += CR_TILE) {
         const size_t count = length - done < CR_TILE ? length - done : CR_TILE;
-        fill_weights(e, s, first + done, count);
+        cr_sums_weights(e, s, first + done, count, e->at.weights, CR_TILE);
         const certreg_status status =
-            e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, CR_TILE, sums);
+            e->host->ops->replay(e->host, &e->noise, first + done, count, s->functions, e->at.weights, CR_TILE, sums);
         if (status) return failed(e, status);
     }
     return CERTREG_OK;
@@ -52,6 +53,7 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
                        s->count, e->plan.blocks);
     for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
+    if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
     for (size_t b = 0; b < e->plan.blocks; b++) {
         const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
@@ -60,11 +62,13 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
     return CERTREG_OK;
 }
 
-void cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
+certreg_status cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     const size_t d = e->model.inputs;
-    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, s->unit[f] / (double)block_length(e, s->count),
-                     e->at.gram);
+    const double scale = s->unit[f] / (double)block_length(e, s->count);
+    if (cr_estimator_on_device(e)) return cr_device_gram(e, s, f, scale);
+    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, scale, e->at.gram);
+    return CERTREG_OK;
 }
 
 certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)
@@ -79,7 +83,7 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     cr_paper_start(paper, e->at.sums, e->at.mask, e->model.inputs, count, e->at.direction);
     for (size_t done = 0; done < count; done += CR_TILE) {
         const size_t n = count - done < CR_TILE ? count - done : CR_TILE;
-        status = e->backend->ops->project(e->backend, &e->noise, first + done, n, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
+        status = e->host->ops->project(e->host, &e->noise, first + done, n, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
         if (status) return failed(e, status);
         cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
     }

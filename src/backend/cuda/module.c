@@ -95,12 +95,21 @@ static certreg_status op_blank(certreg_backend *backend, float *device, size_t c
     return status ? status : of_runtime(me, (int)cudaMemsetAsync(device, 0xff, count * sizeof *device, me->stream)); /* all ones is a NaN */
 }
 
+/* Host memory where the device's is promised would be a lost context. */
+static int is_ours(const cuda *me, const void *memory)
+{
+    struct cudaPointerAttributes at;
+    if (cudaPointerGetAttributes(&at, memory) != cudaSuccess) return cudaGetLastError(), 0;
+    return at.type == cudaMemoryTypeManaged || (at.type == cudaMemoryTypeDevice && at.device == me->device);
+}
+
 /* ---- noise ------------------------------------------------------------------------------------------------------------------------ */
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count,
                               float *x)
 {
     cuda *me = of(backend);
     const certreg_status status = enter(me);
+    if (!status && !is_ours(me, x)) return CERTREG_INVALID;
     return status ? status : of_runtime(me, cr_cuda_draw(me->stream, noise, z, step, first, count, x));
 }
 

@@ -1,0 +1,84 @@
+#include "estimator/device.h"
+#include <string.h>
+
+static void lay_out(cr_arena *arena, certreg_estimator *e)
+{
+    const size_t d = e->model.inputs, batch = e->model.batch;
+    cr_device_room *at = &e->device;
+    at->z = cr_arena_take(arena, d, sizeof(float));
+    at->step = cr_arena_take(arena, d, sizeof(float));
+    at->mask = cr_arena_take(arena, d, sizeof(float));
+    at->x = cr_arena_take(arena, batch <= SIZE_MAX / d ? batch * d : SIZE_MAX, sizeof(float));
+    at->y = cr_arena_take(arena, batch <= SIZE_MAX / e->columns ? batch * e->columns : SIZE_MAX, sizeof(float));
+    if (!cr_estimator_has_gradient(e)) return;
+    at->weights = cr_arena_take(arena, 2 * e->plan.capacity, sizeof(float));
+    at->sums = cr_arena_take(arena, 2 * e->plan.blocks <= SIZE_MAX / d ? 2 * e->plan.blocks * d : SIZE_MAX, sizeof(double));
+}
+
+certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
+{
+    const char *text = NULL;
+    const int32_t code = e->backend->ops->last_code ? e->backend->ops->last_code(e->backend, &text) : 0;
+    cr_fail(&e->error, status, "the backend failed to %s%s%.150s", what, text ? ": " : "", text ? text : "");
+    e->error.model_code = code;
+    return status;
+}
+
+certreg_status cr_device_open(certreg_estimator *e)
+{
+    cr_arena count = {0};
+    lay_out(&count, e);
+    if (count.overflow) return cr_fail(&e->error, CERTREG_NO_MEMORY, "a batch of %zu rows of %zu inputs fits into no memory", e->model.batch, e->model.inputs);
+    certreg_status status = e->backend->ops->alloc(e->backend, count.used, &e->device_memory);
+    if (status) {
+        e->device_memory = NULL;
+        cr_estimator_backend_failed(e, status, "take memory");
+        return status;
+    }
+    cr_arena arena = {.base = e->device_memory};
+    lay_out(&arena, e);
+    e->at.x = e->device.x, e->at.y = e->device.y;
+    status = e->backend->ops->store(e->backend, e->device.mask, e->at.mask, e->model.inputs * sizeof *e->at.mask);
+    return status ? cr_estimator_backend_failed(e, status, "take the noise scale") : CERTREG_OK;
+}
+
+void cr_device_close(certreg_estimator *e)
+{
+    if (e->device_memory) e->backend->ops->free(e->backend, e->device_memory);
+}
+
+certreg_status cr_device_begin(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t bytes = e->model.inputs * sizeof(float);
+    certreg_status status = ops->store(e->backend, e->device.z, e->at.z, bytes);
+    if (!status) status = ops->store(e->backend, e->device.step, e->at.step, bytes);
+    return status ? cr_estimator_backend_failed(e, status, "take the input") : CERTREG_OK;
+}
+
+certreg_status cr_device_fetch_outputs(certreg_estimator *e)
+{
+    const certreg_status status = e->backend->ops->fetch(e->backend, e->at.y_host, e->at.y, e->model.batch * e->columns * sizeof *e->at.y);
+    return status ? cr_estimator_backend_failed(e, status, "run the model's work or to give its outputs back") : CERTREG_OK;
+}
+
+certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks, capacity = e->plan.capacity;
+    certreg_status status = CERTREG_OK;
+    cr_sums_weights(e, s, s->first, count, e->at.weights, capacity);
+    for (size_t f = 0; f < s->functions && !status; f++)
+        status = ops->store(e->backend, e->device.weights + f * capacity, e->at.weights + f * capacity, count * sizeof(float));
+    if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, capacity, e->device.mask, e->device.sums);
+    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
+}
+
+certreg_status cr_device_gram(certreg_estimator *e, const cr_sums_job *s, size_t f, double scale)
+{
+    const size_t d = e->model.inputs, blocks = e->plan.blocks;
+    const certreg_status status = e->backend->ops->gram(e->backend, e->device.sums + f * d, s->functions * d, blocks, d, e->at.gram);
+    if (status) return cr_estimator_backend_failed(e, status, "correlate blocks");
+    for (size_t i = 0; i < blocks * blocks; i++) e->at.gram[i] *= scale * scale;
+    return CERTREG_OK;
+}

@@ -1,0 +1,18 @@
+/* Estimators whose batches live in a device's own memory. Everything that is asked of a record stays host code. */
+#ifndef CR_ESTIMATOR_DEVICE_H
+#define CR_ESTIMATOR_DEVICE_H
+#include "estimator/estimator.h"
+#include "estimator/sums.h"
+
+/* Takes the device's memory; at.x and at.y lie in it from then on. NO_MEMORY, DEVICE_FAILED. */
+certreg_status cr_device_open(certreg_estimator *);
+void cr_device_close(certreg_estimator *);
+/* A new input: z and step go over. */
+certreg_status cr_device_begin(certreg_estimator *);
+/* The outputs of a batch come back; this waits for the model. */
+certreg_status cr_device_fetch_outputs(certreg_estimator *);
+/* As cr_sums_blocks and cr_sums_gram; the block sums stay there. */
+certreg_status cr_device_blocks(certreg_estimator *, cr_sums_job *);
+certreg_status cr_device_gram(certreg_estimator *, const cr_sums_job *, size_t function, double scale);
+
+#endif
