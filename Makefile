@@ -124,8 +124,25 @@ $(OBJ)/tests/host_device.so: $(addprefix $(OBJ)/,tests/modules/host_device.o src
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@ -lm
 $(OBJ)/tests/api_device: $(OBJ)/tests/host_device.so
 
-check: all $(programs) examples $(OBJ)/check_engines ## Build and run every test
+check: all $(programs) examples $(OBJ)/check_engines $(if $(NVCC),$(OBJ)/gpu/check_gpu $(OBJ)/gpu/bench_gpu) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
+# With a toolkit these build everywhere; without a device they end with a message.
+cuda_link = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart -lstdc++
+$(OBJ)/tests/gpu/check_gpu.o: ISA = -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
+$(OBJ)/gpu/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/gpu/certreg/libcertreg_cuda.so
+	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) $(cuda_link) $(LIBS)
+$(OBJ)/bench/gpu/bench_gpu.o: ISA = -isystem $(CUDA_HOME)/include
+$(OBJ)/gpu/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/gpu/certreg/libcertreg_cuda.so
+	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(LIBS)
+$(OBJ)/gpu/certreg/libcertreg_cuda.so: $(OBJ)/certreg/libcertreg_cuda.so
+	@mkdir -p $(@D)
+	@cp $< $@
+gpu_programs := $(if $(NVCC),$(OBJ)/gpu/check_gpu $(OBJ)/gpu/bench_gpu)
+.PHONY: check-gpu bench-gpu
+check-gpu: all $(gpu_programs) ## Test the CUDA backend on a device against the CPU
+	@$(if $(NVCC),$(OBJ)/gpu/check_gpu,echo 'check-gpu: skipped, no nvcc')
+bench-gpu: all $(gpu_programs) ## Measure the CUDA backend on a device
+	@$(if $(NVCC),$(OBJ)/gpu/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
@@ -139,7 +156,9 @@ check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(programs))
 # ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -lm
-examples: $(examples) ## Build the example programs
+examples: $(examples) $(if $(NVCC),$(OBJ)/examples/cuda/network) ## Build the example programs
+$(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_cuda.so
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' $(cuda_link) -lm
 
 engine_sources := $(filter-out %/check_engines.c,$(sort $(wildcard examples/engines/*.c)))
 demo_sources   := $(sort $(wildcard examples/demo/*.c)) $(engine_sources)

@@ -95,7 +95,7 @@ static void sum_block(const cr_noise *noise, uint64_t first, size_t length, uint
             for (int k = 0; k < 4; k++) total[f][k] += (double)part[f][k];
     }
     for (size_t f = 0; f < functions; f++)
-        for (size_t k = 0, j = 4 * quad; k < 4 && j < noise->inputs; k++, j++) sums[f * noise->inputs + j] = mask[j] > 0 ? total[f][k] : 0;
+        for (size_t k = 0, j = 4 * quad; k < 4 && j < noise->inputs; k++, j++) sums[f * noise->inputs + j] = !mask || mask[j] > 0 ? total[f][k] : 0;
 }
 
 static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions,
@@ -103,7 +103,7 @@ static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *no
 {
     const certreg_status status = enter(of(backend));
     if (status) return status;
-    const float *w = host_device_address((void *)(uintptr_t)weights), *m = host_device_address((void *)(uintptr_t)mask);
+    const float *w = host_device_address((void *)(uintptr_t)weights), *m = mask ? host_device_address((void *)(uintptr_t)mask) : NULL;
     double *s = host_device_address(sums);
     for (size_t b = 0; b < blocks; b++)
         for (uint64_t quad = 0; quad < cr_body_row(noise); quad++)

@@ -1,0 +1,142 @@
+/* The CUDA backend's speed: draw against the write bandwidth of the device, replay, and a certificate without the model.
+ * bench_gpu [FILE] adds rows "name,ours,peer,ratio,target" to a file. */
+#include "backend/backend.h"
+#include <certreg/certreg.h>
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 20 };
+static FILE *rows;
+
+static void row(const char *name, double ours, double peer, double ratio, double target)
+{
+    printf("%-28s %10.4g   peer %10.4g   ratio %7.3f   target %g\n", name, ours, peer, ratio, target);
+    if (rows) fprintf(rows, "%s,%g,%g,%.4f,%g\n", name, ours, peer, ratio, target);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct watch {
+    cudaEvent_t from, to;
+    cudaStream_t stream;
+} watch;
+
+static void start(watch *w)
+{
+    cudaEventRecord(w->from, w->stream);
+}
+
+static double stop(watch *w) /* seconds on the device */
+{
+    float ms = 0;
+    cudaEventRecord(w->to, w->stream);
+    cudaEventSynchronize(w->to);
+    cudaEventElapsedTime(&ms, w->from, w->to);
+    return 1e-3 * (double)ms;
+}
+
+/* Least of several rounds of draw, and of writing the same memory. */
+static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t d, const char *name)
+{
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    float *x = NULL, *z = NULL, *zero = calloc(d, sizeof *zero);
+    double draw = 1e9, write = 1e9;
+    if (!zero || gpu->ops->alloc(gpu, n * d * sizeof *x, (void **)&x) || gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z)) return 1;
+    for (size_t j = 0; j < d; j++) zero[j] = 0.5f;
+    gpu->ops->store(gpu, z, zero, d * sizeof *z);
+    for (int i = 0; i < ROUNDS; i++) {
+        start(w);
+        if (gpu->ops->draw(gpu, &noise, z, z, 0, n, x)) return 1;
+        const double t = stop(w);
+        draw = t < draw ? t : draw;
+        start(w);
+        cudaMemsetAsync(x, 1, n * d * sizeof *x, w->stream);
+        const double u = stop(w);
+        write = u < write ? u : write;
+    }
+    const double bytes = (double)(n * d) * sizeof *x;
+    row(name, bytes / draw / 1e9, bytes / write / 1e9, write / draw, 0.7); /* GB/s */
+    gpu->ops->free(gpu, x), gpu->ops->free(gpu, z);
+    free(zero);
+    return 0;
+}
+
+static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char *name)
+{
+    enum { BLOCKS = 64 };
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    float *weights = NULL;
+    double *sums = NULL, gram[BLOCKS * BLOCKS], best = 1e9;
+    if (gpu->ops->alloc(gpu, 2 * n * sizeof *weights, (void **)&weights) || gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums)) return 1;
+    cudaMemsetAsync(weights, 0, 2 * n * sizeof *weights, w->stream);
+    for (int i = 0; i < ROUNDS; i++) {
+        start(w);
+        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums)) return 1;
+        const double t = stop(w);
+        best = t < best ? t : best;
+    }
+    const double began = seconds();
+    if (gpu->ops->gram(gpu, sums, 2 * d, BLOCKS, d, gram)) return 1;
+    printf("%-28s %10.4g ms for two functions, Gram matrix %.4g ms\n", name, 1e3 * best, 1e3 * (seconds() - began));
+    gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums);
+    return 0;
+}
+
+static int first_column(void *user, const certreg_batch *b)
+{
+    (void)user;
+    return (int)cudaMemcpy2DAsync(b->y, sizeof(float), b->x, b->inputs * sizeof(float), sizeof(float), b->rows, cudaMemcpyDeviceToDevice, b->stream);
+}
+
+/* The library's time in a whole certificate: the model is a copy. */
+static int certificate(certreg_backend *gpu, int32_t score, size_t batch, const char *name)
+{
+    enum { D = 784, N = 10000 };
+    static float z[D];
+    const certreg_model m = {.struct_size = sizeof m, .eval = first_column, .inputs = D, .outputs = 1, .batch = batch};
+    const certreg_plan p = {.struct_size = sizeof p, .capacity = N};
+    const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.3, .score = score, .huber_width = score == CERTREG_SCORE_HUBER ? 0.15 : 0,
+                                .interval = CERTREG_INTERVAL_ASYMPTOTIC};
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    double best = 1e9;
+    if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        const double began = seconds();
+        if (certreg_estimator_begin(e, z, 0.25, i) || certreg_certify(e, NULL, N, &q, 1, &c)) return puts(certreg_estimator_error(e)->text), 1;
+        const double t = seconds() - began;
+        best = t < best ? t : best;
+    }
+    row(name, 1e3 * best, 20, 20 / (1e3 * best), 1); /* ms */
+    certreg_estimator_destroy(e);
+    return 0;
+}
+
+int main(int count, char **argument)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_backend *gpu = NULL;
+    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu)) return printf("bench_gpu: skipped, %s\n", why.text), 0;
+    rows = count > 1 ? fopen(argument[1], "a") : NULL;
+    struct cudaDeviceProp device;
+    if (cudaGetDeviceProperties(&device, 0)) return 1;
+    printf("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
+    watch w = {.stream = gpu->ops->stream(gpu)};
+    cudaEventCreate(&w.from), cudaEventCreate(&w.to);
+    const int bad = draw_against_writing(gpu, &w, 100000, 784, "draw_1e5_784_GBps") || draw_against_writing(gpu, &w, 10000, 12288, "draw_1e4_12288_GBps") ||
+                    replay(gpu, &w, 10000, 784, "replay 1e4 x 784") || replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288") ||
+                    certificate(gpu, CERTREG_SCORE_MEDIAN, 256, "certificate_median_256_ms") ||
+                    certificate(gpu, CERTREG_SCORE_MEDIAN, 2500, "certificate_median_2500_ms") ||
+                    certificate(gpu, CERTREG_SCORE_HUBER, 2500, "certificate_huber_2500_ms");
+    if (rows) fclose(rows);
+    certreg_backend_close(gpu);
+    return bad;
+}
