@@ -45,6 +45,9 @@ typedef struct cr_backend_ops {
     certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes);
     certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
     certreg_status (*blank)(certreg_backend *, float *device, size_t count); /* fills with NaN */
+    /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait for it. */
+    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
+    certreg_status (*join)(certreg_backend *);
     /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0 where mask[j] is 0 (NULL: nowhere); weights are those
      * of all blocks one after the other, functions `stride` apart. All of it device memory. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,

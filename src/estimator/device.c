@@ -9,6 +9,7 @@ static void lay_out(cr_arena *arena, certreg_estimator *e)
     at->step = cr_arena_take(arena, d, sizeof(float));
     at->mask = cr_arena_take(arena, d, sizeof(float));
     at->x = cr_arena_take(arena, batch <= SIZE_MAX / d ? batch * d : SIZE_MAX, sizeof(float));
+    at->next = cr_arena_take(arena, batch <= SIZE_MAX / d ? batch * d : SIZE_MAX, sizeof(float));
     at->y = cr_arena_take(arena, batch <= SIZE_MAX / e->columns ? batch * e->columns : SIZE_MAX, sizeof(float));
     if (!cr_estimator_has_gradient(e)) return;
     at->weights = cr_arena_take(arena, 2 * e->plan.capacity, sizeof(float));
@@ -51,9 +52,36 @@ certreg_status cr_device_begin(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const size_t bytes = e->model.inputs * sizeof(float);
-    certreg_status status = ops->store(e->backend, e->device.z, e->at.z, bytes);
+    certreg_status status = ops->join(e->backend); /* nothing may still read the last input */
+    e->device.has_next = 0;
+    if (!status) status = ops->store(e->backend, e->device.z, e->at.z, bytes);
     if (!status) status = ops->store(e->backend, e->device.step, e->at.step, bytes);
     return status ? cr_estimator_backend_failed(e, status, "take the input") : CERTREG_OK;
+}
+
+certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    cr_device_room *at = &e->device;
+    certreg_status status;
+    if (at->has_next && at->next_first == first) {
+        float *drawn = at->next;
+        at->next = at->x, e->at.x = at->x = drawn;
+        at->has_next = 0;
+        status = ops->join(e->backend);
+    } else {
+        status = ops->draw(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->x);
+    }
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
+}
+
+certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
+{
+    cr_device_room *at = &e->device;
+    certreg_status status = at->has_next ? e->backend->ops->join(e->backend) : CERTREG_OK; /* its memory is drawn upon again */
+    if (!status) status = e->backend->ops->draw_ahead(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->next);
+    at->next_first = first, at->has_next = !status;
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_fetch_outputs(certreg_estimator *e)

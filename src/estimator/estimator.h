@@ -42,6 +42,9 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
 typedef struct cr_device_room { /* of a backend with memory of its own */
     float *z, *step, *mask;    /* inputs */
     float *x, *y;              /* a batch; at.x and at.y are these */
+    float *next;               /* the batch after it, drawn while the model runs; x and next take turns */
+    uint64_t next_first;       /* its first sample; valid if has_next */
+    int has_next;
     float *weights;            /* 2 * capacity */
     double *sums;              /* as at.sums */
 } cr_device_room;

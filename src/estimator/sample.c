@@ -94,7 +94,7 @@ static certreg_status interrupted(certreg_estimator *e)
     return CERTREG_OK;
 }
 
-static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used)
+static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const size_t rows = e->model.batch;
     certreg_batch b = {.struct_size = sizeof b, .device = e->backend->ops->device, .rows = rows, .inputs = e->model.inputs,
@@ -110,7 +110,8 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
     const double start = cr_estimator_now();
     const int code = e->model.eval(e->model.user, &b);
-    if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    if (device && !code && batch_first + rows < end) status = cr_device_draw_ahead(e, batch_first + rows);
+    if (device && !status) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->model_seconds += cr_estimator_now() - start;
     if (!code) return status;
     cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
@@ -131,13 +132,13 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
-/* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. */
-static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used)
+/* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */
+static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const double start = cr_estimator_now(), model_before = e->model_seconds;
-    certreg_status status = draw(e, batch_first, e->model.batch, e->at.x);
+    certreg_status status = cr_estimator_on_device(e) ? cr_device_draw(e, batch_first) : draw(e, batch_first, e->model.batch, e->at.x);
     if (status) return status;
-    status = call_model(e, batch_first, used);
+    status = call_model(e, batch_first, used, end);
     for (uint64_t i = used.first; !status && i < used.end; i++)
         if (!cr_record_has(e, i)) {
             const size_t row = (size_t)(i - batch_first);
@@ -182,7 +183,7 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
         if (used.first == used.end) continue;
         if ((status = interrupted(e))) return status;
-        if ((status = run_batch(e, at, used))) return status;
+        if ((status = run_batch(e, at, used, end))) return status;
         if (e->plan.progress && e->plan.progress(e->plan.progress_user, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
     }

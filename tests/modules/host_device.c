@@ -84,6 +84,11 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
     return CERTREG_OK;
 }
 
+static certreg_status op_join(certreg_backend *backend)
+{
+    return enter(of(backend));
+}
+
 static void sum_block(const cr_noise *noise, uint64_t first, size_t length, uint64_t quad, size_t functions, const float *weights, size_t stride,
                       const float *mask, double *sums)
 {
@@ -153,7 +158,7 @@ certreg_status certreg_module_open(uint32_t api, int32_t number, void *stream, c
     device *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a backend");
     me->ops = (cr_backend_ops){number == HOST_DEVICE_OLD ? CR_BACKEND_API - 1 : CR_BACKEND_API, number, op_close, op_draw, NULL, NULL, op_alloc, op_free, op_store,
-                               op_fetch, op_blank, op_block_sums, op_gram, op_stream, op_last_code};
+                               op_fetch, op_blank, op_draw, op_join, op_block_sums, op_gram, op_stream, op_last_code};
     me->base.ops = &me->ops;
     me->number = number;
     me->ops_left = HOST_DEVICE_FAILING_OPS;

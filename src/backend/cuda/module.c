@@ -15,7 +15,8 @@ typedef struct cuda {
     certreg_backend base;
     int device, owns_stream, code; /* code: of the op that failed last; a sticky one stays */
     const char *text;
-    cudaStream_t stream;
+    cudaStream_t stream, side; /* side: for the noise of the next batch */
+    cudaEvent_t drawn;
     cublasHandle_t blas;
     unsigned char *room; /* on the device, ROOM bytes */
 } cuda;
@@ -104,13 +105,33 @@ static int is_ours(const cuda *me, const void *memory)
 }
 
 /* ---- noise ------------------------------------------------------------------------------------------------------------------------ */
+static certreg_status draw_on(cuda *me, cudaStream_t stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count,
+                              float *x)
+{
+    const certreg_status status = enter(me);
+    if (!status && !is_ours(me, x)) return CERTREG_INVALID;
+    return status ? status : of_runtime(me, cr_cuda_draw(stream, noise, z, step, first, count, x));
+}
+
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count,
                               float *x)
 {
+    return draw_on(of(backend), of(backend)->stream, noise, z, step, first, count, x);
+}
+
+static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first,
+                                    size_t count, float *x)
+{
+    cuda *me = of(backend);
+    const certreg_status status = draw_on(me, me->side, noise, z, step, first, count, x);
+    return status ? status : of_runtime(me, (int)cudaEventRecord(me->drawn, me->side));
+}
+
+static certreg_status op_join(certreg_backend *backend)
+{
     cuda *me = of(backend);
     const certreg_status status = enter(me);
-    if (!status && !is_ours(me, x)) return CERTREG_INVALID;
-    return status ? status : of_runtime(me, cr_cuda_draw(me->stream, noise, z, step, first, count, x));
+    return status ? status : of_runtime(me, (int)cudaStreamWaitEvent(me->stream, me->drawn, 0));
 }
 
 static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t length, size_t blocks,
@@ -158,6 +179,8 @@ static void op_close(certreg_backend *backend)
         cudaFree(me->room);
         if (me->blas) cublasDestroy(me->blas);
         if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
+        if (me->drawn) cudaEventDestroy(me->drawn);
+        if (me->side) cudaStreamDestroy(me->side);
     }
     free(me);
 }
@@ -172,6 +195,8 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .store = op_store,
                                           .fetch = op_fetch,
                                           .blank = op_blank,
+                                          .draw_ahead = op_draw_ahead,
+                                          .join = op_join,
                                           .block_sums = op_block_sums,
                                           .gram = op_gram,
                                           .stream = op_stream,
@@ -184,6 +209,8 @@ static certreg_status start(cuda *me, void *stream)
     me->stream = stream;
     me->owns_stream = stream == NULL;
     if (!status && me->owns_stream) status = of_runtime(me, (int)cudaStreamCreateWithFlags(&me->stream, cudaStreamNonBlocking));
+    if (!status) status = of_runtime(me, (int)cudaStreamCreateWithFlags(&me->side, cudaStreamNonBlocking));
+    if (!status) status = of_runtime(me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
     if (!status) status = of_blas(me, cublasCreate(&me->blas));
     if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
     return status;
