@@ -117,6 +117,7 @@ def _load():
     for name, result, *arguments in [
             ("status_text", C.c_char_p, _i32),
             ("backend_open_cpu", _i32, _i32, ref(_Error), out), ("backend_close", None, _ptr),
+            ("backend_open_cuda", _i32, _i32, _ptr, C.c_char_p, ref(_Error), out),
             ("estimator_create", _i32, _ptr, ref(_Model), ref(_Plan), ref(_Error), out), ("estimator_destroy", None, _ptr),
             ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
             ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
@@ -411,6 +412,15 @@ class _Handle:
         return handle
 
 
+class DeviceArray:
+    """Memory of a CUDA device during a call of the model, for whatever understands __cuda_array_interface__: torch.as_tensor(x, device="cuda"),
+    cupy.asarray(x). Work upon it belongs on `stream`, an address; `device` is the number."""
+
+    def __init__(self, address, shape, readonly, batch):
+        self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
+        self.__cuda_array_interface__ = dict(version=3, shape=shape, typestr="<f4", data=(address, readonly), strides=None, stream=None)
+
+
 class Estimator(_Handle):
     """Samples a model around one input after another, and answers questions about each.
 
@@ -420,16 +430,21 @@ class Estimator(_Handle):
     scale     noise per feature in units of sigma, or one number; 0: never moved
     kind, lo, hi   per output, or one for all
     threads   of the backend; None: the calling thread, 0: one per processor
+    device    number of a CUDA device: noise is drawn there, and the model is called as model(x, y) with two DeviceArrays; it fills y by
+              work on x.stream and need not wait. stream: address of a CUDA stream to work in, 0: an own one. module: of the backend
     progress  called with (done, total) after each batch; a true answer cancels
     The other arguments are those of certreg_plan and certreg_model. One thread at a time; only cancel may be called by others."""
 
     def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
-                 facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, progress=None):
+                 facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, device=None, stream=0, module=None, progress=None):
         self._handle, self._backend, why = _ptr(), _ptr(), _Error()
         self.inputs, self.outputs, self.columns = inputs, outputs, _columns(inputs, outputs, kind)
         self._calls = _Calls()
         if threads is not None:
             self._made(_lib.certreg_backend_open_cpu(threads, C.byref(why), C.byref(self._backend)), why)
+        if device is not None:
+            path = os.fsencode(module) if module else None
+            self._made(_lib.certreg_backend_open_cuda(device, stream or None, path, C.byref(why), C.byref(self._backend)), why)
         scale, kind = _array(scale, inputs, np.float32, "scale"), _array(kind, outputs, np.int32, "kind")
         lo, hi = _array(lo, outputs, np.float64, "lo"), _array(hi, outputs, np.float64, "hi")
         self._eval, self._progress = self._callbacks(model, progress)
@@ -444,6 +459,11 @@ class Estimator(_Handle):
 
         def run(batch):
             b = batch[0]
+            if b.device >= 0:
+                x, y = DeviceArray(b.x, (b.rows, b.inputs), True, b), DeviceArray(b.y, (b.rows, b.columns), False, b)
+                if model(x, y) is not None:
+                    raise ValueError("on a device the model fills y and returns None")
+                return
             used = slice(b.used_first, b.used_first + b.used_count)
             x = np.frombuffer((C.c_float * (b.rows * b.inputs)).from_address(b.x), np.float32).reshape(b.rows, b.inputs)[used]
             y = np.frombuffer((C.c_float * (b.rows * b.columns)).from_address(b.y), np.float32).reshape(b.rows, b.columns)

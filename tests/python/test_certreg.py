@@ -1,5 +1,6 @@
 """The Python wrapper: its structs are those of the header, its answers those of the library, and nothing that goes wrong on one
 side is lost on the other. Ends with Check's line of counts."""
+import ctypes
 import gc
 import os
 import pathlib
@@ -189,6 +190,46 @@ class Typical(unittest.TestCase):
         self.assertEqual([re.sub(number, "#", line) for line in shown], [re.sub(number, "#", line) for line in said.splitlines()])
         np.testing.assert_allclose([float(n) for n in re.findall(number, " ".join(shown))], [float(n) for n in re.findall(number, said)],
                                    rtol=0.05)
+
+
+class Device(unittest.TestCase):
+    """A device that is the host in disguise: addresses with another bit set."""
+    module = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests" / "host_device.so"
+
+    @staticmethod
+    def host(array):
+        address, _ = array.__cuda_array_interface__["data"]
+        count = int(np.prod(array.shape))
+        return np.frombuffer((ctypes.c_float * count).from_address(address ^ (1 << 62)), np.float32).reshape(array.shape)
+
+    def setUp(self):
+        if not self.module.exists():
+            self.skipTest(f"{self.module} has not been built")
+
+    def test_models_on_a_device_fill_y_in_place(self):
+        streams = []
+
+        def model(x, y):
+            streams.append((x.stream, x.device, y.__cuda_array_interface__["typestr"]))
+            self.host(y)[:] = self.host(x)[:, :1]
+
+        with certreg.Estimator(model, 3, 1000, device=0, stream=4711, module=self.module) as e:
+            there = e.certify(ORIGIN, 0.25, 1000, 0.5)
+        with certreg.Estimator(lambda x: x[:, 0], 3, 1000) as e:
+            here = e.certify(ORIGIN, 0.25, 1000, 0.5)
+        self.assertEqual((there.radius, there.prediction), (here.radius, here.prediction))
+        self.assertEqual(set(streams), {(4711, 0, "<f4")})
+
+    def test_what_goes_wrong_on_a_device_is_told(self):
+        with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:
+            with self.assertRaisesRegex(ValueError, "returns None"):
+                e.certify(ORIGIN, 0.25, 1000, 0.5)
+        with certreg.Estimator(lambda x, y: None, 3, 1000, device=0, module=self.module) as e:
+            with self.assertRaisesRegex(certreg.CertregError, "unwritten"):
+                e.certify(ORIGIN, 0.25, 1000, 0.5)
+        with self.assertRaises(certreg.CertregError) as refused:
+            certreg.Estimator(lambda x, y: None, 3, 1000, device=99, module=self.module)
+        self.assertEqual(refused.exception.status, certreg.Status.NO_DEVICE)
 
 
 class Beyond(unittest.TestCase):
