@@ -143,6 +143,7 @@ check-gpu: all $(gpu_programs) ## Test the CUDA backend on a device against the 
 	@$(if $(NVCC),$(OBJ)/gpu/check_gpu,echo 'check-gpu: skipped, no nvcc')
 bench-gpu: all $(gpu_programs) ## Measure the CUDA backend on a device
 	@$(if $(NVCC),$(OBJ)/gpu/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
+	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized

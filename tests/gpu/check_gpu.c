@@ -3,6 +3,7 @@
 #include "../api_kit.h"
 #include "backend/backend.h"
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 void gpu_crash(void *stream);
 
@@ -171,6 +172,47 @@ START_TEST(a_stream_of_the_callers_is_used)
 }
 END_TEST
 
+typedef struct worker {
+    pthread_t thread;
+    double radius;
+} worker;
+
+static void *work(void *of)
+{
+    worker *w = of;
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_backend *own = NULL; /* with a stream of its own */
+    copies c = {0};
+    const certreg_question q = kit_question(0.7);
+    certreg_certificate answer = kit_certificate();
+    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &own)) return NULL;
+    certreg_estimator *e = make(own, &c, 256);
+    for (int i = 0; i < 5; i++) {
+        const float z[INPUTS] = {0.3f, 1};
+        if (certreg_estimator_begin(e, z, 0.5, 3) || certreg_certify(e, NULL, SAMPLES, &q, 1, &answer)) answer.radius = -1;
+    }
+    w->radius = answer.radius;
+    certreg_estimator_destroy(e);
+    certreg_backend_close(own);
+    return NULL;
+}
+
+START_TEST(several_inputs_at_once_on_streams_of_their_own)
+{
+    enum { WORKERS = 4 };
+    copies c = {0};
+    certreg_estimator *e = make(NULL, &c, 256);
+    const certreg_question q = kit_question(0.7);
+    certreg_certificate alone = kit_certificate();
+    worker w[WORKERS] = {{.radius = 0}};
+    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &alone));
+    for (int i = 0; i < WORKERS; i++) ck_assert_int_eq(pthread_create(&w[i].thread, NULL, work, w + i), 0);
+    for (int i = 0; i < WORKERS; i++) pthread_join(w[i].thread, NULL);
+    for (int i = 0; i < WORKERS; i++) ck_assert_double_eq(w[i].radius, alone.radius);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- failures ---------------------------------------------------------------------------------------------------------------------------- */
 START_TEST(host_memory_and_too_much_memory_are_refused)
 {
@@ -215,6 +257,7 @@ int main(void)
     tcase_add_loop_test(typical, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, KIT_ROWS(shapes));
     tcase_add_loop_test(typical, certificates_are_those_of_the_cpu, 0, 4);
     tcase_add_test(typical, a_stream_of_the_callers_is_used);
+    tcase_add_test(typical, several_inputs_at_once_on_streams_of_their_own);
     tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
     tcase_add_test(bad, a_lost_context_is_a_status);
     SRunner *runner = srunner_create(suite);
