@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
     const size_t bytes = blocks * blocks * sizeof *gram;
     void *out = me->room;
     certreg_status status = enter(me);
+    if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_INVALID; /* cuBLAS counts in int */
     if (!status && bytes > ROOM) status = op_alloc(backend, bytes, &out);
     if (!status) status = of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T, (int)blocks, (int)inputs, &one, sums, (int)pitch,
                                                   &zero, out, (int)blocks));
