@@ -36,10 +36,16 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
-# The CUDA module is built where the toolkit is. One binary for Turing to Blackwell, tuned on sm_90.
-NVCC      ?= $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+# The CUDA module is built where nvcc and cuBLAS are. One binary for Turing to Blackwell, as far as this nvcc knows them.
+ifeq ($(origin NVCC),undefined)
+NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
-CUDA_ARCH ?= 75 80 86 89 90 100 120
+ifeq ($(wildcard $(CUDA_HOME)/include/cublas_v2.h),)
+override NVCC :=
+endif
+CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | sed 's/compute_//')))
+CUDA_ARCH := $(CUDA_ARCH)
 module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 
 .PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
@@ -47,7 +53,7 @@ module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 .SECONDARY:
 
 all: lib/libcertreg.a lib/libcertreg.so lib/pkgconfig/certreg.pc $(module) ## Build the libraries into lib/, and the CUDA module where nvcc is
-	@$(if $(NVCC),true,echo 'no nvcc: built without the CUDA module')
+	@$(if $(NVCC),true,echo 'no CUDA toolkit (nvcc, cuBLAS): built without the CUDA module')
 
 # ---- the library ----------------------------------------------------------------------------------------------------------------
 ifeq ($(shell uname -m),x86_64)
