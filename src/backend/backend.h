@@ -62,6 +62,12 @@ struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
 };
 
+/* Whether batches live in memory that the host cannot touch. */
+static inline int cr_backend_is_device(const certreg_backend *backend)
+{
+    return backend->ops->alloc != NULL;
+}
+
 /* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be closed. */
 certreg_backend *cr_backend_default(void);
 

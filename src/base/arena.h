@@ -12,6 +12,12 @@ typedef struct cr_arena {
     int overflow;        /* a size did not fit into size_t */
 } cr_arena;
 
+/* A product that no memory has room for stays one, instead of wrapping round to something small. */
+static inline size_t cr_arena_times(size_t a, size_t b)
+{
+    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
 /* `count` elements of `size` bytes, 64-byte aligned; NULL while counting. */
 static inline void *cr_arena_take(cr_arena *arena, size_t count, size_t size)
 {

@@ -25,14 +25,20 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     return status;
 }
 
+certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+{
+    const cr_inquiry *inquiry = &a->inquiry;
+    double threshold[CR_CONDITIONS];
+    for (int i = 0; i < inquiry->conditions; i++) threshold[i] = inquiry->condition[i].threshold;
+    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
+}
+
 static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
     if (q->promise == CERTREG_PROMISE_TRUE_MEAN)
         return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
-    double threshold[CR_CONDITIONS];
-    for (int i = 0; i < a->inquiry.conditions; i++) threshold[i] = a->inquiry.condition[i].threshold;
-    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)a->inquiry.conditions, cr_inquiry_family(q), radius);
+    return cr_answer_above(bisection, a, radius);
 }
 
 /* ---- the certificate ------------------------------------------------------------------------------------------------------------ */

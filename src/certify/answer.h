@@ -17,6 +17,9 @@ void cr_answer_blank(const certreg_estimator *, const certreg_question *, certre
 certreg_status cr_answer_question(certreg_estimator *, certreg_bisection *, const certreg_question *, int stopped, cr_answer *answer,
                                   certreg_certificate *);
 
+/* The largest radius at which all conditions of a prediction hold, from the bounds that were found. */
+certreg_status cr_answer_above(certreg_bisection *, const cr_answer *, certreg_radius *);
+
 /* ---- reach.c: the inverse question. *from, *to: where T lies over the ball; infinite where nothing is proven. */
 certreg_status cr_reach_find(certreg_estimator *, certreg_bisection *, cr_answer *, double *from, double *to);
 

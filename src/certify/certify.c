@@ -13,7 +13,7 @@ typedef struct job {
     const certreg_question *questions;
     size_t count;
     uint32_t share; /* alpha is divided by it */
-    int stop, failed; /* failed: no question was answered */
+    int stop; /* CERTREG_STOP_..., or CR_STOP_FAILED */
 } job;
 
 /* ---- all questions -------------------------------------------------------------------------------------------------------------- */
@@ -32,12 +32,11 @@ void cr_certify_nothing(const certreg_estimator *e, certreg_status status, int s
     if (!cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", NULL)) write_all(e, status, stop, count, out);
 }
 
-/* Failures of a question are told with its number; the first one is what certify returns. */
-static void keep_first(certreg_estimator *e, certreg_status status, size_t index, size_t count, certreg_error *first)
+void cr_certify_keep_first(const certreg_estimator *e, certreg_status status, const char *what, size_t index, certreg_error *first)
 {
     if (first->status || !status) return;
     *first = e->error;
-    if (count > 1) snprintf(first->text, sizeof first->text, "question %zu: %.200s", index, e->error.text);
+    if (what) snprintf(first->text, sizeof first->text, "%s %zu: %.200s", what, index, e->error.text);
 }
 
 static certreg_status read_question(const job *j, size_t index, certreg_question *q)
@@ -68,7 +67,7 @@ static certreg_status answer_all(const job *j, void *out)
         c.stop = j->stop;
         e->library_seconds += cr_estimator_now() - start;
         c.model_seconds = e->model_seconds, c.library_seconds = e->library_seconds;
-        keep_first(e, c.status, i, j->count, &first);
+        cr_certify_keep_first(e, c.status, j->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write((unsigned char *)out + i * size, size, &c, sizeof c);
     }
     e->error = first; /* an abstention leaves no error behind */
@@ -181,8 +180,8 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
         status = all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples) : stop_of(certreg_estimator_sample(e, 0, samples), &j->stop);
     if (status) {
-        j->failed = 1;
         write_all(j->estimator, status, j->stop, j->count, out);
+        j->stop = CR_STOP_FAILED;
         return status;
     }
     cr_error_clear(&e->error);
@@ -207,8 +206,8 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     certreg_status status = certreg_solver_create(NULL, 0, &solver);
     if (!status) status = certreg_bisection_create(solver, NULL, 0, &j->bisection);
     if (status) {
-        j->failed = 1;
         write_all(j->estimator, status, j->stop, j->count, out);
+        j->stop = CR_STOP_FAILED;
         cr_fail(&j->estimator->error, status, "no memory for a temporary solver");
     } else {
         status = sample_and_answer(j, samples, out);
@@ -232,7 +231,7 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
         return status;
     }
     status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
-    *stop = j.failed ? CR_STOP_FAILED : j.stop;
+    *stop = j.stop;
     return status;
 }
 

@@ -59,13 +59,11 @@ static double largest_tolerance(const certreg_estimator *e, const certreg_questi
 
 static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, double tolerance, int *yes)
 {
-    double threshold[CR_CONDITIONS];
     certreg_radius radius = {.struct_size = sizeof radius};
     cr_inquiry_set_tolerance(e, &a->inquiry, tolerance);
     certreg_status status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    for (int i = 0; i < a->inquiry.conditions; i++) threshold[i] = a->inquiry.condition[i].threshold;
-    status = certreg_bisection_above(bisection, a->bounds, threshold, (size_t)a->inquiry.conditions, a->inquiry.question.family, &radius);
+    status = cr_answer_above(bisection, a, &radius);
     *yes = !status && radius.radius >= a->inquiry.question.at_radius;
     return status == CERTREG_INFEASIBLE ? CERTREG_OK : status;
 }

@@ -2,7 +2,6 @@
 #include "base/structs.h"
 #include "certify/certify.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate) };
 static const size_t most_levels = 1000000;
@@ -32,13 +31,6 @@ static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bis
     return CERTREG_OK;
 }
 
-static void keep_first(certreg_estimator *e, certreg_status status, size_t level, certreg_error *first)
-{
-    if (first->status || !status) return;
-    *first = e->error;
-    snprintf(first->text, sizeof first->text, "noise level %zu: %.200s", level, e->error.text);
-}
-
 certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection, const float *z, const double *sigmas, size_t levels,
                                       uint64_t stream, size_t samples, const certreg_question *questions, size_t count, certreg_certificate *out)
 {
@@ -55,7 +47,7 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *b
         certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + i * count * size);
         certreg_status failed = certreg_estimator_begin(e, z, sigmas[i], stream + i);
         if (!failed) failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
-        keep_first(e, failed, i, &first);
+        cr_certify_keep_first(e, failed, "noise level", i, &first);
         if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
             cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
     }

@@ -12,32 +12,21 @@
 enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
 static const double half_turn = 3.14159265358979323846;
 
-static int on_device(const certreg_backend *backend)
-{
-    return backend->ops->alloc != NULL;
-}
-
-/* A product that no memory has room for stays one, instead of wrapping round to something small. */
-static size_t times(size_t a, size_t b)
-{
-    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
-}
-
 /* A device has x, and a y of its own. */
 static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, int device, cr_buffers *at)
 {
-    at->x = device ? NULL : cr_arena_take(arena, times(model->batch, model->inputs), sizeof(float));
-    at->y_host = cr_arena_take(arena, times(model->batch, columns), sizeof(float));
+    at->x = device ? NULL : cr_arena_take(arena, cr_arena_times(model->batch, model->inputs), sizeof(float));
+    at->y_host = cr_arena_take(arena, cr_arena_times(model->batch, columns), sizeof(float));
     at->y = device ? NULL : at->y_host;
 }
 
 static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
 {
     const size_t weights = device && plan->capacity > CR_TILE ? plan->capacity : CR_TILE;
-    at->sums = cr_arena_take(arena, device ? model->inputs : times(2 * plan->blocks, model->inputs), sizeof(double));
+    at->sums = cr_arena_take(arena, device ? model->inputs : cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, times(2, weights), sizeof(float));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, weights), sizeof(float));
     at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
     at->norms = cr_arena_take(arena, CR_TILE, sizeof(double));
     at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
@@ -48,12 +37,12 @@ static void lay_out_second(cr_arena *arena, const certreg_model *model, const ce
     const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
     at->tile = shape.tile;
     at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
-    for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, times(shape.tile, model->inputs), sizeof(float));
+    for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
     at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
     at->weights = cr_arena_take(arena, plan->capacity, sizeof(float));
     at->sums = cr_arena_take(arena, plan->capacity, sizeof(double));
-    at->matrix = shape.matrix ? cr_arena_take(arena, times(active, active), sizeof(float)) : NULL;
-    at->eigen = shape.matrix ? cr_arena_take(arena, times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
+    at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, active), sizeof(float)) : NULL;
+    at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
 }
 
 static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active, int device,
@@ -68,7 +57,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
     at->centre = cr_arena_take(arena, model->outputs, sizeof(double));
     lay_out_batch(arena, model, columns, device, at);
-    at->record = cr_arena_take(arena, times(plan->capacity, model->outputs), sizeof(float));
+    at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, device, at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, &at->second);
@@ -169,7 +158,7 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     cr_arena arena = {0};
     cr_buffers none;
     cr_arena_take(&arena, 1, sizeof(certreg_estimator));
-    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, on_device(out->backend), &none);
+    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, cr_backend_is_device(out->backend), &none);
     if (arena.overflow)
         return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
                        out->model.batch, out->plan.capacity);
@@ -222,14 +211,14 @@ static certreg_estimator *build(void *memory, const request *r)
     cr_arena arena = {.base = memory};
     certreg_estimator *e = cr_arena_take(&arena, 1, sizeof *e);
     e->backend = r->backend;
-    e->host = on_device(r->backend) ? cr_backend_default() : r->backend;
+    e->host = cr_backend_is_device(r->backend) ? cr_backend_default() : r->backend;
     e->model = r->model;
     e->plan = r->plan;
     e->columns = r->columns;
     e->active = r->active;
     e->owns_memory = !r->plan.memory;
     e->process = (int64_t)getpid();
-    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, on_device(r->backend), &e->at);
+    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, cr_backend_is_device(r->backend), &e->at);
     copy_model(e, r);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
@@ -250,7 +239,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     if (!status) status = take_memory(&r, &memory, &error);
     if (!status) {
         *out = build(memory, &r);
-        if (on_device(r.backend) && (status = cr_device_open(*out))) {
+        if (cr_backend_is_device(r.backend) && (status = cr_device_open(*out))) {
             error = (*out)->error;
             certreg_estimator_destroy(*out);
             *out = NULL;

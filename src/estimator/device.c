@@ -8,18 +8,18 @@ static void lay_out(cr_arena *arena, certreg_estimator *e)
     at->z = cr_arena_take(arena, d, sizeof(float));
     at->step = cr_arena_take(arena, d, sizeof(float));
     at->mask = cr_arena_take(arena, d, sizeof(float));
-    at->x = cr_arena_take(arena, batch <= SIZE_MAX / d ? batch * d : SIZE_MAX, sizeof(float));
-    at->next = cr_arena_take(arena, batch <= SIZE_MAX / d ? batch * d : SIZE_MAX, sizeof(float));
-    at->y = cr_arena_take(arena, batch <= SIZE_MAX / e->columns ? batch * e->columns : SIZE_MAX, sizeof(float));
+    at->x = cr_arena_take(arena, cr_arena_times(batch, d), sizeof(float));
+    at->next = cr_arena_take(arena, cr_arena_times(batch, d), sizeof(float));
+    at->y = cr_arena_take(arena, cr_arena_times(batch, e->columns), sizeof(float));
     if (!cr_estimator_has_gradient(e)) return;
-    at->weights = cr_arena_take(arena, 2 * e->plan.capacity, sizeof(float));
-    at->sums = cr_arena_take(arena, 2 * e->plan.blocks <= SIZE_MAX / d ? 2 * e->plan.blocks * d : SIZE_MAX, sizeof(double));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, e->plan.capacity), sizeof(float));
+    at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
 }
 
-certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
+certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_backend *backend, certreg_status status, const char *what)
 {
     const char *text = NULL;
-    const int32_t code = e->backend->ops->last_code ? e->backend->ops->last_code(e->backend, &text) : 0;
+    const int32_t code = backend->ops->last_code ? backend->ops->last_code(backend, &text) : 0;
     cr_fail(&e->error, status, "the backend failed to %s%s%.150s", what, text ? ": " : "", text ? text : "");
     e->error.model_code = code;
     return status;
@@ -33,14 +33,14 @@ certreg_status cr_device_open(certreg_estimator *e)
     certreg_status status = e->backend->ops->alloc(e->backend, count.used, &e->device_memory);
     if (status) {
         e->device_memory = NULL;
-        cr_estimator_backend_failed(e, status, "take memory");
+        cr_estimator_backend_failed(e, e->backend, status, "take memory");
         return status;
     }
     cr_arena arena = {.base = e->device_memory};
     lay_out(&arena, e);
     e->at.x = e->device.x, e->at.y = e->device.y;
     status = e->backend->ops->store(e->backend, e->device.mask, e->at.mask, e->model.inputs * sizeof *e->at.mask);
-    return status ? cr_estimator_backend_failed(e, status, "take the noise scale") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "take the noise scale") : CERTREG_OK;
 }
 
 void cr_device_close(certreg_estimator *e)
@@ -56,7 +56,7 @@ certreg_status cr_device_begin(certreg_estimator *e)
     e->device.has_next = 0;
     if (!status) status = ops->store(e->backend, e->device.z, e->at.z, bytes);
     if (!status) status = ops->store(e->backend, e->device.step, e->at.step, bytes);
-    return status ? cr_estimator_backend_failed(e, status, "take the input") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "take the input") : CERTREG_OK;
 }
 
 certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
@@ -72,7 +72,7 @@ certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
     } else {
         status = ops->draw(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->x);
     }
-    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
@@ -81,13 +81,13 @@ certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
     certreg_status status = at->has_next ? e->backend->ops->join(e->backend) : CERTREG_OK; /* its memory is drawn upon again */
     if (!status) status = e->backend->ops->draw_ahead(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->next);
     at->next_first = first, at->has_next = !status;
-    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 {
     const certreg_status status = e->backend->ops->fetch(e->backend, e->at.y_host, e->at.y, e->model.batch * e->columns * sizeof *e->at.y);
-    return status ? cr_estimator_backend_failed(e, status, "run the model's work or to give its outputs back") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "run the model's work or to give its outputs back") : CERTREG_OK;
 }
 
 certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
@@ -99,14 +99,14 @@ certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
     for (size_t f = 0; f < s->functions && !status; f++)
         status = ops->store(e->backend, e->device.weights + f * capacity, e->at.weights + f * capacity, count * sizeof(float));
     if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, capacity, e->device.mask, e->device.sums);
-    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_gram(certreg_estimator *e, const cr_sums_job *s, size_t f, double scale)
 {
     const size_t d = e->model.inputs, blocks = e->plan.blocks;
     const certreg_status status = e->backend->ops->gram(e->backend, e->device.sums + f * d, s->functions * d, blocks, d, e->at.gram);
-    if (status) return cr_estimator_backend_failed(e, status, "correlate blocks");
+    if (status) return cr_estimator_backend_failed(e, e->backend, status, "correlate blocks");
     for (size_t i = 0; i < blocks * blocks; i++) e->at.gram[i] *= scale * scale;
     return CERTREG_OK;
 }

@@ -84,12 +84,12 @@ static inline int cr_estimator_has_gradient(const certreg_estimator *e)
 
 static inline int cr_estimator_on_device(const certreg_estimator *e)
 {
-    return e->backend->ops->alloc != NULL;
+    return cr_backend_is_device(e->backend);
 }
 
 /* ---- device.c */
-/* The error of an op, with what the backend knows of it. */
-certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
+/* The error of an op of e->backend or e->host, with what that knows of it. */
+certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_backend *, certreg_status, const char *what);
 
 /* ---- sample.c */
 double cr_estimator_now(void);

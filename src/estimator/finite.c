@@ -7,45 +7,48 @@
 /* Of alpha, what the two ends of the mean take together where the output itself is asked for; the second moment has the rest. */
 static const double ends_share = 0.25;
 
-enum { SQUARES, VALUES };
-
-typedef struct course { /* what is bet upon: (u - centre)^2, or u */
-    const certreg_estimator *e;
-    const cr_inquiry *inquiry;
-    const cr_score *score;
+/* ---- bets ------------------------------------------------------------------------------------------------------------------------- */
+typedef struct main_part { /* of the record: what is bet upon */
+    const cr_sampled *sampled;
     size_t first;
-    double centre;
-    int what;
-} course;
+} main_part;
 
-static double value_at(const void *of, size_t i)
+static double main_value(const void *of, size_t i)
 {
-    const course *c = of;
-    const double u = cr_score_value(c->score, cr_record_value(c->e, c->first + i, (size_t)c->inquiry->question.output));
-    if (c->what == VALUES) return u;
-    return (u - c->centre) * (u - c->centre);
+    const main_part *m = of;
+    return m->sampled->value(m->sampled->of, m->first + i);
 }
 
-static course course_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, int what, double centre)
-{
-    return (course){.e = e, .inquiry = inquiry, .score = score, .centre = centre, .what = what};
-}
-
-static cr_bet bet_on(course *c, double lo, double hi)
+double cr_finite_bound(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_sampled *sampled, size_t first, double lo, double hi,
+                       double alpha, int upper)
 {
     cr_bet bet;
     cr_betting_start(&bet, lo, hi);
-    for (c->first = c->e->noise.centre != 0; c->first < c->inquiry->main_first; c->first++) cr_betting_learn(&bet, value_at(c, 0));
-    return bet;
+    const int anytime = inquiry->question.interval == CERTREG_INTERVAL_ANYTIME;
+    for (size_t i = e->noise.centre != 0; i < inquiry->main_first; i++) cr_betting_learn(&bet, sampled->value(sampled->of, i));
+    const main_part rest = {sampled, first};
+    const cr_series series = {main_value, &rest, inquiry->samples - first};
+    return upper ? cr_betting_upper(&bet, &series, alpha, anytime) : cr_betting_lower(&bet, &series, alpha, anytime);
 }
 
-static double bound(course *c, double lo, double hi, double alpha, int upper)
+typedef struct course { /* u, or (u - centre)^2 */
+    const certreg_estimator *e;
+    const cr_score *score;
+    size_t output;
+    double centre;
+} course;
+
+static double score_at(const void *of, size_t sample)
 {
-    const cr_bet bet = bet_on(c, lo, hi);
-    const int anytime = c->inquiry->question.interval == CERTREG_INTERVAL_ANYTIME;
-    c->first = c->inquiry->main_first;
-    const cr_series series = {value_at, c, c->inquiry->samples - c->inquiry->main_first};
-    return upper ? cr_betting_upper(&bet, &series, alpha, anytime) : cr_betting_lower(&bet, &series, alpha, anytime);
+    const course *c = of;
+    return cr_score_value(c->score, cr_record_value(c->e, sample, c->output));
+}
+
+static double square_at(const void *of, size_t sample)
+{
+    const course *c = of;
+    const double gap = score_at(of, sample) - c->centre;
+    return gap * gap;
 }
 
 /* ---- one bound for mean and variance ---------------------------------------------------------------------------------------------- */
@@ -77,9 +80,10 @@ static double pilot_mean(const certreg_estimator *e, const cr_inquiry *inquiry, 
 static void bound_moment(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double centre, double alpha, certreg_bounds *b)
 {
     const double far = fmax(b->range_hi - centre, centre - b->range_lo), most = far * far * (1 + 4 * DBL_EPSILON);
-    course squares = course_of(e, inquiry, score, SQUARES, centre);
+    const course squares = {e, score, (size_t)inquiry->question.output, centre};
+    const cr_sampled sampled = {square_at, &squares};
     b->moment_centre = centre;
-    b->moment_hi = bound(&squares, 0, most, alpha, 1) * (1 + 4 * DBL_EPSILON);
+    b->moment_hi = cr_finite_bound(e, inquiry, &sampled, inquiry->main_first, 0, most, alpha, 1) * (1 + 4 * DBL_EPSILON);
     b->facts |= CERTREG_MOMENT;
     const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON); /* the mean cannot be farther from the centre */
     b->mean_lo = fmax(b->mean_lo, nextafter(centre - reach, -INFINITY));
@@ -88,10 +92,11 @@ static void bound_moment(const certreg_estimator *e, const cr_inquiry *inquiry, 
 
 static void bound_mean(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double alpha, int both, certreg_bounds *b)
 {
-    course values = course_of(e, inquiry, score, VALUES, 0);
+    const course values = {.e = e, .score = score, .output = (size_t)inquiry->question.output};
+    const cr_sampled sampled = {score_at, &values};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = bound(&values, b->range_lo, b->range_hi, share, 0);
-    if (both) b->mean_hi = bound(&values, b->range_lo, b->range_hi, share, 1);
+    b->mean_lo = cr_finite_bound(e, inquiry, &sampled, inquiry->main_first, b->range_lo, b->range_hi, share, 0);
+    if (both) b->mean_hi = cr_finite_bound(e, inquiry, &sampled, inquiry->main_first, b->range_lo, b->range_hi, share, 1);
 }
 
 /* Who names mean and variance has them bounded together, by one moment; scores even by nothing else, since it bounds their mean as well.

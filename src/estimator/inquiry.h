@@ -57,6 +57,15 @@ int cr_looks_passed(certreg_estimator *, const cr_inquiry *, const cr_condition 
 int cr_looks_hopeless(certreg_estimator *, const cr_inquiry *);
 
 /* ---- finite.c */
+typedef struct cr_sampled { /* a number of each sample, by its place in the record */
+    double (*value)(const void *of, size_t sample);
+    const void *of;
+} cr_sampled;
+
+/* Bound of the mean of numbers in [lo, hi] by betting, for a fixed count or any time as the question says. The pilot only teaches how to
+ * bet; bet upon are the samples from `first` on. */
+double cr_finite_bound(const certreg_estimator *, const cr_inquiry *, const cr_sampled *, size_t first, double lo, double hi, double alpha,
+                       int upper);
 /* Bounds without normality of a score with a finite range: its second moment about a centre from the pilot, or its mean where the facts
  * lack the variance; of the output itself both. */
 void cr_finite_find(const certreg_estimator *, const cr_inquiry *, const cr_score *, uint32_t facts, double alpha, certreg_bounds *out);

@@ -149,7 +149,7 @@ static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *b
         certreg_status status = ops->project(e->host, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
         if (!status && !(*broken = play(e, g, k, first, count)))
             status = ops->replay(e->host, &e->noise, first, count, 1, e->at.weights, CR_TILE, e->at.sums);
-        if (status) return cr_fail(&e->error, status, "the backend failed to replay the noise");
+        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
     }
     if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);
     g->staked += (double)k->count * k->norm;

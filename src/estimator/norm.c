@@ -1,7 +1,6 @@
 /* All outputs as one vector (theory 7): bounds of the trace of their covariance and of the Frobenius norm of the scaled Jacobian. They
  * enter the solver as variance and gradient norm of one function without a range. */
 #include "base/normal.h"
-#include "estimator/betting.h"
 #include "estimator/gradient.h"
 #include "estimator/inquiry.h"
 #include "estimator/moments.h"
@@ -42,15 +41,9 @@ static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, cr_mo
 }
 
 /* ---- without normality ------------------------------------------------------------------------------------------------------------ */
-typedef struct course {
-    const certreg_estimator *e;
-    size_t first;
-} course;
-
-static double value_at(const void *of, size_t i)
+static double square_at(const void *of, size_t sample)
 {
-    const course *c = of;
-    return square_of(c->e, c->first + i);
+    return square_of(of, sample);
 }
 
 static void bound_without_normality(const certreg_estimator *e, const cr_inquiry *inquiry, double alpha, certreg_bounds *b)
@@ -61,12 +54,8 @@ static void bound_without_normality(const certreg_estimator *e, const cr_inquiry
         most += far * far;
     }
     most *= 1 + 1e-12;
-    cr_bet bet;
-    cr_betting_start(&bet, 0, most);
-    for (size_t i = e->noise.centre != 0; i < inquiry->main_first; i++) cr_betting_learn(&bet, square_of(e, i));
-    const course main = {e, first_of(e, inquiry)};
-    const cr_series series = {value_at, &main, inquiry->samples - main.first};
-    b->variance_hi = cr_betting_upper(&bet, &series, alpha, inquiry->question.interval == CERTREG_INTERVAL_ANYTIME) * (1 + 1e-12);
+    const cr_sampled squares = {square_at, e};
+    b->variance_hi = cr_finite_bound(e, inquiry, &squares, first_of(e, inquiry), 0, most, alpha, 1) * (1 + 1e-12);
     b->facts |= CERTREG_VARIANCE;
 }
 

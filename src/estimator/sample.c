@@ -105,7 +105,7 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     if (device) {
         b.stream = e->backend->ops->stream(e->backend);
         status = e->backend->ops->blank(e->backend, e->at.y, rows * e->columns);
-        if (status) return cr_estimator_backend_failed(e, status, "prepare a batch");
+        if (status) return cr_estimator_backend_failed(e, e->backend, status, "prepare a batch");
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
     const double start = cr_estimator_now();
@@ -129,7 +129,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     const float *z = device ? e->device.z : e->at.z, *step = device ? e->device.step : e->at.step;
     const certreg_status status = e->backend->ops->draw(e->backend, &e->noise, z, step, first, count, x);
     if (status == CERTREG_INVALID) return cr_fail(&e->error, status, "x is no memory of device %d", (int)e->backend->ops->device);
-    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
 }
 
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */

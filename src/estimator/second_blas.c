@@ -75,7 +75,7 @@ static certreg_status load(state *s, size_t at, tile *t)
     t->count = left < s->room->tile ? left : s->room->tile;
     const certreg_status status = s->e->host->ops->draw(s->e->host, &s->e->noise, s->room->zero, s->e->at.mask,
                                                            s->job->first + at, t->count, t->rows);
-    if (status) return cr_fail(&s->e->error, status, "the backend failed to replay the noise");
+    if (status) return cr_estimator_backend_failed(s->e, s->e->host, status, "replay the noise");
     leave_out_masked(s->e, t->rows, t->count);
     for (size_t i = 0; i < t->count; i++) {
         t->norms[i] = 0;

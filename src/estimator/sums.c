@@ -9,11 +9,6 @@ static size_t block_length(const certreg_estimator *e, size_t count)
     return count / e->plan.blocks;
 }
 
-static certreg_status failed(certreg_estimator *e, certreg_status status)
-{
-    return cr_fail(&e->error, status, "the backend failed to replay the noise");
-}
-
 /* The power of two at or above the greatest weight of function f. */
 static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
@@ -41,7 +36,7 @@ static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size
         cr_sums_weights(e, s, first + done, count, e->at.weights, CR_TILE);
         const certreg_status status =
             e->host->ops->replay(e->host, &e->noise, first + done, count, s->functions, e->at.weights, CR_TILE, sums);
-        if (status) return failed(e, status);
+        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
     }
     return CERTREG_OK;
 }
@@ -84,7 +79,7 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     for (size_t done = 0; done < count; done += CR_TILE) {
         const size_t n = count - done < CR_TILE ? count - done : CR_TILE;
         status = e->host->ops->project(e->host, &e->noise, first + done, n, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
-        if (status) return failed(e, status);
+        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
         cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
     }
     return CERTREG_OK;
