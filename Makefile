@@ -47,6 +47,7 @@ endif
 CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | sed 's/compute_//')))
 CUDA_ARCH := $(CUDA_ARCH)
 module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
+gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu)
 
 .PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
@@ -130,25 +131,21 @@ $(OBJ)/tests/host_device.so: $(addprefix $(OBJ)/,tests/modules/host_device.o src
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@ -lm
 $(OBJ)/tests/api_device: $(OBJ)/tests/host_device.so
 
-check: all $(programs) examples $(OBJ)/check_engines $(if $(NVCC),$(OBJ)/gpu/check_gpu $(OBJ)/gpu/bench_gpu) ## Build and run every test
+check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
 # With a toolkit these build everywhere; without a device they end with a message.
 cuda_link = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart -lstdc++
-$(OBJ)/tests/gpu/check_gpu.o: ISA = -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
-$(OBJ)/gpu/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/gpu/certreg/libcertreg_cuda.so
+$(OBJ)/tests/gpu/check_gpu.o: ISA = -Itests -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
+$(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) $(cuda_link) $(LIBS)
 $(OBJ)/bench/gpu/bench_gpu.o: ISA = -isystem $(CUDA_HOME)/include
-$(OBJ)/gpu/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/gpu/certreg/libcertreg_cuda.so
+$(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(LIBS)
-$(OBJ)/gpu/certreg/libcertreg_cuda.so: $(OBJ)/certreg/libcertreg_cuda.so
-	@mkdir -p $(@D)
-	@cp $< $@
-gpu_programs := $(if $(NVCC),$(OBJ)/gpu/check_gpu $(OBJ)/gpu/bench_gpu)
 .PHONY: check-gpu bench-gpu
 check-gpu: all $(gpu_programs) ## Test the CUDA backend on a device against the CPU
-	@$(if $(NVCC),$(OBJ)/gpu/check_gpu,echo 'check-gpu: skipped, no nvcc')
+	@$(if $(NVCC),$(OBJ)/check_gpu,echo 'check-gpu: skipped, no nvcc')
 bench-gpu: all $(gpu_programs) ## Measure the CUDA backend on a device
-	@$(if $(NVCC),$(OBJ)/gpu/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
+	@$(if $(NVCC),$(OBJ)/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
 	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
@@ -188,7 +185,7 @@ $(OBJ)/bench/bench_network: $(OBJ)/bench/bench_network.o $(engine_sources:%.c=$(
 $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $< $(OBJ)/libcertreg.a -o $@ $(LIBS)
 
-certificates := $(sort $(wildcard bench/certificates/*.c)) examples/demo/images.c examples/demo/digits.c $(engine_sources)
+certificates := $(sort $(wildcard bench/certificates/*.c)) $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 $(OBJ)/bench/certificates/%.o: ISA = $(shell pkg-config --cflags openblas)
 $(OBJ)/bench_certificates: $(certificates:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) -lz $(LIBS)

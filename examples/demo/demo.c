@@ -24,6 +24,7 @@
 #include "../engines/ort.h"
 #include "../engines/plain.h"
 #include "calls.h"
+#include "environment.h"
 #include "plot.h"
 #include "promises.h"
 
@@ -37,50 +38,18 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const char *text(const char *name, const char *otherwise)
-{
-    const char *value = getenv(name);
-    return value != NULL && value[0] != '\0' ? value : otherwise;
-}
-
-static int whole(const char *name, const char *otherwise, size_t least, size_t most, size_t *out)
-{
-    char *end;
-    const char *value = text(name, otherwise);
-    const unsigned long long v = strtoull(value, &end, 10);
-    *out = (size_t)v;
-    if (*end == '\0' && value[0] != '-' && v >= least && v <= most)
-        return 0;
-    fprintf(stderr, "%s must be a whole number from %zu to %zu, not \"%s\"\n", name, least, most, value);
-    return 1;
-}
-
-static int read_sigmas(struct settings *s)
-{
-    const char *at = text("DEMO_SIGMA", "0.06,0.12,0.25,0.35,0.5,0.75");
-    for (char *end; s->sigmas < MOST_SIGMAS; at = end + 1) {
-        s->sigma[s->sigmas] = strtod(at, &end);
-        if (end == at || !(s->sigma[s->sigmas++] > 0.0) || (*end != ',' && *end != '\0'))
-            break;
-        if (*end == '\0')
-            return 0;
-    }
-    fprintf(stderr, "DEMO_SIGMA must be a list of at most %d positive numbers, with commas between\n", MOST_SIGMAS);
-    return 1;
-}
-
 static int read_settings(struct settings *s)
 {
     size_t threads = 1;
-    s->mnist = text("CERTREG_MNIST", NULL);
-    s->model = text("DEMO_MODEL", "examples/models/rotation.onnx");
-    s->folder = text("DEMO_OUT", "lib/demo");
-    s->engine = text("DEMO_ENGINE", "");
-    if (whole("DEMO_IMAGES", "100", 1, 5000, &s->images) || whole("DEMO_N", "10000", 80, 10000000, &s->samples) ||
-        whole("DEMO_THREADS", "1", 1, 256, &threads))
+    s->mnist = environment_text("CERTREG_MNIST", NULL);
+    s->model = environment_text("DEMO_MODEL", "examples/models/rotation.onnx");
+    s->folder = environment_text("DEMO_OUT", "lib/demo");
+    s->engine = environment_text("DEMO_ENGINE", "");
+    if (environment_whole("DEMO_IMAGES", "100", 1, 5000, &s->images) || environment_whole("DEMO_N", "10000", 80, 10000000, &s->samples) ||
+        environment_whole("DEMO_THREADS", "1", 1, 256, &threads))
         return 1;
     s->threads = (int)threads;
-    return read_sigmas(s);
+    return environment_numbers("DEMO_SIGMA", "0.06,0.12,0.25,0.35,0.5,0.75", MOST_SIGMAS, s->sigma, &s->sigmas);
 }
 
 static int open_engine(struct demo *d)
