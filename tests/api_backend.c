@@ -1,4 +1,5 @@
 /* Opening and closing backends, by the public header alone. */
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <limits.h>
@@ -181,9 +182,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad_input);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -1,6 +1,7 @@
 /* What the tests of the public interface share: a plain model, defaults, and the runner. Only the public header is seen here. */
 #ifndef API_KIT_H
 #define API_KIT_H
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -62,23 +63,5 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
                       (e) ? certreg_estimator_error(e)->text : "");                                                \
     } while (0)
 #define KIT_OK(e, call) KIT_STATUS(e, call, CERTREG_OK)
-
-/* ---- runner ------------------------------------------------------------------------------------------------------------------ */
-static inline TCase *kit_case(Suite *suite, const char *name, double seconds)
-{
-    TCase *added = tcase_create(name);
-    tcase_set_timeout(added, seconds);
-    suite_add_tcase(suite, added);
-    return added;
-}
-
-static inline int kit_run(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
-}
 
 #endif

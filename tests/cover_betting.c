@@ -2,6 +2,7 @@
  * within the range, laws that answer to what was drawn before. Both ends, at a count fixed beforehand and at all counts together. */
 #include "estimator/betting.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -179,9 +180,5 @@ int main(void)
     tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * SIZES);
     tcase_add_test(typical, misses_stay_below_nominal_after_a_misleading_pilot);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -10,6 +10,7 @@
 #include "base/normal.h"
 #include "estimator/inquiry.h"
 #include "support/problems.h"
+#include "support/suite.h"
 
 enum { STEPS = 5, MODELS = 400, SAMPLES = 1500 };
 static const double alpha = 0.1, tolerance = 15, width = 10, turn = 360, radian = 0.017453292519943295;
@@ -261,9 +262,5 @@ int main(void)
     tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance, 0, 2);
     tcase_add_loop_test(typical, radii_exceed_the_true_ones_no_more_often_than_alpha, 0, 7);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return kit_run(suite);
 }

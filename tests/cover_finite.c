@@ -8,6 +8,7 @@
 
 #include "base/binomial.h"
 #include "support/problems.h"
+#include "support/suite.h"
 
 enum { GRID = 20000, CAPACITY = 600, FIXED_RUNS = 1500, ANYTIME_RUNS = 300 };
 static const double range = 100, alpha = 0.1;
@@ -232,9 +233,5 @@ int main(void)
     tcase_add_loop_test(typical, radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 0, 8);
     tcase_add_loop_test(typical, families_without_the_mean_keep_their_promise, 0, 2);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return kit_run(suite);
 }

@@ -7,6 +7,7 @@
 #include "estimator/moments.h"
 #include "support/laws.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -161,9 +162,5 @@ int main(void)
     tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0, LAWS * SIZES * DIMENSIONS);
     tcase_add_loop_test(typical, misses_hold_where_weights_depend_on_all_coordinates, 0, WHOLE);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

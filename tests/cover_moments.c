@@ -4,6 +4,7 @@
 #include "estimator/moments.h"
 #include "support/laws.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -104,9 +105,5 @@ int main(void)
     tcase_add_test(limits, values_too_rare_to_be_seen_are_not_covered);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

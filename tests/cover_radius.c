@@ -7,6 +7,7 @@
 #include "base/normal.h"
 #include "estimator/psi.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -151,9 +152,5 @@ int main(void)
     tcase_add_loop_test(typical, exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 0, 3);
     tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0, LAWS * BUDGETS);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

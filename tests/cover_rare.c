@@ -1,6 +1,7 @@
 /* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge. f is 1 beyond a cut along one
  * coordinate and 0 elsewhere, so that its median is 0 until the shift reaches the cut, and its
  * Huber location below .5 likewise: about the prediction 0 the true radius is known. */
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -75,9 +76,5 @@ int main(void)
     tcase_set_timeout(typical, 120);
     tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0, sizeof laws / sizeof *laws);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -3,6 +3,7 @@
 #include "base/normal.h"
 #include "estimator/second.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -159,9 +160,5 @@ int main(void)
     tcase_set_timeout(typical, 120);
     tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0, (int)(LAWS * SIZES));
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -2,6 +2,7 @@
  *
  * The program brings its own malloc family, which counts and fails on demand. Checkers bring theirs; then there is nothing to test
  * here, and the program says so. */
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <errno.h>
@@ -366,9 +367,5 @@ int main(void)
     tcase_add_test(typical, nothing_allocates_after_create);
     tcase_add_test(limits, nothing_allocates_in_callers_memory);
     tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0, 5);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -2,6 +2,7 @@
  * functions that have the given facts, along growing radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
 #include "base/normal.h"
 #include "support/problems.h"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -224,9 +225,5 @@ int main(void)
     tcase_add_test(limits, bound_never_falls_as_the_radius_grows);
     tcase_add_loop_test(limits, bound_over_a_box_is_the_greatest_inside_it, 0, 120);
     tcase_add_loop_test(limits, no_direction_of_the_gradient_beats_the_aligned_one, 0, 12);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -2,26 +2,13 @@
  * covers every function that has the fact, and it never exceeds what a box of mean and variance around the same functions gives. */
 #include "base/normal.h"
 #include "support/problems.h"
+#include "support/solver_fixture.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { BLOCKS = 12, M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, Q = CERTREG_MOMENT };
-
-static certreg_solver *solver;
-static certreg_bisection *bisection;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
-}
 
 static certreg_shift shift_of(const certreg_bounds *bounds, double r, uint64_t seed)
 {
@@ -355,9 +342,5 @@ int main(void)
     tcase_add_test(tests, bound_grows_with_the_radius_and_shrinks_with_every_fact);
     tcase_add_test(tests, moment_at_a_known_mean_is_a_variance);
     tcase_add_test(tests, radius_is_the_last_at_which_the_bound_holds);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -2,27 +2,14 @@
  * just as far. The latter are made from random multipliers, so that the greatest shift for their own facts is known without a search. */
 #include "base/normal.h"
 #include "support/problems.h"
+#include "support/solver_fixture.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, H = CERTREG_SECOND_ORDER };
 static const double root_half = 0.70710678118654752440;
-
-static certreg_solver *solver;
-static certreg_bisection *bisection;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
-}
 
 static certreg_shift shift_of(const certreg_bounds *bounds, uint32_t family, double r, uint64_t seed)
 {
@@ -245,9 +232,5 @@ int main(void)
     tcase_add_test(tests, second_order_that_says_nothing_changes_nothing);
     tcase_add_test(tests, radius_shrinks_with_the_second_order);
     tcase_add_loop_test(tests, second_orders_that_are_no_bounds_are_refused, 0, 3);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -6,6 +6,7 @@
  * steps and needs no monotonicity. A certified radius may exceed the true one in a share alpha of the records; more than chance
  * allows at one per cent fails. */
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -392,9 +393,5 @@ int main(void)
     tcase_add_loop_test(limits, no_single_input_is_wrong_more_often_than_alpha, 0, FUNCTIONS * STRONGEST);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

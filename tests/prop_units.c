@@ -1,5 +1,6 @@
 /* A certificate must not depend on the unit of the outputs: half-spaces and lines in units from the least to the greatest that
  * float carries, the true radius known. */
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -92,9 +93,5 @@ int main(void)
     tcase_add_loop_test(limits, huber_radius_is_the_same_in_every_unit, 0, UNITS);
     tcase_add_loop_test(limits, widest_huber_score_is_never_certified_too_far, 0, UNITS);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

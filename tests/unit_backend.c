@@ -1,6 +1,8 @@
 /* Contract suite: every instruction-set path and number of threads gives the bits of the plain loops in ref_backend.c. */
 #include "backend/cpu.h"
+#include "support/made_up.h"
 #include "support/ref_backend.h"
+#include "support/suite.h"
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -59,15 +61,10 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, BUSY = 21 /* enough for threads 
 static float *floats(size_t n) { return (float *)calloc(n + 1, sizeof(float)) + 1; }
 static void free_floats(float *a) { free(a - 1); }
 
-/* Numbers of both signs with zeros of both signs among them; those do not repeat with the period of any vector. */
 static float *numbers(size_t n, uint32_t salt)
 {
     float *a = floats(n);
-    for (size_t j = 0; j < n; j++) {
-        const uint32_t h = ((uint32_t)j + salt) * 2654435761u;
-        a[j] = ((float)(h >> 8) / 16777216.0f - 0.5f) * 3.0f;
-        if (h % 7 == 0) a[j] = h % 2 ? 0.0f : -0.0f;
-    }
+    for (size_t j = 0; j < n; j++) a[j] = made_up(j, salt);
     return a;
 }
 
@@ -348,9 +345,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad_input);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

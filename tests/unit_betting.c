@@ -3,6 +3,7 @@
 #include "base/normal.h"
 #include "estimator/betting.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -259,9 +260,5 @@ int main(void)
     tcase_add_test(hostile, pilot_values_outside_the_range_are_left_out);
     tcase_add_test(hostile, bounds_stay_outward_far_from_zero);
     suite_add_tcase(suite, hostile);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -1,6 +1,7 @@
 /* Binomial bounds and Student quantiles against known answers (tests/data/make_binomial.py). */
 #include "base/binomial.h"
 #include "data/binomial.inc"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -171,9 +172,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -1,6 +1,8 @@
 /* The largest radius: closed forms, both questions, outcomes, arrays, and bad input. */
 #include "base/normal.h"
 #include "certreg/certreg.h"
+#include "support/solver_fixture.h"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -10,21 +12,6 @@
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 enum { M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, ALL = M | V | G | R };
-
-static certreg_solver *solver;
-static certreg_bisection *bisection;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
-}
 
 static certreg_bounds known(uint32_t facts, double mean, double variance, double gradient, double lo, double hi)
 {
@@ -513,9 +500,5 @@ int main(void)
     add_typical(add_case(suite, "typical"));
     add_limits(add_case(suite, "limits"));
     add_bad_input(add_case(suite, "bad_input"));
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -1,7 +1,9 @@
 /* The bodies of the CUDA kernels, looped over on the host, give the bits of the seam's specification; error numbers become statuses. */
 #include "backend/cuda/body.h"
 #include "backend/cuda/status.h"
+#include "support/made_up.h"
 #include "support/ref_backend.h"
+#include "support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +22,11 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static float number(size_t j, uint32_t salt)
-{
-    const uint32_t h = ((uint32_t)j + salt) * 2654435761u;
-    return h % 7 == 0 ? (h % 2 ? 0.0f : -0.0f) : ((float)(h >> 8) / 16777216.0f - 0.5f) * 3.0f;
-}
-
-static float *numbers(size_t n, uint32_t salt)
-{
-    float *a = malloc(n * sizeof *a);
-    for (size_t j = 0; j < n; j++) a[j] = number(j, salt);
-    return a;
-}
-
 START_TEST(bodies_of_draw_have_the_bits_of_the_specification)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *z = numbers(d, 1), *step = numbers(d, 2), *x = malloc(d * n * sizeof *x), *want = malloc(d * n * sizeof *want);
+    float *z = made_up_numbers(d, 1), *step = made_up_numbers(d, 2), *x = malloc(d * n * sizeof *x), *want = malloc(d * n * sizeof *want);
     certreg_backend *ref = ref_backend();
     ck_assert_int_eq(ref->ops->draw(ref, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
     for (size_t i = 0; i < n; i++)
@@ -56,7 +45,7 @@ START_TEST(bodies_of_block_sums_have_the_bits_of_the_specification)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
     const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *weights = numbers(2 * stride, 3);
+    float *weights = made_up_numbers(2 * stride, 3);
     double *sums = calloc(2 * d, sizeof *sums), *want = calloc(2 * d, sizeof *want);
     certreg_backend *ref = ref_backend();
     for (size_t functions = 1; functions <= 2; functions++) {
@@ -103,9 +92,5 @@ int main(void)
     tcase_add_loop_test(typical, bodies_of_block_sums_have_the_bits_of_the_specification, 0, SHAPES);
     tcase_add_test(typical, error_numbers_become_statuses);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return kit_run(suite);
 }

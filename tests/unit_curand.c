@@ -8,6 +8,7 @@
 /* after the lanes */
 #include "backend/backend.h"
 #include "backend/normal4.h"
+#include "support/suite.h"
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -123,9 +124,5 @@ int main(void)
     tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
     tcase_add_test(typical, backend_draws_the_normals_of_curand);
     suite_add_tcase(suite, typical);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -2,6 +2,7 @@
 #include "base/binomial.h"
 #include "estimator/gradient.h"
 #include "support/simulate.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -177,9 +178,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

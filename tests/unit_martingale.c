@@ -2,6 +2,7 @@
 #include "base/normal.h"
 #include "certreg/certreg.h"
 #include "estimator/martingale.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -232,9 +233,5 @@ int main(void)
     tcase_add_test(limits, bounds_say_nothing_without_a_range);
     tcase_add_test(limits, outputs_that_failed_count_as_the_least_score);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

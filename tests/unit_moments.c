@@ -1,6 +1,7 @@
 /* Moments and their asymptotic interval: exact sums on small tables, limits, and what abstains. */
 #include "base/normal.h"
 #include "estimator/moments.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -184,9 +185,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

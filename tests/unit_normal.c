@@ -1,6 +1,7 @@
 /* The normal distribution against known answers (tests/data/make_normal.py). */
 #include "base/normal.h"
 #include "data/normal.inc"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -120,9 +121,5 @@ static Suite *normal_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(normal_suite());
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(normal_suite());
 }

@@ -3,6 +3,7 @@
 /* after the lanes */
 #include "backend/backend.h"
 #include "backend/normal4.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -193,9 +194,5 @@ int main(void)
     tcase_add_test(limits, ends_of_the_range_are_the_ends_of_the_radius);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

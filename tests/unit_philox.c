@@ -1,5 +1,6 @@
 /* Philox4x32-10 against the known answers published with Random123, and its layout of seed, stream and block. */
 #include "backend/philox.h"
+#include "support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -76,9 +77,5 @@ int main(void)
     tcase_add_test(limits, carry_reaches_the_upper_half_of_the_index);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

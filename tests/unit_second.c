@@ -1,5 +1,6 @@
 /* The statistics of the second order against plain loops over pairs and a matrix written down, both ways of computation; memory. */
 #include "estimator/second.h"
+#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -285,9 +286,5 @@ int main(void)
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return kit_run(suite);
 }

@@ -1,6 +1,7 @@
 /* The worst shift: known values, closed forms, every limit by name, and bad input. */
 #include "base/normal.h"
 #include "certreg/certreg.h"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -593,9 +594,5 @@ int main(void)
     add_typical(add_case(suite, "typical"));
     add_limits(add_case(suite, "limits"));
     add_bad_input(add_case(suite, "bad_input"));
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

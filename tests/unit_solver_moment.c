@@ -1,5 +1,7 @@
 /* The second moment about a centre: closed forms, families, limits by name, and bad input. */
 #include "certreg/certreg.h"
+#include "support/solver_fixture.h"
+#include "support/suite.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -9,21 +11,6 @@
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 enum { M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, Q = CERTREG_MOMENT };
-
-static certreg_solver *solver;
-static certreg_bisection *bisection;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
-}
 
 static certreg_bounds known(uint32_t facts)
 {
@@ -277,9 +264,5 @@ int main(void)
     tcase_add_test(limits, no_mean_within_the_moment_is_infeasible);
     tcase_add_test(bad, bad_field_is_named);
     tcase_add_test(bad, extreme_numbers_neither_overflow_into_a_bound_nor_vanish);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return kit_run(suite);
 }

@@ -1,6 +1,7 @@
 /* The CUDA backend on a real device: the seam's contract bit by bit against the CPU, certificates against the CPU's, and failures. Ends
  * at once, with a message, where there is no device. */
-#include "../api_kit.h"
+#include "api_kit.h"
+#include "support/made_up.h"
 #include "backend/backend.h"
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -23,19 +24,6 @@ static const struct {
     {8, 0xFFFFFFF0u, 64, 0, 27, 28}, {4, UINT64_MAX - 99, 100, 0, 29, 30},
 };
 
-static float number(size_t j, uint32_t salt)
-{
-    const uint32_t h = ((uint32_t)j + salt) * 2654435761u;
-    return h % 7 == 0 ? (h % 2 ? 0.0f : -0.0f) : ((float)(h >> 8) / 16777216.0f - 0.5f) * 3.0f;
-}
-
-static float *numbers(size_t n, uint32_t salt)
-{
-    float *a = malloc(n * sizeof *a);
-    for (size_t j = 0; j < n; j++) a[j] = number(j, salt);
-    return a;
-}
-
 static void *over(const void *host, size_t bytes)
 {
     void *there = NULL;
@@ -48,7 +36,7 @@ START_TEST(draws_have_the_bits_of_the_cpu)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *z = numbers(d, 1), *step = numbers(d, 2), *want = malloc(n * d * sizeof *want), *got = malloc(n * d * sizeof *got);
+    float *z = made_up_numbers(d, 1), *step = made_up_numbers(d, 2), *want = malloc(n * d * sizeof *want), *got = malloc(n * d * sizeof *got);
     certreg_backend *cpu = cr_backend_default();
     float *z_there = over(z, d * sizeof *z), *step_there = over(step, d * sizeof *step), *x = over(NULL, (n * d + 1) * sizeof *x);
     ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
@@ -67,7 +55,7 @@ START_TEST(block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly)
     enum { BLOCKS = 10 };
     const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS, stride = count + 3;
     const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *weights = numbers(2 * stride, 3), *mask = malloc(d * sizeof *mask);
+    float *weights = made_up_numbers(2 * stride, 3), *mask = malloc(d * sizeof *mask);
     double *want = calloc(2 * BLOCKS * d, sizeof *want), *got = malloc(2 * BLOCKS * d * sizeof *got), gram[BLOCKS * BLOCKS];
     certreg_backend *cpu = cr_backend_default();
     for (size_t j = 0; j < d; j++) mask[j] = d < 5 || j % 5 != 3;

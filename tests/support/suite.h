@@ -1,0 +1,23 @@
+/* A test program's last lines: cases with a timeout, and the run of all of them. */
+#ifndef TESTS_SUITE_H
+#define TESTS_SUITE_H
+#include <check.h>
+
+static inline TCase *kit_case(Suite *suite, const char *name, double seconds)
+{
+    TCase *added = tcase_create(name);
+    tcase_set_timeout(added, seconds);
+    suite_add_tcase(suite, added);
+    return added;
+}
+
+static inline int kit_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
+
+#endif
