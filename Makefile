@@ -125,18 +125,34 @@ deps: ## Install what is missing (Debian packages; ONNX Runtime for the demo fro
 $(OBJ)/tests/api_%: $(OBJ)/tests/api_%.o $(OBJ)/libcertreg.so
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(CHECK_LIBS) $(LIBS)
 $(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
-	$(CC) $(CFLAGS_ALL) $< $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
+	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
 $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
-$(OBJ)/tests/host_device.so: $(addprefix $(OBJ)/,tests/modules/host_device.o src/base/error.o src/base/structs.o)
-	$(CC) $(CFLAGS_ALL) -shared $^ -o $@ -lm
-$(OBJ)/tests/api_device: $(OBJ)/tests/host_device.so
+# The CUDA module, kernels and all, on a device that is emulated on the host (tests/emulated); the toolkit is not needed for it.
+emulated := $(OBJ)/tests/libemulated_cuda.so $(OBJ)/tests/emulated_module.so
+$(OBJ)/tests/emulated/%.o: ISA := -Itests/emulated -fvisibility=default
+$(OBJ)/tests/emulated/module.o: src/backend/cuda/module.c
+	@mkdir -p $(@D)
+	$(CC) -Itests/emulated $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(OBJ)/tests/emulated/kernels.o: src/backend/cuda/kernels.cu
+	@mkdir -p $(@D)
+	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
+$(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o launch.o blas.o)
+	$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $^ -o $@ -lpthread
+$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
+	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
+$(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o $(emulated)
+$(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
+	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
+$(OBJ)/tests/api_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
+$(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) $(LIBS)
 
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
 # With a toolkit these build everywhere; without a device they end with a message.
 cuda_link = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart -lstdc++
 $(OBJ)/tests/gpu/check_gpu.o: ISA = -Itests -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
-$(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
+$(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) $(cuda_link) $(LIBS)
 $(OBJ)/bench/gpu/bench_gpu.o: ISA = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so

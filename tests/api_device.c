@@ -1,18 +1,27 @@
-/* Estimators on a device with memory of its own, by a module whose device is the host in disguise (tests/modules): the model gets
- * addresses of the device and a stream, certificates are those of the CPU, and every failure is a status. */
+/* Estimators on a device with memory of its own: the CUDA module, kernels and all, on a device that is emulated on the host
+ * (emulated/emulated.h). The model gets the device's addresses and a stream, certificates are those of the CPU, and every failure is
+ * a status. */
 #include "api_kit.h"
-#include "modules/host_device.h"
+#include "emulated.h"
+#include <pthread.h>
 #include <unistd.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
-static int somewhere; /* its address serves as a stream */
 
 /* ---- the model -------------------------------------------------------------------------------------------------------------------- */
 typedef struct surface {
-    size_t calls, fail_at, skip_at;
+    size_t calls, fail_at, skip_at, crash_at, cancel_at;
+    certreg_estimator *cancelled;
     int strange; /* a batch was not what a device's is */
 } surface;
+
+typedef struct task { /* the model's work on one batch */
+    size_t rows, inputs, columns, skip;
+    const float *x;
+    float *y;
+    surface *s;
+} task;
 
 static void compute(const float *x, size_t inputs, float *y)
 {
@@ -20,42 +29,71 @@ static void compute(const float *x, size_t inputs, float *y)
     y[1] = 0.3f * x[inputs - 1] - 0.2f * x[4] * x[5];
 }
 
-static int on_host(void *user, const certreg_batch *b)
+static void work(void *with)
 {
-    surface *s = user;
-    if (++s->calls == s->fail_at) return 17;
-    for (size_t i = 0; i < b->rows; i++)
-        if (s->calls != s->skip_at || i != 5) compute(b->x + i * b->inputs, b->inputs, b->y + i * b->columns);
-    return 0;
+    const task *t = with;
+    for (size_t i = 0; i < t->rows * t->columns; i++) t->s->strange |= !isnan(t->y[i]);
+    for (size_t i = 0; i < t->rows; i++)
+        if (i != t->skip) compute(t->x + i * t->inputs, t->inputs, t->y + i * t->columns);
 }
 
+static task task_of(surface *s, const certreg_batch *b)
+{
+    if (++s->calls == s->cancel_at) certreg_estimator_cancel(s->cancelled);
+    return (task){b->rows, b->inputs, b->columns, s->calls == s->skip_at ? 5 : SIZE_MAX, b->x, b->y, s};
+}
+
+static int on_host(void *user, const certreg_batch *b)
+{
+    task t = task_of(user, b);
+    work(&t);
+    return t.s->calls == t.s->fail_at ? 17 : 0;
+}
+
+/* As a kernel: enqueued, and no waiting. */
 static int on_device(void *user, const certreg_batch *b)
 {
     surface *s = user;
-    s->strange |= b->device != HOST_DEVICE && b->device != HOST_DEVICE_FAILING;
-    s->strange |= !host_device_has(b->x) || !host_device_has(b->y) || b->stream != &somewhere || (uintptr_t)b->x % 64 != 0;
-    certreg_batch there = *b;
-    there.x = host_device_address((void *)(uintptr_t)b->x), there.y = host_device_address(b->y);
-    for (size_t i = 0; i < b->rows * b->columns; i++) s->strange |= !isnan(there.y[i]);
-    return on_host(user, &there);
+    struct cudaPointerAttributes x, y;
+    task *t = malloc(sizeof *t);
+    *t = task_of(s, b);
+    const int before = emulated()->calls; /* what the model does is not counted as the library's */
+    const int fail_at = emulated()->fail_at;
+    emulated()->fail_at = 0;
+    int device = -1;
+    cudaGetDevice(&device);
+    s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice || x.device != b->device || (uintptr_t)b->x % 64 != 0;
+    s->strange |= cudaPointerGetAttributes(&y, b->y) || y.type != cudaMemoryTypeDevice || y.device != b->device;
+    cudaSetDevice(b->device);
+    const int refused = (int)emulated_enqueue(b->stream, work, t, free);
+    if (s->calls == s->crash_at) emulated_crash(b->stream);
+    cudaSetDevice(device);
+    emulated()->calls = before, emulated()->fail_at = fail_at;
+    return refused ? refused : s->calls == s->fail_at ? 17 : 0;
 }
 
 /* ---- backends ----------------------------------------------------------------------------------------------------------------------- */
-static const char *module_path(void)
+static const char *path_of(const char *name, char path[4096])
 {
-    static char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    const ssize_t length = readlink("/proc/self/exe", path, 4000);
     ck_assert_int_gt((int)length, 0);
     path[length] = 0;
-    strcpy(strrchr(path, '/'), "/host_device.so");
+    strcpy(strrchr(path, '/') + 1, name);
     return path;
 }
 
-static certreg_backend *open_device(int32_t number)
+static certreg_status try_device(int32_t number, void *stream, certreg_error *why, certreg_backend **out)
 {
-    certreg_error why = {.struct_size = sizeof why};
+    char path[4096];
+    *why = (certreg_error){.struct_size = sizeof *why};
+    return certreg_backend_open_cuda(number, stream, path_of("emulated_module.so", path), why, out);
+}
+
+static certreg_backend *open_device(int32_t number, void *stream)
+{
+    certreg_error why;
     certreg_backend *backend = NULL;
-    ck_assert_msg(!certreg_backend_open_cuda(number, &somewhere, module_path(), &why, &backend), "%s", why.text);
+    ck_assert_msg(!try_device(number, stream, &why, &backend), "%s", why.text);
     return backend;
 }
 
@@ -67,12 +105,25 @@ static certreg_model model_of(surface *s, int device)
     return m;
 }
 
+static certreg_plan plan_of(size_t samples)
+{
+    certreg_plan p = kit_plan(samples);
+    p.facts = CERTREG_FAMILY_ECGM;
+    return p;
+}
+
 static certreg_estimator *make(certreg_backend *backend, surface *s)
 {
     const certreg_model m = model_of(s, backend != NULL);
-    certreg_plan p = kit_plan(SAMPLES);
-    p.facts = CERTREG_FAMILY_ECGM;
+    const certreg_plan p = plan_of(SAMPLES);
     return kit_create(backend, &m, &p);
+}
+
+static void close_all(certreg_estimator *e, certreg_backend *backend)
+{
+    certreg_estimator_destroy(e);
+    certreg_backend_close(backend);
+    ck_assert_int_eq(emulated()->objects, 0);
 }
 
 /* ---- what is asked -------------------------------------------------------------------------------------------------------------------- */
@@ -101,33 +152,64 @@ static void ask(certreg_estimator *e, size_t samples, certreg_certificate c[ASKE
     KIT_OK(e, certreg_certify(e, NULL, samples, q, ASKED, c));
 }
 
+/* Work may run as late as somebody waits for it, at once, or that of the library's side stream at once and the caller's late. */
 START_TEST(certificates_of_a_device_are_those_of_the_cpu)
 {
     surface here = {0}, there = {0};
-    certreg_backend *backend = open_device(HOST_DEVICE);
+    cudaStream_t stream = NULL;
+    emulated()->at_once = _i == 1;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    emulated()->at_once = _i != 0;
+    certreg_backend *backend = open_device(0, stream);
     certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
-    for (uint64_t stream = 0; stream < 2; stream++) {
+    const size_t taken = emulated()->taken;
+    for (uint64_t number = 0; number < 2; number++) {
         certreg_certificate a[ASKED], b[ASKED];
-        KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, stream));
-        KIT_OK(device, certreg_estimator_begin(device, where, 0.3, stream));
+        KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, number));
+        KIT_OK(device, certreg_estimator_begin(device, where, 0.3, number));
         ask(cpu, SAMPLES, a), ask(device, SAMPLES, b);
         for (int i = 0; i < ASKED; i++) {
             ck_assert_double_gt(a[i].radius, 0);
             ck_assert_msg(fabs(a[i].radius - b[i].radius) <= 1e-9 * a[i].radius, "question %d: %.17g, on the CPU %.17g", i, b[i].radius, a[i].radius);
-            if (i != CERTREG_OUTPUT_NORM) ck_assert(a[i].prediction == b[i].prediction || isnan(a[i].prediction));
+            ck_assert(a[i].prediction == b[i].prediction || isnan(a[i].prediction));
         }
     }
     ck_assert_uint_eq(here.calls, there.calls);
     ck_assert(!there.strange);
+    ck_assert_uint_eq(emulated()->most_taken, taken); /* nothing is taken after create */
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(device);
     certreg_backend_close(backend);
+    ck_assert_int_eq(emulated()->objects, 1);
+    ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
+}
+END_TEST
+
+START_TEST(little_crosses_the_bus)
+{
+    enum { WIDE = 784, MANY = 10000 };
+    static float z[WIDE];
+    surface there = {0};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_model m = kit_model(on_device, &there, WIDE, 2);
+    const certreg_plan p = kit_plan(MANY);
+    certreg_question q = kit_question(0.3);
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *e = kit_create(backend, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
+    q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    const size_t before = emulated()->to_device + emulated()->to_host, outputs = MANY * 2 * sizeof(float);
+    KIT_OK(e, certreg_certify(e, NULL, MANY, &q, 1, &c));
+    ck_assert_double_gt(c.radius, 0);
+    ck_assert_uint_gt(emulated()->to_host, outputs);
+    ck_assert_uint_lt(emulated()->to_device + emulated()->to_host - before - outputs, 1 << 20);
+    close_all(e, backend);
 }
 END_TEST
 
 START_TEST(records_of_a_device_are_those_of_the_cpu)
 {
     surface here = {0}, there = {0};
-    certreg_backend *backend = open_device(HOST_DEVICE);
+    certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
     unsigned char a[4 * OUTPUTS * SAMPLES + 256], b[sizeof a];
     size_t bytes_a = sizeof a, bytes_b = sizeof b;
@@ -144,70 +226,156 @@ START_TEST(records_of_a_device_are_those_of_the_cpu)
     ck_assert_uint_eq(bytes_a, bytes_b);
     ck_assert_mem_eq(a, b, bytes_a);
     ck_assert_uint_eq(there.calls, 7);
-    certreg_estimator_destroy(cpu), certreg_estimator_destroy(device);
-    certreg_backend_close(backend);
+    certreg_estimator_destroy(cpu);
+    close_all(device, backend);
 }
 END_TEST
 
 START_TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
 {
     surface there = {0};
-    certreg_backend *backend = open_device(HOST_DEVICE);
+    cudaStream_t stream = NULL;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    certreg_backend *backend = open_device(0, stream);
     certreg_estimator *cpu = make(NULL, &there), *device = make(backend, &there);
     float a[3 * INPUTS], b[3 * INPUTS];
+    void *x = NULL, *elsewhere = NULL;
+    ck_assert_int_eq(cudaMalloc(&x, sizeof b), 0);
+    ck_assert_int_eq(cudaSetDevice(2), 0);
+    ck_assert_int_eq(cudaMalloc(&elsewhere, sizeof b), 0);
     KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
     KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
     KIT_OK(cpu, certreg_estimator_draw(cpu, 4, 3, a));
-    KIT_OK(device, certreg_estimator_draw(device, 4, 3, host_device_address(b)));
+    KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
+    void *const wrong[] = {b, elsewhere};
+    for (int i = 0; i < 2; i++) {
+        KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, wrong[i]), CERTREG_INVALID);
+        ck_assert_ptr_nonnull(strstr(certreg_estimator_error(device)->text, "x is no memory of device 0"));
+    }
+    KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
+    ck_assert_int_eq(cudaSetDevice(0), 0);
+    ck_assert_int_eq(cudaMemcpyAsync(b, x, sizeof b, cudaMemcpyDeviceToHost, stream), 0);
+    ck_assert_int_eq(cudaStreamSynchronize(stream), 0);
     ck_assert_mem_eq(a, b, sizeof a);
-    KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, b), CERTREG_INVALID);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(device)->text, "x is no memory of device 0"));
-    KIT_OK(device, certreg_estimator_draw(device, 4, 3, host_device_address(b)));
-    certreg_estimator_destroy(cpu), certreg_estimator_destroy(device);
-    certreg_backend_close(backend);
+    KIT_OK(device, certreg_estimator_draw(device, 0, 0, NULL));
+    ck_assert(!cudaFree(x) && !cudaFree(elsewhere));
+    ck_assert_int_eq(cudaStreamDestroy(stream), 0);
+    certreg_estimator_destroy(cpu);
+    close_all(device, backend);
 }
 END_TEST
 
+START_TEST(the_calling_threads_device_stays_current)
+{
+    surface there = {0};
+    int now = -1;
+    ck_assert_int_eq(cudaSetDevice(1), 0);
+    certreg_backend *backend = open_device(2, NULL);
+    ck_assert(!cudaGetDevice(&now) && now == 1);
+    certreg_estimator *e = make(backend, &there);
+    certreg_certificate c[ASKED];
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    ck_assert(!cudaGetDevice(&now) && now == 1);
+    ask(e, SAMPLES, c);
+    ck_assert(!there.strange && !cudaGetDevice(&now) && now == 1);
+    close_all(e, backend);
+    ck_assert(!cudaGetDevice(&now) && now == 1);
+}
+END_TEST
+
+START_TEST(cancelling_and_deadlines_hold_between_batches)
+{
+    surface there = {.cancel_at = 4};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &there);
+    there.cancelled = e;
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_CANCELLED);
+    ck_assert_uint_eq(there.calls, 4);
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES)); /* the batch that was drawn ahead is still good */
+    ck_assert_uint_eq(there.calls, SAMPLES / BATCH);
+    certreg_estimator_set_deadline(e, 1e-9);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEADLINE);
+    close_all(e, backend);
+}
+END_TEST
+
+typedef struct thread {
+    pthread_t id;
+    double radius;
+} thread;
+
+static void *certify_alone(void *of)
+{
+    thread *t = of;
+    surface there = {0};
+    certreg_error why;
+    certreg_backend *backend = NULL;
+    const certreg_model m = model_of(&there, 1);
+    const certreg_plan p = plan_of(SAMPLES);
+    const certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *e = NULL;
+    if (try_device(0, NULL, &why, &backend) || certreg_estimator_create(backend, &m, &p, &why, &e)) return NULL;
+    if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange) t->radius = c.radius;
+    certreg_estimator_destroy(e);
+    certreg_backend_close(backend);
+    return NULL;
+}
+
+START_TEST(several_inputs_at_once_on_streams_of_their_own)
+{
+    enum { THREADS = 4 };
+    thread t[THREADS] = {{.radius = 0}}, alone = {.radius = 0};
+    certify_alone(&alone);
+    ck_assert_double_gt(alone.radius, 0);
+    for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&t[i].id, NULL, certify_alone, t + i), 0);
+    for (int i = 0; i < THREADS; i++) pthread_join(t[i].id, NULL);
+    for (int i = 0; i < THREADS; i++) ck_assert_double_eq(t[i].radius, alone.radius);
+    ck_assert_int_eq(emulated()->objects, 0);
+}
+END_TEST
+
+/* ---- failures --------------------------------------------------------------------------------------------------------------------------- */
 START_TEST(failures_of_the_model_are_told_as_on_the_cpu)
 {
     surface there = {.fail_at = 3, .skip_at = 5};
-    certreg_backend *backend = open_device(HOST_DEVICE);
+    certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_MODEL_FAILED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_MODEL_FAILED); /* with work in flight */
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 17);
     ck_assert_int_eq(certreg_estimator_error(e)->sample, 2 * BATCH);
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_NOT_FINITE); /* a row left out */
     ck_assert_int_eq(certreg_estimator_error(e)->row, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
+    close_all(e, backend);
 }
 END_TEST
 
 START_TEST(a_device_without_memory_is_a_status_at_create)
 {
     surface there = {0};
-    certreg_backend *backend = open_device(HOST_DEVICE_SMALL);
+    certreg_backend *backend = open_device(EMULATED_SMALL, NULL);
     certreg_model m = model_of(&there, 1);
-    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_plan p = kit_plan(SAMPLES);
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = (certreg_estimator *)&there;
     m.batch = 8000;
     ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &e), CERTREG_NO_MEMORY);
     ck_assert_ptr_null(e);
     ck_assert_msg(strstr(why.text, "out of memory") && why.model_code == 2, "%s", why.text);
-    m.batch = 10;
-    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &e), CERTREG_OK);
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
+    m.batch = 10, p.capacity = 1000, p.facts = CERTREG_FAMILY_ECM;
+    ck_assert_msg(!certreg_estimator_create(backend, &m, &p, &why, &e), "%s", why.text);
+    close_all(e, backend);
 }
 END_TEST
 
 START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 {
-    surface there = {0};
-    certreg_backend *backend = open_device(HOST_DEVICE_FAILING);
+    surface there = {.crash_at = 3};
+    certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
@@ -225,32 +393,90 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 }
 END_TEST
 
+/* From open to close, with every call of the runtime failing once: memory, another error, a lost device. */
+static certreg_status whole_life(certreg_certificate c[ASKED])
+{
+    surface there = {0};
+    certreg_error why;
+    certreg_backend *backend = NULL;
+    const certreg_model m = model_of(&there, 1);
+    const certreg_plan p = plan_of(700);
+    certreg_estimator *e = NULL;
+    certreg_question q[2] = {kit_question(0.6), kit_question(0.6)};
+    q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    c[0] = kit_certificate();
+    certreg_status status = try_device(0, NULL, &why, &backend);
+    if (!status) status = certreg_estimator_create(backend, &m, &p, &why, &e);
+    if (status) ck_assert_msg(*why.text && why.status == status, "%s", why.text);
+    if (!status) status = certreg_estimator_begin(e, where, 0.3, 0);
+    if (!status) status = certreg_certify(e, NULL, 700, q, 2, c);
+    if (e && status) ck_assert_int_eq(certreg_estimator_error(e)->status, status);
+    certreg_estimator_destroy(e);
+    certreg_backend_close(backend);
+    return status;
+}
+
+START_TEST(every_call_that_fails_is_a_status)
+{
+    static const int codes[] = {2, 1, 719};
+    certreg_certificate right[ASKED], c[ASKED];
+    emulated_reset();
+    ck_assert_int_eq(whole_life(right), CERTREG_OK);
+    ck_assert_double_gt(right[0].radius, 0);
+    const int calls = emulated()->calls;
+    int failed = 0;
+    ck_assert_int_gt(calls, 50);
+    for (int n = 1; n <= calls; n++) {
+        emulated_reset();
+        emulated()->fail_at = n, emulated()->fail_code = codes[_i];
+        c[0] = c[1] = kit_certificate();
+        const certreg_status status = whole_life(c);
+        failed += status != CERTREG_OK;
+        for (int i = 0; i < 2; i++)
+            ck_assert_msg(status ? c[i].radius == 0 : c[i].radius == right[i].radius, "call %d: status %d, radius %.17g", n, (int)status, c[i].radius);
+        ck_assert_msg(emulated()->objects == 0, "call %d: %d objects stayed", n, emulated()->objects);
+    }
+    ck_assert_int_ge(failed, calls - 20); /* those of closing are no one's loss */
+}
+END_TEST
+
 START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
 {
-    certreg_error why = {.struct_size = sizeof why};
+    certreg_error why;
     certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open_cuda(HOST_DEVICES, NULL, module_path(), &why, &backend), CERTREG_NO_DEVICE);
+    char path[4096];
+    ck_assert_int_eq(try_device(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_NO_DEVICE);
     ck_assert_int_eq(why.model_code, 101);
-    ck_assert_int_eq(certreg_backend_open_cuda(HOST_DEVICE_OLD, NULL, module_path(), &why, &backend), CERTREG_VERSION);
     ck_assert_ptr_null(backend);
-    char path[4096]; /* a shared object that is no module */
-    snprintf(path, sizeof path, "%s", module_path());
-    strcpy(strrchr(path, '/'), "/../libcertreg.so");
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path, &why, &backend), CERTREG_NO_BACKEND);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_of("old_module.so", path), &why, &backend), CERTREG_VERSION);
+    ck_assert_ptr_null(backend);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_of("../libcertreg.so", path), &why, &backend), CERTREG_NO_BACKEND); /* no module */
     ck_assert_ptr_nonnull(strstr(why.text, "is no module"));
 }
 END_TEST
 
+static void as_new(void)
+{
+    emulated_reset();
+    cudaSetDevice(0);
+}
+
 int main(void)
 {
     Suite *suite = suite_create("devices");
-    TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 60);
-    tcase_add_test(typical, certificates_of_a_device_are_those_of_the_cpu);
+    TCase *typical = kit_case(suite, "typical", 120), *bad = kit_case(suite, "bad_input", 120);
+    tcase_add_checked_fixture(typical, as_new, NULL), tcase_add_checked_fixture(bad, as_new, NULL);
+    tcase_add_loop_test(typical, certificates_of_a_device_are_those_of_the_cpu, 0, 3);
+    tcase_add_test(typical, little_crosses_the_bus);
     tcase_add_test(typical, records_of_a_device_are_those_of_the_cpu);
     tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);
+    tcase_add_test(typical, the_calling_threads_device_stays_current);
+    tcase_add_test(typical, cancelling_and_deadlines_hold_between_batches);
+    tcase_add_test(typical, several_inputs_at_once_on_streams_of_their_own);
     tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
     tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
     tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);
+    tcase_add_loop_test(bad, every_call_that_fails_is_a_status, 0, 3);
     tcase_add_test(bad, devices_that_are_not_there_and_modules_of_other_versions_are_refused);
     return kit_run(suite);
 }

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 2u
+#define CR_BACKEND_API 3u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
+#define CR_PROJECT_SUMS 16u
+#define CR_PROJECT_PIECE 256u
 
 /* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it is number
  * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
@@ -19,9 +21,8 @@ typedef struct cr_noise {
     int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
 
-/* A device has memory of its own: z, step, mask, x, y, block weights and block sums live there; small vectors (weights, sums, direction
- * of replay and project; dots, norms, Gram matrices) are host memory everywhere. Nothing of the size samples*inputs crosses. Work is
- * enqueued on stream(); what ends in host memory is there when the op returns. */
+/* A device has memory of its own: every array below lives there, but for those that are said to be on the host. Nothing of the size
+ * samples*inputs crosses. Work is enqueued on stream(); what ends in host memory is there when the op returns. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: the host */
@@ -35,8 +36,9 @@ typedef struct cr_backend_ops {
      * Bits do not depend on threads. */
     certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t functions,
                              const float *weights, size_t stride, double *sums);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2; direction, mask: host. Partial sum l of 16
-     * takes the features j % 16 == l, in float fma within each 256 features, in double over them. */
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial sum l of CR_PROJECT_SUMS takes the
+     * features j % CR_PROJECT_SUMS == l, in float fma within each CR_PROJECT_PIECE features, in double over them; halves of the
+     * partial sums are then added until one is left. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
                               const float *mask, double *dots, double *norms);
     /* ---- NULL on the CPU from here on */
@@ -44,15 +46,16 @@ typedef struct cr_backend_ops {
     void (*free)(certreg_backend *, void *);
     certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes);
     certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
-    certreg_status (*blank)(certreg_backend *, float *device, size_t count); /* fills with NaN */
+    certreg_status (*fill)(certreg_backend *, void *device, size_t bytes, int byte);
     /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait for it. */
     certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
     certreg_status (*join)(certreg_backend *);
+    certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
     /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0 where mask[j] is 0 (NULL: nowhere); weights are those
-     * of all blocks one after the other, functions `stride` apart. All of it device memory. */
+     * of all blocks one after the other, functions `stride` apart. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,
                                  const float *weights, size_t stride, const float *mask, double *sums);
-    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], full; gram: host */
+    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
     void *(*stream)(certreg_backend *);
     int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the device's code, and what it means */

@@ -9,8 +9,8 @@
 
 #define FILL_FLOATS 4096u /* normals per tile of draw and project: 16 KiB, half of the smallest L1 cache in use */
 #define TILE 128u         /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
-#define GROUP 16u         /* interleaved partial sums of project */
-#define FLUSH 256u        /* features after which project's float sums move into double */
+#define GROUP CR_PROJECT_SUMS
+#define FLUSH CR_PROJECT_PIECE
 #define SLACK 64u         /* floats that a fill may write, or a sum may read, beyond the last wanted one */
 #define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)

@@ -20,15 +20,16 @@ static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t co
     at->y = device ? NULL : at->y_host;
 }
 
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, const certreg_backend *backend, cr_buffers *at)
 {
-    const size_t weights = device && plan->capacity > CR_TILE ? plan->capacity : CR_TILE;
+    const size_t tile = cr_estimator_tile(backend, plan->capacity);
+    const int device = cr_backend_is_device(backend);
     at->sums = cr_arena_take(arena, device ? model->inputs : cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, weights), sizeof(float));
-    at->dots = cr_arena_take(arena, CR_TILE, sizeof(double));
-    at->norms = cr_arena_take(arena, CR_TILE, sizeof(double));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, tile), sizeof(float));
+    at->dots = cr_arena_take(arena, tile, sizeof(double));
+    at->norms = cr_arena_take(arena, tile, sizeof(double));
     at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
@@ -45,8 +46,8 @@ static void lay_out_second(cr_arena *arena, const certreg_model *model, const ce
     at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
 }
 
-static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active, int device,
-                    cr_buffers *at)
+static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active,
+                    const certreg_backend *backend, cr_buffers *at)
 {
     at->scale = cr_arena_take(arena, model->inputs, sizeof(float));
     at->mask = cr_arena_take(arena, model->inputs, sizeof(float));
@@ -56,10 +57,10 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
     at->centre = cr_arena_take(arena, model->outputs, sizeof(double));
-    lay_out_batch(arena, model, columns, device, at);
+    lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
     at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, device, at);
+    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, backend, at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, &at->second);
 }
 
@@ -158,7 +159,7 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     cr_arena arena = {0};
     cr_buffers none;
     cr_arena_take(&arena, 1, sizeof(certreg_estimator));
-    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, cr_backend_is_device(out->backend), &none);
+    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, out->backend, &none);
     if (arena.overflow)
         return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
                        out->model.batch, out->plan.capacity);
@@ -216,9 +217,10 @@ static certreg_estimator *build(void *memory, const request *r)
     e->plan = r->plan;
     e->columns = r->columns;
     e->active = r->active;
+    e->tile = cr_estimator_tile(r->backend, r->plan.capacity);
     e->owns_memory = !r->plan.memory;
     e->process = (int64_t)getpid();
-    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, cr_backend_is_device(r->backend), &e->at);
+    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);
     copy_model(e, r);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);

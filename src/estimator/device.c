@@ -12,8 +12,12 @@ static void lay_out(cr_arena *arena, certreg_estimator *e)
     at->next = cr_arena_take(arena, cr_arena_times(batch, d), sizeof(float));
     at->y = cr_arena_take(arena, cr_arena_times(batch, e->columns), sizeof(float));
     if (!cr_estimator_has_gradient(e)) return;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, e->plan.capacity), sizeof(float));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, e->tile), sizeof(float));
     at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
+    at->gram = cr_arena_take(arena, cr_arena_times(e->plan.blocks, e->plan.blocks), sizeof(double));
+    at->direction = cr_arena_take(arena, d, sizeof(float));
+    at->dots = cr_arena_take(arena, e->tile, sizeof(double));
+    at->norms = cr_arena_take(arena, e->tile, sizeof(double));
 }
 
 certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_backend *backend, certreg_status status, const char *what)
@@ -84,6 +88,19 @@ certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
     return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
 }
 
+certreg_status cr_device_wait(certreg_estimator *e)
+{
+    const certreg_status status = e->backend->ops->wait(e->backend);
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
+}
+
+certreg_status cr_device_blank_outputs(certreg_estimator *e)
+{
+    const size_t bytes = e->model.batch * e->columns * sizeof *e->at.y;
+    const certreg_status status = e->backend->ops->fill(e->backend, e->at.y, bytes, 0xff); /* all ones is a NaN */
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "prepare a batch") : CERTREG_OK;
+}
+
 certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 {
     const certreg_status status = e->backend->ops->fetch(e->backend, e->at.y_host, e->at.y, e->model.batch * e->columns * sizeof *e->at.y);
@@ -93,20 +110,23 @@ certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks, capacity = e->plan.capacity;
+    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks;
     certreg_status status = CERTREG_OK;
-    cr_sums_weights(e, s, s->first, count, e->at.weights, capacity);
+    cr_sums_weights(e, s, s->first, count, e->at.weights, e->tile);
     for (size_t f = 0; f < s->functions && !status; f++)
-        status = ops->store(e->backend, e->device.weights + f * capacity, e->at.weights + f * capacity, count * sizeof(float));
-    if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, capacity, e->device.mask, e->device.sums);
+        status = ops->store(e->backend, e->device.weights + f * e->tile, e->at.weights + f * e->tile, count * sizeof(float));
+    if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, e->tile, e->device.mask, e->device.sums);
     return status ? cr_estimator_backend_failed(e, e->backend, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_gram(certreg_estimator *e, const cr_sums_job *s, size_t f, double scale)
 {
+    const cr_backend_ops *ops = e->backend->ops;
     const size_t d = e->model.inputs, blocks = e->plan.blocks;
-    const certreg_status status = e->backend->ops->gram(e->backend, e->device.sums + f * d, s->functions * d, blocks, d, e->at.gram);
+    certreg_status status = ops->gram(e->backend, e->device.sums + f * d, s->functions * d, blocks, d, e->device.gram);
+    if (!status) status = ops->fetch(e->backend, e->at.gram, e->device.gram, blocks * blocks * sizeof *e->at.gram);
     if (status) return cr_estimator_backend_failed(e, e->backend, status, "correlate blocks");
-    for (size_t i = 0; i < blocks * blocks; i++) e->at.gram[i] *= scale * scale;
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = p; q < blocks; q++) e->at.gram[q * blocks + p] = e->at.gram[p * blocks + q] *= scale * scale;
     return CERTREG_OK;
 }

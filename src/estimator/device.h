@@ -11,8 +11,12 @@ void cr_device_close(certreg_estimator *);
 certreg_status cr_device_begin(certreg_estimator *);
 /* The noisy inputs of a batch are in at.x; from the batch that was drawn ahead, if it is this one. */
 certreg_status cr_device_draw(certreg_estimator *, uint64_t first);
-/* While the model runs: the batch that will be asked for next. */
+/* Beside the model's work: the batch that will be asked for next. */
 certreg_status cr_device_draw_ahead(certreg_estimator *, uint64_t first);
+/* Outputs that the model will not write are NaN. */
+certreg_status cr_device_blank_outputs(certreg_estimator *);
+/* For what was drawn. */
+certreg_status cr_device_wait(certreg_estimator *);
 /* The outputs of a batch come back; this waits for the model. */
 certreg_status cr_device_fetch_outputs(certreg_estimator *);
 /* As cr_sums_blocks and cr_sums_gram; the block sums stay there. */

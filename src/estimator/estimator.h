@@ -7,7 +7,7 @@
 #include "estimator/looks.h"
 #include <stdatomic.h>
 
-#define CR_TILE 512u /* samples whose weights are held at once during a replay; a multiple of CR_REPLAY_CHUNK */
+#define CR_TILE 512u /* of a replay on the CPU; a multiple of CR_REPLAY_CHUNK */
 
 #define CR_SECOND_EIGEN_ROOM 36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the values */
 
@@ -32,8 +32,8 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
     double *sums;              /* 2 functions * blocks * inputs; with a device, which has those, inputs */
     double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
-    float *weights;            /* 2 * CR_TILE; with a device 2 * capacity, at least as much */
-    double *dots, *norms;      /* CR_TILE each */
+    float *weights;            /* 2 * tile */
+    double *dots, *norms;      /* tile each */
     float *direction;          /* inputs */
     double *paths;             /* CR_CLOSED_ROOM */
     cr_second_room second;
@@ -45,8 +45,10 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     float *next;               /* the batch after it, drawn while the model runs; x and next take turns */
     uint64_t next_first;       /* its first sample; valid if has_next */
     int has_next;
-    float *weights;            /* 2 * capacity */
-    double *sums;              /* as at.sums */
+    float *weights;            /* 2 * tile */
+    double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
+    float *direction;          /* as in `at`: */
+    double *dots, *norms;
 } cr_device_room;
 
 struct certreg_estimator {
@@ -60,6 +62,7 @@ struct certreg_estimator {
     void *device_memory;       /* all of it */
     size_t columns;            /* of y: pairs take two */
     size_t active;             /* inputs with positive scale: the dimension of the noise */
+    size_t tile;               /* samples whose weights are held at once during a replay: cr_estimator_tile */
     cr_noise noise;
     double sigma;
     double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
@@ -85,6 +88,12 @@ static inline int cr_estimator_has_gradient(const certreg_estimator *e)
 static inline int cr_estimator_on_device(const certreg_estimator *e)
 {
     return cr_backend_is_device(e->backend);
+}
+
+/* A device takes everything at once. */
+static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t capacity)
+{
+    return cr_backend_is_device(backend) && capacity > CR_TILE ? capacity : CR_TILE;
 }
 
 /* ---- device.c */

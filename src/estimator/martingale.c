@@ -25,6 +25,7 @@
  * Both are added. */
 #include "estimator/martingale.h"
 #include "base/normal.h"
+#include "estimator/replay.h"
 #include <math.h>
 #include <string.h>
 
@@ -141,16 +142,16 @@ static int play(const certreg_estimator *e, game *g, const block *k, size_t firs
 
 static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *broken)
 {
-    const cr_backend_ops *ops = e->host->ops;
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->active), before = g->lengths;
     aim(e, g, k);
-    for (size_t done = 0; done < k->count && !*broken; done += CR_TILE) {
-        const size_t first = k->first + done, count = k->count - done < CR_TILE ? k->count - done : CR_TILE;
-        certreg_status status = ops->project(e->host, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
-        if (!status && !(*broken = play(e, g, k, first, count)))
-            status = ops->replay(e->host, &e->noise, first, count, 1, e->at.weights, CR_TILE, e->at.sums);
-        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
+    certreg_status status = cr_replay_aim(e);
+    for (size_t done = 0; done < k->count && !status && !*broken; done += e->tile) {
+        const size_t first = k->first + done, count = k->count - done < e->tile ? k->count - done : e->tile;
+        status = cr_replay_project(e, first, count);
+        if (!status && !(*broken = play(e, g, k, first, count))) status = cr_replay_add(e, first, count);
     }
+    if (!status) status = cr_replay_sums(e);
+    if (status) return status;
     if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);
     g->staked += (double)k->count * k->norm;
     g->slack += (double)k->count * SUM_ERROR * before;
@@ -160,13 +161,13 @@ static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *b
 /* Block after block, with at.sums for G. */
 static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 {
-    memset(e->at.sums, 0, e->model.inputs * sizeof *e->at.sums);
-    for (size_t b = 0; b < BLOCKS && !*broken; b++) {
+    certreg_status status = cr_replay_clear(e);
+    if (!status) status = cr_replay_sums(e);
+    for (size_t b = 0; b < BLOCKS && !status && !*broken; b++) {
         block k = block_of(g->job, b);
-        const certreg_status status = play_block(e, g, &k, broken);
-        if (status) return status;
+        status = play_block(e, g, &k, broken);
     }
-    return CERTREG_OK;
+    return status;
 }
 
 /* ---- what the pilot decides ------------------------------------------------------------------------------------------------------ */

@@ -104,14 +104,14 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     certreg_status status = CERTREG_OK;
     if (device) {
         b.stream = e->backend->ops->stream(e->backend);
-        status = e->backend->ops->blank(e->backend, e->at.y, rows * e->columns);
-        if (status) return cr_estimator_backend_failed(e, e->backend, status, "prepare a batch");
+        status = cr_device_blank_outputs(e);
+        if (!status && batch_first + rows < end) status = cr_device_draw_ahead(e, batch_first + rows);
+        if (status) return status;
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
     const double start = cr_estimator_now();
     const int code = e->model.eval(e->model.user, &b);
-    if (device && !code && batch_first + rows < end) status = cr_device_draw_ahead(e, batch_first + rows);
-    if (device && !status) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->model_seconds += cr_estimator_now() - start;
     if (!code) return status;
     cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
@@ -205,7 +205,8 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
     const double start = cr_estimator_now();
-    status = draw(e, first, count, x);
+    if (count) status = draw(e, first, count, x);
+    if (count && !status && cr_estimator_on_device(e)) status = cr_device_wait(e);
     e->library_seconds += cr_estimator_now() - start;
     return status;
 }

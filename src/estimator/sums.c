@@ -1,6 +1,7 @@
 #include "estimator/sums.h"
 #include "estimator/device.h"
 #include "estimator/gradient.h"
+#include "estimator/replay.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,15 +29,20 @@ void cr_sums_weights(const certreg_estimator *e, const cr_sums_job *s, size_t fi
                 (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
 }
 
-/* One block, tile by tile; the tiles are multiples of the backend's chunk, so that bits do not depend on them. */
+static size_t next_tile(const certreg_estimator *e, size_t done, size_t length)
+{
+    return length - done < e->tile ? length - done : e->tile;
+}
+
+/* One block on the CPU. */
 static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t length, double *sums)
 {
-    for (size_t done = 0; done < length; done += CR_TILE) {
-        const size_t count = length - done < CR_TILE ? length - done : CR_TILE;
-        cr_sums_weights(e, s, first + done, count, e->at.weights, CR_TILE);
+    for (size_t done = 0; done < length; done += e->tile) {
+        const size_t count = next_tile(e, done, length);
+        cr_sums_weights(e, s, first + done, count, e->at.weights, e->tile);
         const certreg_status status =
-            e->host->ops->replay(e->host, &e->noise, first + done, count, s->functions, e->at.weights, CR_TILE, sums);
-        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
+            e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, e->tile, sums);
+        if (status) return cr_estimator_backend_failed(e, e->backend, status, "replay the noise");
     }
     return CERTREG_OK;
 }
@@ -71,16 +77,21 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
     cr_sums_job whole = {.score = {&identity, NULL}, .functions = 1, .output = output, .first = first, .count = count};
     whole.unit[0] = unit_of(e, &whole, 0);
-    memset(e->at.sums, 0, e->model.inputs * sizeof *e->at.sums);
-    certreg_status status = sum_block(e, &whole, first, count, e->at.sums);
+    certreg_status status = cr_replay_clear(e);
+    for (size_t done = 0; done < count && !status; done += e->tile) {
+        const size_t n = next_tile(e, done, count);
+        cr_sums_weights(e, &whole, first + done, n, e->at.weights, e->tile);
+        status = cr_replay_add(e, first + done, n);
+    }
+    if (!status) status = cr_replay_sums(e);
     if (status) return status;
     for (size_t j = 0; j < e->model.inputs; j++) e->at.sums[j] *= whole.unit[0];
     cr_paper_start(paper, e->at.sums, e->at.mask, e->model.inputs, count, e->at.direction);
-    for (size_t done = 0; done < count; done += CR_TILE) {
-        const size_t n = count - done < CR_TILE ? count - done : CR_TILE;
-        status = e->host->ops->project(e->host, &e->noise, first + done, n, e->at.direction, e->at.mask, e->at.dots, e->at.norms);
-        if (status) return cr_estimator_backend_failed(e, e->host, status, "replay the noise");
-        cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
+    status = cr_replay_aim(e);
+    for (size_t done = 0; done < count && !status; done += e->tile) {
+        const size_t n = next_tile(e, done, count);
+        status = cr_replay_project(e, first + done, n);
+        if (!status) cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
     }
-    return CERTREG_OK;
+    return status;
 }

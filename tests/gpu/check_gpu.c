@@ -1,8 +1,8 @@
 /* The CUDA backend on a real device: the seam's contract bit by bit against the CPU, certificates against the CPU's, and failures. Ends
  * at once, with a message, where there is no device. */
 #include "api_kit.h"
-#include "support/made_up.h"
 #include "backend/backend.h"
+#include "gpu/contract.h"
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
@@ -10,80 +10,6 @@ void gpu_crash(void *stream);
 
 enum { INPUTS = 50, SAMPLES = 3000 };
 static certreg_backend *gpu;
-
-/* ---- the contract --------------------------------------------------------------------------------------------------------------------- */
-static const struct {
-    size_t inputs;
-    uint64_t first;
-    size_t count;
-    int32_t centre;
-    uint64_t seed, stream;
-} shapes[] = {
-    {1, 0, 70, 1, 0, 0},       {3, 0, 65, 1, 0x0123456789ABCDEFu, 0xFEDCBA9876543210u}, {7, 1000, 64, 0, 6, 7}, {64, 0, 6400, 1, 1, 2},
-    {784, 0, 2000, 1, 20, 21}, {1001, 3, 670, 0, 21, 22},   {4097, 0, 90, 1, 24, 25}, {12288, 5, 200, 0, 3, 4},
-    {8, 0xFFFFFFF0u, 64, 0, 27, 28}, {4, UINT64_MAX - 99, 100, 0, 29, 30},
-};
-
-static void *over(const void *host, size_t bytes)
-{
-    void *there = NULL;
-    ck_assert_int_eq(gpu->ops->alloc(gpu, bytes, &there), CERTREG_OK);
-    if (host) ck_assert_int_eq(gpu->ops->store(gpu, there, host, bytes), CERTREG_OK);
-    return there;
-}
-
-START_TEST(draws_have_the_bits_of_the_cpu)
-{
-    const size_t d = shapes[_i].inputs, n = shapes[_i].count;
-    const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *z = made_up_numbers(d, 1), *step = made_up_numbers(d, 2), *want = malloc(n * d * sizeof *want), *got = malloc(n * d * sizeof *got);
-    certreg_backend *cpu = cr_backend_default();
-    float *z_there = over(z, d * sizeof *z), *step_there = over(step, d * sizeof *step), *x = over(NULL, (n * d + 1) * sizeof *x);
-    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
-    for (int off = 0; off < 2; off++) { /* aligned, and not */
-        ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x + off), CERTREG_OK);
-        ck_assert_int_eq(gpu->ops->fetch(gpu, got, x + off, n * d * sizeof *got), CERTREG_OK);
-        ck_assert_mem_eq(got, want, n * d * sizeof *got);
-    }
-    gpu->ops->free(gpu, z_there), gpu->ops->free(gpu, step_there), gpu->ops->free(gpu, x);
-    free(z), free(step), free(want), free(got);
-}
-END_TEST
-
-START_TEST(block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly)
-{
-    enum { BLOCKS = 10 };
-    const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS, stride = count + 3;
-    const cr_noise noise = {.seed = shapes[_i].seed, .stream = shapes[_i].stream, .inputs = d, .centre = shapes[_i].centre};
-    float *weights = made_up_numbers(2 * stride, 3), *mask = malloc(d * sizeof *mask);
-    double *want = calloc(2 * BLOCKS * d, sizeof *want), *got = malloc(2 * BLOCKS * d * sizeof *got), gram[BLOCKS * BLOCKS];
-    certreg_backend *cpu = cr_backend_default();
-    for (size_t j = 0; j < d; j++) mask[j] = d < 5 || j % 5 != 3;
-    float *weights_there = over(weights, 2 * stride * sizeof *weights), *mask_there = over(mask, d * sizeof *mask);
-    double *sums = over(NULL, 2 * BLOCKS * d * sizeof *sums);
-    for (size_t f = 1; f <= 2; f++) {
-        memset(want, 0, 2 * BLOCKS * d * sizeof *want);
-        for (size_t b = 0; b < BLOCKS; b++)
-            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, shapes[_i].first + b * length, length, f, weights + b * length, stride, want + b * f * d), CERTREG_OK);
-        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = mask[i % d] > 0 ? want[i] : 0;
-        ck_assert_int_eq(gpu->ops->block_sums(gpu, &noise, shapes[_i].first, length, BLOCKS, f, weights_there, stride, mask_there, sums), CERTREG_OK);
-        ck_assert_int_eq(gpu->ops->fetch(gpu, got, sums, f * BLOCKS * d * sizeof *got), CERTREG_OK);
-        ck_assert_mem_eq(got, want, f * BLOCKS * d * sizeof *got);
-        ck_assert_int_eq(gpu->ops->gram(gpu, sums + (f - 1) * d, f * d, BLOCKS, d, gram), CERTREG_OK);
-        for (size_t p = 0; p < BLOCKS; p++)
-            for (size_t q = 0; q < BLOCKS; q++) {
-                double sum = 0, size = 0;
-                for (size_t j = 0; j < d; j++) {
-                    const double term = want[(p * f + f - 1) * d + j] * want[(q * f + f - 1) * d + j];
-                    sum += term, size += fabs(term);
-                }
-                ck_assert_double_le(fabs(gram[p * BLOCKS + q] - sum), 1e-13 * size + 1e-300);
-            }
-    }
-    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there), gpu->ops->free(gpu, sums);
-    free(weights), free(mask), free(want), free(got);
-}
-END_TEST
 
 /* ---- certificates ---------------------------------------------------------------------------------------------------------------------- */
 typedef struct copies {
@@ -241,8 +167,7 @@ int main(void)
     }
     Suite *suite = suite_create("a CUDA device");
     TCase *typical = kit_case(suite, "typical", 120), *bad = kit_case(suite, "bad_input", 60);
-    tcase_add_loop_test(typical, draws_have_the_bits_of_the_cpu, 0, KIT_ROWS(shapes));
-    tcase_add_loop_test(typical, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, KIT_ROWS(shapes));
+    contract_add_tests(typical, gpu);
     tcase_add_loop_test(typical, certificates_are_those_of_the_cpu, 0, 4);
     tcase_add_test(typical, a_stream_of_the_callers_is_used);
     tcase_add_test(typical, several_inputs_at_once_on_streams_of_their_own);

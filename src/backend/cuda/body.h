@@ -48,4 +48,32 @@ CR_INLINE void cr_body_chunk(const cr_noise *noise, uint64_t first, size_t sampl
     }
 }
 
+/* A lane of project has 4 of the partial sums: 4*lane .. 4*lane+3. */
+#define CR_BODY_LANES (CR_PROJECT_SUMS / 4)
+
+/* What lane `lane` adds up over one piece of a sample: float sums with the direction, and of squares under the mask. */
+CR_INLINE void cr_body_piece(const cr_noise *noise, uint64_t sample, uint64_t piece, uint64_t lane, const float *direction, const float *mask, float dot[4],
+                             float norm[4])
+{
+    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = cr_body_row(noise);
+    for (int k = 0; k < 4; k++) dot[k] = norm[k] = 0.0f;
+    for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row; quad += CR_BODY_LANES) {
+        float e[4];
+        const size_t from = (size_t)(4 * quad);
+        cr_body_normals(noise, sample, quad, e);
+        for (size_t k = 0; k < 4 && from + k < noise->inputs; k++) {
+            dot[k] = v_fma(direction[from + k], e[k], dot[k]);
+            norm[k] = v_fma(v_mul(mask[from + k], e[k]), e[k], norm[k]);
+        }
+    }
+}
+
+/* The partial sums of all lanes to one. */
+CR_INLINE double cr_body_reduce(double sums[CR_PROJECT_SUMS])
+{
+    for (unsigned half = CR_PROJECT_SUMS / 2; half; half /= 2)
+        for (unsigned l = 0; l < half; l++) sums[l] += sums[l + half];
+    return sums[0];
+}
+
 #endif

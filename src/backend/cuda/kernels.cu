@@ -6,8 +6,9 @@
 
 namespace {
 
-constexpr unsigned draw_threads = 256, most_blocks = 65535;
-constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
+constexpr unsigned draw_threads = 256, most_wide = 0x7fffffff, most_high = 65535; /* of a grid */
+constexpr unsigned quads_wide = 32, chunks_deep = 8;                          /* of a block of threads in block_sums */
+constexpr unsigned lanes = CR_BODY_LANES, pieces_deep = 8, samples_high = 8; /* and in project */
 
 /* The division that finds a thread's sample is in 32 bits where they suffice. */
 template <typename index>
@@ -26,42 +27,64 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_noise noise
     }
 }
 
-/* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks, the chunks are added in order. */
+/* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks; then each takes one of the eight sums of
+ * its quad (4 features, 2 functions) and adds the chunks to it in order. */
+static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
 __device__ void sum_tile(const cr_noise &noise, uint64_t first, size_t length, size_t functions, const float *weights, size_t stride,
-                         const float *mask, uint64_t quad, double *sums, float (*part)[2][quads_wide][4])
+                         const float *mask, bool add, uint64_t quad, double *sums, float (*part)[8][quads_wide])
 {
     const size_t chunks = (length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x, depth = threadIdx.y;
-    const bool inside = quad < cr_body_row(&noise);
-    double total[2][4] = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0}};
+    const size_t f = depth / 4, j = 4 * quad + depth % 4;
+    const bool inside = quad < cr_body_row(&noise), mine = f < functions && j < noise.inputs;
+    double *to = sums + f * noise.inputs + j, total = add && mine ? *to : 0.0;
     for (size_t base = 0; base < chunks; base += chunks_deep) {
         const size_t from = (base + depth) * CR_REPLAY_CHUNK;
         if (inside && from < length) {
-            float mine[2][4];
-            cr_body_chunk(&noise, first + from, min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions, weights + from, stride, mine);
-            for (int f = 0; f < 2; f++)
-                for (int k = 0; k < 4; k++) part[depth][f][lane][k] = mine[f][k];
+            float sum[2][4];
+            cr_body_chunk(&noise, first + from, min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions, weights + from, stride, sum);
+            for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
         }
         __syncthreads();
-        for (size_t c = 0; inside && depth == 0 && c < chunks_deep && base + c < chunks; c++)
-            for (size_t f = 0; f < functions; f++)
-                for (int k = 0; k < 4; k++) total[f][k] += static_cast<double>(part[c][f][lane][k]);
+        for (size_t c = 0; mine && c < chunks_deep && base + c < chunks; c++) total += static_cast<double>(part[c][depth][lane]);
         __syncthreads();
     }
-    for (size_t f = 0; inside && depth == 0 && f < functions; f++)
-        for (size_t k = 0, j = 4 * quad; k < 4 && j < noise.inputs; k++, j++)
-            sums[f * noise.inputs + j] = mask == nullptr || mask[j] > 0.0f ? total[f][k] : 0.0;
+    if (mine) *to = mask == nullptr || mask[j] > 0.0f ? total : 0.0;
 }
 
 __global__ void __launch_bounds__(quads_wide *chunks_deep)
     block_sums_kernel(const cr_noise noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *__restrict__ weights,
-                      size_t stride, const float *__restrict__ mask, double *__restrict__ sums)
+                      size_t stride, const float *__restrict__ mask, bool add, double *__restrict__ sums)
 {
-    __shared__ float part[chunks_deep][2][quads_wide][4];
+    __shared__ float part[chunks_deep][8][quads_wide];
     const uint64_t quads = cr_body_row(&noise);
     for (size_t b = blockIdx.y; b < blocks; b += gridDim.y)
         for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads; tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(noise, first + b * length, length, functions, weights + b * length, stride, mask, tile + threadIdx.x,
+            sum_tile(noise, first + b * length, length, functions, weights + b * length, stride, mask, add, tile + threadIdx.x,
                      sums + b * functions * noise.inputs, part);
+}
+
+/* A block of threads has samples_high samples: each lane sums whole pieces of one, the pieces are added in order, then the lanes. */
+__global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
+    project_kernel(const cr_noise noise, uint64_t first, size_t count, const float *__restrict__ direction, const float *__restrict__ mask,
+                   double *__restrict__ dots, double *__restrict__ norms)
+{
+    __shared__ float part[samples_high][pieces_deep][2][CR_PROJECT_SUMS];
+    __shared__ double total[samples_high][2][CR_PROJECT_SUMS];
+    const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z, at = static_cast<size_t>(blockIdx.x) * samples_high + height;
+    const uint64_t pieces = (noise.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
+    const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
+    double mine[4] = {0.0, 0.0, 0.0, 0.0};
+    for (uint64_t base = 0; base < pieces; base += pieces_deep) {
+        if (at < count && base + depth < pieces)
+            cr_body_piece(&noise, first + at, base + depth, lane, direction, mask, part[height][depth][0] + 4 * lane, part[height][depth][1] + 4 * lane);
+        __syncthreads();
+        for (size_t p = 0; sums_up && p < pieces_deep && base + p < pieces; p++)
+            for (int k = 0; k < 4; k++) mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
+        __syncthreads();
+    }
+    for (int k = 0; sums_up && k < 4; k++) total[height][depth][4 * lane + k] = mine[k];
+    __syncthreads();
+    if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_body_reduce(total[height][depth]);
 }
 
 unsigned grid_of(uint64_t work, uint64_t each, uint64_t most)
@@ -70,9 +93,12 @@ unsigned grid_of(uint64_t work, uint64_t each, uint64_t most)
     return static_cast<unsigned>(blocks < most ? blocks : most);
 }
 
-cudaStream_t stream_of(void *stream)
+template <typename... parameters, typename... arguments>
+int launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block, arguments... given)
 {
-    return static_cast<cudaStream_t>(stream);
+    cudaLaunchConfig_t how = {};
+    how.gridDim = grid, how.blockDim = block, how.stream = static_cast<cudaStream_t>(stream);
+    return static_cast<int>(cudaLaunchKernelEx(&how, kernel, static_cast<parameters>(given)...));
 }
 
 } // namespace
@@ -81,19 +107,24 @@ int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const floa
 {
     const uint64_t quads = cr_body_row(noise), total = quads * count;
     if (total == 0) return 0;
-    const unsigned grid = grid_of(total, draw_threads, 0x7fffffffu);
-    if (total < UINT32_MAX)
-        draw_kernel<uint32_t><<<grid, draw_threads, 0, stream_of(stream)>>>(*noise, z, step, first, static_cast<uint32_t>(quads),
-                                                                            static_cast<uint32_t>(total), x);
-    else draw_kernel<uint64_t><<<grid, draw_threads, 0, stream_of(stream)>>>(*noise, z, step, first, quads, total, x);
-    return static_cast<int>(cudaGetLastError());
+    const unsigned grid = grid_of(total, draw_threads, most_wide);
+    if (total < UINT32_MAX) return launch(stream, draw_kernel<uint32_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
+    return launch(stream, draw_kernel<uint64_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
 }
 
 int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
-                       size_t stride, const float *mask, double *sums)
+                       size_t stride, const float *mask, int add, double *sums)
 {
-    const dim3 grid(grid_of(cr_body_row(noise), quads_wide, 0x7fffffffu), grid_of(blocks, 1, most_blocks)), threads(quads_wide, chunks_deep);
     if (blocks == 0 || noise->inputs == 0) return 0;
-    block_sums_kernel<<<grid, threads, 0, stream_of(stream)>>>(*noise, first, length, blocks, functions, weights, stride, mask, sums);
-    return static_cast<int>(cudaGetLastError());
+    const dim3 grid(grid_of(cr_body_row(noise), quads_wide, most_wide), grid_of(blocks, 1, most_high));
+    return launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), *noise, first, length, blocks, functions, weights, stride, mask, add != 0,
+                  sums);
+}
+
+int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms)
+{
+    if (count == 0) return 0;
+    if (count > static_cast<size_t>(most_wide) * samples_high) return cudaErrorInvalidValue;
+    return launch(stream, project_kernel, grid_of(count, samples_high, most_wide), dim3(lanes, pieces_deep, samples_high), *noise, first, count, direction,
+                  mask, dots, norms);
 }

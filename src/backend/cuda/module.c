@@ -10,16 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 1 << 20 }; /* bytes of scratch: a Gram matrix of 362 blocks */
-
 typedef struct cuda {
     certreg_backend base;
     int device, owns_stream, code; /* code: of the op that failed last; a sticky one stays */
+    int before;                    /* the calling thread's device, during an op */
     const char *text;
     cudaStream_t stream, side; /* side: for the noise of the next batch */
     cudaEvent_t drawn;
     cublasHandle_t blas;
-    unsigned char *room; /* on the device, ROOM bytes */
 } cuda;
 
 static cuda *of(certreg_backend *backend)
@@ -47,37 +45,46 @@ static certreg_status of_blas(cuda *me, cublasStatus_t status)
     return status == CUBLAS_STATUS_ALLOC_FAILED ? CERTREG_NO_MEMORY : CERTREG_DEVICE_FAILED;
 }
 
-/* Every op begins here: the calling thread may have another device current, and a context that is lost stays lost. */
+/* Every op begins and ends here: the calling thread may have another device current, and keeps it; a context that is lost stays
+ * lost. */
 static certreg_status enter(cuda *me)
 {
+    me->before = me->device;
     if (cr_cuda_is_sticky(me->code)) return CERTREG_DEVICE_FAILED;
-    return of_runtime(me, (int)cudaSetDevice(me->device));
+    const certreg_status status = of_runtime(me, (int)cudaGetDevice(&me->before));
+    return status || me->before == me->device ? status : of_runtime(me, (int)cudaSetDevice(me->device));
 }
 
-static certreg_status wait(cuda *me)
+static certreg_status leave(cuda *me, certreg_status status)
 {
-    return of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    if (me->before != me->device) cudaSetDevice(me->before);
+    return status;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------------------------------- */
 static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **out)
 {
     cuda *me = of(backend);
+    certreg_status status = enter(me);
     *out = NULL;
-    const certreg_status status = enter(me);
-    return status ? status : of_runtime(me, (int)cudaMalloc(out, bytes));
+    if (!status) status = of_runtime(me, (int)cudaMalloc(out, bytes));
+    return leave(me, status);
 }
 
 static void op_free(certreg_backend *backend, void *memory)
 {
-    if (memory && !enter(of(backend))) cudaFree(memory);
+    cuda *me = of(backend);
+    enter(me);
+    cudaFree(memory); /* a lost context refuses, and that is all */
+    leave(me, CERTREG_OK);
 }
 
 static certreg_status copy(cuda *me, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     certreg_status status = enter(me);
     if (!status && bytes) status = of_runtime(me, (int)cudaMemcpyAsync(to, from, bytes, kind, me->stream));
-    return status ? status : wait(me);
+    if (!status) status = of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    return leave(me, status);
 }
 
 static certreg_status op_store(certreg_backend *backend, void *device, const void *host, size_t bytes)
@@ -90,11 +97,12 @@ static certreg_status op_fetch(certreg_backend *backend, void *host, const void 
     return copy(of(backend), host, device, bytes, cudaMemcpyDeviceToHost);
 }
 
-static certreg_status op_blank(certreg_backend *backend, float *device, size_t count)
+static certreg_status op_fill(certreg_backend *backend, void *device, size_t bytes, int byte)
 {
     cuda *me = of(backend);
-    const certreg_status status = enter(me);
-    return status ? status : of_runtime(me, (int)cudaMemsetAsync(device, 0xff, count * sizeof *device, me->stream)); /* all ones is a NaN */
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaMemsetAsync(device, byte, bytes, me->stream));
+    return leave(me, status);
 }
 
 /* Host memory where the device's is promised would be a lost context. */
@@ -106,60 +114,84 @@ static int is_ours(const cuda *me, const void *memory)
 }
 
 /* ---- noise ------------------------------------------------------------------------------------------------------------------------ */
-static certreg_status draw_on(cuda *me, cudaStream_t stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count,
-                              float *x)
-{
-    const certreg_status status = enter(me);
-    if (!status && !is_ours(me, x)) return CERTREG_INVALID;
-    return status ? status : of_runtime(me, cr_cuda_draw(stream, noise, z, step, first, count, x));
-}
-
 static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count,
                               float *x)
 {
-    return draw_on(of(backend), of(backend)->stream, noise, z, step, first, count, x);
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status && !is_ours(me, x)) status = CERTREG_INVALID;
+    if (!status) status = of_runtime(me, cr_cuda_draw(me->stream, noise, z, step, first, count, x));
+    return leave(me, status);
 }
 
 static certreg_status op_draw_ahead(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first,
                                     size_t count, float *x)
 {
     cuda *me = of(backend);
-    const certreg_status status = draw_on(me, me->side, noise, z, step, first, count, x);
-    return status ? status : of_runtime(me, (int)cudaEventRecord(me->drawn, me->side));
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_draw(me->side, noise, z, step, first, count, x));
+    if (!status) status = of_runtime(me, (int)cudaEventRecord(me->drawn, me->side));
+    return leave(me, status);
 }
 
 static certreg_status op_join(certreg_backend *backend)
 {
     cuda *me = of(backend);
-    const certreg_status status = enter(me);
-    return status ? status : of_runtime(me, (int)cudaStreamWaitEvent(me->stream, me->drawn, 0));
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaStreamWaitEvent(me->stream, me->drawn, 0));
+    return leave(me, status);
+}
+
+static certreg_status op_wait(certreg_backend *backend)
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    return leave(me, status);
+}
+
+/* ---- replay ----------------------------------------------------------------------------------------------------------------------- */
+static certreg_status sum_blocks(cuda *me, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
+                                 size_t stride, const float *mask, int add, double *sums)
+{
+    certreg_status status = enter(me);
+    if (!status && (functions < 1 || functions > 2)) status = CERTREG_INVALID;
+    if (!status)
+        status = of_runtime(me, cr_cuda_block_sums(me->stream, noise, first, length, blocks, functions, weights, stride, mask, add, sums));
+    return leave(me, status);
+}
+
+static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t functions, const float *weights,
+                                size_t stride, double *sums)
+{
+    return sum_blocks(of(backend), noise, first, count, 1, functions, weights, stride, NULL, 1, sums);
 }
 
 static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t length, size_t blocks,
                                     size_t functions, const float *weights, size_t stride, const float *mask, double *sums)
 {
+    return sum_blocks(of(backend), noise, first, length, blocks, functions, weights, stride, mask, 0, sums);
+}
+
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, const float *direction,
+                                 const float *mask, double *dots, double *norms)
+{
     cuda *me = of(backend);
-    const certreg_status status = enter(me);
-    if (status || functions < 1 || functions > 2) return status ? status : CERTREG_INVALID;
-    return of_runtime(me, cr_cuda_block_sums(me->stream, noise, first, length, blocks, functions, weights, stride, mask, sums));
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_project(me->stream, noise, first, count, direction, mask, dots, norms));
+    return leave(me, status);
 }
 
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram)
 {
     cuda *me = of(backend);
     const double one = 1, zero = 0;
-    const size_t bytes = blocks * blocks * sizeof *gram;
-    void *out = me->room;
-    certreg_status status = enter(me);
     if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_INVALID; /* cuBLAS counts in int */
-    if (!status && bytes > ROOM) status = op_alloc(backend, bytes, &out);
-    if (!status) status = of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T, (int)blocks, (int)inputs, &one, sums, (int)pitch,
-                                                  &zero, out, (int)blocks));
-    if (!status) status = op_fetch(backend, gram, out, bytes);
-    if (out != me->room) op_free(backend, out);
-    for (size_t p = 0; !status && p < blocks; p++) /* columns there, rows here: the upper triangle came as the lower one */
-        for (size_t q = 0; q < p; q++) gram[q * blocks + p] = gram[p * blocks + q];
-    return status;
+    certreg_status status = enter(me);
+    if (!status) /* columns there, rows here */
+        status = of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, (int)blocks, (int)inputs, &one, sums, (int)pitch, &zero, gram,
+                                         (int)blocks));
+    return leave(me, status);
 }
 
 /* ---- life ----------------------------------------------------------------------------------------------------------------------------- */
@@ -177,28 +209,28 @@ static int32_t op_last_code(certreg_backend *backend, const char **text)
 static void op_close(certreg_backend *backend)
 {
     cuda *me = of(backend);
-    if (!enter(me)) {
-        cudaFree(me->room);
-        if (me->blas) cublasDestroy(me->blas);
-        if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
-        if (me->drawn) cudaEventDestroy(me->drawn);
-        if (me->side) cudaStreamDestroy(me->side);
-    }
+    enter(me);
+    if (me->blas) cublasDestroy(me->blas);
+    if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
+    if (me->drawn) cudaEventDestroy(me->drawn);
+    if (me->side) cudaStreamDestroy(me->side);
+    leave(me, CERTREG_OK);
     free(me);
 }
 
-/* The paper's interval, gradients without normality and the second order replay noise on the host, which has the same bits: they
- * are sequential, or BLAS's, and need no row of x. */
 static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .close = op_close,
                                           .draw = op_draw,
+                                          .replay = op_replay,
+                                          .project = op_project,
                                           .alloc = op_alloc,
                                           .free = op_free,
                                           .store = op_store,
                                           .fetch = op_fetch,
-                                          .blank = op_blank,
+                                          .fill = op_fill,
                                           .draw_ahead = op_draw_ahead,
                                           .join = op_join,
+                                          .wait = op_wait,
                                           .block_sums = op_block_sums,
                                           .gram = op_gram,
                                           .stream = op_stream,
@@ -206,8 +238,7 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
 
 static certreg_status start(cuda *me, void *stream)
 {
-    certreg_status status = of_runtime(me, (int)cudaSetDevice(me->device));
-    if (!status) status = of_runtime(me, (int)cudaMalloc((void **)&me->room, ROOM)); /* makes the context */
+    certreg_status status = enter(me);
     me->stream = stream;
     me->owns_stream = stream == NULL;
     if (!status && me->owns_stream) status = of_runtime(me, (int)cudaStreamCreateWithFlags(&me->stream, cudaStreamNonBlocking));
@@ -215,7 +246,7 @@ static certreg_status start(cuda *me, void *stream)
     if (!status) status = of_runtime(me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
     if (!status) status = of_blas(me, cublasCreate(&me->blas));
     if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
-    return status;
+    return leave(me, status);
 }
 
 static certreg_status count_devices(int32_t device, certreg_error *why)
@@ -227,7 +258,8 @@ static certreg_status count_devices(int32_t device, certreg_error *why)
         return why->model_code = code, why->status;
     }
     if (device < count) return CERTREG_OK;
-    return cr_fail(why, CERTREG_NO_DEVICE, "CUDA device %d does not exist; there are %d", (int)device, count);
+    cr_fail(why, CERTREG_NO_DEVICE, "CUDA device %d does not exist; there are %d", (int)device, count);
+    return why->model_code = cudaErrorInvalidDevice, why->status;
 }
 
 __attribute__((visibility("default"))) certreg_status certreg_module_open(uint32_t api, int32_t device, void *stream, certreg_error *why,

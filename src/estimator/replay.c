@@ -1,0 +1,48 @@
+#include "estimator/replay.h"
+#include <string.h>
+
+static certreg_status told(certreg_estimator *e, certreg_status status)
+{
+    return status ? cr_estimator_backend_failed(e, e->backend, status, "replay the noise") : CERTREG_OK;
+}
+
+certreg_status cr_replay_clear(certreg_estimator *e)
+{
+    const size_t bytes = e->model.inputs * sizeof *e->at.sums;
+    if (cr_estimator_on_device(e)) return told(e, e->backend->ops->fill(e->backend, e->device.sums, bytes, 0));
+    memset(e->at.sums, 0, bytes);
+    return CERTREG_OK;
+}
+
+certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    if (!cr_estimator_on_device(e)) return told(e, ops->replay(e->backend, &e->noise, first, count, 1, e->at.weights, e->tile, e->at.sums));
+    certreg_status status = ops->store(e->backend, e->device.weights, e->at.weights, count * sizeof *e->at.weights);
+    if (!status) status = ops->replay(e->backend, &e->noise, first, count, 1, e->device.weights, e->tile, e->device.sums);
+    return told(e, status);
+}
+
+certreg_status cr_replay_sums(certreg_estimator *e)
+{
+    if (!cr_estimator_on_device(e)) return CERTREG_OK;
+    return told(e, e->backend->ops->fetch(e->backend, e->at.sums, e->device.sums, e->model.inputs * sizeof *e->at.sums));
+}
+
+certreg_status cr_replay_aim(certreg_estimator *e)
+{
+    if (!cr_estimator_on_device(e)) return CERTREG_OK;
+    return told(e, e->backend->ops->store(e->backend, e->device.direction, e->at.direction, e->model.inputs * sizeof *e->at.direction));
+}
+
+certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t count)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const cr_device_room *at = &e->device;
+    if (!cr_estimator_on_device(e))
+        return told(e, ops->project(e->backend, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms));
+    certreg_status status = ops->project(e->backend, &e->noise, first, count, at->direction, at->mask, at->dots, at->norms);
+    if (!status) status = ops->fetch(e->backend, e->at.dots, at->dots, count * sizeof *at->dots);
+    if (!status) status = ops->fetch(e->backend, e->at.norms, at->norms, count * sizeof *at->norms);
+    return told(e, status);
+}

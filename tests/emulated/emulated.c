@@ -1,0 +1,415 @@
+#define _GNU_SOURCE
+#include "emulated.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55, LOST = 700 };
+
+typedef struct work {
+    struct work *next;
+    emulated_work *run, *drop;
+    void *with;
+} work;
+
+struct emulated_stream { /* never freed: events may know it */
+    int device, at_once;
+    work *first, *last;
+    uint64_t given, done; /* numbers of work */
+};
+
+struct emulated_event {
+    cudaStream_t stream; /* NULL: never recorded */
+    uint64_t after;
+};
+
+typedef struct block {
+    struct block *next;
+    unsigned char *map, *memory;
+    size_t mapped, bytes;
+    int device;
+} block;
+
+static emulated_state state;
+static int lost[EMULATED_DEVICES], last_code, running;
+static _Thread_local int current;
+static block *blocks;
+static cudaStream_t streams[4096];
+static size_t streams_made;
+
+emulated_state *emulated(void)
+{
+    return &state;
+}
+
+void emulated_reset(void)
+{
+    const size_t taken = state.taken;
+    const int objects = state.objects;
+    state = (emulated_state){.taken = taken, .objects = objects};
+    memset(lost, 0, sizeof lost);
+    last_code = 0;
+}
+
+/* ---- one caller at a time ------------------------------------------------------------------------------------------------------- */
+static pthread_mutex_t gate;
+static pthread_once_t gate_made = PTHREAD_ONCE_INIT;
+
+static void make_gate(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&gate, &kind);
+}
+
+static void lock(void)
+{
+    pthread_once(&gate_made, make_gate);
+    pthread_mutex_lock(&gate);
+}
+
+static cudaError_t leave(cudaError_t code)
+{
+    if (code) last_code = code;
+    pthread_mutex_unlock(&gate);
+    return code;
+}
+
+static cudaError_t count(void)
+{
+    if (++state.calls == state.fail_at) {
+        if (state.fail_code >= LOST) lost[current] = state.fail_code;
+        return state.fail_code;
+    }
+    return lost[current];
+}
+
+cudaError_t emulated_enter(void)
+{
+    lock();
+    return leave(count());
+}
+
+static void broken(const char *what)
+{
+    fprintf(stderr, "emulated CUDA: %s\n", what);
+    abort();
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------------------- */
+static void open_memory(int open)
+{
+    if (open ? running++ : --running) return;
+    for (block *b = blocks; b; b = b->next) mprotect(b->map, b->mapped - PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+static cudaError_t take(void **out, size_t bytes)
+{
+    const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
+    if (current == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
+    block *b = calloc(1, sizeof *b);
+    if (!b) broken("no memory");
+    b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
+    b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
+    b->memory = b->map + b->mapped - PAGE - held;
+    b->bytes = bytes, b->device = current;
+    b->next = blocks, blocks = b;
+    open_memory(1);
+    mprotect(b->map, b->mapped - PAGE, PROT_READ | PROT_WRITE);
+    memset(b->map, EDGE, b->mapped - PAGE);
+    memset(b->memory, FRESH, bytes);
+    open_memory(0);
+    state.taken += bytes, state.objects++;
+    state.most_taken = state.taken > state.most_taken ? state.taken : state.most_taken;
+    *out = b->memory;
+    return cudaSuccess;
+}
+
+static void check_edges(const block *b)
+{
+    for (const unsigned char *p = b->map; p < b->memory; p++)
+        if (*p != EDGE) broken("something was written before a piece of memory");
+    for (const unsigned char *p = b->memory + b->bytes; p < b->map + b->mapped - PAGE; p++)
+        if (*p != EDGE) broken("something was written behind a piece of memory");
+}
+
+static const block *block_at(const void *memory)
+{
+    const unsigned char *p = memory;
+    for (const block *b = blocks; b; b = b->next)
+        if (p >= b->memory && p < b->memory + b->bytes) return b;
+    return NULL;
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------------------------- */
+static void run_to(cudaStream_t s, uint64_t number)
+{
+    open_memory(1);
+    while (s->done < number) {
+        work *w = s->first;
+        if (!w) broken("a stream waits for itself");
+        s->first = w->next;
+        s->done++;
+        if (!lost[s->device]) w->run(w->with);
+        if (w->drop) w->drop(w->with);
+        free(w);
+    }
+    open_memory(0);
+}
+
+static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
+{
+    work *w = malloc(sizeof *w);
+    if (!w) broken("no memory");
+    *w = (work){.run = run, .with = with, .drop = drop};
+    if (stream->first) stream->last->next = w;
+    else stream->first = w;
+    stream->last = w;
+    stream->given++;
+    if (stream->at_once) run_to(stream, stream->given);
+    return lost[stream->device];
+}
+
+cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
+{
+    lock();
+    cudaError_t code = count();
+    if (!code && (!stream || stream->device != current)) code = cudaErrorInvalidResourceHandle;
+    if (code && drop) drop(with);
+    return leave(code ? code : enqueue(stream, run, with, drop));
+}
+
+typedef struct transfer {
+    void *to;
+    const void *from;
+    size_t bytes;
+    int byte;
+} transfer;
+
+static void copy_now(void *with)
+{
+    const transfer *t = with;
+    if (t->from) memcpy(t->to, t->from, t->bytes);
+    else memset(t->to, t->byte, t->bytes);
+}
+
+static cudaError_t give_transfer(cudaStream_t stream, transfer what)
+{
+    transfer *t = malloc(sizeof *t);
+    if (!t) broken("no memory");
+    *t = what;
+    return emulated_enqueue(stream, copy_now, t, free);
+}
+
+static void wait_now(void *with)
+{
+    const struct emulated_event *e = with;
+    run_to(e->stream, e->after);
+}
+
+typedef struct launch {
+    emulated_index grid, block;
+    emulated_work *kernel, *drop;
+    void *with;
+} launch;
+
+static void launch_now(void *with)
+{
+    const launch *l = with;
+    emulated_run_blocks(l->grid, l->block, l->kernel, l->with);
+}
+
+static void drop_launch(void *with)
+{
+    launch *l = with;
+    l->drop(l->with);
+    free(l);
+}
+
+cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size, emulated_work *kernel, void *with, emulated_work *drop)
+{
+    launch *l = malloc(sizeof *l);
+    if (!l) broken("no memory");
+    *l = (launch){grid, block_size, kernel, drop, with};
+    return emulated_enqueue(stream, launch_now, l, drop_launch);
+}
+
+static void crash_now(void *with)
+{
+    lost[((cudaStream_t)with)->device] = LOST;
+}
+
+void emulated_crash(cudaStream_t stream)
+{
+    emulated_enqueue(stream, crash_now, stream, NULL);
+}
+
+/* ---- the runtime's functions --------------------------------------------------------------------------------------------------------- */
+cudaError_t cudaGetDeviceCount(int *number)
+{
+    *number = EMULATED_DEVICES;
+    return emulated_enter();
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current;
+    return emulated_enter();
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    lock();
+    if (device < 0 || device >= EMULATED_DEVICES) return leave(cudaErrorInvalidDevice);
+    current = device;
+    return leave(count());
+}
+
+cudaError_t cudaMalloc(void **out, size_t bytes)
+{
+    lock();
+    const cudaError_t code = count();
+    return leave(code ? code : take(out, bytes));
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    lock();
+    const cudaError_t code = count();
+    if (!memory) return leave(code);
+    block **at = &blocks;
+    while (*at && (*at)->memory != memory) at = &(*at)->next;
+    block *b = *at;
+    if (!b) broken("cudaFree of what cudaMalloc did not give");
+    for (size_t i = 0; i < streams_made; i++)
+        if (streams[i]->device == b->device) run_to(streams[i], streams[i]->given);
+    open_memory(1);
+    check_edges(b);
+    open_memory(0);
+    *at = b->next;
+    state.taken -= b->bytes, state.objects--;
+    munmap(b->map, b->mapped);
+    free(b);
+    return leave(code);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    lock();
+    const void *there = kind == cudaMemcpyHostToDevice ? to : from, *here = kind == cudaMemcpyHostToDevice ? from : to;
+    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here))) broken("a copy in another direction than said");
+    if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
+    if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
+    return leave(give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes}));
+}
+
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream)
+{
+    return give_transfer(stream, (transfer){.to = to, .byte = byte, .bytes = bytes});
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    lock();
+    (void)flags;
+    const cudaError_t code = count();
+    if (code) return leave(code);
+    if (streams_made == sizeof streams / sizeof *streams) broken("too many streams");
+    *out = streams[streams_made++] = calloc(1, sizeof **out);
+    if (!*out) broken("no memory");
+    (*out)->device = current, (*out)->at_once = state.at_once;
+    state.objects++;
+    return leave(cudaSuccess);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    lock();
+    run_to(stream, stream->given);
+    state.objects--;
+    return leave(count());
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    lock();
+    state.waits++;
+    const cudaError_t code = count();
+    if (code) return leave(code);
+    run_to(stream, stream->given);
+    return leave(lost[stream->device]);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)flags;
+    if (!event->stream) return emulated_enter();
+    struct emulated_event *now = malloc(sizeof *now);
+    if (!now) broken("no memory");
+    *now = *event;
+    return emulated_enqueue(stream, wait_now, now, free);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
+{
+    lock();
+    (void)flags;
+    const cudaError_t code = count();
+    if (code) return leave(code);
+    *out = calloc(1, sizeof **out);
+    if (!*out) broken("no memory");
+    state.objects++;
+    return leave(cudaSuccess);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    lock();
+    free(event);
+    state.objects--;
+    return leave(count());
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    lock();
+    cudaError_t code = count();
+    if (!code && stream->device != current) code = cudaErrorInvalidResourceHandle;
+    if (!code) *event = (struct emulated_event){stream, stream->given};
+    return leave(code);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *memory)
+{
+    lock();
+    const block *b = block_at(memory);
+    out->type = b ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    out->device = b ? b->device : -2;
+    return leave(count());
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    lock();
+    const cudaError_t code = last_code;
+    last_code = 0;
+    return leave(code);
+}
+
+const char *cudaGetErrorString(cudaError_t code)
+{
+    switch (code) {
+    case cudaSuccess: return "no error";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+    default: return "another error";
+    }
+}

@@ -1,0 +1,51 @@
+/* A CUDA device that is the host in disguise, so that the CUDA module, kernels and all, runs where no device is.
+ * - Device memory faults when the host touches it outside of work on a stream, ends at a page that always faults, and has bytes before
+ *   and after it that cudaFree compares.
+ * - Work on a stream runs when somebody waits for it, in the calling thread, and not before: what forgot to wait finds nothing
+ *   done. A stream may be told to run everything at once instead.
+ * - Any call can be made to fail; device 1 has little memory; a lost device stays lost. */
+#ifndef TESTS_EMULATED_H
+#define TESTS_EMULATED_H
+#include "cuda_runtime_api.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+enum { EMULATED_DEVICES = 3, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 };
+
+typedef struct emulated_state { /* for tests to read, and to set where so marked */
+    int at_once;        /* set: whether streams made from now on run work when it is given to them */
+    int fail_at;        /* set: number of the call, from 1, that fails; 0: none */
+    int fail_code;      /* set: how. 700 and above: the device is lost */
+    int calls;          /* set: to count from anew */
+    size_t to_device, to_host; /* bytes copied */
+    size_t taken, most_taken;  /* bytes */
+    int objects;        /* memory, streams, events and cuBLAS handles that are alive */
+    int waits;          /* of the host */
+} emulated_state;
+emulated_state *emulated(void);
+/* Everything as at first, apart from what is alive. */
+void emulated_reset(void);
+
+typedef void emulated_work(void *with);
+/* Every call begins so: it is counted, and may fail. */
+cudaError_t emulated_enter(void);
+/* Work as a kernel's: it may touch device memory. `with` is given to `drop` (NULL: nothing) afterwards. */
+cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop);
+/* An access to an address that is no memory. */
+void emulated_crash(cudaStream_t stream);
+
+typedef struct emulated_index {
+    unsigned x, y, z;
+} emulated_index;
+extern emulated_index emulated_thread, emulated_block, emulated_block_size, emulated_grid_size;
+cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block, emulated_work *kernel, void *with, emulated_work *drop);
+void emulated_barrier(void);
+/* All fibers of all blocks, now. */
+void emulated_run_blocks(emulated_index grid, emulated_index block, emulated_work *kernel, void *with);
+#ifdef __cplusplus
+}
+#endif
+#endif

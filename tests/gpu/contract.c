@@ -1,0 +1,178 @@
+#include "gpu/contract.h"
+#include "support/made_up.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS = 10 };
+static certreg_backend *gpu;
+
+static const struct {
+    size_t inputs;
+    uint64_t first;
+    size_t count;
+    int32_t centre;
+    uint64_t seed, stream;
+} shapes[] = {
+    {1, 0, 70, 1, 0, 0},       {2, 3, 33, 0, 2, 3},         {3, 0, 65, 1, 0x0123456789ABCDEFu, 0xFEDCBA9876543210u},
+    {5, 0, 1100, 1, 5, 6},     {7, 1000, 64, 0, 6, 7},      {16, 0, 320, 0, 9, 10},
+    {63, 2, 70, 0, 11, 12},    {784, 0, 400, 1, 20, 21},    {1001, 3, 90, 0, 21, 22},
+    {4097, 0, 20, 1, 24, 25},  {12288, 5, 10, 0, 3, 4},     {8, 0xFFFFFFF0u, 64, 0, 27, 28},
+    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},                {4, UINT64_MAX - 99, 100, 0, 29, 30},
+};
+
+static void *over(const void *host, size_t bytes)
+{
+    void *there = NULL;
+    ck_assert_int_eq(gpu->ops->alloc(gpu, bytes, &there), CERTREG_OK);
+    if (host) ck_assert_int_eq(gpu->ops->store(gpu, there, host, bytes), CERTREG_OK);
+    return there;
+}
+
+/* Brings `bytes` back and compares them; the device's memory is given back. */
+static void expect(void *there, const void *wanted, size_t bytes)
+{
+    void *got = malloc(bytes);
+    ck_assert_int_eq(gpu->ops->fetch(gpu, got, there, bytes), CERTREG_OK);
+    ck_assert_mem_eq(got, wanted, bytes);
+    gpu->ops->free(gpu, there);
+    free(got);
+}
+
+static cr_noise noise_of(int i)
+{
+    return (cr_noise){.seed = shapes[i].seed, .stream = shapes[i].stream, .inputs = shapes[i].inputs, .centre = shapes[i].centre};
+}
+
+static float *made_up_mask(size_t d)
+{
+    float *mask = malloc(d * sizeof *mask);
+    for (size_t j = 0; j < d; j++) mask[j] = d < 5 || j % 5 != 3;
+    return mask;
+}
+
+START_TEST(draws_have_the_bits_of_the_cpu)
+{
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count, bytes = n * d * sizeof(float);
+    const cr_noise noise = noise_of(_i);
+    float *z = made_up_numbers(d, 1), *step = made_up_numbers(d, 2), *want = malloc(bytes);
+    certreg_backend *cpu = cr_backend_default();
+    float *z_there = over(z, d * sizeof *z), *step_there = over(step, d * sizeof *step), *x[3];
+    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
+    for (int i = 0; i < 3; i++) x[i] = over(NULL, bytes + sizeof(float));
+    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[0]), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->draw(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[1] + 1), CERTREG_OK); /* not aligned to 16 bytes */
+    ck_assert_int_eq(gpu->ops->draw_ahead(gpu, &noise, z_there, step_there, shapes[_i].first, n, x[2]), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->join(gpu), CERTREG_OK);
+    float *got = malloc(bytes);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(gpu->ops->fetch(gpu, got, x[i] + (i == 1), bytes), CERTREG_OK);
+        ck_assert_mem_eq(got, want, bytes);
+        gpu->ops->free(gpu, x[i]);
+    }
+    gpu->ops->free(gpu, z_there), gpu->ops->free(gpu, step_there);
+    free(z), free(step), free(want), free(got);
+}
+END_TEST
+
+START_TEST(replays_have_the_bits_of_the_cpu)
+{
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
+    const cr_noise noise = noise_of(_i);
+    float *weights = made_up_numbers(2 * stride, 3), *weights_there = over(weights, 2 * stride * sizeof *weights);
+    certreg_backend *cpu = cr_backend_default();
+    for (size_t f = 1; f <= 2; f++) {
+        double *want = calloc(f * d, sizeof *want);
+        for (size_t i = 0; i < f * d; i++) want[i] = 0.1 * (double)i;
+        double *sums = over(want, f * d * sizeof *want);
+        for (int twice = 0; twice < 2; twice++) { /* they add up */
+            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, shapes[_i].first, n, f, weights, stride, want), CERTREG_OK);
+            ck_assert_int_eq(gpu->ops->replay(gpu, &noise, shapes[_i].first, n, f, weights_there, stride, sums), CERTREG_OK);
+        }
+        expect(sums, want, f * d * sizeof *want);
+        free(want);
+    }
+    gpu->ops->free(gpu, weights_there);
+    free(weights);
+}
+END_TEST
+
+START_TEST(projections_have_the_bits_of_the_cpu)
+{
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count;
+    const cr_noise noise = noise_of(_i);
+    float *direction = made_up_numbers(d, 4), *mask = made_up_mask(d);
+    double *dots = malloc(n * sizeof *dots), *norms = malloc(n * sizeof *norms);
+    certreg_backend *cpu = cr_backend_default();
+    float *direction_there = over(direction, d * sizeof *direction), *mask_there = over(mask, d * sizeof *mask);
+    double *dots_there = over(NULL, n * sizeof *dots), *norms_there = over(NULL, n * sizeof *norms);
+    ck_assert_int_eq(cpu->ops->project(cpu, &noise, shapes[_i].first, n, direction, mask, dots, norms), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->project(gpu, &noise, shapes[_i].first, n, direction_there, mask_there, dots_there, norms_there), CERTREG_OK);
+    expect(dots_there, dots, n * sizeof *dots), expect(norms_there, norms, n * sizeof *norms);
+    gpu->ops->free(gpu, direction_there), gpu->ops->free(gpu, mask_there);
+    free(direction), free(mask), free(dots), free(norms);
+}
+END_TEST
+
+static void check_gram(const double *gram, const double *sums, size_t pitch, size_t d)
+{
+    for (size_t p = 0; p < BLOCKS; p++)
+        for (size_t q = p; q < BLOCKS; q++) {
+            double sum = 0, size = 0;
+            for (size_t j = 0; j < d; j++) {
+                const double term = sums[p * pitch + j] * sums[q * pitch + j];
+                sum += term, size += fabs(term);
+            }
+            ck_assert_double_le(fabs(gram[p * BLOCKS + q] - sum), 1e-13 * size + 1e-300);
+        }
+}
+
+START_TEST(block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly)
+{
+    const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS, stride = count + 3;
+    const cr_noise noise = noise_of(_i);
+    float *weights = made_up_numbers(2 * stride, 3), *mask = made_up_mask(d);
+    double *want = malloc(2 * BLOCKS * d * sizeof *want), gram[BLOCKS * BLOCKS];
+    certreg_backend *cpu = cr_backend_default();
+    float *weights_there = over(weights, 2 * stride * sizeof *weights), *mask_there = over(mask, d * sizeof *mask);
+    double *gram_there = over(NULL, sizeof gram);
+    for (size_t f = 1; f <= 2; f++) {
+        double *sums = over(NULL, f * BLOCKS * d * sizeof *sums);
+        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = 0;
+        for (size_t b = 0; b < BLOCKS; b++)
+            ck_assert_int_eq(cpu->ops->replay(cpu, &noise, shapes[_i].first + b * length, length, f, weights + b * length, stride, want + b * f * d), CERTREG_OK);
+        for (size_t i = 0; i < f * BLOCKS * d; i++) want[i] = mask[i % d] > 0 ? want[i] : 0;
+        ck_assert_int_eq(gpu->ops->block_sums(gpu, &noise, shapes[_i].first, length, BLOCKS, f, weights_there, stride, mask_there, sums), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->gram(gpu, sums + (f - 1) * d, f * d, BLOCKS, d, gram_there), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->fetch(gpu, gram, gram_there, sizeof gram), CERTREG_OK);
+        expect(sums, want, f * BLOCKS * d * sizeof *want);
+        check_gram(gram, want + (f - 1) * d, f * d, d);
+    }
+    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there), gpu->ops->free(gpu, gram_there);
+    free(weights), free(mask), free(want);
+}
+END_TEST
+
+START_TEST(memory_is_filled)
+{
+    const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
+    void *there = over(NULL, sizeof ones);
+    ck_assert_int_eq(gpu->ops->fill(gpu, there, sizeof ones, 0xff), CERTREG_OK);
+    uint32_t got[3];
+    ck_assert_int_eq(gpu->ops->fetch(gpu, got, there, sizeof got), CERTREG_OK);
+    ck_assert_mem_eq(got, ones, sizeof ones);
+    ck_assert_int_eq(gpu->ops->fill(gpu, there, 8, 0), CERTREG_OK);
+    expect(there, mixed, sizeof mixed);
+}
+END_TEST
+
+void contract_add_tests(TCase *to, certreg_backend *backend)
+{
+    enum { SHAPES = sizeof shapes / sizeof *shapes };
+    gpu = backend;
+    tcase_add_loop_test(to, draws_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, SHAPES);
+    tcase_add_test(to, memory_is_filled);
+}
