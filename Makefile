@@ -176,7 +176,9 @@ check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(programs))
 # ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -lm
-examples: $(examples) $(if $(NVCC),$(OBJ)/examples/cuda/network) ## Build the example programs
+examples: $(examples) $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network) ## Build the example programs
+$(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(OBJ)/examples/engines/ort.o $(OBJ)/libcertreg.so
+	$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' -ldl
 $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' $(cuda_link) -lm
 

@@ -1,6 +1,6 @@
 /* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images, noise and an odd number of rows,
- * and prints how long each takes. Returns 0 if they agree to 1e-5, or if there is no ONNX Runtime to compare with ("skip"), and if
- * gradients are right: the same outputs, and derivatives along random directions as finite differences have them. */
+ * and prints how long each takes. Returns 0 if they agree to 1e-5, and ONNX Runtime with bound arrays to the bit with itself without,
+ * or if there is no ONNX Runtime to compare with ("skip"), and if gradients are right: the same outputs, and derivatives along random directions as finite differences have them. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,6 +71,39 @@ static int compare(const struct engine *ort, const struct engine *plain)
     const double apart = ort->run != NULL ? difference(y, z, ROWS * COLUMNS) : 0.0;
     printf("a row alone or among others: %.1e; the two engines: %.1e\n", alone, apart);
     return !(alone <= 1e-5 && apart <= 1e-5);
+}
+
+/* Bound arrays, in host memory: the binding is the one that devices use. Arrays move and shrink from run to run, as batches may. */
+static int compare_bound(const char *model, const struct engine *ort)
+{
+    static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS];
+    static const size_t first[] = {0, ROWS - 1, 3}, rows[] = {ROWS, 1, 64};
+    char why[ENGINE_WHY] = "";
+    struct engine bound;
+    int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, -1, NULL, &bound, why) != 0;
+    fill(x);
+    for (size_t k = 0; k < 3 && !bad; k++) {
+        const size_t bytes = rows[k] * COLUMNS * sizeof *y;
+        memset(z, 0xff, sizeof z);
+        bad = ort->run(ort->self, x + first[k] * INPUTS, y, rows[k]) || bound.run(bound.self, x + first[k] * INPUTS, z + first[k], rows[k]) ||
+              memcmp(y, z + first[k], bytes) != 0;
+    }
+    if (bound.close != NULL)
+        bound.close(bound.self);
+    printf("bound arrays: %s\n", bad ? "other bits" : "same bits");
+    if (bad)
+        fprintf(stderr, "ONNX Runtime with bound arrays differs, or failed. %s\n", why);
+    return bad;
+}
+
+/* A device that no machine has: without a CUDA provider, or with one, the answer is a reason. */
+static int absent_device(const char *model)
+{
+    char why[ENGINE_WHY] = "";
+    struct engine e;
+    const int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, 1000, NULL, &e, why) != ENGINE_ABSENT || why[0] == '\0' || e.close != NULL;
+    printf("no such device: %s\n", why);
+    return bad;
 }
 
 /* What must be refused, with a reason. */
@@ -196,6 +229,12 @@ int main(int argc, char **argv)
     int bad = compare(&ort, &plain);
     if (bad)
         fprintf(stderr, "the engines disagree, or failed. %s%s\n", why, why_plain);
+    if (ort.run != NULL)
+        bad |= compare_bound(model, &ort);
+    if (absent_device(model)) {
+        fprintf(stderr, "a CUDA device that does not exist was not refused\n");
+        bad = 1;
+    }
     bad |= gradients(model, &plain);
     if (ort.close != NULL)
         ort.close(ort.self);

@@ -1,3 +1,5 @@
+/* ONNX Runtime through its table of functions, without its headers. The ordinary run takes host arrays; the bound one takes arrays where
+ * they are, in host memory or in a device's, and on a device waits for nothing. Both share everything else. */
 #include "ort.h"
 
 #include <dlfcn.h>
@@ -19,16 +21,30 @@ enum {
     CREATE_SESSION_OPTIONS = 10,
     SET_INTRA_OP_THREADS = 24,
     SET_INTER_OP_THREADS = 25,
+    CREATE_RUN_OPTIONS = 39,
     CREATE_TENSOR_WITH_DATA = 49,
-    CREATE_CPU_MEMORY_INFO = 69,
+    CREATE_MEMORY_INFO = 68,
     RELEASE_ENV = 92,
     RELEASE_STATUS = 93,
     RELEASE_MEMORY_INFO = 94,
     RELEASE_SESSION = 95,
     RELEASE_VALUE = 96,
-    RELEASE_SESSION_OPTIONS = 100
+    RELEASE_RUN_OPTIONS = 97,
+    RELEASE_SESSION_OPTIONS = 100,
+    RUN_WITH_BINDING = 133,
+    CREATE_BINDING = 134,
+    RELEASE_BINDING = 135,
+    BIND_INPUT = 136,
+    BIND_OUTPUT = 137,
+    ADD_RUN_CONFIG = 165,
+    ADD_CUDA = 204,
+    CREATE_CUDA_OPTIONS = 205,
+    UPDATE_CUDA_OPTIONS = 206,
+    RELEASE_CUDA_OPTIONS = 208,
+    UPDATE_CUDA_OPTIONS_WITH_VALUE = 263
 };
-enum { TABLE_VERSION = 8, LOG_WARNINGS = 2, FLOAT_ELEMENTS = 1, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
+enum { HOST_VERSION = 8, CUDA_VERSION = 16 }; /* the first tables that have all functions needed there */
+enum { HOST = -1, LOG_WARNINGS = 2, FLOAT_ELEMENTS = 1, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
 
 typedef void function(void);
 typedef void *status; /* an opaque object, or NULL */
@@ -41,6 +57,7 @@ struct ort {
     void *library;
     function *const *table;
     void *env, *options, *session, *memory;
+    void *run_options, *binding; /* of the bound run */
     size_t inputs, columns;
     char *why;
     char name[64];
@@ -62,6 +79,8 @@ static int failed(struct ort *o, status s, const char *doing)
         return 0;
     const char *(*message)(const void *) = (const char *(*)(const void *))o->table[ERROR_MESSAGE];
     fail(o->why, "ONNX Runtime, %s: %s", doing, message(s));
+    for (size_t n = strlen(o->why); n > 0 && o->why[n - 1] == '\n'; n--)
+        o->why[n - 1] = '\0';
     ((void (*)(void *))o->table[RELEASE_STATUS])(s);
     return 1;
 }
@@ -127,7 +146,7 @@ static void *find_library(char *why)
     return library;
 }
 
-static int load(struct ort *o)
+static int load(struct ort *o, uint32_t version)
 {
     o->library = find_library(o->why);
     if (o->library == NULL)
@@ -138,24 +157,65 @@ static int load(struct ort *o)
         return fail(o->why, "the library found is no ONNX Runtime: it has no OrtGetApiBase");
     memcpy(&get, &symbol, sizeof get); /* ISO C has no conversion from an object pointer to a function */
     const struct base *base = get();
-    o->table = base->table(TABLE_VERSION);
+    o->table = base->table(version);
     if (o->table == NULL)
         return fail(o->why, "ONNX Runtime %s is too old", base->version());
     snprintf(o->name, sizeof o->name, "ONNX Runtime %s", base->version());
     return 0;
 }
 
-static int start(struct ort *o, const char *model, int threads)
+static int prepare(struct ort *o, int threads)
 {
     function *const *t = o->table;
     return failed(o, ((status(*)(int, const char *, void **))t[CREATE_ENV])(LOG_WARNINGS, "certreg", &o->env), "starting") ||
            failed(o, ((status(*)(void **))t[CREATE_SESSION_OPTIONS])(&o->options), "making options") ||
            failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, threads), "setting threads") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1), "setting threads") ||
-           failed(o, ((status(*)(int, int, void **))t[CREATE_CPU_MEMORY_INFO])(DEVICE_ALLOCATOR, DEFAULT_MEMORY, &o->memory),
+           failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1), "setting threads");
+}
+
+/* Options are text; a stream is a pointer and has a function of its own, which came last of those used here. */
+static int add_cuda(struct ort *o, int device, void *stream)
+{
+    static const char *const key = "device_id";
+    char number[16];
+    const char *const value = number;
+    function *const *t = o->table;
+    void *cuda = NULL;
+    snprintf(number, sizeof number, "%d", device);
+    const int bad =
+        failed(o, ((status(*)(void **))t[CREATE_CUDA_OPTIONS])(&cuda), "making CUDA options") ||
+        failed(o, ((status(*)(void *, const char *const *, const char *const *, size_t))t[UPDATE_CUDA_OPTIONS])(cuda, &key, &value, 1),
+               "choosing the CUDA device") ||
+        failed(o, ((status(*)(void *, const char *, void *))t[UPDATE_CUDA_OPTIONS_WITH_VALUE])(cuda, "user_compute_stream", stream),
+               "setting the CUDA stream") ||
+        failed(o, ((status(*)(void *, const void *))t[ADD_CUDA])(o->options, cuda), "adding the CUDA provider");
+    release(o, RELEASE_CUDA_OPTIONS, cuda);
+    return bad;
+}
+
+static int start(struct ort *o, const char *model, int device)
+{
+    function *const *t = o->table;
+    const char *const memory = device == HOST ? "Cpu" : "Cuda";
+    const int number = device == HOST ? 0 : device;
+    return failed(o,
+                  ((status(*)(const char *, int, int, int, void **))t[CREATE_MEMORY_INFO])(memory, DEVICE_ALLOCATOR, number, DEFAULT_MEMORY,
+                                                                                          &o->memory),
                   "describing memory") ||
            failed(o, ((status(*)(const void *, const char *, const void *, void **))t[CREATE_SESSION])(o->env, model, o->options, &o->session),
                   "opening the model");
+}
+
+/* Without the entry a run on a device ends by waiting for its stream. On the host it changes nothing. */
+static int open_binding(struct ort *o)
+{
+    function *const *t = o->table;
+    return failed(o, ((status(*)(void *, void **))t[CREATE_BINDING])(o->session, &o->binding), "making a binding") ||
+           failed(o, ((status(*)(void **))t[CREATE_RUN_OPTIONS])(&o->run_options), "making run options") ||
+           failed(o,
+                  ((status(*)(void *, const char *, const char *))t[ADD_RUN_CONFIG])(o->run_options, "disable_synchronize_execution_providers",
+                                                                                    "1"),
+                  "setting run options");
 }
 
 /* A tensor over the caller's memory; nothing is copied. */
@@ -181,12 +241,30 @@ static int run(void *self, const float *x, float *y, size_t rows)
     return bad;
 }
 
+static int run_bound(void *self, const float *x, float *y, size_t rows)
+{
+    struct ort *o = self;
+    function *const *t = o->table;
+    void *in = NULL, *out = NULL;
+    const int bad =
+        wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
+        failed(o, ((status(*)(void *, const char *, const void *))t[BIND_INPUT])(o->binding, "x", in), "binding the input") ||
+        failed(o, ((status(*)(void *, const char *, const void *))t[BIND_OUTPUT])(o->binding, "y", out), "binding the output") ||
+        failed(o, ((status(*)(void *, const void *, const void *))t[RUN_WITH_BINDING])(o->session, o->run_options, o->binding),
+               "running the model");
+    release(o, RELEASE_VALUE, in); /* the binding keeps its own hold on them, until the next run */
+    release(o, RELEASE_VALUE, out);
+    return bad;
+}
+
 /* The library itself stays loaded: its threads and exit handlers do not survive an unload. */
 static void close_ort(void *self)
 {
     struct ort *o = self;
     if (o == NULL)
         return;
+    release(o, RELEASE_BINDING, o->binding);
+    release(o, RELEASE_RUN_OPTIONS, o->run_options);
     release(o, RELEASE_SESSION, o->session);
     release(o, RELEASE_SESSION_OPTIONS, o->options);
     release(o, RELEASE_MEMORY_INFO, o->memory);
@@ -194,19 +272,45 @@ static void close_ort(void *self)
     free(o);
 }
 
-int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why)
+static struct ort *create(size_t inputs, size_t columns, struct engine *out, char *why)
 {
-    memset(out, 0, sizeof *out);
     struct ort *o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return fail(why, "no memory for ONNX Runtime");
+    memset(out, 0, sizeof *out);
+    if (o == NULL) {
+        fail(why, "no memory for ONNX Runtime");
+        return NULL;
+    }
     o->inputs = inputs;
     o->columns = columns;
     o->why = why;
-    if (load(o) || start(o, model, threads > 0 ? threads : 1)) {
+    return o;
+}
+
+/* Hands the engine out, or takes it away again where opening failed. */
+static int finish(struct ort *o, int (*how)(void *, const float *, float *, size_t), int bad, struct engine *out)
+{
+    if (bad)
         close_ort(o);
+    else
+        *out = (struct engine){how, close_ort, o, o->name};
+    return bad;
+}
+
+int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why)
+{
+    struct ort *o = create(inputs, columns, out, why);
+    return o == NULL || finish(o, run, load(o, HOST_VERSION) || prepare(o, threads > 0 ? threads : 1) || start(o, model, HOST), out);
+}
+
+int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device, void *stream, struct engine *out, char *why)
+{
+    struct ort *o = create(inputs, columns, out, why);
+    if (o == NULL)
         return 1;
-    }
-    *out = (struct engine){run, close_ort, o, o->name};
-    return 0;
+    int bad = load(o, device == HOST ? HOST_VERSION : CUDA_VERSION) ? ENGINE_ABSENT : prepare(o, 1);
+    if (!bad && device != HOST && add_cuda(o, device, stream))
+        bad = ENGINE_ABSENT;
+    if (!bad)
+        bad = start(o, model, device) || open_binding(o);
+    return finish(o, run_bound, bad, out);
 }
