@@ -129,6 +129,7 @@ $(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
 # The CUDA module, kernels and all, on a device that is emulated on the host (tests/emulated); the toolkit is not needed for it.
 emulated := $(OBJ)/tests/libemulated_cuda.so $(OBJ)/tests/emulated_module.so
+emulated_link = -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN'
 $(OBJ)/tests/emulated/%.o: ISA := -Itests/emulated -fvisibility=default
 $(OBJ)/tests/emulated/module.o: src/backend/cuda/module.c
 	@mkdir -p $(@D)
@@ -139,13 +140,15 @@ $(OBJ)/tests/emulated/kernels.o: src/backend/cuda/kernels.cu
 $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o launch.o blas.o)
 	$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $^ -o $@ -lpthread
 $(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
-	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
+	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
+$(OBJ)/tests/unit_cuda.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o $(emulated)
+$(OBJ)/tests/unit_cuda: LIBS += $(emulated_link)
 $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
 $(OBJ)/tests/api_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
-	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN' $(CHECK_LIBS) $(LIBS)
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(LIBS)
 
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)

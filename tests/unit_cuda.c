@@ -1,6 +1,7 @@
 /* The CUDA module's kernels and copies on a device that is emulated on the host (emulated/emulated.h), bit by bit; error numbers become
  * statuses. */
 #include "backend/cuda/status.h"
+#include "emulated.h"
 #include "gpu/contract.h"
 #include "support/suite.h"
 #include <check.h>
@@ -42,11 +43,11 @@ int main(void)
 {
     Suite *suite = suite_create("cuda without a device");
     TCase *typical = kit_case(suite, "typical", 120);
-    certreg_backend *emulated = open_emulated();
-    if (!emulated) return 1;
-    contract_add_tests(typical, emulated);
+    certreg_backend *backend = open_emulated();
+    if (!backend) return 1;
+    contract_add_tests(typical, backend);
     tcase_add_test(typical, error_numbers_become_statuses);
     const int failed = kit_run(suite);
-    certreg_backend_close(emulated);
-    return failed;
+    certreg_backend_close(backend);
+    return failed || emulated()->objects != 0;
 }
