@@ -93,7 +93,7 @@ $(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
 	$(NVCC) -std=c++17 -O3 -lineinfo $(CPPFLAGS_ALL) -Xcompiler -fPIC,-fvisibility=hidden,-Wall \
 	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCH)),code=compute_$(lastword $(CUDA_ARCH)) \
 	    -c $< -o $@
-$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/module.o backend/cuda/status.o base/error.o base/structs.o)
+$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/second.o backend/cuda/module.o backend/cuda/status.o base/error.o base/structs.o)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now $(LDFLAGS) $^ -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas -lcudart_static \
 	    -lstdc++ -lm -lpthread -ldl -lrt -o $@
@@ -134,16 +134,17 @@ $(OBJ)/tests/emulated/%.o: ISA := -Itests/emulated -fvisibility=default
 $(OBJ)/tests/emulated/module.o: src/backend/cuda/module.c
 	@mkdir -p $(@D)
 	$(CC) -Itests/emulated $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(OBJ)/tests/emulated/kernels.o: src/backend/cuda/kernels.cu
+$(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
 $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o launch.o blas.o)
-	$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $^ -o $@ -lpthread
-$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
+$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
-$(OBJ)/tests/unit_cuda.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
-$(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o $(emulated)
-$(OBJ)/tests/unit_cuda: LIBS += $(emulated_link)
+$(OBJ)/tests/unit_cuda.o $(OBJ)/tests/unit_second_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
+$(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o
+$(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: $(emulated)
+$(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: LIBS += $(emulated_link)
 $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
 $(OBJ)/tests/api_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)

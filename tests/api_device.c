@@ -3,8 +3,8 @@
  * a status. */
 #include "api_kit.h"
 #include "emulated.h"
+#include "support/emulated_device.h"
 #include <pthread.h>
-#include <unistd.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
@@ -73,27 +73,11 @@ static int on_device(void *user, const certreg_batch *b)
 }
 
 /* ---- backends ----------------------------------------------------------------------------------------------------------------------- */
-static const char *path_of(const char *name, char path[4096])
-{
-    const ssize_t length = readlink("/proc/self/exe", path, 4000);
-    ck_assert_int_gt((int)length, 0);
-    path[length] = 0;
-    strcpy(strrchr(path, '/') + 1, name);
-    return path;
-}
-
-static certreg_status try_device(int32_t number, void *stream, certreg_error *why, certreg_backend **out)
-{
-    char path[4096];
-    *why = (certreg_error){.struct_size = sizeof *why};
-    return certreg_backend_open_cuda(number, stream, path_of("emulated_module.so", path), why, out);
-}
-
 static certreg_backend *open_device(int32_t number, void *stream)
 {
     certreg_error why;
     certreg_backend *backend = NULL;
-    ck_assert_msg(!try_device(number, stream, &why, &backend), "%s", why.text);
+    ck_assert_msg(!try_emulated(number, stream, &why, &backend), "%s", why.text);
     return backend;
 }
 
@@ -162,7 +146,11 @@ START_TEST(certificates_of_a_device_are_those_of_the_cpu)
     emulated()->at_once = _i != 0;
     certreg_backend *backend = open_device(0, stream);
     certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
-    const size_t taken = emulated()->taken;
+    const certreg_model m = model_of(&there, 1);
+    const certreg_plan p = plan_of(SAMPLES);
+    size_t taken = 0;
+    ck_assert_int_eq(certreg_estimator_device_size(backend, &m, &p, &taken), CERTREG_OK);
+    ck_assert_uint_eq(emulated()->taken, taken);
     for (uint64_t number = 0; number < 2; number++) {
         certreg_certificate a[ASKED], b[ASKED];
         KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, number));
@@ -181,6 +169,34 @@ START_TEST(certificates_of_a_device_are_those_of_the_cpu)
     certreg_backend_close(backend);
     ck_assert_int_eq(emulated()->objects, 1);
     ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
+}
+END_TEST
+
+/* Its sums of products are float (unit_second_device), so bounds agree to some digits only. */
+START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
+{
+    surface here = {0}, there = {0};
+    certreg_backend *backend = open_device(0, NULL), *const on[2] = {NULL, backend};
+    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
+    const certreg_model m[2] = {model_of(&here, 0), model_of(&there, 1)};
+    certreg_plan p = kit_plan(600);
+    p.facts = CERTREG_FAMILY_ECGHM;
+    certreg_question q = kit_question(0.6);
+    q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.family = CERTREG_FAMILY_ECGHM;
+    size_t bytes = 0, on_cpu = 1;
+    ck_assert_int_eq(certreg_estimator_device_size(backend, m + 1, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, m, &p, &on_cpu), CERTREG_OK);
+    ck_assert_uint_eq(on_cpu, 0);
+    for (int i = 0; i < 2; i++) {
+        certreg_estimator *e = kit_create(on[i], m + i, &p);
+        if (i) ck_assert_uint_eq(emulated()->taken, bytes);
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+        KIT_OK(e, certreg_certify(e, NULL, 600, &q, 1, c + i));
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_double_gt(c[0].radius, 0);
+    ck_assert_double_eq_tol(c[0].radius, c[1].radius, 1e-4 * c[0].radius);
+    close_all(NULL, backend);
 }
 END_TEST
 
@@ -317,7 +333,7 @@ static void *certify_alone(void *of)
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     certreg_estimator *e = NULL;
-    if (try_device(0, NULL, &why, &backend) || certreg_estimator_create(backend, &m, &p, &why, &e)) return NULL;
+    if (try_emulated(0, NULL, &why, &backend) || certreg_estimator_create(backend, &m, &p, &why, &e)) return NULL;
     if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange) t->radius = c.radius;
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
@@ -405,7 +421,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     certreg_question q[2] = {kit_question(0.6), kit_question(0.6)};
     q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
     c[0] = kit_certificate();
-    certreg_status status = try_device(0, NULL, &why, &backend);
+    certreg_status status = try_emulated(0, NULL, &why, &backend);
     if (!status) status = certreg_estimator_create(backend, &m, &p, &why, &e);
     if (status) ck_assert_msg(*why.text && why.status == status, "%s", why.text);
     if (!status) status = certreg_estimator_begin(e, where, 0.3, 0);
@@ -445,12 +461,12 @@ START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
     certreg_error why;
     certreg_backend *backend = NULL;
     char path[4096];
-    ck_assert_int_eq(try_device(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_NO_DEVICE);
+    ck_assert_int_eq(try_emulated(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_NO_DEVICE);
     ck_assert_int_eq(why.model_code, 101);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_of("old_module.so", path), &why, &backend), CERTREG_VERSION);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_beside("old_module.so", path), &why, &backend), CERTREG_VERSION);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_of("../libcertreg.so", path), &why, &backend), CERTREG_NO_BACKEND); /* no module */
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_beside("../libcertreg.so", path), &why, &backend), CERTREG_NO_BACKEND); /* no module */
     ck_assert_ptr_nonnull(strstr(why.text, "is no module"));
 }
 END_TEST
@@ -467,6 +483,7 @@ int main(void)
     TCase *typical = kit_case(suite, "typical", 120), *bad = kit_case(suite, "bad_input", 120);
     tcase_add_checked_fixture(typical, as_new, NULL), tcase_add_checked_fixture(bad, as_new, NULL);
     tcase_add_loop_test(typical, certificates_of_a_device_are_those_of_the_cpu, 0, 3);
+    tcase_add_test(typical, second_orders_of_a_device_are_those_of_the_cpu_nearly);
     tcase_add_test(typical, little_crosses_the_bus);
     tcase_add_test(typical, records_of_a_device_are_those_of_the_cpu);
     tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);

@@ -715,6 +715,8 @@ START_TEST(null_arguments_of_creation_are_named)
     ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &bytes), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &bytes), CERTREG_INVALID);
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, NULL, &p, &bytes), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, &m, &p, NULL), CERTREG_INVALID);
     ck_assert_int_eq(certreg_solver_create(NULL, 0, NULL), CERTREG_INVALID);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, 0, &bisection), CERTREG_INVALID);
     ck_assert_ptr_null(bisection);

@@ -3,11 +3,9 @@
 #include "backend/cuda/status.h"
 #include "emulated.h"
 #include "gpu/contract.h"
+#include "support/emulated_device.h"
 #include "support/suite.h"
-#include <check.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 START_TEST(error_numbers_become_statuses)
 {
@@ -27,24 +25,13 @@ START_TEST(error_numbers_become_statuses)
 }
 END_TEST
 
-static certreg_backend *open_emulated(void)
-{
-    char path[4096];
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_backend *backend = NULL;
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    path[length > 0 ? length : 0] = 0;
-    strcpy(strrchr(path, '/') + 1, "emulated_module.so");
-    if (certreg_backend_open_cuda(0, NULL, path, &why, &backend)) printf("%s\n", why.text);
-    return backend;
-}
-
 int main(void)
 {
     Suite *suite = suite_create("cuda without a device");
     TCase *typical = kit_case(suite, "typical", 120);
-    certreg_backend *backend = open_emulated();
-    if (!backend) return 1;
+    certreg_error why;
+    certreg_backend *backend = NULL;
+    if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;
     contract_add_tests(typical, backend);
     tcase_add_test(typical, error_numbers_become_statuses);
     const int failed = kit_run(suite);

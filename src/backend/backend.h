@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 3u
+#define CR_BACKEND_API 4u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -20,6 +20,12 @@ typedef struct cr_noise {
     size_t inputs;
     int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
+
+typedef struct cr_tile { /* consecutive samples of a second-order sum */
+    const float *rows, *weights;
+    const double *norms;
+    size_t count;
+} cr_tile;
 
 /* A device has memory of its own: every array below lives there, but for those that are said to be on the host. Nothing of the size
  * samples*inputs crosses. Work is enqueued on stream(); what ends in host memory is there when the op returns. */
@@ -57,6 +63,17 @@ typedef struct cr_backend_ops {
                                  const float *weights, size_t stride, const float *mask, double *sums);
     /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
+    /* ---- for the second order: tiles of noise of the active features, whose indices `features` has */
+    /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
+    certreg_status (*tile)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows,
+                           double *norms);
+    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: sums[i] += sum of k_ij and squares[i] += sum of k_ij^2 over j of b; without
+     * j = i where a and b are the same. products: room for the e_i.e_j. */
+    certreg_status (*pairs)(certreg_backend *, const cr_tile *a, const cr_tile *b, size_t active, float *products, double *sums, double *squares);
+    /* matrix += sum over the tile of w e e'; scaled: room for as many rows */
+    certreg_status (*outer)(certreg_backend *, const cr_tile *, size_t active, float *scaled, float *matrix);
+    /* forms[i] = e_i' matrix e_i; product: room for as many rows */
+    certreg_status (*forms)(certreg_backend *, const cr_tile *, size_t active, const float *matrix, float *product, double *forms);
     void *(*stream)(certreg_backend *);
     int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the device's code, and what it means */
 } cr_backend_ops;

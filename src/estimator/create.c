@@ -33,15 +33,19 @@ static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const 
     at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
-static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t active, cr_second_room *at)
+static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t active, int device, cr_second_room *at)
 {
     const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
     at->tile = shape.tile;
-    at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
-    for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
-    at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
+    if (!device) {
+        at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
+        for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
+        at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
+    }
     at->weights = cr_arena_take(arena, plan->capacity, sizeof(float));
     at->sums = cr_arena_take(arena, plan->capacity, sizeof(double));
+    at->norms = device ? cr_arena_take(arena, plan->capacity, sizeof(double)) : NULL;
+    at->squares = device ? cr_arena_take(arena, plan->capacity, sizeof(double)) : NULL;
     at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, active), sizeof(float)) : NULL;
     at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
 }
@@ -61,7 +65,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, backend, at);
-    if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, &at->second);
+    if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
 }
 
 /* ---- what the caller said, checked and with its defaults ---------------------------------------------------------------------- */
@@ -176,6 +180,21 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
     return status;
 }
 
+certreg_status certreg_estimator_device_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
+{
+    if (!bytes) return CERTREG_INVALID;
+    *bytes = 0;
+    request r;
+    const certreg_status status = read_request(backend, model, plan, &r, NULL);
+    if (status || !cr_backend_is_device(r.backend)) return status;
+    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active,
+                                    .tile = cr_estimator_tile(r.backend, r.plan.capacity)};
+    const size_t needed = cr_device_bytes(&like);
+    if (needed == SIZE_MAX) return CERTREG_NO_MEMORY;
+    *bytes = needed;
+    return CERTREG_OK;
+}
+
 /* ---- create ------------------------------------------------------------------------------------------------------------------- */
 static void copy_model(certreg_estimator *e, const request *r)
 {
@@ -212,7 +231,6 @@ static certreg_estimator *build(void *memory, const request *r)
     cr_arena arena = {.base = memory};
     certreg_estimator *e = cr_arena_take(&arena, 1, sizeof *e);
     e->backend = r->backend;
-    e->host = cr_backend_is_device(r->backend) ? cr_backend_default() : r->backend;
     e->model = r->model;
     e->plan = r->plan;
     e->columns = r->columns;

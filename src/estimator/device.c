@@ -1,16 +1,31 @@
 #include "estimator/device.h"
+#include "estimator/second.h"
 #include <string.h>
 
-static void lay_out(cr_arena *arena, certreg_estimator *e)
+static void lay_out_second(cr_arena *arena, const certreg_estimator *e, cr_second_device *at)
+{
+    const cr_second_shape shape = cr_second_choose(e->model.inputs, e->active, e->plan.capacity, e->plan.second_order_bytes);
+    const size_t tile = shape.tile, n = e->plan.capacity;
+    at->features = cr_arena_take(arena, e->active, sizeof(int32_t));
+    for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, cr_arena_times(tile, e->active), sizeof(float));
+    at->products = cr_arena_take(arena, tile * tile, sizeof(float));
+    at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(e->active, e->active), sizeof(float)) : NULL;
+    at->weights = cr_arena_take(arena, n, sizeof(float));
+    at->sums = cr_arena_take(arena, n, sizeof(double));
+    at->norms = cr_arena_take(arena, n, sizeof(double));
+    at->squares = cr_arena_take(arena, n, sizeof(double));
+}
+
+static void lay_out(cr_arena *arena, const certreg_estimator *e, cr_device_room *at)
 {
     const size_t d = e->model.inputs, batch = e->model.batch;
-    cr_device_room *at = &e->device;
     at->z = cr_arena_take(arena, d, sizeof(float));
     at->step = cr_arena_take(arena, d, sizeof(float));
     at->mask = cr_arena_take(arena, d, sizeof(float));
     at->x = cr_arena_take(arena, cr_arena_times(batch, d), sizeof(float));
     at->next = cr_arena_take(arena, cr_arena_times(batch, d), sizeof(float));
     at->y = cr_arena_take(arena, cr_arena_times(batch, e->columns), sizeof(float));
+    if (e->plan.facts & CERTREG_SECOND_ORDER) lay_out_second(arena, e, &at->second);
     if (!cr_estimator_has_gradient(e)) return;
     at->weights = cr_arena_take(arena, cr_arena_times(2, e->tile), sizeof(float));
     at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
@@ -20,31 +35,54 @@ static void lay_out(cr_arena *arena, certreg_estimator *e)
     at->norms = cr_arena_take(arena, e->tile, sizeof(double));
 }
 
-certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_backend *backend, certreg_status status, const char *what)
+certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
 {
     const char *text = NULL;
-    const int32_t code = backend->ops->last_code ? backend->ops->last_code(backend, &text) : 0;
+    const int32_t code = e->backend->ops->last_code ? e->backend->ops->last_code(e->backend, &text) : 0;
     cr_fail(&e->error, status, "the backend failed to %s%s%.150s", what, text ? ": " : "", text ? text : "");
     e->error.model_code = code;
     return status;
 }
 
-certreg_status cr_device_open(certreg_estimator *e)
+/* Indices of the active ones, a few at a time. */
+static certreg_status store_features(certreg_estimator *e)
+{
+    int32_t at[CR_TILE];
+    size_t filled = 0, stored = 0;
+    certreg_status status = CERTREG_OK;
+    for (size_t j = 0; j < e->model.inputs && !status; j++) {
+        if (e->at.mask[j] > 0) at[filled++] = (int32_t)j;
+        if (filled < CR_TILE && j + 1 < e->model.inputs) continue;
+        status = e->backend->ops->store(e->backend, e->device.second.features + stored, at, filled * sizeof *at);
+        stored += filled, filled = 0;
+    }
+    return status;
+}
+
+size_t cr_device_bytes(const certreg_estimator *e)
 {
     cr_arena count = {0};
-    lay_out(&count, e);
-    if (count.overflow) return cr_fail(&e->error, CERTREG_NO_MEMORY, "a batch of %zu rows of %zu inputs fits into no memory", e->model.batch, e->model.inputs);
-    certreg_status status = e->backend->ops->alloc(e->backend, count.used, &e->device_memory);
+    cr_device_room none;
+    lay_out(&count, e, &none);
+    return count.overflow ? SIZE_MAX : count.used;
+}
+
+certreg_status cr_device_open(certreg_estimator *e)
+{
+    const size_t bytes = cr_device_bytes(e);
+    if (bytes == SIZE_MAX) return cr_fail(&e->error, CERTREG_NO_MEMORY, "a batch of %zu rows of %zu inputs fits into no memory", e->model.batch, e->model.inputs);
+    certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->device_memory);
     if (status) {
         e->device_memory = NULL;
-        cr_estimator_backend_failed(e, e->backend, status, "take memory");
+        cr_estimator_backend_failed(e, status, "take memory");
         return status;
     }
     cr_arena arena = {.base = e->device_memory};
-    lay_out(&arena, e);
+    lay_out(&arena, e, &e->device);
     e->at.x = e->device.x, e->at.y = e->device.y;
     status = e->backend->ops->store(e->backend, e->device.mask, e->at.mask, e->model.inputs * sizeof *e->at.mask);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "take the noise scale") : CERTREG_OK;
+    if (!status && e->at.second.tile) status = store_features(e);
+    return status ? cr_estimator_backend_failed(e, status, "take the noise scale") : CERTREG_OK;
 }
 
 void cr_device_close(certreg_estimator *e)
@@ -60,7 +98,7 @@ certreg_status cr_device_begin(certreg_estimator *e)
     e->device.has_next = 0;
     if (!status) status = ops->store(e->backend, e->device.z, e->at.z, bytes);
     if (!status) status = ops->store(e->backend, e->device.step, e->at.step, bytes);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "take the input") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "take the input") : CERTREG_OK;
 }
 
 certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
@@ -76,7 +114,7 @@ certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
     } else {
         status = ops->draw(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->x);
     }
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
@@ -85,26 +123,26 @@ certreg_status cr_device_draw_ahead(certreg_estimator *e, uint64_t first)
     certreg_status status = at->has_next ? e->backend->ops->join(e->backend) : CERTREG_OK; /* its memory is drawn upon again */
     if (!status) status = e->backend->ops->draw_ahead(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->next);
     at->next_first = first, at->has_next = !status;
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_wait(certreg_estimator *e)
 {
     const certreg_status status = e->backend->ops->wait(e->backend);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_blank_outputs(certreg_estimator *e)
 {
     const size_t bytes = e->model.batch * e->columns * sizeof *e->at.y;
     const certreg_status status = e->backend->ops->fill(e->backend, e->at.y, bytes, 0xff); /* all ones is a NaN */
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "prepare a batch") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "prepare a batch") : CERTREG_OK;
 }
 
 certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 {
     const certreg_status status = e->backend->ops->fetch(e->backend, e->at.y_host, e->at.y, e->model.batch * e->columns * sizeof *e->at.y);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "run the model's work or to give its outputs back") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "run the model's work or to give its outputs back") : CERTREG_OK;
 }
 
 certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
@@ -116,7 +154,7 @@ certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
     for (size_t f = 0; f < s->functions && !status; f++)
         status = ops->store(e->backend, e->device.weights + f * e->tile, e->at.weights + f * e->tile, count * sizeof(float));
     if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, e->tile, e->device.mask, e->device.sums);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "replay the noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_device_gram(certreg_estimator *e, const cr_sums_job *s, size_t f, double scale)
@@ -125,7 +163,7 @@ certreg_status cr_device_gram(certreg_estimator *e, const cr_sums_job *s, size_t
     const size_t d = e->model.inputs, blocks = e->plan.blocks;
     certreg_status status = ops->gram(e->backend, e->device.sums + f * d, s->functions * d, blocks, d, e->device.gram);
     if (!status) status = ops->fetch(e->backend, e->at.gram, e->device.gram, blocks * blocks * sizeof *e->at.gram);
-    if (status) return cr_estimator_backend_failed(e, e->backend, status, "correlate blocks");
+    if (status) return cr_estimator_backend_failed(e, status, "correlate blocks");
     for (size_t p = 0; p < blocks; p++)
         for (size_t q = p; q < blocks; q++) e->at.gram[q * blocks + p] = e->at.gram[p * blocks + q] *= scale * scale;
     return CERTREG_OK;

@@ -13,13 +13,23 @@
 
 typedef struct cr_second_room { /* for the second order; all NULL without it */
     size_t tile;              /* rows */
-    float *zero;              /* inputs: a point to draw noise about */
+    float *zero;              /* inputs: a point to draw noise about; NULL with a device, as are the next three */
     float *rows[2];           /* tile * inputs each */
     float *products;          /* tile * tile */
     float *matrix, *eigen;    /* active * active, active * CR_SECOND_EIGEN_ROOM; or NULL: see cr_second_choose */
     float *weights;           /* capacity */
     double *sums;             /* capacity: of the products of a sample with all others */
+    double *norms, *squares;  /* capacity, with a device: |e|^2 and sums of squared products */
 } cr_second_room;
+
+typedef struct cr_second_device { /* likewise, where the batches live */
+    int32_t *features;        /* active: indices of features that have noise */
+    float *rows[2];           /* tile * active each */
+    float *products;          /* tile * tile */
+    float *matrix;            /* active * active, or NULL */
+    float *weights;           /* capacity, like what follows */
+    double *sums, *norms, *squares;
+} cr_second_device;
 
 typedef struct cr_buffers { /* all memory of an estimator; one layout function counts and carves it */
     float *scale, *mask;       /* inputs: noise scale; 1 where it is positive */
@@ -49,12 +59,12 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
     float *direction;          /* as in `at`: */
     double *dots, *norms;
+    cr_second_device second;
 } cr_device_room;
 
 struct certreg_estimator {
     certreg_error error;
     certreg_backend *backend;
-    certreg_backend *host;     /* the same, or where that is a device, the CPU: for replays in host memory */
     certreg_model model;       /* defaults resolved; its arrays are those of `at` */
     certreg_plan plan;         /* defaults resolved; pilot 0 = none */
     cr_buffers at;
@@ -97,8 +107,8 @@ static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t ca
 }
 
 /* ---- device.c */
-/* The error of an op of e->backend or e->host, with what that knows of it. */
-certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_backend *, certreg_status, const char *what);
+/* The error of an op of the backend, with what that knows of it. */
+certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
 
 /* ---- sample.c */
 double cr_estimator_now(void);

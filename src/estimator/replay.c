@@ -3,7 +3,7 @@
 
 static certreg_status told(certreg_estimator *e, certreg_status status)
 {
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "replay the noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_replay_clear(certreg_estimator *e)

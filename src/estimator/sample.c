@@ -129,7 +129,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     const float *z = device ? e->device.z : e->at.z, *step = device ? e->device.step : e->at.step;
     const certreg_status status = e->backend->ops->draw(e->backend, &e->noise, z, step, first, count, x);
     if (status == CERTREG_INVALID) return cr_fail(&e->error, status, "x is no memory of device %d", (int)e->backend->ops->device);
-    return status ? cr_estimator_backend_failed(e, e->backend, status, "draw noise") : CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */

@@ -1,5 +1,5 @@
-/* From the statistics of pairs to bounds, and the memory that the statistics take. */
-#include "estimator/second.h"
+/* The statistics of pairs from their sums, bounds from the statistics, and the memory that they take. */
+#include "estimator/second_sums.h"
 #include "base/binomial.h"
 #include "estimator/moments.h"
 #include <math.h>
@@ -31,6 +31,85 @@ cr_second_shape cr_second_choose(size_t inputs, size_t active, size_t capacity, 
     if (bytes > most || inputs > INT32_MAX) shape.tile = 0; /* BLAS counts in int */
     shape.bytes = bytes < (double)SIZE_MAX / 4 ? (size_t)bytes : SIZE_MAX;
     return shape;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------------------------------ */
+static double weight_of(const cr_second_sums *s, size_t at)
+{
+    return cr_score_value(s->job->score, cr_record_value(s->e, s->job->first + at, s->job->output)) - s->job->centre;
+}
+
+/* The unit, or NaN if some weight is not finite or none differs from 0. */
+static double find_weights(cr_second_sums *s)
+{
+    double greatest = 0, sum = 0;
+    for (size_t i = 0; i < s->job->count; i++) {
+        const double w = fabs(weight_of(s, i));
+        greatest = fmax(greatest, w);
+        sum += w;
+    }
+    if (!(sum > 0) || !isfinite(sum)) return NAN;
+    int exponent;
+    frexp(greatest, &exponent);
+    const double unit = ldexp(1, exponent);
+    for (size_t i = 0; i < s->job->count; i++) {
+        const double w = (double)(s->room->weights[i] = (float)(weight_of(s, i) / unit));
+        s->weights += w;
+        s->fourth += w * w * w * w;
+    }
+    return unit;
+}
+
+static void finish(const cr_second_sums *s, cr_second *out)
+{
+    const double n = (double)s->job->count, ordered = n * (n - 1), triples = ordered * (n - 2);
+    double total = 0, rows = 0, third = 0;
+    for (size_t i = 0; i < s->job->count; i++) {
+        total += s->room->sums[i];
+        rows += s->room->sums[i] * s->room->sums[i];
+    }
+    for (size_t i = 0; i < s->job->count; i++) {
+        const double gap = s->room->sums[i] - total / n;
+        third += gap * gap * gap / n;
+    }
+    const double squares = s->squares / s->pairs;                                                       /* E k12^2 */
+    const double shared = (rows - ordered * squares) / triples;                                         /* E k12 k13 */
+    const double disjoint = (total * total - 4 * rows + 2 * ordered * squares) / (triples * (n - 3)); /* |M|^4 */
+    out->square = total / ordered;
+    out->projection = fmax(0, shared - disjoint);
+    out->energy = fmax(0, squares - 2 * shared + disjoint);
+    out->degenerate = 2 * out->energy / ordered;
+    out->self = s->self / n;
+    /* Sums over the others have the variance (n - 1)^2 zeta + (n - 1) t2, of which U's own has 4 zeta/n + 2 t2/n^2. */
+    const double spread = (n - 1) * (n - 1) * out->projection + (n - 1) * out->energy / 2;
+    out->skewness = spread > 0 ? third / (spread * sqrt(spread)) : 0;
+    out->fourth = s->fourth / n;
+}
+
+/* By the number of samples there are, which may be far below the capacity; measured, they take the same time at about a quarter. */
+static int choose_way(const cr_second_sums *s, int way)
+{
+    if (way) return way;
+    return s->room->matrix && s->d <= s->job->count / 4 ? CR_SECOND_MATRIX : CR_SECOND_PAIRS;
+}
+
+certreg_status cr_second_estimate(certreg_estimator *e, const cr_second_job *job, int way, cr_second *out)
+{
+    cr_second_sums s = {.e = e, .job = job, .room = &e->at.second, .d = e->active};
+    *out = (cr_second){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, job->count};
+    if (!s.room->tile) return cr_fail(&e->error, CERTREG_INVALID, "plan.facts left out the second order");
+    if (job->count < 4) return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not bound the second order", job->count);
+    way = choose_way(&s, way);
+    if (way == CR_SECOND_MATRIX && !s.room->matrix)
+        return cr_fail(&e->error, CERTREG_WRONG_STATE, "plan.second_order_bytes has no room for the matrix");
+    const double unit = find_weights(&s);
+    if (isnan(unit)) return CERTREG_OK;
+    const certreg_status status = cr_estimator_on_device(e) ? cr_second_on_device(&s, way) : cr_second_by_blas(&s, way);
+    if (status) return status;
+    finish(&s, out);
+    out->unit = unit;
+    out->top = way == CR_SECOND_MATRIX ? cr_second_top(&s) : NAN;
+    return CERTREG_OK;
 }
 
 /* ---- bounds ----------------------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Work in multiply-adds: n d^2 3/2 by the matrix (sums, then projections on them), n^2 d/2 by pairs. Float serves: rounding is
  * some 1e-6 of |sum|^2, the noise of the statistic about 2/d of it. This library allocates nothing here; OpenBLAS takes work space
  * of its own inside a call (and keeps it), and uses as many threads as the program has set for it. */
-#include "estimator/second.h"
+#include "estimator/second_sums.h"
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -15,49 +15,6 @@ typedef struct tile { /* consecutive samples */
     size_t at, count; /* the first, counted from the job's first */
 } tile;
 
-typedef struct state { /* sums on the way to the statistics, in powers of the unit */
-    certreg_estimator *e;
-    const cr_second_job *job;
-    cr_second_room *room;
-    size_t d;
-    double weights;       /* sum of w */
-    double self, fourth;  /* sums of w^2 |A|^2, w^4 */
-    double squares, pairs; /* of products of two different samples, and how many */
-} state;
-
-static double self_product(const state *s, size_t at, double norm)
-{
-    const double w = (double)s->room->weights[at];
-    return w * w * (norm * norm - 2 * norm + (double)s->d) / 2;
-}
-
-/* ---- weights and noise ------------------------------------------------------------------------------------------------------------ */
-static double weight_of(const state *s, size_t at)
-{
-    return cr_score_value(s->job->score, cr_record_value(s->e, s->job->first + at, s->job->output)) - s->job->centre;
-}
-
-/* The unit, or NaN if some weight is not finite or none differs from 0. */
-static double find_weights(state *s)
-{
-    double greatest = 0, sum = 0;
-    for (size_t i = 0; i < s->job->count; i++) {
-        const double w = fabs(weight_of(s, i));
-        greatest = fmax(greatest, w);
-        sum += w;
-    }
-    if (!(sum > 0) || !isfinite(sum)) return NAN;
-    int exponent;
-    frexp(greatest, &exponent);
-    const double unit = ldexp(1, exponent);
-    for (size_t i = 0; i < s->job->count; i++) {
-        const double w = (double)(s->room->weights[i] = (float)(weight_of(s, i) / unit));
-        s->weights += w;
-        s->fourth += w * w * w * w;
-    }
-    return unit;
-}
-
 /* Rows of all features become rows of the active ones, in place: no row is written beyond where it was read. */
 static void leave_out_masked(const certreg_estimator *e, float *rows, size_t count)
 {
@@ -68,14 +25,14 @@ static void leave_out_masked(const certreg_estimator *e, float *rows, size_t cou
             if (e->at.mask[j] > 0) *to++ = rows[i * e->model.inputs + j];
 }
 
-static certreg_status load(state *s, size_t at, tile *t)
+static certreg_status load(cr_second_sums *s, size_t at, tile *t)
 {
     const size_t left = s->job->count - at;
     t->at = at;
     t->count = left < s->room->tile ? left : s->room->tile;
-    const certreg_status status = s->e->host->ops->draw(s->e->host, &s->e->noise, s->room->zero, s->e->at.mask,
+    const certreg_status status = s->e->backend->ops->draw(s->e->backend, &s->e->noise, s->room->zero, s->e->at.mask,
                                                            s->job->first + at, t->count, t->rows);
-    if (status) return cr_estimator_backend_failed(s->e, s->e->host, status, "replay the noise");
+    if (status) return cr_estimator_backend_failed(s->e, status, "replay the noise");
     leave_out_masked(s->e, t->rows, t->count);
     for (size_t i = 0; i < t->count; i++) {
         t->norms[i] = 0;
@@ -87,7 +44,7 @@ static certreg_status load(state *s, size_t at, tile *t)
 /* ---- by pairs ----------------------------------------------------------------------------------------------------------------------- */
 /* Products of the samples of two tiles; those of a tile with itself are met once, above the diagonal. With `keep`, each is added to
  * the sums of its two samples. */
-static void add_products(state *s, const tile *a, const tile *b, int keep)
+static void add_products(cr_second_sums *s, const tile *a, const tile *b, int keep)
 {
     const float *w = s->room->weights;
     const int m = (int)a->count, n = (int)b->count, d = (int)s->d;
@@ -108,14 +65,14 @@ static void add_products(state *s, const tile *a, const tile *b, int keep)
     s->pairs += a->at == b->at ? (double)(a->count * (a->count - 1)) : 2 * (double)(a->count * b->count);
 }
 
-static certreg_status sum_pairs(state *s)
+static certreg_status sum_pairs(cr_second_sums *s)
 {
     tile a = {.rows = s->room->rows[0]}, b = {.rows = s->room->rows[1]};
     memset(s->room->sums, 0, s->job->count * sizeof *s->room->sums);
     for (size_t p = 0; p < s->job->count; p += s->room->tile) {
         certreg_status status = load(s, p, &a);
         if (status) return status;
-        for (size_t i = 0; i < a.count; i++) s->self += self_product(s, p + i, a.norms[i]);
+        for (size_t i = 0; i < a.count; i++) s->self += cr_second_self(s, p + i, a.norms[i]);
         add_products(s, &a, &a, 1);
         for (size_t q = p + s->room->tile; q < s->job->count; q += s->room->tile) {
             if ((status = load(s, q, &b))) return status;
@@ -127,7 +84,7 @@ static certreg_status sum_pairs(state *s)
 
 /* ---- by the matrix -------------------------------------------------------------------------------------------------------------------- */
 /* Adds sum w e e': rows times sqrt |w|, those of positive weight from the front of the scratch rows, the others from its end. */
-static void add_outer(state *s, const tile *t)
+static void add_outer(cr_second_sums *s, const tile *t)
 {
     const size_t d = s->d;
     size_t front = 0, back = t->count;
@@ -143,14 +100,14 @@ static void add_outer(state *s, const tile *t)
 }
 
 /* Squares of products are taken from pairs within a tile only: a mean over n tile/2 of the n^2/2 pairs. */
-static certreg_status sum_matrix(state *s)
+static certreg_status sum_matrix(cr_second_sums *s)
 {
     tile t = {.rows = s->room->rows[0]};
     memset(s->room->matrix, 0, s->d * s->d * sizeof *s->room->matrix);
     for (size_t p = 0; p < s->job->count; p += s->room->tile) {
         const certreg_status status = load(s, p, &t);
         if (status) return status;
-        for (size_t i = 0; i < t.count; i++) s->self += self_product(s, p + i, t.norms[i]);
+        for (size_t i = 0; i < t.count; i++) s->self += cr_second_self(s, p + i, t.norms[i]);
         add_products(s, &t, &t, 0);
         add_outer(s, &t);
     }
@@ -159,7 +116,7 @@ static certreg_status sum_matrix(state *s)
 }
 
 /* sums[i] = w_i <A_i, sum of w A> without sample i's own part; N is the matrix, sqrt 2 sum w A. */
-static certreg_status project(state *s)
+static certreg_status project(cr_second_sums *s)
 {
     const size_t d = s->d;
     tile t = {.rows = s->room->rows[0]};
@@ -174,14 +131,13 @@ static certreg_status project(state *s)
         for (size_t i = 0; i < t.count; i++) {
             double form = -trace;
             for (size_t j = 0; j < d; j++) form += (double)t.rows[i * d + j] * (double)product[i * d + j];
-            s->room->sums[p + i] = (double)s->room->weights[p + i] * form / 2 - self_product(s, p + i, t.norms[i]);
+            s->room->sums[p + i] = (double)s->room->weights[p + i] * form / 2 - cr_second_self(s, p + i, t.norms[i]);
         }
     }
     return CERTREG_OK;
 }
 
-/* Operator norm of the mean of w A; the matrix is used up. */
-static double top_eigenvalue(state *s)
+double cr_second_top(cr_second_sums *s)
 {
     const lapack_int d = (lapack_int)s->d, room = d * (lapack_int)(CR_SECOND_EIGEN_ROOM - 1);
     float *values = s->room->eigen, *work = values + s->d;
@@ -190,56 +146,9 @@ static double top_eigenvalue(state *s)
     return fmax(fabs((double)values[0]), fabs((double)values[s->d - 1])) / (sqrt(2) * (double)s->job->count);
 }
 
-/* ---- statistics ------------------------------------------------------------------------------------------------------------------------ */
-static void finish(const state *s, cr_second *out)
+certreg_status cr_second_by_blas(cr_second_sums *s, int way)
 {
-    const double n = (double)s->job->count, ordered = n * (n - 1), triples = ordered * (n - 2);
-    double total = 0, rows = 0, third = 0;
-    for (size_t i = 0; i < s->job->count; i++) {
-        total += s->room->sums[i];
-        rows += s->room->sums[i] * s->room->sums[i];
-    }
-    for (size_t i = 0; i < s->job->count; i++) {
-        const double gap = s->room->sums[i] - total / n;
-        third += gap * gap * gap / n;
-    }
-    const double squares = s->squares / s->pairs;                                                       /* E k12^2 */
-    const double shared = (rows - ordered * squares) / triples;                                         /* E k12 k13 */
-    const double disjoint = (total * total - 4 * rows + 2 * ordered * squares) / (triples * (n - 3)); /* |M|^4 */
-    out->square = total / ordered;
-    out->projection = fmax(0, shared - disjoint);
-    out->energy = fmax(0, squares - 2 * shared + disjoint);
-    out->degenerate = 2 * out->energy / ordered;
-    out->self = s->self / n;
-    /* Sums over the others have the variance (n - 1)^2 zeta + (n - 1) t2, of which U's own has 4 zeta/n + 2 t2/n^2. */
-    const double spread = (n - 1) * (n - 1) * out->projection + (n - 1) * out->energy / 2;
-    out->skewness = spread > 0 ? third / (spread * sqrt(spread)) : 0;
-    out->fourth = s->fourth / n;
-}
-
-/* By the number of samples there are, which may be far below the capacity; measured, they take the same time at about a quarter. */
-static int choose_way(const state *s, int way)
-{
-    if (way) return way;
-    return s->room->matrix && s->d <= s->job->count / 4 ? CR_SECOND_MATRIX : CR_SECOND_PAIRS;
-}
-
-certreg_status cr_second_estimate(certreg_estimator *e, const cr_second_job *job, int way, cr_second *out)
-{
-    state s = {.e = e, .job = job, .room = &e->at.second, .d = e->active};
-    *out = (cr_second){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, job->count};
-    if (!s.room->tile) return cr_fail(&e->error, CERTREG_INVALID, "plan.facts left out the second order");
-    if (job->count < 4) return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not bound the second order", job->count);
-    way = choose_way(&s, way);
-    if (way == CR_SECOND_MATRIX && !s.room->matrix)
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "plan.second_order_bytes has no room for the matrix");
-    const double unit = find_weights(&s);
-    if (isnan(unit)) return CERTREG_OK;
-    certreg_status status = way == CR_SECOND_PAIRS ? sum_pairs(&s) : sum_matrix(&s);
-    if (!status && way == CR_SECOND_MATRIX) status = project(&s);
-    if (status) return status;
-    finish(&s, out);
-    out->unit = unit;
-    out->top = way == CR_SECOND_MATRIX ? top_eigenvalue(&s) : NAN;
-    return CERTREG_OK;
+    if (way == CR_SECOND_PAIRS) return sum_pairs(s);
+    const certreg_status status = sum_matrix(s);
+    return status ? status : project(s);
 }

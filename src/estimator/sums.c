@@ -42,7 +42,7 @@ static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size
         cr_sums_weights(e, s, first + done, count, e->at.weights, e->tile);
         const certreg_status status =
             e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, e->tile, sums);
-        if (status) return cr_estimator_backend_failed(e, e->backend, status, "replay the noise");
+        if (status) return cr_estimator_backend_failed(e, status, "replay the noise");
     }
     return CERTREG_OK;
 }

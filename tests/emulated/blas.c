@@ -42,9 +42,9 @@ const char *cublasGetStatusString(cublasStatus_t status)
 typedef struct product { /* one of the level-3 routines, with its arguments */
     void (*run)(const struct product *);
     cublasFillMode_t fill;
-    int transposed, n, k, lda, ldc;
+    int transposed, b_transposed, m, n, k, lda, ldb, ldc;
     double alpha, beta;
-    const void *a;
+    const void *a, *b;
     void *c;
 } product;
 
@@ -85,4 +85,28 @@ cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOpe
     if (n < 0 || k < 0 || lda < (transposed ? k : n) || ldc < n) return CUBLAS_STATUS_EXECUTION_FAILED;
     return give(blas, (product){.run = dsyrk, .fill = fill, .transposed = transposed, .n = n, .k = k, .lda = lda, .ldc = ldc, .alpha = *alpha, .beta = *beta,
                                 .a = a, .c = c});
+}
+
+static void sgemm(const product *p)
+{
+    const float *a = p->a, *b = p->b;
+    float *c = p->c;
+    for (int j = 0; j < p->n; j++)
+        for (int i = 0; i < p->m; i++) {
+            float sum = 0, *to = c + (size_t)j * (size_t)p->ldc + i;
+            for (int l = 0; l < p->k; l++) {
+                const size_t at_a = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l : (size_t)l * (size_t)p->lda + (size_t)i;
+                const size_t at_b = p->b_transposed ? (size_t)l * (size_t)p->ldb + (size_t)j : (size_t)j * (size_t)p->ldb + (size_t)l;
+                sum += a[at_a] * b[at_b];
+            }
+            *to = (float)p->alpha * sum + (p->beta != 0 ? (float)p->beta * *to : 0);
+        }
+}
+
+cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const float *alpha, const float *a, int lda,
+                           const float *b, int ldb, const float *beta, float *c, int ldc)
+{
+    if (m < 0 || n < 0 || k < 0 || lda < (of_a ? k : m) || ldb < (of_b ? n : k) || ldc < m) return CUBLAS_STATUS_EXECUTION_FAILED;
+    return give(blas, (product){.run = sgemm, .transposed = of_a, .b_transposed = of_b, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc,
+                                .alpha = (double)*alpha, .beta = (double)*beta, .a = a, .b = b, .c = c});
 }

@@ -153,6 +153,126 @@ START_TEST(block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly)
 }
 END_TEST
 
+/* ---- the second order: float products, so nearly ----------------------------------------------------------------------------------- */
+enum { ROWS_A = 37, ROWS_B = 21, FEATURES = 300, ACTIVE = 240 };
+static const cr_noise square_noise = {.seed = 5, .stream = 1, .inputs = FEATURES, .centre = 1};
+
+/* Every fifth feature is left out. */
+static float *rows_by_hand(uint64_t first, size_t count, int32_t *features)
+{
+    float *all = malloc(count * FEATURES * sizeof *all), *rows = malloc(count * ACTIVE * sizeof *rows), z[FEATURES] = {0}, step[FEATURES];
+    size_t at = 0, k = 0;
+    for (int32_t j = 0; j < FEATURES; j++) {
+        step[j] = 1;
+        if (j % 5 != 3) features[k++] = j;
+    }
+    ck_assert_int_eq(cr_backend_default()->ops->draw(cr_backend_default(), &square_noise, z, step, first, count, all), CERTREG_OK);
+    for (size_t i = 0; i < count; i++)
+        for (k = 0; k < ACTIVE; k++) rows[at++] = all[i * FEATURES + (size_t)features[k]];
+    free(all);
+    return rows;
+}
+
+static double dot(const float *a, const float *b)
+{
+    double sum = 0;
+    for (size_t k = 0; k < ACTIVE; k++) sum += (double)a[k] * (double)b[k];
+    return sum;
+}
+
+typedef struct hand_tile { /* on both sides */
+    float *rows, *weights, *rows_there, *weights_there;
+    double *norms_there;
+    size_t count;
+    cr_tile there;
+} hand_tile;
+
+static hand_tile make_tile(uint64_t first, size_t count, unsigned seed)
+{
+    int32_t features[ACTIVE];
+    hand_tile t = {.rows = rows_by_hand(first, count, features), .weights = made_up_numbers(count, seed), .count = count};
+    int32_t *features_there = over(features, sizeof features);
+    t.weights_there = over(t.weights, count * sizeof *t.weights);
+    t.rows_there = over(NULL, count * ACTIVE * sizeof *t.rows_there);
+    t.norms_there = over(NULL, count * sizeof *t.norms_there);
+    ck_assert_int_eq(gpu->ops->tile(gpu, &square_noise, first, count, features_there, ACTIVE, t.rows_there, t.norms_there), CERTREG_OK);
+    gpu->ops->free(gpu, features_there);
+    t.there = (cr_tile){t.rows_there, t.weights_there, t.norms_there, count};
+    return t;
+}
+
+/* The rows have the bits of draw, their lengths nearly. */
+static void end_tile(hand_tile *t)
+{
+    double norms[ROWS_A + ROWS_B];
+    ck_assert_int_eq(gpu->ops->fetch(gpu, norms, t->norms_there, t->count * sizeof *norms), CERTREG_OK);
+    for (size_t i = 0; i < t->count; i++) ck_assert_double_eq_tol(norms[i], dot(t->rows + i * ACTIVE, t->rows + i * ACTIVE), 1e-12 * norms[i] + 1e-300);
+    expect(t->rows_there, t->rows, t->count * ACTIVE * sizeof *t->rows);
+    gpu->ops->free(gpu, t->weights_there), gpu->ops->free(gpu, t->norms_there);
+    free(t->rows), free(t->weights);
+}
+
+START_TEST(products_of_pairs_are_summed)
+{
+    hand_tile a = make_tile(0, ROWS_A, 5), b = make_tile(100, ROWS_B, 6);
+    const hand_tile *other = _i ? &b : &a;
+    double sums[ROWS_A], squares[ROWS_A];
+    for (size_t i = 0; i < ROWS_A; i++) sums[i] = (double)i, squares[i] = 1;
+    double *sums_there = over(sums, sizeof sums), *squares_there = over(squares, sizeof squares);
+    float *products = over(NULL, ROWS_A * other->count * sizeof *products);
+    ck_assert_int_eq(gpu->ops->pairs(gpu, &a.there, &other->there, ACTIVE, products, sums_there, squares_there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->fetch(gpu, sums, sums_there, sizeof sums), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->fetch(gpu, squares, squares_there, sizeof squares), CERTREG_OK);
+    for (size_t i = 0; i < ROWS_A; i++) {
+        double sum = (double)i, square = 1, size = 1;
+        for (size_t j = 0; j < other->count; j++) {
+            const float *p = a.rows + i * ACTIVE, *q = other->rows + j * ACTIVE;
+            const double g = dot(p, q), k = (double)a.weights[i] * (double)other->weights[j] * (g * g - dot(p, p) - dot(q, q) + ACTIVE) / 2;
+            if (other == &a && i == j) continue;
+            sum += k, square += k * k, size += fabs(k);
+        }
+        ck_assert_double_eq_tol(sums[i], sum, 1e-5 * size);
+        ck_assert_double_eq_tol(squares[i], square, 1e-5 * square);
+    }
+    gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, squares_there), gpu->ops->free(gpu, products);
+    end_tile(&a), end_tile(&b);
+}
+END_TEST
+
+START_TEST(weighted_squares_add_up_to_a_matrix_and_give_forms)
+{
+    hand_tile a = make_tile(0, ROWS_A, 5);
+    static float matrix[ACTIVE * ACTIVE];
+    double forms[ROWS_A];
+    memset(matrix, 0, sizeof matrix);
+    float *matrix_there = over(matrix, sizeof matrix), *room = over(NULL, ROWS_A * ACTIVE * sizeof *room);
+    double *forms_there = over(NULL, sizeof forms);
+    for (int twice = 0; twice < 2; twice++) ck_assert_int_eq(gpu->ops->outer(gpu, &a.there, ACTIVE, room, matrix_there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->forms(gpu, &a.there, ACTIVE, matrix_there, room, forms_there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->fetch(gpu, matrix, matrix_there, sizeof matrix), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->fetch(gpu, forms, forms_there, sizeof forms), CERTREG_OK);
+    for (size_t p = 0; p < ACTIVE; p++)
+        for (size_t q = 0; q < ACTIVE; q++) {
+            double sum = 0, size = 0;
+            for (size_t i = 0; i < ROWS_A; i++) {
+                const double term = 2 * (double)a.weights[i] * (double)a.rows[i * ACTIVE + p] * (double)a.rows[i * ACTIVE + q];
+                sum += term, size += fabs(term);
+            }
+            ck_assert_double_eq_tol((double)matrix[p * ACTIVE + q], sum, 1e-5 * size + 1e-9);
+        }
+    for (size_t i = 0; i < ROWS_A; i++) {
+        double sum = 0, size = 0;
+        for (size_t j = 0; j < ROWS_A; j++) {
+            const double g = dot(a.rows + i * ACTIVE, a.rows + j * ACTIVE);
+            sum += 2 * (double)a.weights[j] * g * g, size += 2 * fabs((double)a.weights[j]) * g * g;
+        }
+        ck_assert_double_eq_tol(forms[i], sum, 1e-5 * size + 1e-9);
+    }
+    gpu->ops->free(gpu, matrix_there), gpu->ops->free(gpu, room), gpu->ops->free(gpu, forms_there);
+    end_tile(&a);
+}
+END_TEST
+
 START_TEST(memory_is_filled)
 {
     const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
@@ -174,5 +294,7 @@ void contract_add_tests(TCase *to, certreg_backend *backend)
     tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, SHAPES);
+    tcase_add_loop_test(to, products_of_pairs_are_summed, 0, 2);
+    tcase_add_test(to, weighted_squares_add_up_to_a_matrix_and_give_forms);
     tcase_add_test(to, memory_is_filled);
 }

@@ -193,32 +193,44 @@ class Typical(unittest.TestCase):
 
 
 class Device(unittest.TestCase):
-    """A device that is the host in disguise: addresses with another bit set."""
-    module = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests" / "host_device.so"
-
-    @staticmethod
-    def host(array):
-        address, _ = array.__cuda_array_interface__["data"]
-        count = int(np.prod(array.shape))
-        return np.frombuffer((ctypes.c_float * count).from_address(address ^ (1 << 62)), np.float32).reshape(array.shape)
+    """A CUDA device that is emulated on the host (tests/emulated)."""
+    folder = pathlib.Path(os.environ.get("CERTREG_LIB", "")).parent / "tests"
+    module = folder / "emulated_module.so"
 
     def setUp(self):
         if not self.module.exists():
             self.skipTest(f"{self.module} has not been built")
+        self.cuda = ctypes.CDLL(str(self.folder / "libemulated_cuda.so"))
+
+    def copy(self, to, source, array, kind):
+        stream = ctypes.c_void_p(array.stream)
+        self.assertEqual(self.cuda.cudaMemcpyAsync(ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(4 * int(np.prod(array.shape))), kind, stream), 0)
+        self.assertEqual(self.cuda.cudaStreamSynchronize(stream), 0)
+
+    def fetch(self, array):
+        host = np.empty(array.shape, np.float32)
+        self.copy(host.ctypes.data, array.__cuda_array_interface__["data"][0], array, 2)
+        return host
+
+    def store(self, array, values):
+        host = np.ascontiguousarray(values, np.float32)
+        self.assertEqual(host.shape, array.shape)
+        self.copy(array.__cuda_array_interface__["data"][0], host.ctypes.data, array, 1)
 
     def test_models_on_a_device_fill_y_in_place(self):
-        streams = []
+        streams, stream = [], ctypes.c_void_p()
+        self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
 
         def model(x, y):
             streams.append((x.stream, x.device, y.__cuda_array_interface__["typestr"]))
-            self.host(y)[:] = self.host(x)[:, :1]
+            self.store(y, self.fetch(x)[:, :1])
 
-        with certreg.Estimator(model, 3, 1000, device=0, stream=4711, module=self.module) as e:
+        with certreg.Estimator(model, 3, 1000, device=0, stream=stream.value, module=self.module) as e:
             there = e.certify(ORIGIN, 0.25, 1000, 0.5)
         with certreg.Estimator(lambda x: x[:, 0], 3, 1000) as e:
             here = e.certify(ORIGIN, 0.25, 1000, 0.5)
         self.assertEqual((there.radius, there.prediction), (here.radius, here.prediction))
-        self.assertEqual(set(streams), {(4711, 0, "<f4")})
+        self.assertEqual(set(streams), {(stream.value, 0, "<f4")})
 
     def test_what_goes_wrong_on_a_device_is_told(self):
         with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:

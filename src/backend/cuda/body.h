@@ -76,4 +76,18 @@ CR_INLINE double cr_body_reduce(double sums[CR_PROJECT_SUMS])
     return sums[0];
 }
 
+/* One normal number. */
+CR_INLINE float cr_body_normal(const cr_noise *noise, uint64_t sample, size_t feature)
+{
+    float e[4];
+    cr_body_normals(noise, sample, feature / 4, e);
+    return e[feature % 4];
+}
+
+/* w_i w_j <A_i, A_j> (estimator/second.h) by e_i.e_j. */
+CR_INLINE double cr_body_pair(double weights, double product, double norm_i, double norm_j, double active)
+{
+    return weights * (product * product - norm_i - norm_j + active) / 2;
+}
+
 #endif

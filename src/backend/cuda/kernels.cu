@@ -1,12 +1,11 @@
-/* Indexing and launches; what a thread computes is in body.h. */
-#include <cuda_runtime.h>
-
+/* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in body.h. */
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
+#include "backend/cuda/launch.h"
 
 namespace {
 
-constexpr unsigned draw_threads = 256, most_wide = 0x7fffffff, most_high = 65535; /* of a grid */
+constexpr unsigned draw_threads = 256, most_high = 65535; /* of a grid */
 constexpr unsigned quads_wide = 32, chunks_deep = 8;                          /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, pieces_deep = 8, samples_high = 8; /* and in project */
 
@@ -87,44 +86,30 @@ __global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
     if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_body_reduce(total[height][depth]);
 }
 
-unsigned grid_of(uint64_t work, uint64_t each, uint64_t most)
-{
-    const uint64_t blocks = (work + each - 1) / each;
-    return static_cast<unsigned>(blocks < most ? blocks : most);
-}
-
-template <typename... parameters, typename... arguments>
-int launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block, arguments... given)
-{
-    cudaLaunchConfig_t how = {};
-    how.gridDim = grid, how.blockDim = block, how.stream = static_cast<cudaStream_t>(stream);
-    return static_cast<int>(cudaLaunchKernelEx(&how, kernel, static_cast<parameters>(given)...));
-}
-
 } // namespace
 
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
 {
     const uint64_t quads = cr_body_row(noise), total = quads * count;
     if (total == 0) return 0;
-    const unsigned grid = grid_of(total, draw_threads, most_wide);
-    if (total < UINT32_MAX) return launch(stream, draw_kernel<uint32_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
-    return launch(stream, draw_kernel<uint64_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
+    const unsigned grid = cr_grid(total, draw_threads);
+    if (total < UINT32_MAX) return cr_launch(stream, draw_kernel<uint32_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
+    return cr_launch(stream, draw_kernel<uint64_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
 }
 
 int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
                        size_t stride, const float *mask, int add, double *sums)
 {
     if (blocks == 0 || noise->inputs == 0) return 0;
-    const dim3 grid(grid_of(cr_body_row(noise), quads_wide, most_wide), grid_of(blocks, 1, most_high));
-    return launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), *noise, first, length, blocks, functions, weights, stride, mask, add != 0,
+    const dim3 grid(cr_grid(cr_body_row(noise), quads_wide), cr_grid(blocks, 1, most_high));
+    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), *noise, first, length, blocks, functions, weights, stride, mask, add != 0,
                   sums);
 }
 
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms)
 {
     if (count == 0) return 0;
-    if (count > static_cast<size_t>(most_wide) * samples_high) return cudaErrorInvalidValue;
-    return launch(stream, project_kernel, grid_of(count, samples_high, most_wide), dim3(lanes, pieces_deep, samples_high), *noise, first, count, direction,
+    if (count / samples_high >= 0x7fffffff) return cudaErrorInvalidValue;
+    return cr_launch(stream, project_kernel, cr_grid(count, samples_high), dim3(lanes, pieces_deep, samples_high), *noise, first, count, direction,
                   mask, dots, norms);
 }

@@ -194,6 +194,54 @@ static certreg_status op_gram(certreg_backend *backend, const double *sums, size
     return leave(me, status);
 }
 
+/* ---- the second order -------------------------------------------------------------------------------------------------------------- */
+/* A matrix of cuBLAS, columns first, is the transpose of ours: c, n rows of m here, becomes op(a) op(b) there, and `beta` of what it was. */
+static certreg_status multiply(cuda *me, cublasOperation_t of_a, cublasOperation_t of_b, size_t m, size_t n, size_t k, const float *a, size_t lda,
+                               const float *b, size_t ldb, float beta, float *c)
+{
+    const float one = 1;
+    if (m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX || ldb > INT_MAX) return CERTREG_INVALID;
+    return of_blas(me, cublasSgemm(me->blas, of_a, of_b, (int)m, (int)n, (int)k, &one, a, (int)lda, b, (int)ldb, &beta, c, (int)m));
+}
+
+static certreg_status op_tile(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, const int32_t *features, size_t active,
+                              float *rows, double *norms)
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_tile(me->stream, noise, first, count, features, active, rows));
+    if (!status) status = of_runtime(me, cr_cuda_row_dots(me->stream, rows, rows, count, active, norms));
+    return leave(me, status);
+}
+
+static certreg_status op_pairs(certreg_backend *backend, const cr_tile *a, const cr_tile *b, size_t active, float *products, double *sums,
+                               double *squares)
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = multiply(me, CUBLAS_OP_T, CUBLAS_OP_N, b->count, a->count, active, b->rows, active, a->rows, active, 0, products);
+    if (!status) status = of_runtime(me, cr_cuda_pairs(me->stream, a, b, a->rows == b->rows, active, products, sums, squares));
+    return leave(me, status);
+}
+
+static certreg_status op_outer(certreg_backend *backend, const cr_tile *tile, size_t active, float *scaled, float *matrix)
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_scale(me->stream, tile, active, scaled));
+    if (!status) status = multiply(me, CUBLAS_OP_N, CUBLAS_OP_T, active, active, tile->count, tile->rows, active, scaled, active, 1, matrix);
+    return leave(me, status);
+}
+
+static certreg_status op_forms(certreg_backend *backend, const cr_tile *tile, size_t active, const float *matrix, float *product, double *forms)
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = multiply(me, CUBLAS_OP_N, CUBLAS_OP_N, active, tile->count, active, matrix, active, tile->rows, active, 0, product);
+    if (!status) status = of_runtime(me, cr_cuda_row_dots(me->stream, tile->rows, product, tile->count, active, forms));
+    return leave(me, status);
+}
+
 /* ---- life ----------------------------------------------------------------------------------------------------------------------------- */
 static void *op_stream(certreg_backend *backend)
 {
@@ -233,6 +281,10 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .wait = op_wait,
                                           .block_sums = op_block_sums,
                                           .gram = op_gram,
+                                          .tile = op_tile,
+                                          .pairs = op_pairs,
+                                          .outer = op_outer,
+                                          .forms = op_forms,
                                           .stream = op_stream,
                                           .last_code = op_last_code};
 

@@ -1,0 +1,97 @@
+/* Kernels of the second order, around cuBLAS's products (module.c). */
+#include "backend/cuda/body.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/launch.h"
+
+namespace {
+
+constexpr unsigned threads = 128;
+
+__global__ void __launch_bounds__(threads)
+    tile_kernel(const cr_noise noise, uint64_t first, size_t count, const int32_t *__restrict__ features, size_t active, float *__restrict__ rows)
+{
+    const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < count * active; at += step)
+        rows[at] = cr_body_normal(&noise, first + at / active, static_cast<size_t>(features[at % active]));
+}
+
+__global__ void __launch_bounds__(threads)
+    scale_kernel(const float *__restrict__ rows, const float *__restrict__ weights, size_t count, size_t active, float *__restrict__ scaled)
+{
+    const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < count * active; at += step)
+        scaled[at] = weights[at / active] * rows[at];
+}
+
+/* The sum over a block of threads, in an order that is always the same; thread 0 has it. */
+__device__ double sum_of_block(double mine, double *part)
+{
+    part[threadIdx.x] = mine;
+    for (unsigned half = threads / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    const double sum = part[0];
+    __syncthreads(); /* part is used again */
+    return sum;
+}
+
+/* A row to a block of threads. */
+__global__ void __launch_bounds__(threads)
+    row_dots_kernel(const float *__restrict__ a, const float *__restrict__ b, size_t count, size_t active, double *__restrict__ dots)
+{
+    __shared__ double part[threads];
+    for (size_t i = blockIdx.x; i < count; i += gridDim.x) {
+        double mine = 0.0;
+        for (size_t k = threadIdx.x; k < active; k += threads) mine += static_cast<double>(a[i * active + k]) * static_cast<double>(b[i * active + k]);
+        const double sum = sum_of_block(mine, part);
+        if (threadIdx.x == 0) dots[i] = sum;
+    }
+}
+
+__global__ void __launch_bounds__(threads) pairs_kernel(const cr_tile a, const cr_tile b, bool same, size_t active, const float *__restrict__ products,
+                                                       double *__restrict__ sums, double *__restrict__ squares)
+{
+    __shared__ double part[threads];
+    for (size_t i = blockIdx.x; i < a.count; i += gridDim.x) {
+        double mine = 0.0, mine_squared = 0.0;
+        for (size_t j = threadIdx.x; j < b.count; j += threads) {
+            if (same && i == j) continue;
+            const double weights = static_cast<double>(a.weights[i]) * static_cast<double>(b.weights[j]);
+            const double k = cr_body_pair(weights, static_cast<double>(products[i * b.count + j]), a.norms[i], b.norms[j], static_cast<double>(active));
+            mine += k;
+            mine_squared += k * k;
+        }
+        const double sum = sum_of_block(mine, part), square = sum_of_block(mine_squared, part);
+        if (threadIdx.x != 0) continue;
+        sums[i] += sum;
+        squares[i] += square;
+    }
+}
+
+} // namespace
+
+int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows)
+{
+    if (count == 0) return 0;
+    return cr_launch(stream, tile_kernel, cr_grid(count * active, threads), threads, *noise, first, count, features, active, rows);
+}
+
+int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active, double *dots)
+{
+    if (count == 0) return 0;
+    return cr_launch(stream, row_dots_kernel, cr_grid(count, 1), threads, a, b, count, active, dots);
+}
+
+int cr_cuda_scale(void *stream, const cr_tile *tile, size_t active, float *scaled)
+{
+    if (tile->count == 0) return 0;
+    return cr_launch(stream, scale_kernel, cr_grid(tile->count * active, threads), threads, tile->rows, tile->weights, tile->count, active, scaled);
+}
+
+int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, int same, size_t active, const float *products, double *sums, double *squares)
+{
+    if (a->count == 0) return 0;
+    return cr_launch(stream, pairs_kernel, cr_grid(a->count, 1), threads, *a, *b, same != 0, active, products, sums, squares);
+}
