@@ -47,10 +47,13 @@ typedef struct cr_backend_ops {
      * partial sums are then added until one is left. */
     certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
                               const float *mask, double *dots, double *norms);
+    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] = sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all
+     * sums are; lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
+    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2]);
     /* ---- NULL on the CPU from here on */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);
-    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes);
+    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes); /* host: untouched until fetch or wait */
     certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
     certreg_status (*fill)(certreg_backend *, void *device, size_t bytes, int byte);
     /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait for it. */

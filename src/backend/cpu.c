@@ -3,7 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/cpu.h"
+#include "backend/aim.h"
 #include "backend/pool.h"
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -126,6 +128,28 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return CERTREG_OK;
 }
 
+static double halve(double part[CR_AIM_SUMS])
+{
+    for (unsigned half = CR_AIM_SUMS / 2; half; half /= 2)
+        for (unsigned l = 0; l < half; l++) part[l] += part[l + half];
+    return sqrt(part[0]);
+}
+
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+{
+    (void)backend;
+    double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
+    for (size_t j = 0; j < inputs; j++)
+        if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
+    lengths[0] = halve(part);
+    for (size_t j = 0; j < inputs; j++) {
+        direction[j] = mask[j] > 0 && lengths[0] > 0 ? cr_aim_unit(sums[j], lengths[0]) : 0.0f;
+        units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
+    }
+    lengths[1] = halve(units);
+    return CERTREG_OK;
+}
+
 static void op_close(certreg_backend *backend)
 {
     cpu *me = (cpu *)backend;
@@ -134,7 +158,7 @@ static void op_close(certreg_backend *backend)
 }
 
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API, .device = -1, .close = op_close, .draw = op_draw,
-                                   .replay = op_replay, .project = op_project};
+                                   .replay = op_replay, .project = op_project, .aim = op_aim};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {

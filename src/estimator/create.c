@@ -24,13 +24,14 @@ static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const 
 {
     const size_t tile = cr_estimator_tile(backend, plan->capacity);
     const int device = cr_backend_is_device(backend);
-    at->sums = cr_arena_take(arena, device ? model->inputs : cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
+    at->sums = device ? NULL : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
     at->weights = cr_arena_take(arena, cr_arena_times(2, tile), sizeof(float));
-    at->dots = cr_arena_take(arena, tile, sizeof(double));
-    at->norms = cr_arena_take(arena, tile, sizeof(double));
-    at->direction = cr_arena_take(arena, model->inputs, sizeof(float));
+    at->lengths = cr_arena_take(arena, cr_arena_times(2, tile + 1), sizeof(double));
+    at->dots = at->lengths ? at->lengths + 2 : NULL;
+    at->norms = at->lengths ? at->dots + tile : NULL;
+    at->direction = device ? NULL : cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
 static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t active, int device, cr_second_room *at)

@@ -31,8 +31,8 @@ static void lay_out(cr_arena *arena, const certreg_estimator *e, cr_device_room 
     at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
     at->gram = cr_arena_take(arena, cr_arena_times(e->plan.blocks, e->plan.blocks), sizeof(double));
     at->direction = cr_arena_take(arena, d, sizeof(float));
-    at->dots = cr_arena_take(arena, e->tile, sizeof(double));
-    at->norms = cr_arena_take(arena, e->tile, sizeof(double));
+    at->lengths = cr_arena_take(arena, cr_arena_times(2, e->tile + 1), sizeof(double));
+    at->dots = at->lengths ? at->lengths + 2 : NULL;
 }
 
 certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
@@ -54,6 +54,7 @@ static certreg_status store_features(certreg_estimator *e)
         if (e->at.mask[j] > 0) at[filled++] = (int32_t)j;
         if (filled < CR_TILE && j + 1 < e->model.inputs) continue;
         status = e->backend->ops->store(e->backend, e->device.second.features + stored, at, filled * sizeof *at);
+        if (!status) status = e->backend->ops->wait(e->backend); /* for `at` */
         stored += filled, filled = 0;
     }
     return status;
@@ -98,6 +99,7 @@ certreg_status cr_device_begin(certreg_estimator *e)
     e->device.has_next = 0;
     if (!status) status = ops->store(e->backend, e->device.z, e->at.z, bytes);
     if (!status) status = ops->store(e->backend, e->device.step, e->at.step, bytes);
+    if (!status) status = ops->wait(e->backend); /* the side stream reads them, and the next begin writes here */
     return status ? cr_estimator_backend_failed(e, status, "take the input") : CERTREG_OK;
 }
 

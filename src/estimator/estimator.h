@@ -40,11 +40,12 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *x, *y;              /* a batch of the model; on a device they live there */
     float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
-    double *sums;              /* 2 functions * blocks * inputs; with a device, which has those, inputs */
+    double *sums;              /* 2 functions * blocks * inputs; a device has its own */
     double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
     float *weights;            /* 2 * tile */
+    double *lengths;           /* 2; behind them, in one piece: */
     double *dots, *norms;      /* tile each */
-    float *direction;          /* inputs */
+    float *direction;          /* inputs; a device has its own */
     double *paths;             /* CR_CLOSED_ROOM */
     cr_second_room second;
 } cr_buffers;
@@ -58,7 +59,7 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     float *weights;            /* 2 * tile */
     double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
     float *direction;          /* as in `at`: */
-    double *dots, *norms;
+    double *lengths, *dots;    /* 2; behind them 2 * tile for dots and norms */
     cr_second_device second;
 } cr_device_room;
 

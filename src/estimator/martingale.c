@@ -100,25 +100,11 @@ static double weight_of(const certreg_estimator *e, const game *g, size_t sample
     return (cr_score_value(g->job->score, cr_record_value(e, sample, g->job->output)) - g->job->centre) / g->reach;
 }
 
-static double norm_of(const certreg_estimator *e)
+/* What is known once the sums before the block have been aimed at. The float direction has a length of its own: projections are divided
+ * by that. */
+static void learn(const certreg_estimator *e, const game *g, block *k)
 {
-    double square = 0;
-    for (size_t j = 0; j < e->model.inputs; j++)
-        if (e->at.mask[j] > 0) square += e->at.sums[j] * e->at.sums[j];
-    return sqrt(square);
-}
-
-/* The float direction has a norm of its own: the projection is divided by that. Masked features have no part in it. */
-static void aim(certreg_estimator *e, const game *g, block *k)
-{
-    double length = 0;
-    k->norm = norm_of(e);
-    for (size_t j = 0; j < e->model.inputs; j++) {
-        const float v = e->at.mask[j] > 0 && k->norm > 0 ? (float)(e->at.sums[j] / k->norm) : 0.0f;
-        e->at.direction[j] = v;
-        length += (double)v * (double)v;
-    }
-    k->length = sqrt(length);
+    k->norm = e->at.lengths[0], k->length = e->at.lengths[1];
     if (!(k->norm > 0)) return;
     k->limit = g->lambda > 0 ? fmin(8, LARGEST / (g->lambda * k->norm)) : 8;
     k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
@@ -143,14 +129,13 @@ static int play(const certreg_estimator *e, game *g, const block *k, size_t firs
 static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *broken)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->active), before = g->lengths;
-    aim(e, g, k);
     certreg_status status = cr_replay_aim(e);
     for (size_t done = 0; done < k->count && !status && !*broken; done += e->tile) {
         const size_t first = k->first + done, count = k->count - done < e->tile ? k->count - done : e->tile;
         status = cr_replay_project(e, first, count);
+        if (!done) learn(e, g, k);
         if (!status && !(*broken = play(e, g, k, first, count))) status = cr_replay_add(e, first, count);
     }
-    if (!status) status = cr_replay_sums(e);
     if (status) return status;
     if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);
     g->staked += (double)k->count * k->norm;
@@ -158,11 +143,10 @@ static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *b
     return CERTREG_OK;
 }
 
-/* Block after block, with at.sums for G. */
+/* Block after block, with the sums for G. */
 static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 {
     certreg_status status = cr_replay_clear(e);
-    if (!status) status = cr_replay_sums(e);
     for (size_t b = 0; b < BLOCKS && !status && !*broken; b++) {
         block k = block_of(g->job, b);
         status = play_block(e, g, &k, broken);
@@ -272,7 +256,7 @@ static double solve_game(const game *g)
     return high;
 }
 
-static double bound_by_norm(const certreg_estimator *e, const game *g)
+static double bound_by_norm(const game *g, double norm)
 {
     const double n = (double)g->job->count, best = sqrt(2 * g->certainty / (n * tail_moment(2, g->tail)));
     double least = INFINITY;
@@ -280,7 +264,7 @@ static double bound_by_norm(const certreg_estimator *e, const game *g)
         const double s = best * exp2(0.25 * i);
         least = fmin(least, (phi_above(s, g->share, g->tail) + g->certainty / n) / s);
     }
-    return (norm_of(e) + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
+    return (norm + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
 }
 
 certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job, double *upper)
@@ -299,7 +283,9 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     int by_norm = 0, broken = 0;
     certreg_status status = decide(e, &g, &by_norm);
     if (!status) status = play_all(e, &g, &broken);
+    if (!status && by_norm) status = cr_replay_aim(e);
+    if (!status && by_norm) status = cr_replay_project(e, job->first, 0);
     if (status || broken) return status;
-    *upper = fmin(*upper, (by_norm ? bound_by_norm(e, &g) : solve_game(&g)) * g.reach * (1 + EVALUATION));
+    *upper = fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[0]) : solve_game(&g)) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

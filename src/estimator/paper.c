@@ -2,13 +2,9 @@
 #include "base/normal.h"
 #include <math.h>
 
-void cr_paper_start(cr_paper *paper, const double *sum, const float *mask, size_t inputs, uint64_t count, float *direction)
+void cr_paper_start(cr_paper *paper, double norm, uint64_t count)
 {
-    double length = 0;
-    for (size_t j = 0; j < inputs; j++) length += (mask ? (double)mask[j] : 1) * sum[j] * sum[j];
-    *paper = (cr_paper){.count = count, .length = length};
-    const double unit = length > 0 ? 1 / sqrt(length) : 0;
-    for (size_t j = 0; j < inputs; j++) direction[j] = (float)((mask ? (double)mask[j] : 1) * sum[j] * unit);
+    *paper = (cr_paper){.count = count, .length = norm * norm};
 }
 
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots, const double *norms)

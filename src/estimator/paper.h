@@ -15,10 +15,9 @@ typedef struct cr_paper {
     double square;  /* sum (y e.g)^2 with g = sum y e / n */
 } cr_paper;
 
-/* Starts from sum[j] = sum_i y_i e_ij over `count` samples; mask of 0 and 1, NULL: all ones. direction (inputs floats) receives g,
- * masked, scaled to unit length: what the backend's `project` needs. */
-void cr_paper_start(cr_paper *paper, const double *sum, const float *mask, size_t inputs, uint64_t count, float *direction);
-/* One tile: outputs y[i*step], dots[i] = e_i . direction, norms[i] = ||e_i||^2 over active features. */
+/* Starts from ||sum y e|| over active features of `count` samples. */
+void cr_paper_start(cr_paper *paper, double norm, uint64_t count);
+/* One tile: outputs y[i*step], dots[i] = e_i . g/||g||, norms[i] = ||e_i||^2 over active features. */
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots, const double *norms);
 
 double cr_paper_square(const cr_paper *paper);   /* estimate of kappa^2, may be negative */

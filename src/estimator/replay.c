@@ -23,16 +23,12 @@ certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count)
     return told(e, status);
 }
 
-certreg_status cr_replay_sums(certreg_estimator *e)
-{
-    if (!cr_estimator_on_device(e)) return CERTREG_OK;
-    return told(e, e->backend->ops->fetch(e->backend, e->at.sums, e->device.sums, e->model.inputs * sizeof *e->at.sums));
-}
-
 certreg_status cr_replay_aim(certreg_estimator *e)
 {
-    if (!cr_estimator_on_device(e)) return CERTREG_OK;
-    return told(e, e->backend->ops->store(e->backend, e->device.direction, e->at.direction, e->model.inputs * sizeof *e->at.direction));
+    const cr_backend_ops *ops = e->backend->ops;
+    const cr_device_room *at = &e->device;
+    if (!cr_estimator_on_device(e)) return told(e, ops->aim(e->backend, e->at.sums, e->at.mask, e->model.inputs, e->at.direction, e->at.lengths));
+    return told(e, ops->aim(e->backend, at->sums, at->mask, e->model.inputs, at->direction, at->lengths));
 }
 
 certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t count)
@@ -41,8 +37,8 @@ certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t co
     const cr_device_room *at = &e->device;
     if (!cr_estimator_on_device(e))
         return told(e, ops->project(e->backend, &e->noise, first, count, e->at.direction, e->at.mask, e->at.dots, e->at.norms));
-    certreg_status status = ops->project(e->backend, &e->noise, first, count, at->direction, at->mask, at->dots, at->norms);
-    if (!status) status = ops->fetch(e->backend, e->at.dots, at->dots, count * sizeof *at->dots);
-    if (!status) status = ops->fetch(e->backend, e->at.norms, at->norms, count * sizeof *at->norms);
+    e->at.norms = e->at.dots + count; /* as they lie there */
+    certreg_status status = ops->project(e->backend, &e->noise, first, count, at->direction, at->mask, at->dots, at->dots + count);
+    if (!status) status = ops->fetch(e->backend, e->at.lengths, at->lengths, (2 + 2 * count) * sizeof *at->lengths);
     return told(e, status);
 }

@@ -4,12 +4,13 @@
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"
 
-/* The sums become 0; they get at.weights times the noise of samples first .. first+count-1; they come to at.sums (inputs). */
+/* The sums become 0; they get at.weights times the noise of samples first .. first+count-1. */
 certreg_status cr_replay_clear(certreg_estimator *);
 certreg_status cr_replay_add(certreg_estimator *, uint64_t first, size_t count);
-certreg_status cr_replay_sums(certreg_estimator *);
-/* at.direction is the direction from now on; projections on it to at.dots, squared lengths of the noise of active inputs to at.norms. */
+/* The direction of the sums of active inputs, in float, is the one to project on from now on; none where they are all 0. */
 certreg_status cr_replay_aim(certreg_estimator *);
+/* To at.dots projections on it, to at.norms squared lengths of the noise of active inputs, to at.lengths the length of the sums when they
+ * were aimed at, and of the direction, which rounding moves off 1. One transfer from a device; with count 0 lengths alone come. */
 certreg_status cr_replay_project(certreg_estimator *, uint64_t first, size_t count);
 
 #endif

@@ -78,19 +78,17 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     cr_sums_job whole = {.score = {&identity, NULL}, .functions = 1, .output = output, .first = first, .count = count};
     whole.unit[0] = unit_of(e, &whole, 0);
     certreg_status status = cr_replay_clear(e);
+    cr_paper_start(paper, 0, count);
     for (size_t done = 0; done < count && !status; done += e->tile) {
         const size_t n = next_tile(e, done, count);
         cr_sums_weights(e, &whole, first + done, n, e->at.weights, e->tile);
         status = cr_replay_add(e, first + done, n);
     }
-    if (!status) status = cr_replay_sums(e);
-    if (status) return status;
-    for (size_t j = 0; j < e->model.inputs; j++) e->at.sums[j] *= whole.unit[0];
-    cr_paper_start(paper, e->at.sums, e->at.mask, e->model.inputs, count, e->at.direction);
-    status = cr_replay_aim(e);
+    if (!status) status = cr_replay_aim(e);
     for (size_t done = 0; done < count && !status; done += e->tile) {
         const size_t n = next_tile(e, done, count);
         status = cr_replay_project(e, first + done, n);
+        if (!status && !done) cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
         if (!status) cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
     }
     return status;

@@ -26,6 +26,7 @@ static void *over(const void *host, size_t bytes)
     void *there = NULL;
     ck_assert_int_eq(gpu->ops->alloc(gpu, bytes, &there), CERTREG_OK);
     if (host) ck_assert_int_eq(gpu->ops->store(gpu, there, host, bytes), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
     return there;
 }
 
@@ -111,6 +112,34 @@ START_TEST(projections_have_the_bits_of_the_cpu)
     expect(dots_there, dots, n * sizeof *dots), expect(norms_there, norms, n * sizeof *norms);
     gpu->ops->free(gpu, direction_there), gpu->ops->free(gpu, mask_there);
     free(direction), free(mask), free(dots), free(norms);
+}
+END_TEST
+
+START_TEST(directions_have_the_bits_of_the_cpu)
+{
+    const size_t d = shapes[_i].inputs;
+    float *numbers = made_up_numbers(d, 7), *mask = made_up_mask(d), *direction = malloc(d * sizeof *direction);
+    double *sums = malloc(d * sizeof *sums), want[2], got[2];
+    certreg_backend *cpu = cr_backend_default();
+    float *mask_there = over(mask, d * sizeof *mask);
+    for (int zero = 0; zero < 2; zero++) {
+        for (size_t j = 0; j < d; j++) sums[j] = zero ? 0 : 1e3 * (double)numbers[j];
+        double *sums_there = over(sums, d * sizeof *sums);
+        float *direction_there = over(NULL, d * sizeof *direction);
+        double *lengths_there = over(NULL, sizeof got);
+        ck_assert_int_eq(cpu->ops->aim(cpu, sums, mask, d, direction, want), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->aim(gpu, sums_there, mask_there, d, direction_there, lengths_there), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->fetch(gpu, got, lengths_there, sizeof got), CERTREG_OK);
+        ck_assert_mem_eq(got, want, sizeof got);
+        double square = 0;
+        for (size_t j = 0; j < d; j++) square += (double)mask[j] * sums[j] * sums[j];
+        ck_assert_double_eq_tol(want[0], sqrt(square), 1e-12 * want[0] + 1e-300);
+        ck_assert(zero ? want[0] == 0 && want[1] == 0 : want[0] > 0 && fabs(want[1] - 1) < 1e-6);
+        expect(direction_there, direction, d * sizeof *direction);
+        gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, lengths_there);
+    }
+    gpu->ops->free(gpu, mask_there);
+    free(numbers), free(mask), free(direction), free(sums);
 }
 END_TEST
 
@@ -293,6 +322,7 @@ void contract_add_tests(TCase *to, certreg_backend *backend)
     tcase_add_loop_test(to, draws_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, directions_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, SHAPES);
     tcase_add_loop_test(to, products_of_pairs_are_summed, 0, 2);
     tcase_add_test(to, weighted_squares_add_up_to_a_matrix_and_give_forms);

@@ -1,4 +1,5 @@
 /* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in body.h. */
+#include "backend/aim.h"
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/launch.h"
@@ -86,6 +87,23 @@ __global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
     if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_body_reduce(total[height][depth]);
 }
 
+/* One block of threads: the thread is the partial sum. */
+__global__ void __launch_bounds__(CR_AIM_SUMS)
+    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *__restrict__ direction, double *__restrict__ lengths)
+{
+    __shared__ double part[CR_AIM_SUMS];
+    double mine = 0.0, units = 0.0;
+    for (size_t j = threadIdx.x; j < inputs; j += CR_AIM_SUMS)
+        if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
+    const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
+    for (size_t j = threadIdx.x; j < inputs; j += CR_AIM_SUMS) {
+        direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
+        units = cr_aim_add(units, static_cast<double>(direction[j]));
+    }
+    const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
+    if (threadIdx.x == 0) lengths[0] = norm, lengths[1] = length;
+}
+
 } // namespace
 
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
@@ -112,4 +130,9 @@ int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t 
     if (count / samples_high >= 0x7fffffff) return cudaErrorInvalidValue;
     return cr_launch(stream, project_kernel, cr_grid(count, samples_high), dim3(lanes, pieces_deep, samples_high), *noise, first, count, direction,
                   mask, dots, norms);
+}
+
+int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs, float *direction, double *lengths)
+{
+    return cr_launch(stream, aim_kernel, 1, CR_AIM_SUMS, sums, mask, inputs, direction, lengths);
 }

@@ -10,6 +10,7 @@ int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *st
 int cr_cuda_block_sums(void *stream, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
                        size_t stride, const float *mask, int add, double *sums);
 int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms);
+int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs, float *direction, double *lengths);
 int cr_cuda_tile(void *stream, const cr_noise *, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows);
 /* dots[i] = a_i . b_i */
 int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active, double *dots);

@@ -1,4 +1,4 @@
-/* Launching a kernel from C++ without waiting. */
+/* What the kernels share: launching without waiting, and sums over a block of threads. */
 #ifndef CR_BACKEND_CUDA_LAUNCH_H
 #define CR_BACKEND_CUDA_LAUNCH_H
 #include <cuda_runtime.h>
@@ -9,6 +9,20 @@ static inline unsigned cr_grid(uint64_t work, uint64_t each, uint64_t most = 0x7
 {
     const uint64_t blocks = (work + each - 1) / each;
     return static_cast<unsigned>(blocks < most ? blocks : most);
+}
+
+/* The sum over a block of `threads` threads by halves: an order that is always the same. Every thread gets it. */
+template <unsigned threads> static __device__ double cr_sum_of_block(double mine, double *part)
+{
+    part[threadIdx.x] = mine;
+    for (unsigned half = threads / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    __syncthreads();
+    const double sum = part[0];
+    __syncthreads(); /* part is used again */
+    return sum;
 }
 
 template <typename... parameters, typename... arguments>

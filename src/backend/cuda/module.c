@@ -79,22 +79,21 @@ static void op_free(certreg_backend *backend, void *memory)
     leave(me, CERTREG_OK);
 }
 
-static certreg_status copy(cuda *me, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
-{
-    certreg_status status = enter(me);
-    if (!status && bytes) status = of_runtime(me, (int)cudaMemcpyAsync(to, from, bytes, kind, me->stream));
-    if (!status) status = of_runtime(me, (int)cudaStreamSynchronize(me->stream));
-    return leave(me, status);
-}
-
 static certreg_status op_store(certreg_backend *backend, void *device, const void *host, size_t bytes)
 {
-    return copy(of(backend), device, host, bytes, cudaMemcpyHostToDevice);
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status && bytes) status = of_runtime(me, (int)cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, me->stream));
+    return leave(me, status);
 }
 
 static certreg_status op_fetch(certreg_backend *backend, void *host, const void *device, size_t bytes)
 {
-    return copy(of(backend), host, device, bytes, cudaMemcpyDeviceToHost);
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, me->stream));
+    if (!status) status = of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    return leave(me, status);
 }
 
 static certreg_status op_fill(certreg_backend *backend, void *device, size_t bytes, int byte)
@@ -179,6 +178,14 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     cuda *me = of(backend);
     certreg_status status = enter(me);
     if (!status) status = of_runtime(me, cr_cuda_project(me->stream, noise, first, count, direction, mask, dots, norms));
+    return leave(me, status);
+}
+
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+{
+    cuda *me = of(backend);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_aim(me->stream, sums, mask, inputs, direction, lengths));
     return leave(me, status);
 }
 
@@ -271,6 +278,7 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .draw = op_draw,
                                           .replay = op_replay,
                                           .project = op_project,
+                                          .aim = op_aim,
                                           .alloc = op_alloc,
                                           .free = op_free,
                                           .store = op_store,

@@ -23,20 +23,6 @@ __global__ void __launch_bounds__(threads)
         scaled[at] = weights[at / active] * rows[at];
 }
 
-/* The sum over a block of threads, in an order that is always the same; thread 0 has it. */
-__device__ double sum_of_block(double mine, double *part)
-{
-    part[threadIdx.x] = mine;
-    for (unsigned half = threads / 2; half; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
-    }
-    __syncthreads();
-    const double sum = part[0];
-    __syncthreads(); /* part is used again */
-    return sum;
-}
-
 /* A row to a block of threads. */
 __global__ void __launch_bounds__(threads)
     row_dots_kernel(const float *__restrict__ a, const float *__restrict__ b, size_t count, size_t active, double *__restrict__ dots)
@@ -45,7 +31,7 @@ __global__ void __launch_bounds__(threads)
     for (size_t i = blockIdx.x; i < count; i += gridDim.x) {
         double mine = 0.0;
         for (size_t k = threadIdx.x; k < active; k += threads) mine += static_cast<double>(a[i * active + k]) * static_cast<double>(b[i * active + k]);
-        const double sum = sum_of_block(mine, part);
+        const double sum = cr_sum_of_block<threads>(mine, part);
         if (threadIdx.x == 0) dots[i] = sum;
     }
 }
@@ -63,7 +49,7 @@ __global__ void __launch_bounds__(threads) pairs_kernel(const cr_tile a, const c
             mine += k;
             mine_squared += k * k;
         }
-        const double sum = sum_of_block(mine, part), square = sum_of_block(mine_squared, part);
+        const double sum = cr_sum_of_block<threads>(mine, part), square = cr_sum_of_block<threads>(mine_squared, part);
         if (threadIdx.x != 0) continue;
         sums[i] += sum;
         squares[i] += square;
