@@ -94,6 +94,16 @@ START_TEST(ends_of_the_range_are_the_ends_of_the_radius)
 }
 END_TEST
 
+/* What the root on devices asks (lanes_scalar.h): of every u above 1/2, where -2 log u is small. */
+START_TEST(no_root_is_of_a_tiny_number_but_of_0)
+{
+    for (float u = 0.5f; u < 1; u = nextafterf(u, 1)) {
+        const float radius = cr_normal4_radius(u);
+        ck_assert_msg(radius >= 0x1p-12f && radius < 2, "u = %.9g: %.9g", (double)u, (double)radius);
+    }
+}
+END_TEST
+
 /* ---- distribution ---------------------------------------------------------------------------------------------------------------- */
 
 enum { INPUTS = 1024, SAMPLES = 4096, COUNT = INPUTS * SAMPLES };
@@ -192,6 +202,7 @@ int main(void)
     tcase_add_loop_test(limits, normals_are_right_to_the_stated_error, 0, SWEEPS);
     tcase_add_loop_test(limits, extreme_words_give_finite_normals, 0, EXTREMES);
     tcase_add_test(limits, ends_of_the_range_are_the_ends_of_the_radius);
+    tcase_add_test(limits, no_root_is_of_a_tiny_number_but_of_0);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);
     return kit_run(suite);

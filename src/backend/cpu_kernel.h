@@ -25,10 +25,7 @@ static inline source source_of(const cr_noise *noise)
     source s;
     s.stream = noise->stream;
     s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
-    for (uint32_t i = 0; i < CR_PHILOX_ROUNDS; i++) {
-        s.keys[2 * i] = (uint32_t)noise->seed + i * CR_PHILOX_STEP_0;
-        s.keys[2 * i + 1] = (uint32_t)(noise->seed >> 32) + i * CR_PHILOX_STEP_1;
-    }
+    cr_philox_keys(noise->seed, s.keys);
     return s;
 }
 

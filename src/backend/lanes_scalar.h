@@ -39,7 +39,15 @@ CR_INLINE vf v_from_bits(vu bits)
 CR_INLINE vf v_mul(vf a, vf b) { return __fmul_rn(a, b); }
 CR_INLINE vf v_sub(vf a, vf b) { return __fsub_rn(a, b); }
 CR_INLINE vf v_fma(vf a, vf b, vf c) { return __fmaf_rn(a, b, c); }
-CR_INLINE vf v_sqrt(vf a) { return __fsqrt_rn(a); }
+/* Of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most numbers round right: without its branch for the others two
+ * roots overlap. */
+CR_INLINE vf v_sqrt(vf a)
+{
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(a, 0x1p-100f)));
+    const float root = __fmul_rn(a, inverse), half = __fmul_rn(inverse, 0.5f);
+    return __fmaf_rn(__fmaf_rn(-root, root, a), half, root);
+}
 #else
 CR_INLINE vf v_mul(vf a, vf b) { return a * b; }
 CR_INLINE vf v_sub(vf a, vf b) { return a - b; }
@@ -61,7 +69,7 @@ CR_INLINE vf v_unless_zero(vf step, vf a, vf b) { return step != 0.0f ? b : a; }
  * those of all rounds, one after the other. */
 CR_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first, vu words[4])
 {
-    cr_philox_block((uint64_t)keys[1] << 32 | keys[0], stream, first, words);
+    cr_philox_at(keys, stream, first, words);
 }
 
 CR_INLINE void v_store4(float *to, const vf e[4])

@@ -16,29 +16,56 @@
 #define CR_PHILOX_STEP_0 0x9E3779B9u /* golden ratio */
 #define CR_PHILOX_STEP_1 0xBB67AE85u /* sqrt(3) - 1 */
 
+/* Keys of all rounds, two to each. */
+CR_INLINE void cr_philox_keys(uint64_t seed, uint32_t keys[2 * CR_PHILOX_ROUNDS])
+{
+    for (uint32_t round = 0; round < CR_PHILOX_ROUNDS; round++) {
+        keys[2 * round] = (uint32_t)seed + round * CR_PHILOX_STEP_0;
+        keys[2 * round + 1] = (uint32_t)(seed >> 32) + round * CR_PHILOX_STEP_1;
+    }
+}
+
+CR_INLINE void cr_philox_multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
+{
+#if defined(__CUDA_ARCH__)
+    uint64_t both; /* nvcc makes a 64-bit product of the C below, and adds its upper halves */
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(both) : "r"(a), "r"(b));
+    asm("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(both));
+#else
+    const uint64_t both = (uint64_t)a * b;
+    *high = (uint32_t)(both >> 32), *low = (uint32_t)both;
+#endif
+}
+
 /* Replaces the counter by the four random words. */
-CR_INLINE void cr_philox_words(uint32_t counter[4], uint32_t key_0, uint32_t key_1)
+CR_INLINE void cr_philox_words(uint32_t counter[4], const uint32_t keys[2 * CR_PHILOX_ROUNDS])
 {
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++) {
-        const uint64_t p = (uint64_t)CR_PHILOX_MULTIPLIER_0 * counter[0];
-        const uint64_t q = (uint64_t)CR_PHILOX_MULTIPLIER_1 * counter[2];
-        counter[0] = (uint32_t)(q >> 32) ^ counter[1] ^ key_0;
-        counter[2] = (uint32_t)(p >> 32) ^ counter[3] ^ key_1;
-        counter[1] = (uint32_t)q;
-        counter[3] = (uint32_t)p;
-        key_0 += CR_PHILOX_STEP_0;
-        key_1 += CR_PHILOX_STEP_1;
+        uint32_t high[2], low[2];
+        cr_philox_multiply(CR_PHILOX_MULTIPLIER_0, counter[0], high, low);
+        cr_philox_multiply(CR_PHILOX_MULTIPLIER_1, counter[2], high + 1, low + 1);
+        counter[0] = high[1] ^ counter[1] ^ keys[2 * round];
+        counter[2] = high[0] ^ counter[3] ^ keys[2 * round + 1];
+        counter[1] = low[1];
+        counter[3] = low[0];
     }
 }
 
 /* Block `index` of a stream, laid out as cuRAND's device generator does: key = seed, counter = (index, stream), low words first. */
-CR_INLINE void cr_philox_block(uint64_t seed, uint64_t stream, uint64_t index, uint32_t words[4])
+CR_INLINE void cr_philox_at(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t index, uint32_t words[4])
 {
     words[0] = (uint32_t)index;
     words[1] = (uint32_t)(index >> 32);
     words[2] = (uint32_t)stream;
     words[3] = (uint32_t)(stream >> 32);
-    cr_philox_words(words, (uint32_t)seed, (uint32_t)(seed >> 32));
+    cr_philox_words(words, keys);
+}
+
+CR_INLINE void cr_philox_block(uint64_t seed, uint64_t stream, uint64_t index, uint32_t words[4])
+{
+    uint32_t keys[2 * CR_PHILOX_ROUNDS];
+    cr_philox_keys(seed, keys);
+    cr_philox_at(keys, stream, index, words);
 }
 
 #endif

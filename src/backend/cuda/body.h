@@ -7,42 +7,56 @@
 /* after the lanes */
 #include "backend/normal4.h"
 
-CR_INLINE uint64_t cr_body_row(const cr_noise *noise) /* blocks of four normals to a sample */
+typedef struct cr_source { /* of noise, with the keys of all rounds: kernels take it by value, so that they are constants there */
+    uint32_t keys[2 * CR_PHILOX_ROUNDS];
+    uint64_t stream, row; /* row: blocks of four normals to a sample */
+    size_t inputs;
+    int32_t centre;
+} cr_source;
+
+static inline cr_source cr_source_of(const cr_noise *noise)
 {
-    return noise->inputs / 4 + (noise->inputs % 4 != 0);
+    cr_source s;
+    cr_philox_keys(noise->seed, s.keys);
+    s.stream = noise->stream;
+    s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
+    s.inputs = noise->inputs;
+    s.centre = noise->centre;
+    return s;
+}
+
+/* The four normals of one block of the stream. */
+CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
+{
+    uint32_t words[4];
+    cr_philox_at(source->keys, source->stream, block, words);
+    cr_normal4_from(words, e);
 }
 
 /* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
-CR_INLINE void cr_body_normals(const cr_noise *noise, uint64_t sample, uint64_t quad, float e[4])
+CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
-    uint32_t words[4];
-    cr_philox_block(noise->seed, noise->stream, sample * cr_body_row(noise) + quad, words);
-    cr_normal4_from(words, e);
-    if (noise->centre && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
+    cr_body_block(source, sample * source->row + quad, e);
+    if (source->centre && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
-/* Four features of x from 4*quad on; how many of them there are. */
-CR_INLINE size_t cr_body_draw(const cr_noise *noise, const float *z, const float *step, uint64_t sample, uint64_t quad, float x[4])
+/* One feature of x; still: of the noise-free sample. */
+CR_INLINE float cr_body_draw(float z, float step, float e, int still)
 {
-    float e[4];
-    const size_t from = (size_t)(4 * quad), left = noise->inputs - from, count = left < 4 ? left : 4;
-    const int still = noise->centre && sample == 0;
-    cr_body_normals(noise, sample, quad, e);
-    for (size_t k = 0; k < count; k++) {
-        const float by = step[from + k];
-        x[k] = still || by == 0.0f ? z[from + k] : v_fma(by, e[k], z[from + k]);
-    }
-    return count;
+    return still || step == 0.0f ? z : v_fma(step, e, z);
 }
 
 /* Weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
-CR_INLINE void cr_body_chunk(const cr_noise *noise, uint64_t first, size_t samples, uint64_t quad, size_t functions, const float *weights,
+CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad, size_t functions, const float *weights,
                              size_t stride, float part[2][4])
 {
+    const uint64_t row = source->row;
+    uint64_t block = first * row + quad;
+    size_t i = source->centre && first == 0; /* whose noise is 0 */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
-    for (size_t i = 0; i < samples; i++) {
+    for (block += i * row; i < samples; i++, block += row) {
         float e[4];
-        cr_body_normals(noise, first + i, quad, e);
+        cr_body_block(source, block, e);
         for (int k = 0; k < 4; k++) part[0][k] = v_fma(weights[i], e[k], part[0][k]);
         for (int k = 0; functions > 1 && k < 4; k++) part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);
     }
@@ -52,16 +66,16 @@ CR_INLINE void cr_body_chunk(const cr_noise *noise, uint64_t first, size_t sampl
 #define CR_BODY_LANES (CR_PROJECT_SUMS / 4)
 
 /* What lane `lane` adds up over one piece of a sample: float sums with the direction, and of squares under the mask. */
-CR_INLINE void cr_body_piece(const cr_noise *noise, uint64_t sample, uint64_t piece, uint64_t lane, const float *direction, const float *mask, float dot[4],
+CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece, uint64_t lane, const float *direction, const float *mask, float dot[4],
                              float norm[4])
 {
-    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = cr_body_row(noise);
+    const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->row;
     for (int k = 0; k < 4; k++) dot[k] = norm[k] = 0.0f;
     for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row; quad += CR_BODY_LANES) {
         float e[4];
         const size_t from = (size_t)(4 * quad);
-        cr_body_normals(noise, sample, quad, e);
-        for (size_t k = 0; k < 4 && from + k < noise->inputs; k++) {
+        cr_body_normals(source, sample, quad, e);
+        for (size_t k = 0; k < 4 && from + k < source->inputs; k++) {
             dot[k] = v_fma(direction[from + k], e[k], dot[k]);
             norm[k] = v_fma(v_mul(mask[from + k], e[k]), e[k], norm[k]);
         }
@@ -77,10 +91,10 @@ CR_INLINE double cr_body_reduce(double sums[CR_PROJECT_SUMS])
 }
 
 /* One normal number. */
-CR_INLINE float cr_body_normal(const cr_noise *noise, uint64_t sample, size_t feature)
+CR_INLINE float cr_body_normal(const cr_source *source, uint64_t sample, size_t feature)
 {
     float e[4];
-    cr_body_normals(noise, sample, feature / 4, e);
+    cr_body_normals(source, sample, feature / 4, e);
     return e[feature % 4];
 }
 

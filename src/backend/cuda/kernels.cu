@@ -6,42 +6,49 @@
 
 namespace {
 
-constexpr unsigned draw_threads = 256, most_high = 65535; /* of a grid */
+constexpr unsigned draw_threads = 256, draw_blocks = 16384, most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8;                          /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, pieces_deep = 8, samples_high = 8; /* and in project */
 
-/* The division that finds a thread's sample is in 32 bits where they suffice. */
-template <typename index>
-__global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_noise noise, const float *__restrict__ z, const float *__restrict__ step,
-                                                           uint64_t first, index quads, index total, float *__restrict__ x)
+/* Threads go from quad to quad in strides; where a sample has whole quads x is one array of float4. `still`: quads that have no noise. */
+template <bool whole>
+__global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
+                                                           uint64_t first, uint32_t quads, uint64_t total, uint64_t still, float *__restrict__ x)
 {
-    const bool whole = noise.inputs % 4 == 0 && reinterpret_cast<uintptr_t>(x) % sizeof(float4) == 0;
-    for (uint64_t at = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < total; at += static_cast<uint64_t>(gridDim.x) * blockDim.x) {
-        const index sample = static_cast<index>(at) / quads, quad = static_cast<index>(at) - sample * quads;
-        float four[4];
-        const size_t count = cr_body_draw(&noise, z, step, first + sample, quad, four);
-        float *to = x + static_cast<size_t>(sample) * noise.inputs + 4 * static_cast<size_t>(quad);
-        if (whole) *reinterpret_cast<float4 *>(to) = make_float4(four[0], four[1], four[2], four[3]);
-        else
-            for (size_t k = 0; k < count; k++) to[k] = four[k];
+    const uint32_t start = blockIdx.x * draw_threads + threadIdx.x, stride = gridDim.x * draw_threads, turn = stride % quads;
+    uint32_t quad = start % quads;
+    for (uint64_t at = start; at < total; at += stride) {
+        float e[4];
+        cr_body_block(&source, first * quads + at, e);
+        if (whole) {
+            const float4 from = reinterpret_cast<const float4 *>(z)[quad], by = reinterpret_cast<const float4 *>(step)[quad];
+            reinterpret_cast<float4 *>(x)[at] = make_float4(cr_body_draw(from.x, by.x, e[0], at < still), cr_body_draw(from.y, by.y, e[1], at < still),
+                                                            cr_body_draw(from.z, by.z, e[2], at < still), cr_body_draw(from.w, by.w, e[3], at < still));
+        } else {
+            const size_t sample = at / quads, j = 4 * static_cast<size_t>(quad);
+            for (size_t k = 0; k < 4 && j + k < source.inputs; k++)
+                x[sample * source.inputs + j + k] = cr_body_draw(z[j + k], step[j + k], e[k], at < still);
+        }
+        quad += turn;
+        if (quad >= quads) quad -= quads;
     }
 }
 
 /* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks; then each takes one of the eight sums of
  * its quad (4 features, 2 functions) and adds the chunks to it in order. */
 static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
-__device__ void sum_tile(const cr_noise &noise, uint64_t first, size_t length, size_t functions, const float *weights, size_t stride,
+__device__ void sum_tile(const cr_source &source, uint64_t first, size_t length, size_t functions, const float *weights, size_t stride,
                          const float *mask, bool add, uint64_t quad, double *sums, float (*part)[8][quads_wide])
 {
     const size_t chunks = (length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x, depth = threadIdx.y;
     const size_t f = depth / 4, j = 4 * quad + depth % 4;
-    const bool inside = quad < cr_body_row(&noise), mine = f < functions && j < noise.inputs;
-    double *to = sums + f * noise.inputs + j, total = add && mine ? *to : 0.0;
+    const bool inside = quad < source.row, mine = f < functions && j < source.inputs;
+    double *to = sums + f * source.inputs + j, total = add && mine ? *to : 0.0;
     for (size_t base = 0; base < chunks; base += chunks_deep) {
         const size_t from = (base + depth) * CR_REPLAY_CHUNK;
         if (inside && from < length) {
             float sum[2][4];
-            cr_body_chunk(&noise, first + from, min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions, weights + from, stride, sum);
+            cr_body_chunk(&source, first + from, min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions, weights + from, stride, sum);
             for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
         }
         __syncthreads();
@@ -52,31 +59,31 @@ __device__ void sum_tile(const cr_noise &noise, uint64_t first, size_t length, s
 }
 
 __global__ void __launch_bounds__(quads_wide *chunks_deep)
-    block_sums_kernel(const cr_noise noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *__restrict__ weights,
+    block_sums_kernel(const cr_source source, uint64_t first, size_t length, size_t blocks, size_t functions, const float *__restrict__ weights,
                       size_t stride, const float *__restrict__ mask, bool add, double *__restrict__ sums)
 {
     __shared__ float part[chunks_deep][8][quads_wide];
-    const uint64_t quads = cr_body_row(&noise);
+    const uint64_t quads = source.row;
     for (size_t b = blockIdx.y; b < blocks; b += gridDim.y)
         for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads; tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(noise, first + b * length, length, functions, weights + b * length, stride, mask, add, tile + threadIdx.x,
-                     sums + b * functions * noise.inputs, part);
+            sum_tile(source, first + b * length, length, functions, weights + b * length, stride, mask, add, tile + threadIdx.x,
+                     sums + b * functions * source.inputs, part);
 }
 
 /* A block of threads has samples_high samples: each lane sums whole pieces of one, the pieces are added in order, then the lanes. */
 __global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
-    project_kernel(const cr_noise noise, uint64_t first, size_t count, const float *__restrict__ direction, const float *__restrict__ mask,
+    project_kernel(const cr_source source, uint64_t first, size_t count, const float *__restrict__ direction, const float *__restrict__ mask,
                    double *__restrict__ dots, double *__restrict__ norms)
 {
     __shared__ float part[samples_high][pieces_deep][2][CR_PROJECT_SUMS];
     __shared__ double total[samples_high][2][CR_PROJECT_SUMS];
     const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z, at = static_cast<size_t>(blockIdx.x) * samples_high + height;
-    const uint64_t pieces = (noise.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
+    const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
     const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
     double mine[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64_t base = 0; base < pieces; base += pieces_deep) {
         if (at < count && base + depth < pieces)
-            cr_body_piece(&noise, first + at, base + depth, lane, direction, mask, part[height][depth][0] + 4 * lane, part[height][depth][1] + 4 * lane);
+            cr_body_piece(&source, first + at, base + depth, lane, direction, mask, part[height][depth][0] + 4 * lane, part[height][depth][1] + 4 * lane);
         __syncthreads();
         for (size_t p = 0; sums_up && p < pieces_deep && base + p < pieces; p++)
             for (int k = 0; k < 4; k++) mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
@@ -108,27 +115,31 @@ __global__ void __launch_bounds__(CR_AIM_SUMS)
 
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
 {
-    const uint64_t quads = cr_body_row(noise), total = quads * count;
+    const cr_source source = cr_source_of(noise);
+    const uint64_t quads = source.row, total = quads * count, still = noise->centre && first == 0 ? quads : 0;
     if (total == 0) return 0;
-    const unsigned grid = cr_grid(total, draw_threads);
-    if (total < UINT32_MAX) return cr_launch(stream, draw_kernel<uint32_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
-    return cr_launch(stream, draw_kernel<uint64_t>, grid, draw_threads, *noise, z, step, first, quads, total, x);
+    if (quads > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
+    const uintptr_t together = reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(z) | reinterpret_cast<uintptr_t>(step);
+    const auto kernel = noise->inputs % 4 == 0 && together % sizeof(float4) == 0 ? draw_kernel<true> : draw_kernel<false>;
+    return cr_launch(stream, kernel, cr_grid(total, draw_threads, draw_blocks), draw_threads, source, z, step, first, quads, total, still, x);
 }
 
 int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
                        size_t stride, const float *mask, int add, double *sums)
 {
-    if (blocks == 0 || noise->inputs == 0) return 0;
-    const dim3 grid(cr_grid(cr_body_row(noise), quads_wide), cr_grid(blocks, 1, most_high));
-    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), *noise, first, length, blocks, functions, weights, stride, mask, add != 0,
+    const cr_source source = cr_source_of(noise);
+    if (blocks == 0 || source.row == 0) return 0;
+    const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(blocks, 1, most_high));
+    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), source, first, length, blocks, functions, weights, stride, mask, add != 0,
                   sums);
 }
 
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms)
 {
+    const cr_source source = cr_source_of(noise);
     if (count == 0) return 0;
     if (count / samples_high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, project_kernel, cr_grid(count, samples_high), dim3(lanes, pieces_deep, samples_high), *noise, first, count, direction,
+    return cr_launch(stream, project_kernel, cr_grid(count, samples_high), dim3(lanes, pieces_deep, samples_high), source, first, count, direction,
                   mask, dots, norms);
 }
 

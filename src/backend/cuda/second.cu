@@ -8,11 +8,11 @@ namespace {
 constexpr unsigned threads = 128;
 
 __global__ void __launch_bounds__(threads)
-    tile_kernel(const cr_noise noise, uint64_t first, size_t count, const int32_t *__restrict__ features, size_t active, float *__restrict__ rows)
+    tile_kernel(const cr_source source, uint64_t first, size_t count, const int32_t *__restrict__ features, size_t active, float *__restrict__ rows)
 {
     const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
     for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < count * active; at += step)
-        rows[at] = cr_body_normal(&noise, first + at / active, static_cast<size_t>(features[at % active]));
+        rows[at] = cr_body_normal(&source, first + at / active, static_cast<size_t>(features[at % active]));
 }
 
 __global__ void __launch_bounds__(threads)
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads) pairs_kernel(const cr_tile a, const c
 int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows)
 {
     if (count == 0) return 0;
-    return cr_launch(stream, tile_kernel, cr_grid(count * active, threads), threads, *noise, first, count, features, active, rows);
+    return cr_launch(stream, tile_kernel, cr_grid(count * active, threads), threads, cr_source_of(noise), first, count, features, active, rows);
 }
 
 int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active, double *dots)
