@@ -82,8 +82,11 @@ __global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
     const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
     double mine[4] = {0.0, 0.0, 0.0, 0.0};
     for (uint64_t base = 0; base < pieces; base += pieces_deep) {
-        if (at < count && base + depth < pieces)
-            cr_body_piece(&source, first + at, base + depth, lane, direction, mask, part[height][depth][0] + 4 * lane, part[height][depth][1] + 4 * lane);
+        if (at < count && base + depth < pieces) {
+            float dot[4], norm[4];
+            cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
+            for (int k = 0; k < 4; k++) part[height][depth][0][4 * lane + k] = dot[k], part[height][depth][1][4 * lane + k] = norm[k];
+        }
         __syncthreads();
         for (size_t p = 0; sums_up && p < pieces_deep && base + p < pieces; p++)
             for (int k = 0; k < 4; k++) mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
