@@ -161,12 +161,15 @@ $(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ
 $(OBJ)/bench/gpu/bench_gpu.o: ISA = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(LIBS)
-.PHONY: check-gpu bench-gpu
+.PHONY: check-gpu check-gpu-memory bench-gpu
 check-gpu: all $(gpu_programs) ## Test the CUDA backend on a device against the CPU
 	@$(if $(NVCC),$(OBJ)/check_gpu,echo 'check-gpu: skipped, no nvcc')
+check-gpu-memory: all $(gpu_programs) ## The same under compute-sanitizer, without the lost context
+	@set -e; for tool in memcheck racecheck initcheck synccheck; do echo "== $$tool"; \
+	    CK_RUN_CASE=typical compute-sanitizer --tool $$tool --error-exitcode 9 $(OBJ)/check_gpu; done
 bench-gpu: all $(gpu_programs) ## Measure the CUDA backend on a device
-	@$(if $(NVCC),$(OBJ)/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
-	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py)
+	@$(if $(NVCC),rm -f lib/bench_gpu.csv; $(OBJ)/bench_gpu lib/bench_gpu.csv,echo 'bench-gpu: skipped, no nvcc')
+	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py lib/bench_gpu.csv)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## The tests again under ASan and UBSan, then the public-interface tests under valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized

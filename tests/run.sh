@@ -72,6 +72,14 @@ example() { # NAME
     echo "not ok $1"
 }
 
+# With a device they do their work, without they say why not; either way they end well.
+on_device() { # PROGRAM PART-OF-THE-OUTPUT
+    local said
+    said=$("$OBJ/$1") && grep -qE "skipped[:,] .|$2" <<<"$said" && echo "ok $1" && return
+    printf '%s\n' "$said"
+    echo "not ok $1"
+}
+
 engines() {
     "$OBJ/check_engines" || { echo "not ok the engines of a network differ"; return; }
     echo "ok the engines of a network agree"
@@ -98,6 +106,11 @@ if [ -z "$SANITIZED" ]; then
         start "example $name" example "$name"
     done
     start engines engines
+    start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
+    if [ -x "$OBJ/examples/cuda/network" ]; then
+        start "example cuda/network" on_device examples/cuda/network "^within"
+        start check_gpu on_device check_gpu "^100%: "
+    fi
     start rooms bash tests/rooms.sh
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done

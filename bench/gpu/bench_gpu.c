@@ -90,6 +90,35 @@ static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char
     return 0;
 }
 
+/* All noise of a certificate, as torch_peer.py makes it: batches drawn, two functions correlated. Milliseconds. */
+static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const char *name)
+{
+    enum { N = 10000, BATCH = 2500, BLOCKS = 64 };
+    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    float *x = NULL, *z = NULL, *weights = NULL;
+    double *sums = NULL, *there = NULL, gram[BLOCKS * BLOCKS], best = 1e9;
+    if (gpu->ops->alloc(gpu, BATCH * d * sizeof *x, (void **)&x) || gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z) ||
+        gpu->ops->alloc(gpu, 2 * N * sizeof *weights, (void **)&weights) || gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums) ||
+        gpu->ops->alloc(gpu, sizeof gram, (void **)&there) || gpu->ops->fill(gpu, z, d * sizeof *z, 0x3f) ||
+        gpu->ops->fill(gpu, weights, 2 * N * sizeof *weights, 0x3f))
+        return 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        int bad = 0;
+        start(w);
+        for (uint64_t first = 0; first < N; first += BATCH) bad = bad || gpu->ops->draw(gpu, &noise, z, z, first, BATCH, x);
+        bad = bad || gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL, sums);
+        for (size_t f = 0; f < 2; f++)
+            bad = bad || gpu->ops->gram(gpu, sums + f * d, 2 * d, BLOCKS, d, there) || gpu->ops->fetch(gpu, gram, there, sizeof gram);
+        if (bad) return 1;
+        const double t = stop(w);
+        best = t < best ? t : best;
+    }
+    printf("%-28s %10.4g ms\n", name, 1e3 * best);
+    if (rows) fprintf(rows, "%s,%g,,,\n", name, 1e3 * best);
+    gpu->ops->free(gpu, x), gpu->ops->free(gpu, z), gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, there);
+    return 0;
+}
+
 static int first_column(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -151,7 +180,8 @@ int main(int count, char **argument)
     watch w = {.stream = gpu->ops->stream(gpu)};
     cudaEventCreate(&w.from), cudaEventCreate(&w.to);
     int bad = draw_against_writing(gpu, &w, 100000, 784, "draw_1e5_784_GBps") || draw_against_writing(gpu, &w, 10000, 12288, "draw_1e4_12288_GBps") ||
-              replay(gpu, &w, 10000, 784, "replay 1e4 x 784") || replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288");
+              replay(gpu, &w, 10000, 784, "replay 1e4 x 784") || replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288") ||
+              noise_of_certificate(gpu, &w, 784, "noise_784_ms") || noise_of_certificate(gpu, &w, 12288, "noise_12288_ms");
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !bad; i++) bad = certificate(gpu, i);
     if (rows) fclose(rows);
     certreg_backend_close(gpu);

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The straightforward way in PyTorch: noise by randn, and again for the gradient sums, which are 64 block means of weighted noise. Milliseconds
-per certificate of two scores, without the model, to set beside bench_gpu's draw and replay.   python bench/gpu/torch_peer.py"""
+per certificate of two scores, without the model, beside the rows noise_..._ms that bench_gpu left in a file; three times as long is aimed at.
+python bench/gpu/torch_peer.py [lib/bench_gpu.csv]"""
+import csv
+import pathlib
 import sys
 
 try:
@@ -45,3 +48,7 @@ for n, d in ((10000, 784), (10000, 12288)):
         torch.cuda.synchronize()
         best = min(best, begin.elapsed_time(end))
     print(f"torch {torch.__version__}, n = {n}, d = {d}: {best:.3f} ms")
+    file = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "lib/bench_gpu.csv")
+    for row in csv.reader(file.read_text().splitlines() if file.exists() else ()):
+        if row[0] == f"noise_{d}_ms":
+            print(f"{row[0]:28} {float(row[1]):10.4g}   peer {best:10.4g}   ratio {best / float(row[1]):7.3f}   target 3")
