@@ -183,6 +183,7 @@ int main(int count, char **argument)
               replay(gpu, &w, 10000, 784, "replay 1e4 x 784") || replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288") ||
               noise_of_certificate(gpu, &w, 784, "noise_784_ms") || noise_of_certificate(gpu, &w, 12288, "noise_12288_ms");
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !bad; i++) bad = certificate(gpu, i);
+    cudaEventDestroy(w.from), cudaEventDestroy(w.to);
     if (rows) fclose(rows);
     certreg_backend_close(gpu);
     return bad;

@@ -34,6 +34,12 @@ cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream)
     return status_of(emulated_enter());
 }
 
+cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes)
+{
+    (void)blas, (void)room;
+    return bytes < 16384 ? CUBLAS_STATUS_EXECUTION_FAILED : status_of(emulated_enter());
+}
+
 const char *cublasGetStatusString(cublasStatus_t status)
 {
     return status ? "a cuBLAS call failed" : "success";

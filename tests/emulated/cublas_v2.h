@@ -11,6 +11,7 @@ typedef struct emulated_blas *cublasHandle_t;
 cublasStatus_t cublasCreate(cublasHandle_t *out);
 cublasStatus_t cublasDestroy(cublasHandle_t blas);
 cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream);
+cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes);
 cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOperation_t transposed, int n, int k, const double *alpha, const double *a,
                            int lda, const double *beta, double *c, int ldc);
 cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const float *alpha, const float *a, int lda,

@@ -13,7 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-enum { EMULATED_DEVICES = 3, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 };
+enum { EMULATED_DEVICES = 3, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 + (4 << 20) /* which the module takes for cuBLAS */ };
 
 typedef struct emulated_state { /* for tests to read, and to set where so marked */
     int at_once;        /* set: whether streams made from now on run work when it is given to them */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLAS_ROOM = 4 << 20 }; /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
+
 typedef struct cuda {
     certreg_backend base;
     int device, owns_stream, code; /* code: of the op that failed last; a sticky one stays */
@@ -18,6 +20,7 @@ typedef struct cuda {
     cudaStream_t stream, side; /* side: for the noise of the next batch */
     cudaEvent_t drawn;
     cublasHandle_t blas;
+    void *blas_room;
 } cuda;
 
 static cuda *of(certreg_backend *backend)
@@ -266,6 +269,7 @@ static void op_close(certreg_backend *backend)
     cuda *me = of(backend);
     enter(me);
     if (me->blas) cublasDestroy(me->blas);
+    cudaFree(me->blas_room);
     if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
     if (me->drawn) cudaEventDestroy(me->drawn);
     if (me->side) cudaStreamDestroy(me->side);
@@ -306,6 +310,8 @@ static certreg_status start(cuda *me, void *stream)
     if (!status) status = of_runtime(me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
     if (!status) status = of_blas(me, cublasCreate(&me->blas));
     if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
+    if (!status) status = of_runtime(me, (int)cudaMalloc(&me->blas_room, BLAS_ROOM));
+    if (!status) status = of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, BLAS_ROOM)); /* after the stream, which resets it */
     return leave(me, status);
 }
 
