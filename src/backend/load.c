@@ -7,16 +7,35 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The module that lies in certreg/ beside the file that this code is in. */
-static int beside_us(char *path, size_t room)
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file that this code is in. A program that has the library inside is known by the name it was called with, which says nothing of its
+ * folder: the working directory may be anybody's. */
+static int own_file(char *path, size_t room)
 {
     Dl_info here;
     if (!dladdr((const void *)(uintptr_t)cr_module_load, &here) || !here.dli_fname) return 0;
-    const char *slash = strrchr(here.dli_fname, '/');
-    const int folder = slash ? (int)(slash - here.dli_fname) : 1;
-    const int length = snprintf(path, room, "%.*s/certreg/%s", folder, slash ? here.dli_fname : ".", CR_MODULE_FILE);
-    return length > 0 && (size_t)length < room;
+    if (here.dli_fname[0] != '/') {
+        const ssize_t length = readlink("/proc/self/exe", path, room - 1);
+        path[length > 0 ? length : 0] = 0;
+        if (length > 0 && !strcmp(name_of(path), name_of(here.dli_fname))) return 1;
+        if (!strchr(here.dli_fname, '/')) return 0;
+    }
+    return (size_t)snprintf(path, room, "%s", here.dli_fname) < room;
+}
+
+/* The module that lies in certreg/ beside it. */
+static int beside_us(char *path, size_t room)
+{
+    if (!own_file(path, room)) return 0;
+    const size_t folder = (size_t)(name_of(path) - path);
+    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", CR_MODULE_FILE) < room - folder;
 }
 
 static void *open_file(const char *path)

@@ -64,6 +64,30 @@ tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
 tell 'and the same one' diff <(./shared) <(./static)
 tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' '-Wall -Wextra -Werror -pedantic'
 tell 'it prints a radius' prints_a_radius ./cpp
+# A program with the library inside, called by its name alone, has the module beside it, and never one in the working directory.
+mkdir -p elsewhere/certreg bin
+printf '__attribute__((constructor)) static void run(void) { __builtin_puts("a stranger"); }\n' >stranger.c
+cat >opens.c <<'END'
+#include <certreg/certreg.h>
+#include <stdio.h>
+int main(void)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_backend *backend = NULL;
+    printf("%d %s\n", (int)certreg_backend_open_cuda(0, NULL, NULL, &why, &backend), why.text);
+    certreg_backend_close(backend);
+    return 0;
+}
+END
+$CC -shared -fPIC stranger.c -o elsewhere/certreg/libcertreg_cuda.so
+by_name() { (cd elsewhere && PATH=$tmp/bin:$PATH opens); }
+names_its_folder() { by_name | grep -F "$tmp/bin/certreg/"; }
+private=$(pkg-config --static --libs-only-l certreg | sed 's/-lcertreg//')
+# shellcheck disable=SC2086 # words
+inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
+tell 'a program with the library inside' inside
+tell 'it looks for the module beside itself' names_its_folder
+tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
 
 # ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
 mkdir readme
