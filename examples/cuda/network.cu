@@ -62,6 +62,7 @@ T zeroed() // every struct begins as zeros and its size
 int certify(certreg_backend *gpu)
 {
     network net = {upload(static_cast<size_t>(inputs) * hidden, 0.05f), upload(hidden, 0.2f)};
+    cudaDeviceSynchronize(); // the library's stream does not wait for the default one
     auto model = zeroed<certreg_model>();
     auto plan = zeroed<certreg_plan>();
     auto why = zeroed<certreg_error>();

@@ -412,13 +412,21 @@ class _Handle:
         return handle
 
 
+def _room_there(array, shape):
+    there = array.__cuda_array_interface__
+    if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
+        raise ValueError(f"out is {there['typestr']} of shape {tuple(there['shape'])}; it must be float32 of shape {shape} without gaps")
+    return there["data"][0]
+
+
 class DeviceArray:
     """Memory of a CUDA device during a call of the model, for whatever understands __cuda_array_interface__: torch.as_tensor(x, device="cuda"),
-    cupy.asarray(x). Work upon it belongs on `stream`, an address; `device` is the number."""
+    cupy.asarray(x). Work upon it belongs on `stream`, an address; `device` is the number. The model must not write to x; that is not marked
+    there, since torch refuses arrays that are marked."""
 
-    def __init__(self, address, shape, readonly, batch):
+    def __init__(self, address, shape, batch):
         self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
-        self.__cuda_array_interface__ = dict(version=3, shape=shape, typestr="<f4", data=(address, readonly), strides=None, stream=None)
+        self.__cuda_array_interface__ = dict(version=3, shape=shape, typestr="<f4", data=(address, False), strides=None, stream=None)
 
 
 class Estimator(_Handle):
@@ -460,7 +468,7 @@ class Estimator(_Handle):
         def run(batch):
             b = batch[0]
             if b.device >= 0:
-                x, y = DeviceArray(b.x, (b.rows, b.inputs), True, b), DeviceArray(b.y, (b.rows, b.columns), False, b)
+                x, y = DeviceArray(b.x, (b.rows, b.inputs), b), DeviceArray(b.y, (b.rows, b.columns), b)
                 if model(x, y) is not None:
                     raise ValueError("on a device the model fills y and returns None")
                 return
@@ -558,10 +566,12 @@ class Estimator(_Handle):
         self.begin(z, sigma, stream)
         return self.answer(*questions, samples=samples)
 
-    def draw(self, first, count):
-        """The noisy inputs of samples first .. first+count-1, for models that are not called back."""
-        x = np.empty((count, self.inputs), np.float32)
-        self._check(_lib.certreg_estimator_draw(self._open(self._handle), _natural(first, "first"), count, x.ctypes.data))
+    def draw(self, first, count, out=None):
+        """The noisy inputs of samples first .. first+count-1, for models that are not called back. On a device they go to `out`, which has
+        __cuda_array_interface__, float32, count*inputs of them without gaps."""
+        x = np.empty((count, self.inputs), np.float32) if out is None else out
+        address = x.ctypes.data if out is None else _room_there(out, (count, self.inputs))
+        self._check(_lib.certreg_estimator_draw(self._open(self._handle), _natural(first, "first"), count, address))
         return x
 
     def record(self, first, y):

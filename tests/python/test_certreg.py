@@ -232,6 +232,28 @@ class Device(unittest.TestCase):
         self.assertEqual((there.radius, there.prediction), (here.radius, here.prediction))
         self.assertEqual(set(streams), {(stream.value, 0, "<f4")})
 
+    def test_noise_is_drawn_into_arrays_of_the_device(self):
+        memory = ctypes.c_void_p()
+        self.assertEqual(self.cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4 * 5 * 3)), 0)
+
+        class Out:
+            __cuda_array_interface__ = dict(version=3, shape=(5, 3), typestr="<f4", data=(memory.value, False), strides=None)
+            shape, stream = (5, 3), None
+
+        with certreg.Estimator(None, 3, 1000) as e:
+            e.begin(ORIGIN, 0.25)
+            here = e.draw(2, 5)
+        stream = ctypes.c_void_p()
+        self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
+        Out.stream = stream.value
+        with certreg.Estimator(None, 3, 1000, device=0, stream=stream.value, module=self.module) as e:
+            e.begin(ORIGIN, 0.25)
+            np.testing.assert_array_equal(self.fetch(e.draw(2, 5, out=Out())), here)
+            with self.assertRaisesRegex(ValueError, "shape"):
+                e.draw(2, 4, out=Out())
+            with self.assertRaisesRegex(certreg.CertregError, "no memory of device"):
+                e.draw(2, 5)
+
     def test_what_goes_wrong_on_a_device_is_told(self):
         with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:
             with self.assertRaisesRegex(ValueError, "returns None"):
