@@ -21,7 +21,19 @@ CFLAGS_ALL   := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno
 # BLAS and LAPACK serve the second order alone (theory 8).
 BLAS    := -llapacke -lopenblas
 LIBS    := $(BLAS) -lm -lpthread -ldl
-config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' | sha256sum | cut -c1-12)
+
+# The CUDA module is built where nvcc and cuBLAS are. One binary for Turing to Blackwell, as far as this nvcc knows them.
+ifeq ($(origin NVCC),undefined)
+NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+ifeq ($(wildcard $(CUDA_HOME)/include/cublas_v2.h),)
+override NVCC :=
+endif
+CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | sed 's/compute_//')))
+CUDA_ARCH := $(CUDA_ARCH)
+
+config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(NVCC) $(CUDA_ARCH)' | sha256sum | cut -c1-12)
 OBJ     := lib/.obj/$(config)
 
 sources  := $(sort $(wildcard src/*/*.c))
@@ -36,16 +48,6 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
-# The CUDA module is built where nvcc and cuBLAS are. One binary for Turing to Blackwell, as far as this nvcc knows them.
-ifeq ($(origin NVCC),undefined)
-NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
-endif
-CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
-ifeq ($(wildcard $(CUDA_HOME)/include/cublas_v2.h),)
-override NVCC :=
-endif
-CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | sed 's/compute_//')))
-CUDA_ARCH := $(CUDA_ARCH)
 module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu)
 
@@ -87,13 +89,14 @@ lib/.obj/current: FORCE
 FORCE:
 
 # ---- the CUDA module ------------------------------------------------------------------------------------------------------------
-$(OBJ)/src/backend/cuda/module.o: ISA = -isystem $(CUDA_HOME)/include
+$(OBJ)/src/backend/cuda/module.o $(OBJ)/src/backend/cuda/context.o: ISA = -isystem $(CUDA_HOME)/include
 $(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
 	@mkdir -p $(@D)
 	$(NVCC) -std=c++17 -O3 -lineinfo $(CPPFLAGS_ALL) -Xcompiler -fPIC,-fvisibility=hidden,-Wall \
-	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCH)),code=compute_$(lastword $(CUDA_ARCH)) \
+	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
+	    $(foreach a,$(sort $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH))),-gencode arch=compute_$a,code=compute_$a) \
 	    -c $< -o $@
-$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/second.o backend/cuda/module.o backend/cuda/status.o base/error.o base/structs.o)
+$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/second.o backend/cuda/module.o backend/cuda/context.o backend/cuda/status.o base/error.o base/structs.o)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now $(LDFLAGS) $^ -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas -lcudart_static \
 	    -lstdc++ -lm -lpthread -ldl -lrt -o $@
@@ -131,7 +134,7 @@ $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
 emulated := $(OBJ)/tests/libemulated_cuda.so $(OBJ)/tests/emulated_module.so
 emulated_link = -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN'
 $(OBJ)/tests/emulated/%.o: ISA := -Itests/emulated -fvisibility=default
-$(OBJ)/tests/emulated/module.o: src/backend/cuda/module.c
+$(OBJ)/tests/emulated/module.o $(OBJ)/tests/emulated/context.o: $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.c
 	@mkdir -p $(@D)
 	$(CC) -Itests/emulated $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
@@ -139,7 +142,7 @@ $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
 	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
 $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o launch.o blas.o)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
-$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
+$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
 $(OBJ)/tests/unit_cuda.o $(OBJ)/tests/unit_second_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o
@@ -233,7 +236,7 @@ uninstall: ## Remove what install put there
 	-rmdir '$(DESTDIR)$(LIBDIR)/certreg' 2>/dev/null
 	-rmdir '$(DESTDIR)$(INCLUDEDIR)/certreg' 2>/dev/null
 clean: ## Remove what was built (lib/deps stays; distclean removes it too)
-	rm -rf lib/.obj lib/demo lib/pkgconfig lib/libcertreg.* lib/bench*.csv
+	rm -rf lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/bench*.csv
 distclean: clean
 	rm -rf lib
 help: ## List the targets

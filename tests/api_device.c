@@ -296,8 +296,10 @@ START_TEST(the_calling_threads_device_stays_current)
     surface there = {0};
     int now = -1;
     ck_assert_int_eq(cudaSetDevice(1), 0);
+    emulated()->contexts = 0;
     certreg_backend *backend = open_device(2, NULL);
     ck_assert(!cudaGetDevice(&now) && now == 1);
+    ck_assert_uint_eq(emulated()->contexts, 1u << 2);
     certreg_estimator *e = make(backend, &there);
     certreg_certificate c[ASKED];
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
@@ -419,6 +421,23 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 }
 END_TEST
 
+/* It is no mistake of the caller's. */
+START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
+{
+    surface there = {0};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &there);
+    void *x = NULL;
+    ck_assert_int_eq(cudaMalloc(&x, INPUTS * sizeof(float)), 0);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    emulated()->calls = 0, emulated()->fail_at = 2, emulated()->fail_code = 700; /* after entering */
+    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_DEVICE_FAILED);
+    ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
+    ck_assert(cudaFree(x) == 700);
+    close_all(e, backend);
+}
+END_TEST
+
 /* From open to close, with every call of the runtime failing once: memory, another error, a lost device. */
 static certreg_status whole_life(certreg_certificate c[ASKED])
 {
@@ -503,6 +522,7 @@ int main(void)
     tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
     tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
     tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);
+    tcase_add_test(bad, a_device_that_is_lost_while_its_memory_is_looked_at);
     tcase_add_loop_test(bad, every_call_that_fails_is_a_status, 0, 3);
     tcase_add_test(bad, devices_that_are_not_there_and_modules_of_other_versions_are_refused);
     return kit_run(suite);

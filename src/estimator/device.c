@@ -109,10 +109,12 @@ certreg_status cr_device_draw(certreg_estimator *e, uint64_t first)
     cr_device_room *at = &e->device;
     certreg_status status;
     if (at->has_next && at->next_first == first) {
-        float *drawn = at->next;
-        at->next = at->x, e->at.x = at->x = drawn;
-        at->has_next = 0;
         status = ops->join(e->backend);
+        if (!status) {
+            float *drawn = at->next;
+            at->next = at->x, e->at.x = at->x = drawn;
+            at->has_next = 0;
+        }
     } else {
         status = ops->draw(e->backend, &e->noise, at->z, at->step, first, e->model.batch, at->x);
     }

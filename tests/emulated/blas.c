@@ -34,6 +34,12 @@ cublasStatus_t cublasSetStream(cublasHandle_t blas, cudaStream_t stream)
     return status_of(emulated_enter());
 }
 
+cublasStatus_t cublasSetMathMode(cublasHandle_t blas, cublasMath_t mode)
+{
+    (void)blas, (void)mode;
+    return status_of(emulated_enter());
+}
+
 cublasStatus_t cublasSetWorkspace(cublasHandle_t blas, void *room, size_t bytes)
 {
     (void)blas, (void)room;

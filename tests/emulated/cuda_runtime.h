@@ -43,6 +43,12 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
+template <typename K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, K *kernel)
+{
+    out->numRegs = kernel ? 1 : 0;
+    return emulated_enter();
+}
+
 template <typename... P, typename... A> cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how, void (*kernel)(P...), A... arguments)
 {
     auto *closure = new std::function<void()>([=] { kernel(static_cast<P>(arguments)...); });

@@ -35,7 +35,7 @@ typedef struct block {
 
 static emulated_state state;
 static int lost[EMULATED_DEVICES], last_code, running;
-static _Thread_local int current;
+static _Thread_local int chosen, pushed[8], depth; /* by cudaSetDevice; by the driver's push */
 static block *blocks;
 static cudaStream_t streams[4096];
 static size_t streams_made;
@@ -52,6 +52,11 @@ void emulated_reset(void)
     state = (emulated_state){.taken = taken, .objects = objects};
     memset(lost, 0, sizeof lost);
     last_code = 0;
+}
+
+static int current(void)
+{
+    return depth ? pushed[depth - 1] : chosen;
 }
 
 /* ---- one caller at a time ------------------------------------------------------------------------------------------------------- */
@@ -82,10 +87,10 @@ static cudaError_t leave(cudaError_t code)
 static cudaError_t count(void)
 {
     if (++state.calls == state.fail_at) {
-        if (state.fail_code >= LOST) lost[current] = state.fail_code;
+        if (state.fail_code >= LOST) lost[current()] = state.fail_code;
         return state.fail_code;
     }
-    return lost[current];
+    return lost[current()];
 }
 
 cudaError_t emulated_enter(void)
@@ -111,14 +116,15 @@ static cudaError_t take(void **out, size_t bytes)
 {
     const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
-    if (current == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
+    if (current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
     block *b = calloc(1, sizeof *b);
     if (!b) broken("no memory");
     b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
     b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
     b->memory = b->map + b->mapped - PAGE - held;
-    b->bytes = bytes, b->device = current;
+    b->bytes = bytes, b->device = current();
+    state.contexts |= 1u << current();
     b->next = blocks, blocks = b;
     open_memory(1);
     mprotect(b->map, b->mapped - PAGE, PROT_READ | PROT_WRITE);
@@ -180,7 +186,7 @@ cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with
 {
     lock();
     cudaError_t code = count();
-    if (!code && (!stream || stream->device != current)) code = cudaErrorInvalidResourceHandle;
+    if (!code && (!stream || stream->device != current())) code = cudaErrorInvalidResourceHandle;
     if (code && drop) drop(with);
     return leave(code ? code : enqueue(stream, run, with, drop));
 }
@@ -259,16 +265,78 @@ cudaError_t cudaGetDeviceCount(int *number)
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = current;
-    return emulated_enter();
+    *device = current();
+    return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
     lock();
     if (device < 0 || device >= EMULATED_DEVICES) return leave(cudaErrorInvalidDevice);
-    current = device;
+    if (depth) pushed[depth - 1] = device;
+    else chosen = device;
+    state.contexts |= 1u << device; /* since CUDA 12 */
     return leave(count());
+}
+
+/* ---- the driver's, by name: a context is its device's number and one */
+static int device_get(int *device, int ordinal)
+{
+    *device = ordinal;
+    return emulated_enter();
+}
+
+static int primary_retain(void **context, int device)
+{
+    const cudaError_t code = emulated_enter();
+    if (code) return code;
+    *context = (void *)(uintptr_t)(device + 1);
+    state.contexts |= 1u << device;
+    state.objects++;
+    return cudaSuccess;
+}
+
+static int primary_release(int device)
+{
+    (void)device;
+    state.objects--;
+    return cudaSuccess;
+}
+
+static int push_current(void *context)
+{
+    lock();
+    const int device = (int)(uintptr_t)context - 1, failed = ++state.calls == state.fail_at;
+    if (failed && state.fail_code < LOST) return leave(state.fail_code);
+    if (failed) lost[device] = state.fail_code; /* which the next call finds */
+    if (depth == 8) broken("contexts are pushed and not popped");
+    pushed[depth++] = device;
+    return leave(cudaSuccess);
+}
+
+static int pop_current(void **context)
+{
+    if (!depth) broken("a context is popped that was not pushed");
+    *context = (void *)(uintptr_t)(pushed[--depth] + 1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *how)
+{
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } table[] = {{"cuDeviceGet", (void (*)(void))device_get},
+                 {"cuDevicePrimaryCtxRetain", (void (*)(void))primary_retain},
+                 {"cuDevicePrimaryCtxRelease", (void (*)(void))primary_release},
+                 {"cuCtxPushCurrent", (void (*)(void))push_current},
+                 {"cuCtxPopCurrent", (void (*)(void))pop_current}};
+    (void)version, (void)flags;
+    *how = cudaDriverEntryPointSuccess;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(name, table[i].name)) memcpy(function, &table[i].function, sizeof *function);
+    return emulated_enter();
 }
 
 cudaError_t cudaMalloc(void **out, size_t bytes)
@@ -323,9 +391,21 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
     if (streams_made == sizeof streams / sizeof *streams) broken("too many streams");
     *out = streams[streams_made++] = calloc(1, sizeof **out);
     if (!*out) broken("no memory");
-    (*out)->device = current, (*out)->at_once = state.at_once;
+    (*out)->device = current(), (*out)->at_once = state.at_once;
     state.objects++;
     return leave(cudaSuccess);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    (void)priority;
+    return cudaStreamCreateWithFlags(out, flags);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0, *greatest = -5;
+    return emulated_enter();
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -380,7 +460,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     lock();
     cudaError_t code = count();
-    if (!code && stream->device != current) code = cudaErrorInvalidResourceHandle;
+    if (!code && stream->device != current()) code = cudaErrorInvalidResourceHandle;
     if (!code) *event = (struct emulated_event){stream, stream->given};
     return leave(code);
 }

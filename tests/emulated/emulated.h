@@ -24,6 +24,7 @@ typedef struct emulated_state { /* for tests to read, and to set where so marked
     size_t taken, most_taken;  /* bytes */
     int objects;        /* memory, streams, events and cuBLAS handles that are alive */
     int waits;          /* of the host */
+    unsigned contexts;  /* bit d: device d has one, which costs memory there */
 } emulated_state;
 emulated_state *emulated(void);
 /* Everything as at first, apart from what is alive. */

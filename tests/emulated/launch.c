@@ -53,11 +53,15 @@ static void start_fiber(unsigned i)
     makecontext(&f->at, run_fiber, 0);
 }
 
-/* Every thread up to its next barrier or its end; how many ended. */
+/* Every thread up to its next barrier or its end, upwards and downwards in turns: one that reads what another should have written does so
+ * too early in one of them. How many ended. */
 static unsigned run_phase(unsigned threads)
 {
+    static int downwards;
     unsigned ended = 0;
-    for (now = 0; now < threads; now++) {
+    downwards = !downwards;
+    for (unsigned i = 0; i < threads; i++) {
+        now = downwards ? threads - 1 - i : i;
         const emulated_index size = emulated_block_size;
         emulated_thread = (emulated_index){now % size.x, now / size.x % size.y, now / size.x / size.y};
         swapcontext(&scheduler, &fibers[now].at);

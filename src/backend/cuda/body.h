@@ -1,5 +1,5 @@
-/* What one CUDA thread computes, in inline functions that the host's tests loop over: the kernels themselves only say which thread does
- * what. Every operation is exact or rounded once, in the order of the seam (backend.h), so that a device gives the bits of the CPU. */
+/* What one CUDA thread computes, in inline functions that a host compiler reads as well; kernels say which thread does what. Every
+ * operation on noise is exact or rounded once, in the order of the seam (backend.h), so that a device gives the bits of the CPU. */
 #ifndef CR_BACKEND_CUDA_BODY_H
 #define CR_BACKEND_CUDA_BODY_H
 #include "backend/backend.h"
@@ -38,12 +38,6 @@ CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_
 {
     cr_body_block(source, sample * source->row + quad, e);
     if (source->centre && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
-}
-
-/* One feature of x; still: of the noise-free sample. */
-CR_INLINE float cr_body_draw(float z, float step, float e, int still)
-{
-    return still || step == 0.0f ? z : v_fma(step, e, z);
 }
 
 /* Weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */

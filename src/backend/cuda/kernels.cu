@@ -6,31 +6,49 @@
 
 namespace {
 
-constexpr unsigned draw_threads = 256, draw_blocks = 16384, most_quads = 1u << 30, most_high = 65535;
-constexpr unsigned quads_wide = 32, chunks_deep = 8;                          /* of a block of threads in block_sums */
-constexpr unsigned lanes = CR_BODY_LANES, pieces_deep = 8, samples_high = 8; /* and in project */
+constexpr unsigned draw_threads = 256, draw_most = 1u << 20, most_quads = 1u << 30, most_high = 65535;
+constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
+constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-/* Threads go from quad to quad in strides; where a sample has whole quads x is one array of float4. `still`: quads that have no noise. */
+typedef struct pace { /* of threads that keep their quad and go from sample to sample, `deep` at a time */
+    uint32_t quads, deep, turns, rest; /* samples of each thread; the first `rest` rows have one more */
+    uint64_t blocks, floats;           /* of normals and of x, from one sample to the next */
+} pace;
+
+/* Four features as they are stored; whole: in one access. */
+template <bool whole> __device__ void put(float *to, const float x[4], size_t features)
+{
+    if (whole) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
+    else
+        for (size_t k = 0; k < features; k++) to[k] = x[k];
+}
+
 template <bool whole>
 __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
-                                                           uint64_t first, uint32_t quads, uint64_t total, uint64_t still, float *__restrict__ x)
+                                                           uint64_t first, const pace go, float *__restrict__ x)
 {
-    const uint32_t start = blockIdx.x * draw_threads + threadIdx.x, stride = gridDim.x * draw_threads, turn = stride % quads;
-    uint32_t quad = start % quads;
-    for (uint64_t at = start; at < total; at += stride) {
+    const uint32_t at = blockIdx.x * draw_threads + threadIdx.x, row = at / go.quads, quad = at - row * go.quads;
+    const size_t j = 4 * static_cast<size_t>(quad), features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
+    if (row >= go.deep) return;
+    float from[4] = {0.0f, 0.0f, 0.0f, 0.0f}, by[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    bool odd = false; /* -0 + 0 e is not always -0 */
+    for (size_t k = 0; k < features; k++) {
+        from[k] = z[j + k], by[k] = step[j + k];
+        odd = odd || (by[k] == 0.0f && from[k] == 0.0f);
+    }
+    uint64_t block = (first + row) * go.quads + quad;
+    float *to = x + static_cast<size_t>(row) * source.inputs + j;
+    uint32_t left = go.turns + (row < go.rest);
+    if (source.centre != 0 && first + row == 0) { /* the noise-free sample */
+        put<whole>(to, from, features);
+        block += go.blocks, to += go.floats, left--;
+    }
+    for (; left > 0; left--, block += go.blocks, to += go.floats) {
         float e[4];
-        cr_body_block(&source, first * quads + at, e);
-        if (whole) {
-            const float4 from = reinterpret_cast<const float4 *>(z)[quad], by = reinterpret_cast<const float4 *>(step)[quad];
-            reinterpret_cast<float4 *>(x)[at] = make_float4(cr_body_draw(from.x, by.x, e[0], at < still), cr_body_draw(from.y, by.y, e[1], at < still),
-                                                            cr_body_draw(from.z, by.z, e[2], at < still), cr_body_draw(from.w, by.w, e[3], at < still));
-        } else {
-            const size_t sample = at / quads, j = 4 * static_cast<size_t>(quad);
-            for (size_t k = 0; k < 4 && j + k < source.inputs; k++)
-                x[sample * source.inputs + j + k] = cr_body_draw(z[j + k], step[j + k], e[k], at < still);
-        }
-        quad += turn;
-        if (quad >= quads) quad -= quads;
+        cr_body_block(&source, block, e);
+        for (int k = 0; k < 4; k++) e[k] = v_fma(by[k], e[k], from[k]);
+        for (int k = 0; odd && k < 4; k++) e[k] = by[k] == 0.0f ? from[k] : e[k];
+        put<whole>(to, e, features);
     }
 }
 
@@ -70,25 +88,27 @@ __global__ void __launch_bounds__(quads_wide *chunks_deep)
                      sums + b * functions * source.inputs, part);
 }
 
-/* A block of threads has samples_high samples: each lane sums whole pieces of one, the pieces are added in order, then the lanes. */
-__global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
+/* A block of threads has `high` samples: each lane sums whole pieces of one, `deep` at a time; the pieces are added in order, then the
+ * lanes. */
+template <unsigned deep, unsigned high>
+__global__ void __launch_bounds__(lanes *deep *high)
     project_kernel(const cr_source source, uint64_t first, size_t count, const float *__restrict__ direction, const float *__restrict__ mask,
                    double *__restrict__ dots, double *__restrict__ norms)
 {
-    __shared__ float part[samples_high][pieces_deep][2][CR_PROJECT_SUMS];
-    __shared__ double total[samples_high][2][CR_PROJECT_SUMS];
-    const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z, at = static_cast<size_t>(blockIdx.x) * samples_high + height;
+    __shared__ float part[high][deep][2][CR_PROJECT_SUMS];
+    __shared__ double total[high][2][CR_PROJECT_SUMS];
+    const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z, at = static_cast<size_t>(blockIdx.x) * high + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
     const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
     double mine[4] = {0.0, 0.0, 0.0, 0.0};
-    for (uint64_t base = 0; base < pieces; base += pieces_deep) {
+    for (uint64_t base = 0; base < pieces; base += deep) {
         if (at < count && base + depth < pieces) {
             float dot[4], norm[4];
             cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
             for (int k = 0; k < 4; k++) part[height][depth][0][4 * lane + k] = dot[k], part[height][depth][1][4 * lane + k] = norm[k];
         }
         __syncthreads();
-        for (size_t p = 0; sums_up && p < pieces_deep && base + p < pieces; p++)
+        for (size_t p = 0; sums_up && p < deep && base + p < pieces; p++)
             for (int k = 0; k < 4; k++) mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
         __syncthreads();
     }
@@ -97,34 +117,43 @@ __global__ void __launch_bounds__(lanes *pieces_deep *samples_high)
     if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_body_reduce(total[height][depth]);
 }
 
-/* One block of threads: the thread is the partial sum. */
-__global__ void __launch_bounds__(CR_AIM_SUMS)
-    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *__restrict__ direction, double *__restrict__ lengths)
+/* One block of threads, of which the first are the partial sums; all of them divide. */
+__global__ void __launch_bounds__(aim_threads)
+    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *direction, double *__restrict__ lengths)
 {
     __shared__ double part[CR_AIM_SUMS];
+    const size_t sum_from = threadIdx.x < CR_AIM_SUMS ? threadIdx.x : inputs;
     double mine = 0.0, units = 0.0;
-    for (size_t j = threadIdx.x; j < inputs; j += CR_AIM_SUMS)
+    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
         if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
     const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
-    for (size_t j = threadIdx.x; j < inputs; j += CR_AIM_SUMS) {
-        direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
-        units = cr_aim_add(units, static_cast<double>(direction[j]));
-    }
+    for (size_t j = threadIdx.x; j < inputs; j += aim_threads) direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
+    __syncthreads();
+    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS) units = cr_aim_add(units, static_cast<double>(direction[j]));
     const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
     if (threadIdx.x == 0) lengths[0] = norm, lengths[1] = length;
 }
 
 } // namespace
 
+int cr_cuda_has_kernels(void)
+{
+    cudaFuncAttributes any;
+    return static_cast<int>(cudaFuncGetAttributes(&any, draw_kernel<true>));
+}
+
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
 {
     const cr_source source = cr_source_of(noise);
-    const uint64_t quads = source.row, total = quads * count, still = noise->centre && first == 0 ? quads : 0;
-    if (total == 0) return 0;
-    if (quads > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
-    const uintptr_t together = reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(z) | reinterpret_cast<uintptr_t>(step);
-    const auto kernel = noise->inputs % 4 == 0 && together % sizeof(float4) == 0 ? draw_kernel<true> : draw_kernel<false>;
-    return cr_launch(stream, kernel, cr_grid(total, draw_threads, draw_blocks), draw_threads, source, z, step, first, quads, total, still, x);
+    if (source.row == 0 || count == 0) return 0;
+    if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
+    const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
+    if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
+    const pace go = {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),  static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
+                     deep * source.row, deep * noise->inputs};
+    const bool whole = noise->inputs % 4 == 0 && reinterpret_cast<uintptr_t>(x) % sizeof(float4) == 0;
+    return cr_launch(stream, whole ? draw_kernel<true> : draw_kernel<false>, cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first, go,
+                     x);
 }
 
 int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
@@ -140,13 +169,15 @@ int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size
 int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms)
 {
     const cr_source source = cr_source_of(noise);
+    const int wide = noise->inputs > 4 * CR_PROJECT_PIECE;
+    const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
     if (count == 0) return 0;
-    if (count / samples_high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, project_kernel, cr_grid(count, samples_high), dim3(lanes, pieces_deep, samples_high), source, first, count, direction,
-                  mask, dots, norms);
+    if (count / high >= 0x7fffffff) return cudaErrorInvalidValue;
+    return cr_launch(stream, wide ? project_kernel<32, 2> : project_kernel<4, 16>, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
+                     direction, mask, dots, norms);
 }
 
 int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs, float *direction, double *lengths)
 {
-    return cr_launch(stream, aim_kernel, 1, CR_AIM_SUMS, sums, mask, inputs, direction, lengths);
+    return cr_launch(stream, aim_kernel, 1, aim_threads, sums, mask, inputs, direction, lengths);
 }

@@ -11,10 +11,10 @@ static inline unsigned cr_grid(uint64_t work, uint64_t each, uint64_t most = 0x7
     return static_cast<unsigned>(blocks < most ? blocks : most);
 }
 
-/* The sum over a block of `threads` threads by halves: an order that is always the same. Every thread gets it. */
+/* The sum over the first `threads` threads of a block by halves: an order that is always the same. Every thread takes part, and gets it. */
 template <unsigned threads> static __device__ double cr_sum_of_block(double mine, double *part)
 {
-    part[threadIdx.x] = mine;
+    if (threadIdx.x < threads) part[threadIdx.x] = mine;
     for (unsigned half = threads / 2; half; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];

@@ -1,5 +1,6 @@
 /* The CUDA backend: memory, copies, errors. A shared object of its own, which the library opens by name; what happens on the device is in
- * kernels.cu, Gram matrices are cuBLAS's. No call waits for more than its own stream. */
+ * kernels.cu and second.cu, products of matrices are cuBLAS's. No call after the estimator's creation waits for more than its own stream. */
+#include "backend/cuda/context.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/status.h"
 #include "backend/module.h"
@@ -10,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLAS_ROOM = 4 << 20 }; /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
+enum { BLAS_ROOM = 4 << 20 };  /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
+enum { BLAS_CODES = 10000 }; /* what its statuses are raised by, among CUDA's numbers */
 
 typedef struct cuda {
     certreg_backend base;
     int device, owns_stream, code; /* code: of the op that failed last; a sticky one stays */
-    int before;                    /* the calling thread's device, during an op */
+    cr_cuda_context context;
+    int inside;                    /* an op, so that there is something to leave */
     const char *text;
     cudaStream_t stream, side; /* side: for the noise of the next batch */
     cudaEvent_t drawn;
@@ -43,24 +46,24 @@ static certreg_status of_runtime(cuda *me, int code)
 static certreg_status of_blas(cuda *me, cublasStatus_t status)
 {
     if (status == CUBLAS_STATUS_SUCCESS) return CERTREG_OK;
-    me->code = (int)status;
+    me->code = BLAS_CODES + (int)status;
     me->text = cublasGetStatusString(status);
     return status == CUBLAS_STATUS_ALLOC_FAILED ? CERTREG_NO_MEMORY : CERTREG_DEVICE_FAILED;
 }
 
-/* Every op begins and ends here: the calling thread may have another device current, and keeps it; a context that is lost stays
- * lost. */
+/* Every op begins and ends here. A context that is lost stays lost. */
 static certreg_status enter(cuda *me)
 {
-    me->before = me->device;
     if (cr_cuda_is_sticky(me->code)) return CERTREG_DEVICE_FAILED;
-    const certreg_status status = of_runtime(me, (int)cudaGetDevice(&me->before));
-    return status || me->before == me->device ? status : of_runtime(me, (int)cudaSetDevice(me->device));
+    const certreg_status status = of_runtime(me, cr_cuda_context_enter(&me->context));
+    me->inside = !status;
+    return status;
 }
 
 static certreg_status leave(cuda *me, certreg_status status)
 {
-    if (me->before != me->device) cudaSetDevice(me->before);
+    if (me->inside) cr_cuda_context_leave(&me->context);
+    me->inside = 0;
     return status;
 }
 
@@ -108,11 +111,14 @@ static certreg_status op_fill(certreg_backend *backend, void *device, size_t byt
 }
 
 /* Host memory where the device's is promised would be a lost context. */
-static int is_ours(const cuda *me, const void *memory)
+static certreg_status check_ours(cuda *me, const void *memory)
 {
     struct cudaPointerAttributes at;
-    if (cudaPointerGetAttributes(&at, memory) != cudaSuccess) return cudaGetLastError(), 0;
-    return at.type == cudaMemoryTypeManaged || (at.type == cudaMemoryTypeDevice && at.device == me->device);
+    const int code = (int)cudaPointerGetAttributes(&at, memory);
+    if (code == cudaErrorInvalidValue) return cudaGetLastError(), CERTREG_INVALID;
+    if (code) return of_runtime(me, code);
+    const int ours = at.type == cudaMemoryTypeManaged || (at.type == cudaMemoryTypeDevice && at.device == me->device);
+    return ours ? CERTREG_OK : CERTREG_INVALID;
 }
 
 /* ---- noise ------------------------------------------------------------------------------------------------------------------------ */
@@ -121,7 +127,7 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
 {
     cuda *me = of(backend);
     certreg_status status = enter(me);
-    if (!status && !is_ours(me, x)) status = CERTREG_INVALID;
+    if (!status) status = check_ours(me, x);
     if (!status) status = of_runtime(me, cr_cuda_draw(me->stream, noise, z, step, first, count, x));
     return leave(me, status);
 }
@@ -267,13 +273,14 @@ static int32_t op_last_code(certreg_backend *backend, const char **text)
 static void op_close(certreg_backend *backend)
 {
     cuda *me = of(backend);
-    enter(me);
+    if (me->context.held) enter(me);
     if (me->blas) cublasDestroy(me->blas);
     cudaFree(me->blas_room);
     if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
     if (me->drawn) cudaEventDestroy(me->drawn);
     if (me->side) cudaStreamDestroy(me->side);
     leave(me, CERTREG_OK);
+    cr_cuda_context_close(&me->context);
     free(me);
 }
 
@@ -300,16 +307,29 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .stream = op_stream,
                                           .last_code = op_last_code};
 
+/* What the model waits for goes before the noise of the next batch. */
+static certreg_status open_streams(cuda *me)
+{
+    int least = 0, most = 0;
+    certreg_status status = of_runtime(me, (int)cudaDeviceGetStreamPriorityRange(&least, &most));
+    if (!status && me->owns_stream) status = of_runtime(me, (int)cudaStreamCreateWithPriority(&me->stream, cudaStreamNonBlocking, most));
+    if (!status) status = of_runtime(me, (int)cudaStreamCreateWithPriority(&me->side, cudaStreamNonBlocking, least));
+    if (!status) status = of_runtime(me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
+    return status;
+}
+
 static certreg_status start(cuda *me, void *stream)
 {
-    certreg_status status = enter(me);
     me->stream = stream;
     me->owns_stream = stream == NULL;
-    if (!status && me->owns_stream) status = of_runtime(me, (int)cudaStreamCreateWithFlags(&me->stream, cudaStreamNonBlocking));
-    if (!status) status = of_runtime(me, (int)cudaStreamCreateWithFlags(&me->side, cudaStreamNonBlocking));
-    if (!status) status = of_runtime(me, (int)cudaEventCreateWithFlags(&me->drawn, cudaEventDisableTiming));
+    certreg_status status = of_runtime(me, cr_cuda_context_open(&me->context, me->device));
+    if (!status) status = enter(me);
+    if (!status) status = of_runtime(me, cr_cuda_has_kernels()); /* which are loaded when they are needed, and that would be late */
+    if (!status) status = of_runtime(me, cr_cuda_has_second_kernels());
+    if (!status) status = open_streams(me);
     if (!status) status = of_blas(me, cublasCreate(&me->blas));
     if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
+    if (!status) status = of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH)); /* float is float */
     if (!status) status = of_runtime(me, (int)cudaMalloc(&me->blas_room, BLAS_ROOM));
     if (!status) status = of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, BLAS_ROOM)); /* after the stream, which resets it */
     return leave(me, status);

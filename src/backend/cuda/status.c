@@ -7,9 +7,13 @@ enum {
     STUB_LIBRARY = 34,
     INSUFFICIENT_DRIVER = 35,
     DEVICE_UNAVAILABLE = 46,
+    INVALID_FUNCTION = 98, /* no code for this device */
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
     NO_KERNEL_IMAGE = 209,
+    MEMORY_UNCORRECTABLE = 214,
+    LINK_UNCORRECTABLE = 220,
+    UNSUPPORTED_PTX = 222,
     ILLEGAL_ADDRESS = 700,
     LAUNCH_TIMEOUT = 702,
     ASSERT = 710,
@@ -33,7 +37,9 @@ certreg_status cr_cuda_status(int code)
     case DEVICE_UNAVAILABLE:
     case NO_DEVICE:
     case INVALID_DEVICE:
-    case NO_KERNEL_IMAGE: return CERTREG_NO_DEVICE;
+    case INVALID_FUNCTION:
+    case NO_KERNEL_IMAGE:
+    case UNSUPPORTED_PTX: return CERTREG_NO_DEVICE;
     default: return CERTREG_DEVICE_FAILED;
     }
 }
@@ -41,6 +47,8 @@ certreg_status cr_cuda_status(int code)
 int cr_cuda_is_sticky(int code)
 {
     switch (code) {
+    case MEMORY_UNCORRECTABLE:
+    case LINK_UNCORRECTABLE:
     case ILLEGAL_ADDRESS:
     case LAUNCH_TIMEOUT:
     case ASSERT:

@@ -1,0 +1,48 @@
+/* By the driver's functions, found through the runtime: setting a device and setting the old one again would make a context on
+ * device 0 for threads that never chose one. */
+#include "backend/cuda/context.h"
+#include <cuda_runtime_api.h>
+#include <string.h>
+
+/* A function of the driver, as it was in CUDA 12.0. */
+static int find(const char *name, void *function)
+{
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult how;
+#if CUDART_VERSION >= 12050
+    const int code = (int)cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
+#else
+    const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
+#endif
+    memcpy(function, &found, sizeof found); /* ISO C has no way from an object's address to a function's */
+    return code || found ? code : (int)cudaErrorInsufficientDriver;
+}
+
+int cr_cuda_context_open(cr_cuda_context *c, int device)
+{
+    int (*retain)(void **, int) = NULL, (*get)(int *, int) = NULL, code;
+    *c = (cr_cuda_context){0};
+    if ((code = find("cuDeviceGet", &get)) || (code = find("cuDevicePrimaryCtxRetain", &retain)) ||
+        (code = find("cuDevicePrimaryCtxRelease", &c->release)) || (code = find("cuCtxPushCurrent", &c->push)) ||
+        (code = find("cuCtxPopCurrent", &c->pop)) || (code = get(&c->device, device)) || (code = retain(&c->context, c->device)))
+        return code;
+    c->held = 1;
+    return 0;
+}
+
+int cr_cuda_context_enter(const cr_cuda_context *c)
+{
+    return c->push(c->context);
+}
+
+void cr_cuda_context_leave(const cr_cuda_context *c)
+{
+    void *ours;
+    c->pop(&ours);
+}
+
+void cr_cuda_context_close(cr_cuda_context *c)
+{
+    if (c->held) c->release(c->device);
+    c->held = 0;
+}
