@@ -350,6 +350,7 @@ cudaError_t cudaFree(void *memory)
 {
     lock();
     const cudaError_t code = count();
+    state.contexts |= 1u << current(); /* also for NULL */
     if (!memory) return leave(code);
     block **at = &blocks;
     while (*at && (*at)->memory != memory) at = &(*at)->next;

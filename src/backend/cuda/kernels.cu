@@ -6,7 +6,8 @@
 
 namespace {
 
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20, most_quads = 1u << 30, most_high = 65535;
+constexpr unsigned draw_threads = 256, draw_most = 1u << 20; /* of a block; of a grid, unless a row has more quads */
+constexpr unsigned most_quads = 1u << 30, most_high = 65535; /* of a row; of a grid's blocks one above the other */
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
@@ -149,7 +150,7 @@ int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const floa
     if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
     const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
-    const pace go = {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep),  static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
+    const pace go = {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep), static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
                      deep * source.row, deep * noise->inputs};
     const bool whole = noise->inputs % 4 == 0 && reinterpret_cast<uintptr_t>(x) % sizeof(float4) == 0;
     return cr_launch(stream, whole ? draw_kernel<true> : draw_kernel<false>, cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first, go,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLAS_ROOM = 4 << 20 };  /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
+enum { BLAS_ROOM = 4 << 20 }; /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
 enum { BLAS_CODES = 10000 }; /* what its statuses are raised by, among CUDA's numbers */
 
 typedef struct cuda {
@@ -81,7 +81,7 @@ static void op_free(certreg_backend *backend, void *memory)
 {
     cuda *me = of(backend);
     enter(me);
-    cudaFree(memory); /* a lost context refuses, and that is all */
+    if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
     leave(me, CERTREG_OK);
 }
 
@@ -275,7 +275,7 @@ static void op_close(certreg_backend *backend)
     cuda *me = of(backend);
     if (me->context.held) enter(me);
     if (me->blas) cublasDestroy(me->blas);
-    cudaFree(me->blas_room);
+    if (me->blas_room) cudaFree(me->blas_room);
     if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
     if (me->drawn) cudaEventDestroy(me->drawn);
     if (me->side) cudaStreamDestroy(me->side);
