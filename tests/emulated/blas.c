@@ -95,7 +95,7 @@ cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOpe
                            int lda, const double *beta, double *c, int ldc)
 {
     if (n < 0 || k < 0 || lda < (transposed ? k : n) || ldc < n) return CUBLAS_STATUS_EXECUTION_FAILED;
-    return give(blas, (product){.run = dsyrk, .fill = fill, .transposed = transposed, .n = n, .k = k, .lda = lda, .ldc = ldc, .alpha = *alpha, .beta = *beta,
+    return give(blas, (product){.run = dsyrk, .fill = fill, .transposed = (int)transposed, .n = n, .k = k, .lda = lda, .ldc = ldc, .alpha = *alpha, .beta = *beta,
                                 .a = a, .c = c});
 }
 
@@ -119,6 +119,6 @@ cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOp
                            const float *b, int ldb, const float *beta, float *c, int ldc)
 {
     if (m < 0 || n < 0 || k < 0 || lda < (of_a ? k : m) || ldb < (of_b ? n : k) || ldc < m) return CUBLAS_STATUS_EXECUTION_FAILED;
-    return give(blas, (product){.run = sgemm, .transposed = of_a, .b_transposed = of_b, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc,
+    return give(blas, (product){.run = sgemm, .transposed = (int)of_a, .b_transposed = (int)of_b, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc,
                                 .alpha = (double)*alpha, .beta = (double)*beta, .a = a, .b = b, .c = c});
 }
