@@ -140,7 +140,7 @@ $(OBJ)/tests/emulated/module.o $(OBJ)/tests/emulated/context.o: $(OBJ)/tests/emu
 $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
-$(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o launch.o blas.o)
+$(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o device.o launch.o blas.o)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
 $(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm

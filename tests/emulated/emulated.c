@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55, LOST = 700 };
+enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55 };
 
 typedef struct work {
     struct work *next;
@@ -35,7 +35,6 @@ typedef struct block {
 
 static emulated_state state;
 static int lost[EMULATED_DEVICES], last_code, running;
-static _Thread_local int chosen, pushed[8], depth; /* by cudaSetDevice; by the driver's push */
 static block *blocks;
 static cudaStream_t streams[4096];
 static size_t streams_made;
@@ -52,11 +51,6 @@ void emulated_reset(void)
     state = (emulated_state){.taken = taken, .objects = objects};
     memset(lost, 0, sizeof lost);
     last_code = 0;
-}
-
-static int current(void)
-{
-    return depth ? pushed[depth - 1] : chosen;
 }
 
 /* ---- one caller at a time ------------------------------------------------------------------------------------------------------- */
@@ -87,10 +81,10 @@ static cudaError_t leave(cudaError_t code)
 static cudaError_t count(void)
 {
     if (++state.calls == state.fail_at) {
-        if (state.fail_code >= LOST) lost[current()] = state.fail_code;
+        if (state.fail_code >= EMULATED_LOST) lost[emulated_current()] = state.fail_code;
         return state.fail_code;
     }
-    return lost[current()];
+    return lost[emulated_current()];
 }
 
 cudaError_t emulated_enter(void)
@@ -99,7 +93,7 @@ cudaError_t emulated_enter(void)
     return leave(count());
 }
 
-static void broken(const char *what)
+void emulated_broken(const char *what)
 {
     fprintf(stderr, "emulated CUDA: %s\n", what);
     abort();
@@ -116,15 +110,15 @@ static cudaError_t take(void **out, size_t bytes)
 {
     const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
-    if (current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
+    if (emulated_current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
     block *b = calloc(1, sizeof *b);
-    if (!b) broken("no memory");
+    if (!b) emulated_broken("no memory");
     b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
     b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
     b->memory = b->map + b->mapped - PAGE - held;
-    b->bytes = bytes, b->device = current();
-    state.contexts |= 1u << current();
+    b->bytes = bytes, b->device = emulated_current();
+    state.contexts |= 1u << emulated_current();
     b->next = blocks, blocks = b;
     open_memory(1);
     mprotect(b->map, b->mapped - PAGE, PROT_READ | PROT_WRITE);
@@ -140,9 +134,9 @@ static cudaError_t take(void **out, size_t bytes)
 static void check_edges(const block *b)
 {
     for (const unsigned char *p = b->map; p < b->memory; p++)
-        if (*p != EDGE) broken("something was written before a piece of memory");
+        if (*p != EDGE) emulated_broken("something was written before a piece of memory");
     for (const unsigned char *p = b->memory + b->bytes; p < b->map + b->mapped - PAGE; p++)
-        if (*p != EDGE) broken("something was written behind a piece of memory");
+        if (*p != EDGE) emulated_broken("something was written behind a piece of memory");
 }
 
 static const block *block_at(const void *memory)
@@ -159,7 +153,7 @@ static void run_to(cudaStream_t s, uint64_t number)
     open_memory(1);
     while (s->done < number) {
         work *w = s->first;
-        if (!w) broken("a stream waits for itself");
+        if (!w) emulated_broken("a stream waits for itself");
         s->first = w->next;
         s->done++;
         if (!lost[s->device]) w->run(w->with);
@@ -172,7 +166,7 @@ static void run_to(cudaStream_t s, uint64_t number)
 static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
 {
     work *w = malloc(sizeof *w);
-    if (!w) broken("no memory");
+    if (!w) emulated_broken("no memory");
     *w = (work){.run = run, .with = with, .drop = drop};
     if (stream->first) stream->last->next = w;
     else stream->first = w;
@@ -186,7 +180,7 @@ cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with
 {
     lock();
     cudaError_t code = count();
-    if (!code && (!stream || stream->device != current())) code = cudaErrorInvalidResourceHandle;
+    if (!code && (!stream || stream->device != emulated_current())) code = cudaErrorInvalidResourceHandle;
     if (code && drop) drop(with);
     return leave(code ? code : enqueue(stream, run, with, drop));
 }
@@ -208,7 +202,7 @@ static void copy_now(void *with)
 static cudaError_t give_transfer(cudaStream_t stream, transfer what)
 {
     transfer *t = malloc(sizeof *t);
-    if (!t) broken("no memory");
+    if (!t) emulated_broken("no memory");
     *t = what;
     return emulated_enqueue(stream, copy_now, t, free);
 }
@@ -219,36 +213,9 @@ static void wait_now(void *with)
     run_to(e->stream, e->after);
 }
 
-typedef struct launch {
-    emulated_index grid, block;
-    emulated_work *kernel, *drop;
-    void *with;
-} launch;
-
-static void launch_now(void *with)
-{
-    const launch *l = with;
-    emulated_run_blocks(l->grid, l->block, l->kernel, l->with);
-}
-
-static void drop_launch(void *with)
-{
-    launch *l = with;
-    l->drop(l->with);
-    free(l);
-}
-
-cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size, emulated_work *kernel, void *with, emulated_work *drop)
-{
-    launch *l = malloc(sizeof *l);
-    if (!l) broken("no memory");
-    *l = (launch){grid, block_size, kernel, drop, with};
-    return emulated_enqueue(stream, launch_now, l, drop_launch);
-}
-
 static void crash_now(void *with)
 {
-    lost[((cudaStream_t)with)->device] = LOST;
+    lost[((cudaStream_t)with)->device] = EMULATED_LOST;
 }
 
 void emulated_crash(cudaStream_t stream)
@@ -263,82 +230,6 @@ cudaError_t cudaGetDeviceCount(int *number)
     return emulated_enter();
 }
 
-cudaError_t cudaGetDevice(int *device)
-{
-    *device = current();
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device)
-{
-    lock();
-    if (device < 0 || device >= EMULATED_DEVICES) return leave(cudaErrorInvalidDevice);
-    if (depth) pushed[depth - 1] = device;
-    else chosen = device;
-    state.contexts |= 1u << device; /* since CUDA 12 */
-    return leave(count());
-}
-
-/* ---- the driver's, by name: a context is its device's number and one */
-static int device_get(int *device, int ordinal)
-{
-    *device = ordinal;
-    return emulated_enter();
-}
-
-static int primary_retain(void **context, int device)
-{
-    const cudaError_t code = emulated_enter();
-    if (code) return code;
-    *context = (void *)(uintptr_t)(device + 1);
-    state.contexts |= 1u << device;
-    state.objects++;
-    return cudaSuccess;
-}
-
-static int primary_release(int device)
-{
-    (void)device;
-    state.objects--;
-    return cudaSuccess;
-}
-
-static int push_current(void *context)
-{
-    lock();
-    const int device = (int)(uintptr_t)context - 1, failed = ++state.calls == state.fail_at;
-    if (failed && state.fail_code < LOST) return leave(state.fail_code);
-    if (failed) lost[device] = state.fail_code; /* which the next call finds */
-    if (depth == 8) broken("contexts are pushed and not popped");
-    pushed[depth++] = device;
-    return leave(cudaSuccess);
-}
-
-static int pop_current(void **context)
-{
-    if (!depth) broken("a context is popped that was not pushed");
-    *context = (void *)(uintptr_t)(pushed[--depth] + 1);
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *how)
-{
-    static const struct {
-        const char *name;
-        void (*function)(void);
-    } table[] = {{"cuDeviceGet", (void (*)(void))device_get},
-                 {"cuDevicePrimaryCtxRetain", (void (*)(void))primary_retain},
-                 {"cuDevicePrimaryCtxRelease", (void (*)(void))primary_release},
-                 {"cuCtxPushCurrent", (void (*)(void))push_current},
-                 {"cuCtxPopCurrent", (void (*)(void))pop_current}};
-    (void)version, (void)flags;
-    *how = cudaDriverEntryPointSuccess;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcmp(name, table[i].name)) memcpy(function, &table[i].function, sizeof *function);
-    return emulated_enter();
-}
-
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     lock();
@@ -350,12 +241,12 @@ cudaError_t cudaFree(void *memory)
 {
     lock();
     const cudaError_t code = count();
-    state.contexts |= 1u << current(); /* also for NULL */
+    state.contexts |= 1u << emulated_current(); /* also for NULL */
     if (!memory) return leave(code);
     block **at = &blocks;
     while (*at && (*at)->memory != memory) at = &(*at)->next;
     block *b = *at;
-    if (!b) broken("cudaFree of what cudaMalloc did not give");
+    if (!b) emulated_broken("cudaFree of what cudaMalloc did not give");
     for (size_t i = 0; i < streams_made; i++)
         if (streams[i]->device == b->device) run_to(streams[i], streams[i]->given);
     open_memory(1);
@@ -372,7 +263,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 {
     lock();
     const void *there = kind == cudaMemcpyHostToDevice ? to : from, *here = kind == cudaMemcpyHostToDevice ? from : to;
-    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here))) broken("a copy in another direction than said");
+    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here))) emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
     return leave(give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes}));
@@ -389,10 +280,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
     (void)flags;
     const cudaError_t code = count();
     if (code) return leave(code);
-    if (streams_made == sizeof streams / sizeof *streams) broken("too many streams");
+    if (streams_made == sizeof streams / sizeof *streams) emulated_broken("too many streams");
     *out = streams[streams_made++] = calloc(1, sizeof **out);
-    if (!*out) broken("no memory");
-    (*out)->device = current(), (*out)->at_once = state.at_once;
+    if (!*out) emulated_broken("no memory");
+    (*out)->device = emulated_current(), (*out)->at_once = state.at_once;
     state.objects++;
     return leave(cudaSuccess);
 }
@@ -432,7 +323,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     (void)flags;
     if (!event->stream) return emulated_enter();
     struct emulated_event *now = malloc(sizeof *now);
-    if (!now) broken("no memory");
+    if (!now) emulated_broken("no memory");
     *now = *event;
     return emulated_enqueue(stream, wait_now, now, free);
 }
@@ -444,7 +335,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     const cudaError_t code = count();
     if (code) return leave(code);
     *out = calloc(1, sizeof **out);
-    if (!*out) broken("no memory");
+    if (!*out) emulated_broken("no memory");
     state.objects++;
     return leave(cudaSuccess);
 }
@@ -461,7 +352,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     lock();
     cudaError_t code = count();
-    if (!code && stream->device != current()) code = cudaErrorInvalidResourceHandle;
+    if (!code && stream->device != emulated_current()) code = cudaErrorInvalidResourceHandle;
     if (!code) *event = (struct emulated_event){stream, stream->given};
     return leave(code);
 }

@@ -13,7 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-enum { EMULATED_DEVICES = 3, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 + (4 << 20) /* which the module takes for cuBLAS */ };
+enum { EMULATED_DEVICES = 3, EMULATED_LOST = 700, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 + (4 << 20) /* which the module takes for cuBLAS */ };
 
 typedef struct emulated_state { /* for tests to read, and to set where so marked */
     int at_once;        /* set: whether streams made from now on run work when it is given to them */
@@ -44,8 +44,10 @@ typedef struct emulated_index {
 extern emulated_index emulated_thread, emulated_block, emulated_block_size, emulated_grid_size;
 cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block, emulated_work *kernel, void *with, emulated_work *drop);
 void emulated_barrier(void);
-/* All fibers of all blocks, now. */
-void emulated_run_blocks(emulated_index grid, emulated_index block, emulated_work *kernel, void *with);
+/* The device that the calling thread works on. */
+int emulated_current(void);
+/* Ends the program: what no device would take. */
+void emulated_broken(const char *what);
 #ifdef __cplusplus
 }
 #endif

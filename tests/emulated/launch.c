@@ -1,7 +1,6 @@
 /* Threads of a block as fibers: each runs to its next barrier, then the next one does. */
 #define _GNU_SOURCE
 #include "emulated.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -76,8 +75,7 @@ static void run_block(unsigned threads)
     unsigned ended;
     while ((ended = run_phase(threads)) == 0) continue;
     if (ended == threads) return;
-    fprintf(stderr, "emulated CUDA: %u of %u threads never came to a barrier\n", ended, threads);
-    abort();
+    emulated_broken("some threads of a block never came to a barrier");
 }
 
 static void make_stacks(void)
@@ -87,17 +85,44 @@ static void make_stacks(void)
     for (size_t i = 0; i < THREADS; i++) (void)VALGRIND_STACK_REGISTER(stacks + i * STACK, stacks + (i + 1) * STACK - 1);
 }
 
-void emulated_run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel, void *with)
+static void run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel, void *with)
 {
     const unsigned threads = size.x * size.y * size.z;
     if (!stacks) make_stacks();
     if (!threads || threads > THREADS || !grid.x || !grid.y || !grid.z || grid.y > 65535 || grid.z > 65535) {
-        fprintf(stderr, "emulated CUDA: no device launches such a grid\n");
-        abort();
+        emulated_broken("no device launches such a grid");
     }
     emulated_block_size = size, emulated_grid_size = grid;
     body = kernel, body_with = with;
     for (emulated_block.z = 0; emulated_block.z < grid.z; emulated_block.z++)
         for (emulated_block.y = 0; emulated_block.y < grid.y; emulated_block.y++)
             for (emulated_block.x = 0; emulated_block.x < grid.x; emulated_block.x++) run_block(threads);
+}
+
+/* ---- as work on a stream -------------------------------------------------------------------------------------------------------- */
+typedef struct launch {
+    emulated_index grid, block;
+    emulated_work *kernel, *drop;
+    void *with;
+} launch;
+
+static void launch_now(void *with)
+{
+    const launch *l = with;
+    run_blocks(l->grid, l->block, l->kernel, l->with);
+}
+
+static void drop_launch(void *with)
+{
+    launch *l = with;
+    l->drop(l->with);
+    free(l);
+}
+
+cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size, emulated_work *kernel, void *with, emulated_work *drop)
+{
+    launch *l = malloc(sizeof *l);
+    if (!l) emulated_broken("no memory");
+    *l = (launch){grid, block_size, kernel, drop, with};
+    return emulated_enqueue(stream, launch_now, l, drop_launch);
 }
