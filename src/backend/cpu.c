@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/cpu.h"
-#include "backend/aim.h"
+#include "backend/ordered.h"
 #include "backend/pool.h"
 #include <math.h>
 #include <stdlib.h>
@@ -128,25 +128,18 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return CERTREG_OK;
 }
 
-static double halve(double part[CR_AIM_SUMS])
-{
-    for (unsigned half = CR_AIM_SUMS / 2; half; half /= 2)
-        for (unsigned l = 0; l < half; l++) part[l] += part[l + half];
-    return sqrt(part[0]);
-}
-
 static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
 {
     (void)backend;
     double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
         if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
-    lengths[0] = halve(part);
+    lengths[0] = sqrt(cr_add_halves(part, CR_AIM_SUMS));
     for (size_t j = 0; j < inputs; j++) {
         direction[j] = mask[j] > 0 && lengths[0] > 0 ? cr_aim_unit(sums[j], lengths[0]) : 0.0f;
         units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
     }
-    lengths[1] = halve(units);
+    lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
     return CERTREG_OK;
 }
 

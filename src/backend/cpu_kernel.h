@@ -4,6 +4,8 @@
 #define CR_BACKEND_CPU_KERNEL_H
 #include "backend/cpu.h"
 #include "backend/normal4.h"
+#include "backend/ordered.h"
+#include "backend/source.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,22 +17,8 @@
 #define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)
 
-typedef struct source { /* a stream of blocks of four normals */
-    uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    uint64_t stream, row; /* blocks per sample */
-} source;
-
-static inline source source_of(const cr_noise *noise)
-{
-    source s;
-    s.stream = noise->stream;
-    s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
-    cr_philox_keys(noise->seed, s.keys);
-    return s;
-}
-
 /* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too many. */
-static inline void fill(const source *s, uint64_t block, size_t blocks, float *e)
+static inline void fill(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     for (size_t done = 0; done < blocks; done += VECTOR) {
         vu words[4];
@@ -57,7 +45,7 @@ static inline void apply(const float *z, const float *step, const float *e, size
 static void kernel_draw(const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
 {
     _Alignas(64) float e[FILL_FLOATS + SLACK];
-    const source s = source_of(noise);
+    const cr_source s = cr_source_of(noise);
     const size_t inputs = noise->inputs, row = (size_t)s.row, rows = FILL_FLOATS / 4 / row;
     if (noise->centre && first == 0 && count) {
         memcpy(x, z, inputs * sizeof *x);
@@ -116,7 +104,7 @@ static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_
 }
 
 /* Normals of `samples` samples for the `blocks` blocks of a tile that starts `offset` blocks into the row. Returns the pitch. */
-static inline size_t fill_tile(const source *s, int centre, uint64_t first, size_t samples, size_t offset, size_t blocks, float *e)
+static inline size_t fill_tile(const cr_source *s, int centre, uint64_t first, size_t samples, size_t offset, size_t blocks, float *e)
 {
     const int whole = blocks == s->row;
     const size_t pitch = whole ? 4 * blocks : TILE;
@@ -133,7 +121,7 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
                                  size_t stride, double *sums, size_t begin, size_t end)
 {
     _Alignas(64) float e[CR_REPLAY_CHUNK * TILE + SLACK];
-    const source s = source_of(noise);
+    const cr_source s = cr_source_of(noise);
     for (size_t j = begin; j < end; j += TILE) {
         const size_t width = least(end - j, TILE);
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
@@ -173,13 +161,6 @@ static inline void project_groups(projection *p, const float *e, const float *di
     }
 }
 
-static inline double reduce(double a[GROUP])
-{
-    for (size_t half = GROUP / 2; half; half /= 2)
-        for (size_t l = 0; l < half; l++) a[l] += a[l + half];
-    return a[0];
-}
-
 typedef struct ruler { /* what every sample is measured with; the last group is padded with zeros */
     const float *direction, *mask;
     size_t inputs;
@@ -198,13 +179,13 @@ static inline void project_piece(projection *p, const ruler *r, const float *e, 
 }
 
 /* As fill; the last group may be read as a whole. */
-static inline void fill_groups(const source *s, uint64_t block, size_t blocks, float *e)
+static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     memset(e + 4 * blocks, 0, GROUP * sizeof *e);
     fill(s, block, blocks, e);
 }
 
-static inline void project_rows(const source *s, const ruler *r, int centre, uint64_t first, size_t samples, float *e, double *dots,
+static inline void project_rows(const cr_source *s, const ruler *r, int centre, uint64_t first, size_t samples, float *e, double *dots,
                                 double *norms)
 {
     const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
@@ -218,8 +199,8 @@ static inline void project_rows(const source *s, const ruler *r, int centre, uin
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
         }
         const int still = centre && first + i == 0;
-        dots[i] = still ? 0.0 : reduce(p.dots);
-        norms[i] = still ? 0.0 : reduce(p.norms);
+        dots[i] = still ? 0.0 : cr_add_halves(p.dots, GROUP);
+        norms[i] = still ? 0.0 : cr_add_halves(p.norms, GROUP);
     }
 }
 
@@ -227,7 +208,7 @@ static void kernel_project(const cr_noise *noise, uint64_t first, size_t count, 
                                   double *dots, double *norms)
 {
     _Alignas(64) float e[FILL_FLOATS + SLACK];
-    const source s = source_of(noise);
+    const cr_source s = cr_source_of(noise);
     const size_t inputs = noise->inputs, tail = inputs % GROUP, row = (size_t)s.row;
     const size_t rows = row > FILL_FLOATS / 4 ? 1 : FILL_FLOATS / 4 / row;
     ruler r = {.direction = direction, .mask = mask, .inputs = inputs};

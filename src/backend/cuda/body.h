@@ -2,28 +2,10 @@
  * operation on noise is exact or rounded once, in the order of the seam (backend.h), so that a device gives the bits of the CPU. */
 #ifndef CR_BACKEND_CUDA_BODY_H
 #define CR_BACKEND_CUDA_BODY_H
-#include "backend/backend.h"
 #include "backend/lanes_scalar.h"
+#include "backend/source.h"
 /* after the lanes */
 #include "backend/normal4.h"
-
-typedef struct cr_source { /* of noise, with the keys of all rounds: kernels take it by value, so that they are constants there */
-    uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    uint64_t stream, row; /* row: blocks of four normals to a sample */
-    size_t inputs;
-    int32_t centre;
-} cr_source;
-
-static inline cr_source cr_source_of(const cr_noise *noise)
-{
-    cr_source s;
-    cr_philox_keys(noise->seed, s.keys);
-    s.stream = noise->stream;
-    s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
-    s.inputs = noise->inputs;
-    s.centre = noise->centre;
-    return s;
-}
 
 /* The four normals of one block of the stream. */
 CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
@@ -74,14 +56,6 @@ CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t 
             norm[k] = v_fma(v_mul(mask[from + k], e[k]), e[k], norm[k]);
         }
     }
-}
-
-/* The partial sums of all lanes to one. */
-CR_INLINE double cr_body_reduce(double sums[CR_PROJECT_SUMS])
-{
-    for (unsigned half = CR_PROJECT_SUMS / 2; half; half /= 2)
-        for (unsigned l = 0; l < half; l++) sums[l] += sums[l + half];
-    return sums[0];
 }
 
 /* One normal number. */

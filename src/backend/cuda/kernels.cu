@@ -1,8 +1,8 @@
 /* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in body.h. */
-#include "backend/aim.h"
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/launch.h"
+#include "backend/ordered.h"
 
 namespace {
 
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(lanes *deep *high)
     }
     for (int k = 0; sums_up && k < 4; k++) total[height][depth][4 * lane + k] = mine[k];
     __syncthreads();
-    if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_body_reduce(total[height][depth]);
+    if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
 }
 
 /* One block of threads, of which the first are the partial sums; all of them divide. */

@@ -9,7 +9,6 @@
 #include <cuda_runtime_api.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BLAS_ROOM = 4 << 20 }; /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
 enum { BLAS_CODES = 10000 }; /* what its statuses are raised by, among CUDA's numbers */
@@ -31,16 +30,10 @@ static cuda *of(certreg_backend *backend)
     return (cuda *)(void *)backend;
 }
 
-static certreg_status note(cuda *me, int code, const char *text)
-{
-    me->code = code;
-    me->text = text;
-    return cr_cuda_is_sticky(code) ? CERTREG_DEVICE_FAILED : cr_cuda_status(code);
-}
-
 static certreg_status of_runtime(cuda *me, int code)
 {
-    return code ? note(me, code, cudaGetErrorString((cudaError_t)code)) : CERTREG_OK;
+    if (code) me->code = code, me->text = cudaGetErrorString((cudaError_t)code);
+    return cr_cuda_status(code);
 }
 
 static certreg_status of_blas(cuda *me, cublasStatus_t status)
