@@ -1,4 +1,4 @@
-/* Size, create, destroy: the only place of the room that takes memory. */
+/* Size, create, destroy: the only place of the room that takes memory of the host. */
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"

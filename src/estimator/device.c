@@ -1,6 +1,5 @@
 #include "estimator/device.h"
 #include "estimator/second.h"
-#include <string.h>
 
 static void lay_out_second(cr_arena *arena, const certreg_estimator *e, cr_second_device *at)
 {
@@ -73,11 +72,7 @@ certreg_status cr_device_open(certreg_estimator *e)
     const size_t bytes = cr_device_bytes(e);
     if (bytes == SIZE_MAX) return cr_fail(&e->error, CERTREG_NO_MEMORY, "a batch of %zu rows of %zu inputs fits into no memory", e->model.batch, e->model.inputs);
     certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->device_memory);
-    if (status) {
-        e->device_memory = NULL;
-        cr_estimator_backend_failed(e, status, "take memory");
-        return status;
-    }
+    if (status) return cr_estimator_backend_failed(e, status, "take memory");
     cr_arena arena = {.base = e->device_memory};
     lay_out(&arena, e, &e->device);
     e->at.x = e->device.x, e->at.y = e->device.y;
@@ -154,7 +149,7 @@ certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
     const cr_backend_ops *ops = e->backend->ops;
     const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks;
     certreg_status status = CERTREG_OK;
-    cr_sums_weights(e, s, s->first, count, e->at.weights, e->tile);
+    cr_sums_weights(e, s, s->first, count);
     for (size_t f = 0; f < s->functions && !status; f++)
         status = ops->store(e->backend, e->device.weights + f * e->tile, e->at.weights + f * e->tile, count * sizeof(float));
     if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, e->tile, e->device.mask, e->device.sums);

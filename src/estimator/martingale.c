@@ -27,7 +27,6 @@
 #include "base/normal.h"
 #include "estimator/replay.h"
 #include <math.h>
-#include <string.h>
 
 #define BLOCKS 64u
 #define LARGEST 0.8     /* of lambda x */
@@ -131,7 +130,7 @@ static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *b
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->active), before = g->lengths;
     certreg_status status = cr_replay_aim(e);
     for (size_t done = 0; done < k->count && !status && !*broken; done += e->tile) {
-        const size_t first = k->first + done, count = k->count - done < e->tile ? k->count - done : e->tile;
+        const size_t first = k->first + done, count = cr_replay_tile(e, done, k->count);
         status = cr_replay_project(e, first, count);
         if (!done) learn(e, g, k);
         if (!status && !(*broken = play(e, g, k, first, count))) status = cr_replay_add(e, first, count);

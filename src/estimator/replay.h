@@ -4,6 +4,12 @@
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"
 
+/* How many of `count` samples the next tile has, where some are done. */
+static inline size_t cr_replay_tile(const certreg_estimator *e, size_t done, size_t count)
+{
+    return count - done < e->tile ? count - done : e->tile;
+}
+
 /* The sums become 0; they get at.weights times the noise of samples first .. first+count-1. */
 certreg_status cr_replay_clear(certreg_estimator *);
 certreg_status cr_replay_add(certreg_estimator *, uint64_t first, size_t count);

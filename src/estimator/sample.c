@@ -204,9 +204,10 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
                 (unsigned long long)first, count, e->plan.capacity);
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
+    if (!count) return CERTREG_OK;
     const double start = cr_estimator_now();
-    if (count) status = draw(e, first, count, x);
-    if (count && !status && cr_estimator_on_device(e)) status = cr_device_wait(e);
+    status = draw(e, first, count, x);
+    if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
     e->library_seconds += cr_estimator_now() - start;
     return status;
 }

@@ -21,25 +21,20 @@ static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f
     return ldexp(1, exponent);
 }
 
-void cr_sums_weights(const certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count, float *weights, size_t stride)
+void cr_sums_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t count)
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
-            weights[f * stride + i] =
+            e->at.weights[f * e->tile + i] =
                 (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
-}
-
-static size_t next_tile(const certreg_estimator *e, size_t done, size_t length)
-{
-    return length - done < e->tile ? length - done : e->tile;
 }
 
 /* One block on the CPU. */
 static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t length, double *sums)
 {
     for (size_t done = 0; done < length; done += e->tile) {
-        const size_t count = next_tile(e, done, length);
-        cr_sums_weights(e, s, first + done, count, e->at.weights, e->tile);
+        const size_t count = cr_replay_tile(e, done, length);
+        cr_sums_weights(e, s, first + done, count);
         const certreg_status status =
             e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, e->tile, sums);
         if (status) return cr_estimator_backend_failed(e, status, "replay the noise");
@@ -80,13 +75,13 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);
     for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = next_tile(e, done, count);
-        cr_sums_weights(e, &whole, first + done, n, e->at.weights, e->tile);
+        const size_t n = cr_replay_tile(e, done, count);
+        cr_sums_weights(e, &whole, first + done, n);
         status = cr_replay_add(e, first + done, n);
     }
     if (!status) status = cr_replay_aim(e);
     for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = next_tile(e, done, count);
+        const size_t n = cr_replay_tile(e, done, count);
         status = cr_replay_project(e, first + done, n);
         if (!status && !done) cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
         if (!status) cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);

@@ -14,13 +14,13 @@ typedef struct cr_sums_job { /* which scores, about which centres, over which sa
     size_t output, first, count;
 } cr_sums_job;
 
-/* Block sums of (u - centre)/unit e over plan.blocks equal blocks, into at.sums, or where a device keeps them; the last (count % blocks) samples are left out, so that
- * the blocks are equal. WRONG_STATE if a block would be empty. */
+/* Block sums of (u - centre)/unit e over plan.blocks equal blocks, into at.sums, or where a device keeps them; the last (count % blocks)
+ * samples are left out, so that the blocks are equal. WRONG_STATE if a block would be empty. */
 certreg_status cr_sums_blocks(certreg_estimator *, cr_sums_job *);
 /* Gram matrix of the block means of function f, into at.gram; after cr_sums_blocks. */
 certreg_status cr_sums_gram(certreg_estimator *, const cr_sums_job *, size_t f);
-/* Weights of samples first .. first+count-1, functions `stride` apart. */
-void cr_sums_weights(const certreg_estimator *, const cr_sums_job *, size_t first, size_t count, float *weights, size_t stride);
+/* Weights of samples first .. first+count-1 into at.weights, functions a tile apart. */
+void cr_sums_weights(certreg_estimator *, const cr_sums_job *, size_t first, size_t count);
 /* Both passes of the paper's all-pairs estimate over the recorded outputs first .. first+count-1. */
 certreg_status cr_sums_paper(certreg_estimator *, size_t output, size_t first, size_t count, cr_paper *paper);
 
