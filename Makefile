@@ -144,13 +144,12 @@ $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o 
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
 $(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
-$(OBJ)/tests/unit_cuda.o $(OBJ)/tests/unit_second_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
+$(addprefix $(OBJ)/tests/,unit_cuda.o unit_second_device.o api_device.o): ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: $(emulated)
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: LIBS += $(emulated_link)
 $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
-$(OBJ)/tests/api_device.o: ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(LIBS)
 

@@ -237,20 +237,9 @@ START_TEST(records_of_a_device_are_those_of_the_cpu)
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, &here), *device = make(backend, &there);
-    unsigned char a[4 * OUTPUTS * SAMPLES + 256], b[sizeof a];
-    size_t bytes_a = sizeof a, bytes_b = sizeof b;
     KIT_OK(cpu, certreg_estimator_begin(cpu, where, 0.3, 5));
     KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
-    KIT_OK(cpu, certreg_estimator_sample(cpu, 0, SAMPLES));
-    KIT_OK(device, certreg_estimator_sample(device, 0, 700)); /* the rest is the CPU's work */
-    KIT_OK(device, certreg_estimator_export(device, b, &bytes_b));
-    KIT_OK(cpu, certreg_estimator_import(cpu, b, bytes_b)); /* overlaps have to agree */
-    KIT_OK(cpu, certreg_estimator_export(cpu, a, &bytes_a));
-    KIT_OK(device, certreg_estimator_import(device, a, bytes_a));
-    bytes_b = sizeof b;
-    KIT_OK(device, certreg_estimator_export(device, b, &bytes_b));
-    ck_assert_uint_eq(bytes_a, bytes_b);
-    ck_assert_mem_eq(a, b, bytes_a);
+    kit_exchange_records(cpu, device, SAMPLES, 700, OUTPUTS);
     ck_assert_uint_eq(there.calls, 7);
     certreg_estimator_destroy(cpu);
     close_all(device, backend);

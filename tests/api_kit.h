@@ -64,4 +64,26 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
     } while (0)
 #define KIT_OK(e, call) KIT_STATUS(e, call, CERTREG_OK)
 
+/* Whose record is handed on: at most `room` bytes; how many they are. */
+static inline size_t kit_export(certreg_estimator *e, unsigned char *record, size_t room)
+{
+    KIT_OK(e, certreg_estimator_export(e, record, &room));
+    return room;
+}
+
+/* `all` samples everything, `some` the first few; each takes in what the other has, and then both records are the same bytes. */
+static inline void kit_exchange_records(certreg_estimator *all, certreg_estimator *some, size_t samples, size_t few, size_t outputs)
+{
+    const size_t room = 4 * outputs * samples + 256;
+    unsigned char *a = malloc(room), *b = malloc(room);
+    KIT_OK(all, certreg_estimator_sample(all, 0, samples));
+    KIT_OK(some, certreg_estimator_sample(some, 0, few));
+    KIT_OK(all, certreg_estimator_import(all, b, kit_export(some, b, room))); /* overlaps have to agree */
+    const size_t bytes = kit_export(all, a, room);
+    KIT_OK(some, certreg_estimator_import(some, a, bytes));
+    ck_assert_uint_eq(kit_export(some, b, room), bytes);
+    ck_assert_mem_eq(a, b, bytes);
+    free(a), free(b);
+}
+
 #endif

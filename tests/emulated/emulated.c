@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55 };
 

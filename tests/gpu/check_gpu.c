@@ -76,19 +76,8 @@ END_TEST
 START_TEST(records_are_interchangeable)
 {
     copies c = {0};
-    static unsigned char a[4 * SAMPLES + 256], b[sizeof a];
-    size_t bytes_a = sizeof a, bytes_b = sizeof b;
     certreg_estimator *cpu = make(NULL, &c, 256), *there = make(gpu, &c, 256);
-    KIT_OK(cpu, certreg_estimator_sample(cpu, 0, SAMPLES));
-    KIT_OK(there, certreg_estimator_sample(there, 0, 700)); /* the rest is the CPU's work */
-    KIT_OK(there, certreg_estimator_export(there, b, &bytes_b));
-    KIT_OK(cpu, certreg_estimator_import(cpu, b, bytes_b)); /* overlaps have to agree */
-    KIT_OK(cpu, certreg_estimator_export(cpu, a, &bytes_a));
-    KIT_OK(there, certreg_estimator_import(there, a, bytes_a));
-    bytes_b = sizeof b;
-    KIT_OK(there, certreg_estimator_export(there, b, &bytes_b));
-    ck_assert_uint_eq(bytes_a, bytes_b);
-    ck_assert_mem_eq(a, b, bytes_a);
+    kit_exchange_records(cpu, there, SAMPLES, 700, 1);
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
 END_TEST
