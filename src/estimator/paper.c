@@ -26,8 +26,8 @@ double cr_paper_square(const cr_paper *paper)
 
 double cr_paper_variance(const cr_paper *paper)
 {
-    const double n = (double)paper->count, square = cr_paper_square(paper);
-    return 4 * fmax(0, paper->square / n - square * square) / n;
+    const double n = (double)paper->count, mean = paper->length / (n * n);
+    return 4 * fmax(0, paper->square - n * mean * mean) / (n - 1) / n;
 }
 
 static double root_of(double square)
@@ -51,8 +51,9 @@ int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double ran
     const double variance = cr_moments_variance(moments), mean = cr_moments_mean(moments);
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - variance * variance) / n);
     bounds->mean_lo = bounds->mean_hi = fmin(fmax(mean, range_lo), range_hi);
-    bounds->variance_hi = variance + cr_normal_quantile_sf(alpha / 2) * wobble + cr_moments_rounding(moments);
-    const double square = cr_paper_square(paper), half = cr_normal_quantile_sf(alpha / 4) * sqrt(cr_paper_variance(paper));
+    const double z = cr_normal_quantile_sf(alpha / 4);
+    bounds->variance_hi = variance + z * wobble + cr_moments_rounding(moments);
+    const double square = cr_paper_square(paper), half = z * sqrt(cr_paper_variance(paper));
     bounds->gradient_lo = root_of(square - half);
     bounds->gradient_hi = root_of(square + half);
     return CR_MOMENTS_OK;

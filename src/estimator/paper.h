@@ -12,7 +12,7 @@ typedef struct cr_paper {
     uint64_t count, added;
     double length;  /* ||sum y e||^2 over active features */
     double self;    /* sum y^2 ||e||^2 */
-    double square;  /* sum (y e.g)^2 with g = sum y e / n */
+    double square;  /* sum (y e.g)^2 with g = sum y e / n; the mean of y e.g is ||g||^2 */
 } cr_paper;
 
 /* Starts from ||sum y e|| over active features of `count` samples. */
@@ -20,13 +20,16 @@ void cr_paper_start(cr_paper *paper, double norm, uint64_t count);
 /* One tile: outputs y[i*step], dots[i] = e_i . g/||g||, norms[i] = ||e_i||^2 over active features. */
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots, const double *norms);
 
-double cr_paper_square(const cr_paper *paper);   /* estimate of kappa^2, may be negative */
-double cr_paper_variance(const cr_paper *paper); /* of that estimate: 4 zeta_1/n */
+/* Estimate of kappa^2; it may be negative. */
+double cr_paper_square(const cr_paper *paper);
+/* Its variance as the paper has it: 4/n times the sample variance of the projections y e.g. */
+double cr_paper_variance(const cr_paper *paper);
 
-/* Mean, variance and gradient norm as the paper has them, with the misprint under its root put right: sqrt((m4 - S^4)/n).
- * alpha by Bonferroni: alpha/2 to variance_hi (one side), alpha/2 to the two ends of kappa, alpha/4 each. The mean is a point and
- * takes nothing, which is why this interval promises less than it seems to. Sets facts MEAN | VARIANCE | GRADIENT, and RANGE
- * with a finite end.
+/* Mean, variance and gradient norm by the paper's formulas, with the misprint under its root
+ * corrected: sqrt((m4 - S^4)/n). Each end has the quantile z_(1 - alpha/4): the upper end of the
+ * variance, and both ends of kappa^2. A quarter of alpha stays unspent. The mean is a point and has
+ * no share, which is one reason why the stated confidence is not reached (theory 10). Sets facts
+ * MEAN | VARIANCE | GRADIENT, and RANGE with a finite end.
  * @return CR_MOMENTS_ABSTAINED, with trivial values, if no two outputs differ or some samples were not added. */
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo, double range_hi, double alpha,
                     certreg_bounds *bounds);
