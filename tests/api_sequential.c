@@ -124,6 +124,23 @@ START_TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
 }
 END_TEST
 
+/* The radius itself is just out of reach of the record, four fifths of it are well within. */
+START_TEST(a_long_closed_test_proves_a_part_of_the_wish_too)
+{
+    const size_t capacity[] = {14000, 20000, 200000};
+    half_space h = {.face = 0.45};
+    certreg_model m = kit_model(beyond, &h, 2, 1);
+    certreg_plan p = kit_plan(capacity[_i]);
+    p.pilot = SIZE_MAX;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 3));
+    const certreg_certificate c = ask(e, capacity[_i], wish(0.46, CERTREG_INTERVAL_FINITE));
+    ck_assert_double_ge(c.radius, 0.8 * 0.46);
+    ck_assert_double_lt(c.radius, 0.45);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
 {
     uint64_t total[2] = {0, 0};
@@ -507,6 +524,7 @@ int main(void)
     tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0, KIT_ROWS(provable));
     tcase_add_loop_test(stops, a_radius_out_of_reach_ends_sampling_early, 0, 10);
     tcase_add_test(stops, an_open_question_takes_all_samples_and_proves_a_part_of_the_wish);
+    tcase_add_loop_test(stops, a_long_closed_test_proves_a_part_of_the_wish_too, 0, 3);
     tcase_add_test(stops, the_closed_test_takes_fewer_samples_than_the_mixture);
     tcase_add_test(stops, questions_without_a_wish_get_all_samples);
     tcase_add_test(stops, sampling_goes_on_until_every_wish_is_settled);

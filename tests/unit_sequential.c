@@ -113,7 +113,7 @@ START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical);
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     long double before = 2;
     for (int s = 0; s <= 10; s++) {
         const double q = c.q + (1 - c.q) * 0.1 * s * s / 10;
@@ -132,7 +132,7 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical);
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
     if (c.count == 1) ck_assert(critical[0] == cr_binomial_critical(c.looks[0], c.q, c.alpha));
     if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3) return; /* too coarse to be filled */
@@ -140,35 +140,72 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
 }
 END_TEST
 
-START_TEST(tests_for_greater_shares_pass_whatever_passed_for_lesser_ones)
+/* The shares are close together, so that their numbers do not come in order by themselves. */
+START_TEST(nested_tests_pass_for_greater_shares_and_stay_valid)
 {
+    enum { TESTS = 6 };
     closed_case c = case_of(_i);
-    int64_t critical[2][MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, critical[0]);
-    for (int step = 1; step < 6; step++) {
-        const int64_t *least = critical[(step + 1) % 2];
-        int64_t *now = critical[step % 2];
-        c.q = fmin(0.95, c.q * (1 + 0.07 * step));
-        cr_closed_make(c.looks, c.count, c.q, c.alpha, least, work, ROOM, now);
-        for (size_t j = 0; j < c.count; j++) ck_assert(now[j] >= least[j]);
-        ck_assert(paths_crossing(c.looks, c.count, c.q, now) <= c.alpha);
+    double q[TESTS];
+    int64_t critical[TESTS][MOST_LOOKS];
+    for (int t = 0; t < TESTS; t++) {
+        q[t] = t ? q[t - 1] * (t == 3 ? 1.2 : 1.001) : c.q;
+        cr_closed_make(c.looks, c.count, q[t], c.alpha, work, t == 2 ? 2 : ROOM, critical[t]);
+    }
+    for (int t = TESTS; --t > 0;) cr_closed_nest(critical[t - 1], critical[t], c.count);
+    for (int t = 0; t < TESTS; t++) {
+        for (size_t j = 0; t && j < c.count; j++) ck_assert(critical[t][j] >= critical[t - 1][j]);
+        for (size_t j = 1; j < c.count; j++) ck_assert(critical[t][j] >= critical[t][j - 1]);
+        ck_assert(paths_crossing(c.looks, c.count, q[t], critical[t]) <= c.alpha);
     }
 }
 END_TEST
 
-START_TEST(little_room_gives_a_weaker_test_that_is_still_valid)
+static void assert_spent(const closed_case *c, const int64_t *critical)
+{
+    const double interim = 0.5 * c->alpha / fmax(1, (double)c->count - 1);
+    for (size_t j = 0; j + 1 < c->count; j++) ck_assert(critical[j] >= cr_binomial_critical(c->looks[j], c->q, interim));
+    const size_t last = c->count - 1;
+    ck_assert(critical[last] >= cr_binomial_critical(c->looks[last], c->q, last ? 0.5 * c->alpha : c->alpha));
+}
+
+START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
 {
     const closed_case c = case_of(_i);
-    int64_t full[MOST_LOOKS], critical[MOST_LOOKS], above[MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, ROOM, full);
-    for (size_t room = 0; room < 40; room += 3) {
-        cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, work, room, critical);
+    int64_t critical[MOST_LOOKS];
+    for (size_t room = 0; room < 12; room += 3) {
+        cr_closed_make(c.looks, c.count, c.q, c.alpha, work, room, critical);
         ck_assert(paths_crossing(c.looks, c.count, c.q, critical) <= c.alpha);
-        for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
-        cr_closed_make(c.looks, c.count, fmin(0.9, 1.3 * c.q), c.alpha, full, work, room, above);
-        ck_assert(paths_crossing(c.looks, c.count, fmin(0.9, 1.3 * c.q), above) <= c.alpha);
-        for (size_t j = 0; j < c.count; j++) ck_assert(above[j] >= full[j]);
+        if (!room) assert_spent(&c, critical);
     }
+}
+END_TEST
+
+/* So long that the paths cannot be followed any more: then the sum over the looks must not exceed alpha. */
+START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
+{
+    const uint64_t lasts[] = {20000, 200000, 5000000};
+    closed_case c = {.q = 0.3264, .alpha = 0.05};
+    int64_t critical[MOST_LOOKS];
+    c.count = growing_looks(c.looks, 1.2, lasts[_i]);
+    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    const double crossing = cr_closed_crossing(c.looks, c.count, c.q, critical, work, ROOM);
+    double sum = 0;
+    for (size_t j = 0; j < c.count; j++)
+        if (critical[j] >= 0) sum += cr_binomial_cdf((uint64_t)critical[j], c.looks[j], c.q);
+    ck_assert_msg(crossing <= c.alpha || sum <= c.alpha * (1 + 1e-9), "%g, sum %g", crossing, sum);
+    ck_assert(critical[c.count - 1] >= cr_binomial_critical(lasts[_i], c.q, c.alpha / 16)); /* of some 45 to 80 looks */
+}
+END_TEST
+
+START_TEST(one_look_is_the_binomial_test_at_the_whole_of_alpha)
+{
+    const uint64_t looks[] = {1, 50, 20000, 13000, 1000000};
+    for (int i = 0; i < 5; i++)
+        for (int s = 0; s < KIT_ROWS(shares); s++) {
+            int64_t critical;
+            cr_closed_make(looks + i, 1, shares[s], 0.05, work, ROOM, &critical);
+            ck_assert_int_eq(critical, cr_binomial_critical(looks[i], shares[s], 0.05));
+        }
 }
 END_TEST
 
@@ -179,7 +216,7 @@ START_TEST(work_is_not_touched_beyond_its_room)
     double guarded[64];
     for (size_t room = 0; room < 60; room += 7) {
         for (int i = 0; i < 64; i++) guarded[i] = -7;
-        cr_closed_make(c.looks, c.count, c.q, c.alpha, NULL, guarded, room, critical);
+        cr_closed_make(c.looks, c.count, c.q, c.alpha, guarded, room, critical);
         for (size_t i = room; i < 64; i++) ck_assert_double_eq(guarded[i], -7);
     }
 }
@@ -190,7 +227,7 @@ START_TEST(long_stretches_between_looks_lose_no_paths)
     const uint64_t looks[] = {100000, 850000};
     const double q = 1e-3;
     int64_t critical[2];
-    cr_closed_make(looks, 2, q, 0.05, NULL, work, ROOM, critical);
+    cr_closed_make(looks, 2, q, 0.05, work, ROOM, critical);
     const double crossing = cr_closed_crossing(looks, 2, q, critical, work, ROOM);
     const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q), second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
     ck_assert_double_le(crossing, 0.05);
@@ -209,7 +246,7 @@ START_TEST(hopeless_tests_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
     int64_t critical[2];
-    cr_closed_make(looks, 2, 1e-9, 0.05, NULL, work, ROOM, critical);
+    cr_closed_make(looks, 2, 1e-9, 0.05, work, ROOM, critical);
     ck_assert(critical[0] == -1 && critical[1] == -1);
     ck_assert_double_eq(cr_closed_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
     ck_assert_double_eq(cr_closed_crossing(looks, 0, 0.3, critical, work, ROOM), 0);
@@ -225,8 +262,10 @@ int main(void)
     tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0, KIT_ROWS(small_tests));
     tcase_add_loop_test(typical, closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, 0, GRID);
     tcase_add_loop_test(typical, closed_tests_use_most_of_alpha_and_beat_the_union_bound, 0, GRID);
-    tcase_add_loop_test(typical, tests_for_greater_shares_pass_whatever_passed_for_lesser_ones, 0, GRID);
-    tcase_add_loop_test(limits, little_room_gives_a_weaker_test_that_is_still_valid, 0, GRID);
+    tcase_add_loop_test(typical, nested_tests_pass_for_greater_shares_and_stay_valid, 0, GRID);
+    tcase_add_loop_test(limits, little_room_gives_a_valid_test_and_none_a_strong_last_look, 0, GRID);
+    tcase_add_loop_test(limits, tests_of_any_length_keep_alpha_and_a_strong_last_look, 0, 3);
+    tcase_add_test(limits, one_look_is_the_binomial_test_at_the_whole_of_alpha);
     tcase_add_loop_test(limits, work_is_not_touched_beyond_its_room, 0, GRID);
     tcase_add_test(limits, long_stretches_between_looks_lose_no_paths);
     tcase_add_test(limits, hopeless_tests_are_never_passed);

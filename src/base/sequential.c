@@ -4,105 +4,154 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the closed test ------------------------------------------------------------------------------------------------------------- */
-static const double negligible = 1e-40; /* such a share of paths is counted as passed instead of being followed */
+/* ---- the closed test: paths ------------------------------------------------------------------- */
+static const double negligible = 1e-30; /* paths of such a share are counted as passed, not followed */
+static const double most_steps = 1.5e7;  /* multiplications that following the paths may take */
 
-static const double least_exponent = -600; /* exp of it is far from underflow */
-static const double most_steps = 5e7;      /* one trial after the other: what takes longer counts as lack of room */
-
-typedef struct paths { /* share of the paths that have not passed, by their number of failures low .. high */
-    double *share;
+typedef struct paths { /* share of the paths that have not passed, by their failures low .. high */
+    double *share;     /* share[0] belongs to `low` */
     size_t low, high;
+    double passed;     /* share of those that have */
+    double steps;      /* taken so far */
 } paths;
 
-static void one_trial(paths *p, double q, size_t most)
+typedef struct law { /* probability of first .. last failures in a number of trials */
+    double *share;   /* share[0] belongs to `first` */
+    size_t first, last;
+} law;
+
+static double binomial_share(uint64_t k, uint64_t n, double q)
 {
-    if (p->high < most) p->share[++p->high] = 0;
-    for (size_t k = p->high; k > p->low; k--) p->share[k] = p->share[k] * (1 - q) + p->share[k - 1] * q;
-    p->share[p->low] *= 1 - q;
+    const double failures = (double)k, others = (double)(n - k);
+    const double term = cr_beta_log_term(failures + 1, others + 1, q, 1 - q);
+    return exp(term) / (q * (1 - q) * ((double)n + 1));
 }
 
-/* Many trials at once: by the binomial law of their failures, whose first terms go to `law`. Their number is such that the first is no
- * underflow. From the upper end down, so that what is read has not been written yet. */
-static void several_trials(paths *p, double q, uint64_t trials, size_t most, double *law)
+/* From the most likely number down to the first that is not negligible, then upwards as far as `most`.
+ * Non-zero: there are more than `room`. */
+static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
 {
-    const size_t high = trials < most - p->high ? p->high + (size_t)trials : most;
-    const size_t terms = trials < high - p->low ? (size_t)trials : high - p->low;
-    law[0] = exp((double)trials * log1p(-q));
-    for (size_t i = 1; i <= terms; i++) law[i] = law[i - 1] * ((double)(trials - i + 1) / (double)i) * (q / (1 - q));
-    for (size_t k = high + 1; k-- > p->low;) {
-        const size_t from = k > p->high ? k - p->high : 0, to = k - p->low < terms ? k - p->low : terms;
+    const double odds = q / (1 - q), n = (double)trials;
+    const uint64_t mode = (uint64_t)fmin(n, floor((n + 1) * q));
+    uint64_t i = mode;
+    double share = binomial_share(mode, trials, q);
+    for (; i > 0 && share > negligible; i--) share *= (double)i / ((n - (double)i + 1) * odds);
+    l->first = l->last = (size_t)i;
+    for (; i <= trials && i <= most && (i <= mode || share > negligible); i++) {
+        if (i - l->first >= room) return 1;
+        l->share[i - l->first] = share;
+        l->last = (size_t)i;
+        share *= (n - (double)i) / ((double)i + 1) * odds;
+    }
+    return 0;
+}
+
+/* `most`: paths with more failures never pass and are dropped. From the upper end down, so that what
+ * is read has not been written yet. Non-zero: the room or the steps do not suffice. */
+static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
+{
+    const size_t width = p->high - p->low + 1;
+    law l = {.share = p->share + width};
+    if (width >= room) return 1;
+    if (fill_law(&l, trials, q, most - p->low, room - width)) return 1;
+    const size_t terms = l.last - l.first + 1, top = p->high - p->low + l.last - l.first;
+    const size_t cut = p->low + l.first > most ? 0 : most - p->low - l.first;
+    const size_t last = top < cut ? top : cut;
+    p->steps += (double)(last + 1) * (double)(terms < width ? terms : width);
+    if (width + last + 1 + terms > room || p->steps > most_steps) return 1;
+    memmove(p->share + room - terms, l.share, terms * sizeof *l.share);
+    l.share = p->share + room - terms;
+    for (size_t k = last + 1; k-- > 0;) {
+        const size_t from = k >= width ? k - width + 1 : 0, to = k < terms ? k : terms - 1;
         double sum = 0;
-        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * law[i];
+        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l.share[i];
         p->share[k] = sum;
     }
-    p->high = high;
+    p->low += l.first;
+    p->high = p->low + last;
+    p->passed += negligible * (double)trials; /* what the law leaves out below its first number */
+    return 0;
 }
 
-/* `law`: room for most + 1 numbers, or NULL. */
-static void advance(paths *p, double q, uint64_t trials, size_t most, double *law)
+/* Takes out the paths that pass at this look, and what is negligible at both ends. Zero: none is left. */
+static int take_out(paths *p, int64_t critical)
 {
-    const double safe = floor(least_exponent / log1p(-q));
-    while (trials > 0) {
-        const uint64_t together = (double)trials < safe ? trials : (uint64_t)fmax(1, safe);
-        if (law && together > 1) several_trials(p, q, together, most, law);
-        else one_trial(p, q, most);
-        trials -= law ? together : 1;
-    }
-}
-
-/* Takes out the paths that pass at this look, and what is too little to matter at the upper end. */
-static double take_out(paths *p, int64_t critical)
-{
-    double taken = 0;
-    while (p->low <= p->high && (int64_t)p->low <= critical) taken += p->share[p->low++];
-    while (p->high > p->low && p->share[p->high] < negligible) taken += p->share[p->high--];
-    return taken;
+    size_t out = 0, left = p->high - p->low + 1;
+    while (out < left && ((int64_t)(p->low + out) <= critical || p->share[out] < negligible)) p->passed += p->share[out++];
+    while (left > out && p->share[left - 1] < negligible) p->passed += p->share[--left];
+    memmove(p->share, p->share + out, (left - out) * sizeof *p->share);
+    p->high = p->low + left - 1;
+    p->low += out;
+    return left > out;
 }
 
 double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical, double *work, size_t room)
 {
-    double crossed = 0;
     if (!count || critical[count - 1] < 0) return 0;
-    const size_t most = (size_t)critical[count - 1]; /* whoever has failed more often never passes any more */
-    double *law = room / 2 > most ? work + most + 1 : NULL;
-    if (most + 1 > room || (!law && (double)looks[count - 1] * (double)most > most_steps)) return NAN;
+    if (!room) return NAN;
+    const size_t most = (size_t)critical[count - 1];
     paths p = {.share = work};
     work[0] = 1;
     for (size_t j = 0; j < count; j++) {
-        advance(&p, q, looks[j] - (j ? looks[j - 1] : 0), most, law);
-        crossed += take_out(&p, critical[j]);
-        if (p.low > p.high) break;
+        if (advance(&p, looks[j] - (j ? looks[j - 1] : 0), q, most, room)) return NAN;
+        if (!take_out(&p, critical[j])) break;
     }
-    return crossed * (1 + 1e-14 * (double)looks[count - 1]); /* positive terms: each trial rounds a few times at most */
+    return p.passed * (1 + 1e-13 + 1e-14 * (double)looks[count - 1]); /* all terms are positive */
 }
 
-static void set_level(const uint64_t *looks, size_t count, double q, double level, const int64_t *least, int64_t *critical)
+/* ---- the closed test: critical numbers ---------------------------------------------------------- */
+/* Whoever passes at a later look with no more failures than an earlier one allows passed there, so
+ * raising the later number to the earlier one changes nothing but makes them ascend. */
+static void make_ascending(size_t count, int64_t *critical)
 {
-    for (size_t j = 0; j < count; j++) {
-        critical[j] = cr_binomial_critical(looks[j], q, level);
-        if (least && critical[j] < least[j]) critical[j] = least[j];
-        if (j && critical[j] < critical[j - 1]) critical[j] = critical[j - 1]; /* failures do not go away */
-    }
+    for (size_t j = 1; j < count; j++)
+        if (critical[j] < critical[j - 1]) critical[j] = critical[j - 1];
 }
 
-/* The same level at every look, as high as the probability of passing anywhere allows. The lowest tried needs no proof by paths
- * (alpha/count at each look), unless it is raised to a test for a smaller q: then that test itself, which is valid here, serves. */
-void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, const int64_t *least, double *work, size_t room,
-                    int64_t *critical)
+static void set_level(const uint64_t *looks, size_t count, double q, double level, int64_t *critical)
 {
-    double low = log(alpha / (double)(count ? count : 1)), high = log(alpha);
-    int proven = !least;
-    for (int i = 0; i < 9; i++) {
-        const double middle = i ? 0.5 * (low + high) : low + 0.6 * (high - low);
-        set_level(looks, count, q, exp(middle), least, critical);
+    for (size_t j = 0; j < count; j++) critical[j] = cr_binomial_critical(looks[j], q, level);
+    make_ascending(count, critical);
+}
+
+/* Without paths: half of alpha is spent evenly on the interim looks, and the last look has what they
+ * left over. One look alone has all of it. */
+static void spend(const uint64_t *looks, size_t count, double q, double alpha, int64_t *critical)
+{
+    double left = alpha;
+    for (size_t j = 0; j + 1 < count; j++) {
+        critical[j] = cr_binomial_critical(looks[j], q, 0.5 * alpha / (double)(count - 1));
+        if (critical[j] >= 0) left -= cr_binomial_cdf((uint64_t)critical[j], looks[j], q) * (1 + 1e-9);
+    }
+    if (count) critical[count - 1] = cr_binomial_critical(looks[count - 1], q, left);
+    make_ascending(count, critical);
+}
+
+/* The same level at every look, as high as the probability of passing anywhere allows: that grows
+ * with the level, a little slower than in proportion. */
+void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical)
+{
+    const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
+    double low = log(alpha / (double)(count ? count : 1)), high = log(alpha), level = low + 0.6 * (high - low);
+    int proven = 0;
+    for (int i = 0; count > 1 && i < 9 && high - low > close; i++) {
+        set_level(looks, count, q, exp(level), critical);
         const double crossing = cr_closed_crossing(looks, count, q, critical, work, room);
         if (isnan(crossing)) break;
-        if (crossing <= alpha) low = middle, proven = 1;
-        else high = middle;
+        if (crossing <= alpha) low = level, proven = 1;
+        else high = level;
+        if (crossing >= full * alpha && crossing <= alpha) break;
+        const double margin = 0.1 * (high - low), guess = level + (crossing > 0 ? log(alpha / crossing) : high - low);
+        level = fmin(fmax(guess, low + margin), high - margin);
     }
-    if (proven) set_level(looks, count, q, exp(low), least, critical);
-    else memcpy(critical, least, count * sizeof *critical);
+    if (proven) set_level(looks, count, q, exp(low), critical);
+    else spend(looks, count, q, alpha, critical);
+}
+
+void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        if (critical[j] > of_greater_q[j]) critical[j] = of_greater_q[j];
 }
 
 /* ---- the mixture ----------------------------------------------------------------------------------------------------------------- */

@@ -6,12 +6,14 @@
 
 /* Critical numbers of the test "the probability of a failure is below q" that looks after looks[0] < looks[1] < ... trials: passed at
  * a look where at most critical[j] of them failed (-1: never). If the probability is q or more, any of them passes with probability
- * at most alpha, whenever one stops looking. `least` (or NULL) are critical numbers of such a test for a smaller q: ours are made no
- * smaller, so that what passes there passes here.
- * work: `room` doubles; where they do not suffice alpha is divided by the number of looks, which is valid but weaker. */
-void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, const int64_t *least, double *work, size_t room,
-                    int64_t *critical);
-/* Probability that a test with these critical numbers is passed at any look, rounded up; NAN where the room does not suffice. */
+ * at most alpha, whenever one stops looking. The numbers may be lowered, never raised.
+ * work: `room` doubles to follow the paths in; where they, or the time, do not suffice, the interim looks share half of alpha and the
+ * last one has the rest. */
+void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical);
+/* Lowers critical numbers to those of a test for a greater q, so that what passes here passes there (Lemma 6b). */
+void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count);
+/* Probability that a test with these critical numbers is passed at any look, rounded up; NAN where the room or the time does not
+ * suffice. */
 double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical, double *work, size_t room);
 
 /* After k failures in n trials: whether q is rejected, and the least q from which all are, by the mixture over Beta(1/2, 1/2) on (0, q)

@@ -72,7 +72,8 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inqu
     for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
         if (is_same(e->closed + i, &now)) return e->closed + i;
     for (size_t i = 0; i < CR_CLOSED_RADII; i++)
-        cr_closed_make(now.trials, now.count, now.q[i], now.alpha, i ? now.critical[i - 1] : NULL, e->at.paths, CR_CLOSED_ROOM, now.critical[i]);
+        cr_closed_make(now.trials, now.count, now.q[i], now.alpha, e->at.paths, CR_CLOSED_ROOM, now.critical[i]);
+    for (size_t i = CR_CLOSED_RADII; --i > 0;) cr_closed_nest(now.critical[i - 1], now.critical[i], now.count);
     cr_closed *test = e->closed + e->closed_next;
     e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
     *test = now;
