@@ -69,7 +69,7 @@ static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room
     }
     p->low += l.first;
     p->high = p->low + last;
-    p->passed += negligible * (double)trials; /* what the law leaves out below its first number */
+    p->passed += 2 * negligible * (double)trials; /* what the law leaves out at its two ends */
     return 0;
 }
 
