@@ -15,11 +15,13 @@ static const double full_turn = 6.283185307179586476925;
  *   probability of that arc suffices, a binomial matter: p sin(near - arc) - (1 - p) > 0. The arc follows the tolerance between two
  *   ends: wide outputs want a wide one, narrow ones a small threshold.
  * - By sines (greatest 0): E sin(near + t) > 0 itself, bounded by betting. That asks for less, and so for less room.
- * None of this is part of the functional, so the pilot may choose. */
+ * None of this is part of the functional, so the pilot may choose. Where it is too short, or where there is none, the tolerance alone
+ * decides: the choice must not follow the number of samples, which may depend on them. */
 static const struct cut {
     double near, per_tolerance, least, greatest;
 } cuts[] = {{80.0 / 360, 1, 25.0 / 360, 45.0 / 360}, {90.0 / 360, 1.2, 0, 45.0 / 360}, {40.0 / 360, 0, 0, 0}, {30.0 / 360, 0, 0, 0}, {25.0 / 360, 0, 0, 0}};
 enum { CUTS = sizeof cuts / sizeof *cuts, ARCS = 2 };
+static const struct cut without_pilot = {85.0 / 360, 2, 10.0 / 360, 40.0 / 360};
 static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to choose between arcs by, and sines too */
 
 /* ---- the prediction ------------------------------------------------------------------------------------------------------------- */
@@ -160,29 +162,49 @@ static double pilot_radius(const certreg_estimator *e, const cr_inquiry *inquiry
     return least;
 }
 
-/* How many of the cuts are to be chosen from. Sines are no matter for tests of failures, whose looks are many; nor for the many
+/* How many of the cuts the pilot may choose from. Sines are no matter for tests of failures, whose looks are many; nor for the many
  * tolerances of a REACH. */
-static int cuts_for(const certreg_estimator *e, const cr_inquiry *inquiry)
+static int cuts_for(const cr_inquiry *inquiry)
 {
     const certreg_question *q = &inquiry->question;
-    const size_t pilot = inquiry->samples >= inquiry->main_first ? inquiry->main_first : 0;
-    if (!is_line_of_circle(e, q) || pilot < choosy_pilot) return 1;
     const uint32_t both = CERTREG_MEAN | CERTREG_VARIANCE, family = cr_inquiry_family(q);
     const int moments = !family || (family & both) == both;
-    return moments && pilot >= knowing_pilot && q->interval != CERTREG_INTERVAL_ANYTIME && !(q->wanted > 0) && q->promise != CERTREG_PROMISE_REACH ? CUTS : ARCS;
+    return moments && inquiry->main_first >= knowing_pilot && q->interval != CERTREG_INTERVAL_ANYTIME && !(q->wanted > 0) &&
+                   q->promise != CERTREG_PROMISE_REACH
+               ? CUTS
+               : ARCS;
+}
+
+/* For a forecast before the pilot is complete: the arc that asks for the smallest share of the outputs. What it cannot prove, no choice
+ * of the pilot will. (Wanted radii have no sines.) */
+static const struct cut *least_demanding(const certreg_estimator *e, const certreg_question *q)
+{
+    const cr_score score = {.tolerance = q->tolerance, .period = cr_inquiry_period(e, q)};
+    const struct cut *least = cuts;
+    for (int i = 1; i < ARCS; i++)
+        if (guard_of(score, cuts + i).needed < guard_of(score, least).needed) least = cuts + i;
+    return least;
+}
+
+static const struct cut *best_for_pilot(const certreg_estimator *e, cr_inquiry *inquiry)
+{
+    const struct cut *best = cuts;
+    const int count = cuts_for(inquiry);
+    double greatest = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        set_conditions_for(e, inquiry, cuts + i);
+        const double radius = pilot_radius(e, inquiry);
+        if (radius > greatest) greatest = radius, best = cuts + i;
+    }
+    return best;
 }
 
 static void set_conditions(const certreg_estimator *e, cr_inquiry *inquiry)
 {
-    const int count = cuts_for(e, inquiry);
-    double greatest = -INFINITY;
-    int best = 0;
-    for (int i = 0; count > 1 && i < count; i++) {
-        set_conditions_for(e, inquiry, cuts + i);
-        const double radius = pilot_radius(e, inquiry);
-        if (radius > greatest) greatest = radius, best = i;
-    }
-    set_conditions_for(e, inquiry, cuts + best);
+    const struct cut *cut = &without_pilot;
+    if (is_line_of_circle(e, &inquiry->question) && inquiry->main_first >= choosy_pilot)
+        cut = inquiry->samples < inquiry->main_first ? least_demanding(e, &inquiry->question) : best_for_pilot(e, inquiry);
+    set_conditions_for(e, inquiry, cut);
 }
 
 /* The same question at another tolerance: all the rest, the prediction too, stays. */
