@@ -21,7 +21,7 @@ typedef struct law {
 
 static const law laws[] = {{CERTREG_SCORE_MEDIAN, 1, 2, .05}, {CERTREG_SCORE_MEDIAN, 1, 4, .001}, {CERTREG_SCORE_HUBER, 1, 2.3, .05},
                            {CERTREG_SCORE_HUBER, 3, 2.3, .05}, {CERTREG_SCORE_HUBER, 1, 20, .05}, {CERTREG_SCORE_HUBER, 1, 80, .05},
-                           {CERTREG_SCORE_MEDIAN, 1, 80, .05}};
+                           {CERTREG_SCORE_MEDIAN, 1, 80, .05},  {CERTREG_SCORE_HUBER, 1, 66, .05},  {CERTREG_SCORE_MEDIAN, 1, 66, .05}};
 
 typedef struct step {
     double cut;
