@@ -26,12 +26,12 @@ static void lay_out(cr_arena *arena, const certreg_estimator *e, cr_device_room 
     at->y = cr_arena_take(arena, cr_arena_times(batch, e->columns), sizeof(float));
     if (e->plan.facts & CERTREG_SECOND_ORDER) lay_out_second(arena, e, &at->second);
     if (!cr_estimator_has_gradient(e)) return;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, e->tile), sizeof(float));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, e->plan.capacity), sizeof(float));
     at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
     at->gram = cr_arena_take(arena, cr_arena_times(e->plan.blocks, e->plan.blocks), sizeof(double));
     at->direction = cr_arena_take(arena, d, sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_arena_times(2, e->tile + 1), sizeof(double));
-    at->dots = at->lengths ? at->lengths + 2 : NULL;
+    at->lengths = cr_arena_take(arena, cr_estimator_replayed(e->plan.capacity), sizeof(double));
+    at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
 }
 
 certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
@@ -46,12 +46,12 @@ certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status 
 /* Indices of the active ones, a few at a time. */
 static certreg_status store_features(certreg_estimator *e)
 {
-    int32_t at[CR_TILE];
+    int32_t at[512];
     size_t filled = 0, stored = 0;
     certreg_status status = CERTREG_OK;
     for (size_t j = 0; j < e->model.inputs && !status; j++) {
         if (e->at.mask[j] > 0) at[filled++] = (int32_t)j;
-        if (filled < CR_TILE && j + 1 < e->model.inputs) continue;
+        if (filled < sizeof at / sizeof *at && j + 1 < e->model.inputs) continue;
         status = e->backend->ops->store(e->backend, e->device.second.features + stored, at, filled * sizeof *at);
         if (!status) status = e->backend->ops->wait(e->backend); /* for `at` */
         stored += filled, filled = 0;
@@ -147,12 +147,14 @@ certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks;
+    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks, stride = e->plan.capacity;
     certreg_status status = CERTREG_OK;
     cr_sums_weights(e, s, s->first, count);
     for (size_t f = 0; f < s->functions && !status; f++)
-        status = ops->store(e->backend, e->device.weights + f * e->tile, e->at.weights + f * e->tile, count * sizeof(float));
-    if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, e->tile, e->device.mask, e->device.sums);
+        status = ops->store(e->backend, e->device.weights + f * stride, e->at.weights + f * stride, count * sizeof(float));
+    if (!status)
+        status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, stride,
+                                 e->device.mask, e->device.sums);
     return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 

@@ -143,6 +143,27 @@ START_TEST(directions_have_the_bits_of_the_cpu)
 }
 END_TEST
 
+START_TEST(walks_have_the_bits_of_the_cpu)
+{
+    enum { LENGTHS = 2 * (BLOCKS + 1) };
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count, results = LENGTHS + 2 * n;
+    const cr_noise noise = noise_of(_i);
+    float *weights = made_up_numbers(n, 3), *mask = made_up_mask(d);
+    double *want = malloc(results * sizeof *want), *room = malloc(2 * BLOCKS * d * sizeof *room);
+    certreg_backend *cpu = cr_backend_default();
+    float *weights_there = over(weights, n * sizeof *weights), *mask_there = over(mask, d * sizeof *mask);
+    double *there = over(NULL, results * sizeof *there), *room_there = over(NULL, 2 * BLOCKS * d * sizeof *room);
+    ck_assert_int_eq(cpu->ops->walk(cpu, &noise, shapes[_i].first, n, BLOCKS, weights, mask, room, want, want + LENGTHS, want + LENGTHS + n),
+                     CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->walk(gpu, &noise, shapes[_i].first, n, BLOCKS, weights_there, mask_there, room_there, there, there + LENGTHS,
+                                    there + LENGTHS + n),
+                     CERTREG_OK);
+    expect(there, want, results * sizeof *want);
+    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there), gpu->ops->free(gpu, room_there);
+    free(weights), free(mask), free(want), free(room);
+}
+END_TEST
+
 static void check_gram(const double *gram, const double *sums, size_t pitch, size_t d)
 {
     for (size_t p = 0; p < BLOCKS; p++)
@@ -323,6 +344,7 @@ void contract_add_tests(TCase *to, certreg_backend *backend)
     tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, directions_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, walks_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, SHAPES);
     tcase_add_loop_test(to, products_of_pairs_are_summed, 0, 2);
     tcase_add_test(to, weighted_squares_add_up_to_a_matrix_and_give_forms);

@@ -191,6 +191,24 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
     return leave(me, status);
 }
 
+/* Sums and direction at the border that was reached last, in the room. */
+static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks, const float *weights,
+                              const float *mask, double *room, double *lengths, double *dots, double *norms)
+{
+    cuda *me = of(backend);
+    float *direction = (float *)(void *)(room + noise->inputs);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaMemsetAsync(room, 0, noise->inputs * sizeof *room, me->stream));
+    for (size_t b = 0, from = 0; b <= blocks && !status; b++) {
+        const size_t to = b < blocks ? cr_walk_border(count, blocks, b + 1) : from, n = to - from;
+        status = of_runtime(me, cr_cuda_aim(me->stream, room, mask, noise->inputs, direction, lengths + 2 * b));
+        if (!status) status = of_runtime(me, cr_cuda_project(me->stream, noise, first + from, n, direction, mask, dots + from, norms + from));
+        if (!status && n) status = of_runtime(me, cr_cuda_block_sums(me->stream, noise, first + from, n, 1, 1, weights + from, 0, NULL, 1, room));
+        from = to;
+    }
+    return leave(me, status);
+}
+
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram)
 {
     cuda *me = of(backend);
@@ -283,6 +301,7 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .replay = op_replay,
                                           .project = op_project,
                                           .aim = op_aim,
+                                          .walk = op_walk,
                                           .alloc = op_alloc,
                                           .free = op_free,
                                           .store = op_store,
