@@ -77,7 +77,7 @@ typedef struct cr_backend_ops {
      * of all blocks one after the other, functions `stride` apart. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,
                                  const float *weights, size_t stride, const float *mask, double *sums);
-    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone */
+    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
     /* ---- for the second order: tiles of noise of the active features, whose indices `features` has */
     /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */

@@ -167,6 +167,8 @@ END_TEST
 static void check_gram(const double *gram, const double *sums, size_t pitch, size_t d)
 {
     for (size_t p = 0; p < BLOCKS; p++)
+        for (size_t q = 0; q < p; q++) ck_assert_double_eq(gram[p * BLOCKS + q], 0);
+    for (size_t p = 0; p < BLOCKS; p++)
         for (size_t q = p; q < BLOCKS; q++) {
             double sum = 0, size = 0;
             for (size_t j = 0; j < d; j++) {

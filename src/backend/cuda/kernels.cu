@@ -118,6 +118,8 @@ __global__ void __launch_bounds__(lanes *deep *high)
     if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
 }
 
+constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
+
 /* One block of threads, of which the first are the partial sums; all of them divide. */
 __global__ void __launch_bounds__(aim_threads)
     aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *direction, double *__restrict__ lengths)
@@ -137,10 +139,9 @@ __global__ void __launch_bounds__(aim_threads)
 
 } // namespace
 
-int cr_cuda_has_kernels(void)
+int cr_cuda_load_kernels(void)
 {
-    cudaFuncAttributes any;
-    return static_cast<int>(cudaFuncGetAttributes(&any, draw_kernel<true>));
+    return cr_load(draw_kernel<true>, draw_kernel<false>, block_sums_kernel, project_narrow, project_wide, aim_kernel);
 }
 
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
@@ -174,7 +175,7 @@ int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t 
     const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
     if (count == 0) return 0;
     if (count / high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, wide ? project_kernel<32, 2> : project_kernel<4, 16>, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
+    return cr_launch(stream, wide ? project_wide : project_narrow, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
                      direction, mask, dots, norms);
 }
 

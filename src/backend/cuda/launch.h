@@ -25,6 +25,15 @@ template <unsigned threads> static __device__ double cr_sum_of_block(double mine
     return sum;
 }
 
+/* Asking for attributes loads. */
+template <typename... kernels> int cr_load(kernels... each)
+{
+    cudaFuncAttributes any;
+    int code = 0;
+    ((code = code ? code : static_cast<int>(cudaFuncGetAttributes(&any, each))), ...);
+    return code;
+}
+
 template <typename... parameters, typename... arguments>
 int cr_launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block, arguments... given)
 {

@@ -58,10 +58,9 @@ __global__ void __launch_bounds__(threads) pairs_kernel(const cr_tile a, const c
 
 } // namespace
 
-int cr_cuda_has_second_kernels(void)
+int cr_cuda_load_second_kernels(void)
 {
-    cudaFuncAttributes any;
-    return static_cast<int>(cudaFuncGetAttributes(&any, pairs_kernel));
+    return cr_load(tile_kernel, scale_kernel, row_dots_kernel, pairs_kernel);
 }
 
 int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows)
