@@ -111,6 +111,7 @@ if [ -z "$SANITIZED" ]; then
         start "example cuda/network" on_device examples/cuda/network "^within"
         start check_gpu on_device check_gpu "^100%: "
     fi
+    start "gpu bundle" bash tests/bundle.sh .gpu
     start rooms bash tests/rooms.sh
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
