@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { WALK_BLOCKS = 7, WALK_LENGTHS = 2 * (WALK_BLOCKS + 1) };
 enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 
 typedef struct shape {
@@ -82,6 +83,7 @@ static certreg_backend *backend_of(int setup)
 typedef struct results { /* of every op for one shape, from made-up numbers */
     float *x;                   /* one float more than draw may write */
     double *sums[2], *projects; /* of one and of two functions; dots, then norms; one double more each */
+    double *walk;               /* lengths, dots, norms; one more */
     size_t n, count;
 } results;
 
@@ -109,13 +111,17 @@ static results run(certreg_backend *backend, const shape *s)
     }
     ck_assert_int_eq(
         backend->ops->project(backend, &noise, s->first, s->count, direction, mask, r.projects, r.projects + s->count), CERTREG_OK);
-    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask);
+    r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
+    double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
+    ck_assert_int_eq(
+        backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights, mask, room, r.walk, dots, dots + s->count), CERTREG_OK);
+    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask), free(room);
     return r;
 }
 
 static void release(results *r)
 {
-    free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects);
+    free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects), free(r->walk);
 }
 
 static void same_doubles(const char *what, int setup, const double *ours, const double *theirs, size_t n)
@@ -134,6 +140,7 @@ static void same(int setup, const results *ours, const results *theirs)
     same_doubles("replay of one", setup, ours->sums[0], theirs->sums[0], 2 * ours->n + 1);
     same_doubles("replay of two", setup, ours->sums[1], theirs->sums[1], 2 * ours->n + 1);
     same_doubles("project", setup, ours->projects, theirs->projects, 2 * ours->count + 1);
+    same_doubles("walk", setup, ours->walk, theirs->walk, WALK_LENGTHS + 2 * ours->count + 1);
 }
 
 START_TEST(every_path_and_thread_count_gives_the_bits_of_the_specification)
@@ -305,6 +312,8 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm), CERTREG_INVALID); /* blocks */
+    ck_assert_int_eq(backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm), CERTREG_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 END_TEST

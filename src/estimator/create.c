@@ -20,17 +20,14 @@ static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t co
     at->y = device ? NULL : at->y_host;
 }
 
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, const certreg_backend *backend, cr_buffers *at)
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
 {
-    const size_t tile = cr_estimator_tile(backend, plan->capacity);
-    const int device = cr_backend_is_device(backend);
     at->sums = device ? NULL : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, tile), sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_arena_times(2, tile + 1), sizeof(double));
-    at->dots = at->lengths ? at->lengths + 2 : NULL;
-    at->norms = at->lengths ? at->dots + tile : NULL;
+    at->weights = cr_arena_take(arena, cr_arena_times(2, plan->capacity), sizeof(float));
+    at->lengths = cr_arena_take(arena, cr_estimator_replayed(plan->capacity), sizeof(double));
+    at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
     at->direction = device ? NULL : cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
@@ -65,7 +62,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
     at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, backend, at);
+    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
 }
 
@@ -188,8 +185,7 @@ certreg_status certreg_estimator_device_size(certreg_backend *backend, const cer
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
     if (status || !cr_backend_is_device(r.backend)) return status;
-    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active,
-                                    .tile = cr_estimator_tile(r.backend, r.plan.capacity)};
+    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active};
     const size_t needed = cr_device_bytes(&like);
     if (needed == SIZE_MAX) return CERTREG_NO_MEMORY;
     *bytes = needed;
@@ -236,7 +232,6 @@ static certreg_estimator *build(void *memory, const request *r)
     e->plan = r->plan;
     e->columns = r->columns;
     e->active = r->active;
-    e->tile = cr_estimator_tile(r->backend, r->plan.capacity);
     e->owns_memory = !r->plan.memory;
     e->process = (int64_t)getpid();
     lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);

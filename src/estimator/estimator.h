@@ -7,7 +7,7 @@
 #include "estimator/looks.h"
 #include <stdatomic.h>
 
-#define CR_TILE 512u /* of a replay on the CPU; a multiple of CR_REPLAY_CHUNK */
+#define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
 
 #define CR_SECOND_EIGEN_ROOM 36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the values */
 
@@ -42,9 +42,9 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
     double *sums;              /* 2 functions * blocks * inputs; a device has its own */
     double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
-    float *weights;            /* 2 * tile */
-    double *lengths;           /* 2; behind them, in one piece: */
-    double *dots, *norms;      /* tile each */
+    float *weights;            /* 2 functions * capacity */
+    double *lengths;           /* two for each border of a walk; behind them, in one piece: */
+    double *dots, *norms;      /* of the samples replayed last: as many each; room for capacity */
     float *direction;          /* inputs; a device has its own */
     double *paths;             /* CR_CLOSED_ROOM */
     cr_second_room second;
@@ -56,10 +56,10 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     float *next;               /* the batch after it, drawn while the model runs; x and next take turns */
     uint64_t next_first;       /* its first sample; valid if has_next */
     int has_next;
-    float *weights;            /* 2 * tile */
+    float *weights;            /* 2 functions * capacity */
     double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
     float *direction;          /* as in `at`: */
-    double *lengths, *dots;    /* 2; behind them 2 * tile for dots and norms */
+    double *lengths, *dots;    /* dots and norms */
     cr_second_device second;
 } cr_device_room;
 
@@ -73,7 +73,6 @@ struct certreg_estimator {
     void *device_memory;       /* all of it */
     size_t columns;            /* of y: pairs take two */
     size_t active;             /* inputs with positive scale: the dimension of the noise */
-    size_t tile;               /* samples whose weights are held at once during a replay: cr_estimator_tile */
     cr_noise noise;
     double sigma;
     double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
@@ -101,10 +100,10 @@ static inline int cr_estimator_on_device(const certreg_estimator *e)
     return cr_backend_is_device(e->backend);
 }
 
-/* A device takes everything at once. */
-static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t capacity)
+/* Lengths, dots and norms lie in one piece, so that one transfer brings them from a device. */
+static inline size_t cr_estimator_replayed(size_t samples)
 {
-    return cr_backend_is_device(backend) && capacity > CR_TILE ? capacity : CR_TILE;
+    return 2 * (CR_WALK_BLOCKS + 1) + 2 * samples;
 }
 
 /* ---- device.c */

@@ -25,21 +25,8 @@ void cr_sums_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, s
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
-            e->at.weights[f * e->tile + i] =
+            e->at.weights[f * e->plan.capacity + i] =
                 (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
-}
-
-/* One block on the CPU. */
-static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t length, double *sums)
-{
-    for (size_t done = 0; done < length; done += e->tile) {
-        const size_t count = cr_replay_tile(e, done, length);
-        cr_sums_weights(e, s, first + done, count);
-        const certreg_status status =
-            e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, e->tile, sums);
-        if (status) return cr_estimator_backend_failed(e, status, "replay the noise");
-    }
-    return CERTREG_OK;
 }
 
 certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
@@ -51,11 +38,12 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
     for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
     if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
-    for (size_t b = 0; b < e->plan.blocks; b++) {
-        const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
-        if (status) return status;
-    }
-    return CERTREG_OK;
+    cr_sums_weights(e, s, s->first, e->plan.blocks * length);
+    certreg_status status = CERTREG_OK;
+    for (size_t b = 0; b < e->plan.blocks && !status; b++)
+        status = e->backend->ops->replay(e->backend, &e->noise, s->first + b * length, length, s->functions, e->at.weights + b * length,
+                                         e->plan.capacity, e->at.sums + b * s->functions * d);
+    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
@@ -74,17 +62,12 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     whole.unit[0] = unit_of(e, &whole, 0);
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);
-    for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = cr_replay_tile(e, done, count);
-        cr_sums_weights(e, &whole, first + done, n);
-        status = cr_replay_add(e, first + done, n);
-    }
+    cr_sums_weights(e, &whole, first, count);
+    if (!status) status = cr_replay_add(e, first, count);
     if (!status) status = cr_replay_aim(e);
-    for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = cr_replay_tile(e, done, count);
-        status = cr_replay_project(e, first + done, n);
-        if (!status && !done) cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
-        if (!status) cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
-    }
-    return status;
+    if (!status) status = cr_replay_project(e, first, count);
+    if (status) return status;
+    cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
+    cr_paper_add(paper, e->at.record + first * e->model.outputs + output, e->model.outputs, count, e->at.dots, e->at.norms);
+    return CERTREG_OK;
 }
