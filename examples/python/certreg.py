@@ -25,7 +25,7 @@ COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or i
 
 # ---- names of numbers ------------------------------------------------------------------------------------------------------------
 Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED NOT_FINITE OUT_OF_RANGE INFEASIBLE NUMERICAL "
-                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE", start=0)
+                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE BUSY", start=0)
 Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
 Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
 Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
@@ -122,7 +122,7 @@ def _load():
             ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
             ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
             ("estimator_export", _i32, _ptr, _ptr, ref(_size)), ("estimator_import", _i32, _ptr, C.c_char_p, _size),
-            ("estimator_set_deadline", None, _ptr, _f64), ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
+            ("estimator_set_deadline", _i32, _ptr, _f64), ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
             ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
             ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
             ("solver_shift", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Shift)),
@@ -603,7 +603,7 @@ class Estimator(_Handle):
 
     def deadline(self, seconds):
         """From now on, for sampling; 0: none."""
-        _lib.certreg_estimator_set_deadline(self._open(self._handle), seconds)
+        self._check(_lib.certreg_estimator_set_deadline(self._open(self._handle), seconds))
 
     def cancel(self):
         """Stops the running or next call after its batch. From any thread."""

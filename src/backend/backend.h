@@ -1,11 +1,12 @@
 /* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
+#include "base/busy.h"
 #include "certreg/certreg.h"
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 4u
+#define CR_BACKEND_API 5u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -83,6 +84,7 @@ typedef struct cr_backend_ops {
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
+    cr_busy busy; /* of one with memory of its own: its stream serves one call of an estimator at a time */
 };
 
 /* Whether batches live in memory that the host cannot touch. */

@@ -58,6 +58,7 @@ certreg_status cr_module_load(const char *path, int32_t device, void *stream, ce
     memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a function's */
     if (!open) return cr_fail(why, CERTREG_NO_BACKEND, "%.120s is no module of this library: it lacks %s", path ? path : beside, CR_MODULE_SYMBOL);
     certreg_status status = open(CR_BACKEND_API, device, stream, why, out);
+    if (!status && *out && (*out)->ops->api_version == CR_BACKEND_API) cr_busy_init(&(*out)->busy);
     if (status || (*out && (*out)->ops->api_version == CR_BACKEND_API)) return status;
     *out = NULL;
     return cr_fail(why, CERTREG_VERSION, "%.120s was made for another version of this library", path ? path : beside);
