@@ -70,8 +70,10 @@ printf '__attribute__((constructor)) static void run(void) { __builtin_puts("a s
 cat >opens.c <<'END'
 #include <certreg/certreg.h>
 #include <stdio.h>
-int main(void)
+#include <unistd.h>
+int main(int argc, char **argv)
 {
+    if (argc > 1 && chdir(argv[1])) return 9;
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *backend = NULL;
     printf("%d %s\n", (int)certreg_backend_open_cuda(0, NULL, NULL, &why, &backend), why.text);
@@ -88,6 +90,15 @@ inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
 tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
+called_otherwise() { (exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens") | grep -F "$tmp/bin/certreg/"; }
+tell 'nor where the name says that it was called with' called_otherwise
+# The library loaded by a relative path, and the working directory another one when it looks for the module.
+mkdir -p alone/lib away/lib/certreg
+cp elsewhere/certreg/libcertreg_cuda.so away/lib/certreg/
+cp "$prefix"/lib/libcertreg.so.0 alone/lib/
+loaded_relatively() { (cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" ../away) | grep -F "$tmp/alone/lib/certreg/"; }
+tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
+tell 'it looks for the module beside the library it has' loaded_relatively
 
 # ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
 mkdir readme
