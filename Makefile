@@ -51,7 +51,7 @@ CHECK_CFLAGS = $(shell pkg-config --cflags check)
 module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu)
 
-.PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
+.PHONY: all deps check check-fast check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -158,6 +158,11 @@ $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/t
 
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
+# Without the simulations (cover_, prop_), what takes ten seconds, the examples, and installing.
+slow := $(wildcard tests/cover_*.c tests/prop_*.c) $(patsubst %,tests/%.c,api_device unit_backend unit_normal4 unit_second_device)
+fast := $(patsubst tests/%.c,$(OBJ)/tests/%,$(filter-out $(slow),$(tests)))
+check-fast: $(OBJ)/libcertreg.so $(fast) ## Build and run the tests that take seconds: in less than a minute, most of what can break
+	@MODE=fast OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(fast)
 # With a toolkit these build everywhere; without a device they end with a message.
 cuda_link = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart -lstdc++
 $(OBJ)/tests/gpu/check_gpu.o: ISA = -Itests -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
@@ -181,10 +186,10 @@ check-sanitize: ## The tests again under ASan and UBSan, then the public-interfa
 	@$(MAKE) --no-print-directory check-valgrind
 .PHONY: sanitized
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 OBJ=$(OBJ) SANITIZED=1 bash tests/run.sh $^
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 OBJ=$(OBJ) MODE=programs bash tests/run.sh $^
 # Without the emulated device, whose fibers take valgrind more than ten minutes, and without thousands of hostile files; AddressSanitizer has them.
 check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(filter-out %/api_device %/fault_models,$(programs)))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 OBJ=$(OBJ) SANITIZED=1 WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 OBJ=$(OBJ) MODE=programs WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
 
 # ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so

@@ -29,7 +29,7 @@ static void set_environment(int which)
 #if defined(__x86_64__)
     if (which == FLUSHED) _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands become zero */
 #endif
-    if (which >= UPWARD) fesetround(rounding[which]);
+    if (which >= UPWARD && which < ENVIRONMENTS) fesetround(rounding[which]);
 }
 
 typedef struct environment {

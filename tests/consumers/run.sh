@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# consumers/run.sh: the library as others use it. The header under several compilers and standards; make install into an empty
+# consumers/run.sh [headers]: the library as others use it, or the header alone. The header under several compilers and standards; make install into an empty
 # folder, programs built against it through pkg-config, the first program of README.md with its compile line; make uninstall.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
@@ -36,6 +36,8 @@ for standard in c99 c11 c2x; do header "$CC" "$standard" header.c; done
 header clang c11 header.c
 for standard in c++11 c++20; do header g++ "$standard" header.cpp; done
 header clang++ c++11 header.cpp
+
+[ "${1:-}" != headers ] || exit "$bad"
 
 # ---- installed -------------------------------------------------------------------------------------------------------------------
 prefix=$tmp/usr
