@@ -159,9 +159,10 @@ $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/t
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
 # Without the simulations (cover_, prop_), what takes ten seconds, the examples, and installing.
-slow := $(wildcard tests/cover_*.c tests/prop_*.c) $(patsubst %,tests/%.c,api_device unit_backend unit_normal4 unit_second_device)
+slow := $(wildcard tests/cover_*.c tests/prop_*.c) \
+    $(patsubst %,tests/%.c,api_device unit_backend unit_normal4 unit_second_device)
 fast := $(patsubst tests/%.c,$(OBJ)/tests/%,$(filter-out $(slow),$(tests)))
-check-fast: $(OBJ)/libcertreg.so $(fast) ## Build and run the tests that take seconds: in less than a minute, most of what can break
+check-fast: $(OBJ)/libcertreg.so $(fast) ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(fast)
 # With a toolkit these build everywhere; without a device they end with a message.
 cuda_link = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcudart -lstdc++
@@ -186,10 +187,11 @@ check-sanitize: ## The tests again under ASan and UBSan, then the public-interfa
 	@$(MAKE) --no-print-directory check-valgrind
 .PHONY: sanitized
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 OBJ=$(OBJ) MODE=programs bash tests/run.sh $^
-# Without the emulated device, whose fibers take valgrind more than ten minutes, and without thousands of hostile files; AddressSanitizer has them.
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs OBJ=$(OBJ) bash tests/run.sh $^
+# Without the emulated device, whose fibers take valgrind more than ten minutes, and without thousands
+# of hostile files; AddressSanitizer has them.
 check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(filter-out %/api_device %/fault_models,$(programs)))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 OBJ=$(OBJ) MODE=programs WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs OBJ=$(OBJ) WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
 
 # ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so

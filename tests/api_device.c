@@ -475,7 +475,8 @@ START_TEST(every_call_that_fails_is_a_status)
 }
 END_TEST
 
-/* The stream, the numbers of errors and the noise that is drawn ahead are one estimator's at a time. */
+/* The stream, the numbers of errors and the noise that is drawn ahead are one estimator's at a
+ * time. */
 typedef struct pair {
     surface s;
     certreg_backend *backend;
@@ -540,8 +541,11 @@ START_TEST(a_forked_child_leaves_the_device_alone)
         const certreg_plan plan = plan_of(SAMPLES);
         certreg_error why = {.struct_size = sizeof why};
         certreg_estimator *made = NULL;
-        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE && strstr(certreg_estimator_error(e)->text, "fork");
-        good = good && certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_WRONG_STATE && strstr(why.text, "fork");
+        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE &&
+                   strstr(certreg_estimator_error(e)->text, "fork");
+        good = good &&
+               certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_WRONG_STATE &&
+               strstr(why.text, "fork");
         certreg_estimator_destroy(e);
         certreg_backend_close(backend);
         _exit(good && emulated()->calls == calls ? 0 : 1);

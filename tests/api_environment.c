@@ -1,5 +1,5 @@
-/* The floating-point environment is the caller's affair: certified numbers are the same bits whatever it is, it is the same after every call
- * as before, and callbacks see it. */
+/* The floating-point environment is the caller's affair: certified numbers are the same bits
+ * whatever it is, it is the same after every call as before, and callbacks see it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* feenableexcept */
 #endif
@@ -9,9 +9,10 @@
 #include <xmmintrin.h>
 #endif
 
-/* ---- environments ---------------------------------------------------------------------------------------------------------------- */
+/* ---- environments ------------------------- */
 enum { TRAPS, FLUSHED, UPWARD, DOWNWARD, TOWARDZERO, ENVIRONMENTS };
-static const int rounding[ENVIRONMENTS] = {[UPWARD] = FE_UPWARD, [DOWNWARD] = FE_DOWNWARD, [TOWARDZERO] = FE_TOWARDZERO};
+static const int rounding[ENVIRONMENTS] = {
+    [UPWARD] = FE_UPWARD, [DOWNWARD] = FE_DOWNWARD, [TOWARDZERO] = FE_TOWARDZERO};
 
 static unsigned control(void)
 {
@@ -27,7 +28,8 @@ static void set_environment(int which)
     fesetenv(FE_DFL_ENV);
     if (which == TRAPS) feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
 #if defined(__x86_64__)
-    if (which == FLUSHED) _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands become zero */
+    if (which == FLUSHED)
+        _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands become zero */
 #endif
     if (which >= UPWARD && which < ENVIRONMENTS) fesetround(rounding[which]);
 }
@@ -48,12 +50,14 @@ static size_t callbacks;
 static void check_environment(const char *what)
 {
     const environment is = now();
-    ck_assert_msg(is.rounding == wanted.rounding && is.traps == wanted.traps && is.flags == wanted.flags && is.control == wanted.control,
-                  "%s: rounding %d (%d), traps %d (%d), flags %d (%d), control %x (%x)", what, is.rounding, wanted.rounding, is.traps,
-                  wanted.traps, is.flags, wanted.flags, is.control, wanted.control);
+    ck_assert_msg(is.rounding == wanted.rounding && is.traps == wanted.traps &&
+                      is.flags == wanted.flags && is.control == wanted.control,
+                  "%s: rounding %d (%d), traps %d (%d), flags %d (%d), control %x (%x)", what,
+                  is.rounding, wanted.rounding, is.traps, wanted.traps, is.flags, wanted.flags,
+                  is.control, wanted.control);
 }
 
-/* ---- everything the library computes, as bytes ------------------------------------------------------------------------------------- */
+/* ---- everything the library computes, as bytes ------------------------- */
 static unsigned char bytes[1 << 16];
 static size_t used;
 
@@ -70,11 +74,11 @@ static void keep_certificates(certreg_certificate *c, size_t count)
     keep(c, count * sizeof *c);
 }
 
-#define CALL(call)                                                                        \
-    do {                                                                                  \
-        const certreg_status got = (call);                                                \
-        check_environment(#call);                                                         \
-        ck_assert_msg(got == CERTREG_OK, "%s: %s", #call, certreg_status_text(got));       \
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        const certreg_status got = (call);                                                         \
+        check_environment(#call);                                                                  \
+        ck_assert_msg(got == CERTREG_OK, "%s: %s", #call, certreg_status_text(got));               \
     } while (0)
 
 enum { INPUTS = 160, ROWS = 256, SAMPLES = 1024 };
@@ -106,8 +110,18 @@ static void solve_all(void)
     certreg_bisection *b = NULL;
     CALL(certreg_solver_create(NULL, 0, &s));
     CALL(certreg_bisection_create(s, NULL, 0, &b));
-    certreg_bounds u = {.struct_size = sizeof u, .sigma = 0.5, .mean_lo = 0.3, .mean_hi = 0.32, .variance_hi = 0.4, .gradient_lo = 0.2, .gradient_hi = 0.3,
-                        .range_lo = -2, .range_hi = 3, .second_order_hi = 0.25, .moment_centre = 0.25, .moment_hi = 0.4};
+    certreg_bounds u = {.struct_size = sizeof u,
+                        .sigma = 0.5,
+                        .mean_lo = 0.3,
+                        .mean_hi = 0.32,
+                        .variance_hi = 0.4,
+                        .gradient_lo = 0.2,
+                        .gradient_hi = 0.3,
+                        .range_lo = -2,
+                        .range_hi = 3,
+                        .second_order_hi = 0.25,
+                        .moment_centre = 0.25,
+                        .moment_hi = 0.4};
     for (uint32_t facts = 1; facts < 64; facts++) {
         certreg_shift shift = {.struct_size = sizeof shift};
         certreg_radius within = {.struct_size = sizeof within}, above = within;
@@ -127,7 +141,8 @@ static certreg_question question(int score, int interval)
     certreg_question q = kit_question(0.7);
     q.score = score, q.interval = interval;
     q.huber_width = score == CERTREG_SCORE_HUBER ? 0.3 : 0;
-    q.promise = interval == CERTREG_INTERVAL_PAPER ? CERTREG_PROMISE_TRUE_MEAN : CERTREG_PROMISE_PREDICTION;
+    q.promise =
+        interval == CERTREG_INTERVAL_PAPER ? CERTREG_PROMISE_TRUE_MEAN : CERTREG_PROMISE_PREDICTION;
     q.family = interval == CERTREG_INTERVAL_PAPER ? CERTREG_FAMILY_CG : 0;
     return q;
 }
@@ -135,13 +150,17 @@ static certreg_question question(int score, int interval)
 static void certify_all(certreg_estimator *e, const float *z)
 {
     enum { COUNT = 6, LEVELS = 2 };
-    const certreg_question q[COUNT] = {question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE), question(CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE),
-                                       question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC), question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER),
-                                       question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ANYTIME), question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC)};
+    const certreg_question q[COUNT] = {question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE),
+                                       question(CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE),
+                                       question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC),
+                                       question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER),
+                                       question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ANYTIME),
+                                       question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC)};
     certreg_question both[2] = {q[0], q[0]}, wanted_one = q[0];
     both[1].output = 1;
     wanted_one.wanted = 0.1;
-    certreg_certificate c[COUNT] = {kit_certificate()}, each[2] = {kit_certificate()}, joint = kit_certificate(), level[LEVELS] = {kit_certificate()};
+    certreg_certificate c[COUNT] = {kit_certificate()}, each[2] = {kit_certificate()},
+                        joint = kit_certificate(), level[LEVELS] = {kit_certificate()};
     certreg_bounds bounds = {.struct_size = sizeof bounds};
     certreg_forecast forecast = {.struct_size = sizeof forecast};
     double mean_radius[LEVELS];
@@ -156,10 +175,13 @@ static void certify_all(certreg_estimator *e, const float *z)
     CALL(certreg_estimator_export(e, record, &room));
     CALL(certreg_estimator_import(e, record, room));
     CALL(certreg_certify_outputs(e, NULL, SAMPLES, both, 2, each, &joint));
-    CALL(certreg_certify_sigmas(e, NULL, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, q, 1, level));
+    CALL(certreg_certify_sigmas(e, NULL, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, q, 1,
+                                level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
-    keep_certificates(c, COUNT), keep_certificates(each, 2), keep_certificates(&joint, 1), keep_certificates(level, LEVELS);
-    keep(&bounds, sizeof bounds), keep(&forecast, sizeof forecast), keep(record, room), keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
+    keep_certificates(c, COUNT), keep_certificates(each, 2), keep_certificates(&joint, 1),
+        keep_certificates(level, LEVELS);
+    keep(&bounds, sizeof bounds), keep(&forecast, sizeof forecast), keep(record, room),
+        keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
     free(record);
 }
 
@@ -170,9 +192,11 @@ static void run_all(void)
     for (size_t j = 0; j < INPUTS; j++) scale[j] = j % 5 == 4 ? 0 : 1 + (float)(j % 3);
     z[INPUTS - 1] = 1e-40f; /* masked: handed on as it is */
     certreg_model m = kit_model(greatest, NULL, INPUTS, 2);
-    m.batch = ROWS, m.scale = scale, m.lo = (const double[]){-50, -50}, m.hi = (const double[]){50, 50};
+    m.batch = ROWS, m.scale = scale, m.lo = (const double[]){-50, -50},
+    m.hi = (const double[]){50, 50};
     certreg_plan p = kit_plan(SAMPLES);
-    p.facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_SECOND_ORDER;
+    p.facts =
+        CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_SECOND_ORDER;
     p.progress = progress;
     certreg_backend *backend = NULL;
     certreg_estimator *e = NULL;
@@ -180,7 +204,8 @@ static void run_all(void)
     size_t size = 0;
     used = 0;
     wanted = now();
-    CALL(certreg_backend_open_cpu(3, NULL, &backend)); /* whose threads are born into this environment */
+    CALL(certreg_backend_open_cpu(3, NULL,
+                                  &backend)); /* whose threads are born into this environment */
     CALL(certreg_estimator_size(backend, &m, &p, &size));
     CALL(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
@@ -205,7 +230,8 @@ START_TEST(numbers_are_the_same_bits_in_every_environment)
     set_environment(ENVIRONMENTS);
     ck_assert_uint_gt(callbacks, 0);
     ck_assert_uint_eq(used, length);
-    for (size_t i = 0; i < used; i++) ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
+    for (size_t i = 0; i < used; i++)
+        ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
 }
 END_TEST
 
@@ -217,7 +243,11 @@ START_TEST(nonsense_is_refused_in_every_environment)
     certreg_solver *s = NULL;
     certreg_estimator *e = NULL;
     certreg_shift shift = {.struct_size = sizeof shift};
-    const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_MEAN, .sigma = 1, .mean_lo = NAN, .mean_hi = INFINITY};
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .facts = CERTREG_MEAN,
+                              .sigma = 1,
+                              .mean_lo = NAN,
+                              .mean_hi = INFINITY};
     certreg_question q = kit_question(NAN);
     certreg_certificate c = kit_certificate();
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
@@ -247,7 +277,7 @@ START_TEST(nonsense_is_refused_in_every_environment)
 }
 END_TEST
 
-/* ---- what a callback does to its environment --------------------------------------------------------------------------------------- */
+/* ---- what a callback does to its environment ------------------------- */
 static int raises(void *user, const certreg_batch *b)
 {
     (void)user;

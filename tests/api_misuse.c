@@ -1,5 +1,5 @@
-/* Handles used where they must not be: by a second thread, by a callback of theirs, in a forked child. Whoever asks is told at once, gets
- * outputs that claim nothing, and disturbs nobody. */
+/* Handles used where they must not be: by a second thread, by a callback of theirs, in a forked
+ * child. Whoever asks is told at once, gets outputs that claim nothing, and disturbs nobody. */
 #include "api_kit.h"
 #include <pthread.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@ enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
 static const float z[INPUTS] = {0.5f, -1, 2};
 static const double sigmas[2] = {0.25, 0.5};
 
-/* ---- every call on an estimator ---------------------------------------------------------------------------------------------------- */
+/* ---- every call on an estimator ------------------------- */
 typedef struct refusals { /* who asks, and the first thing that was wrong */
     certreg_estimator *e;
     certreg_bisection *b;
@@ -24,33 +24,39 @@ static void expect(refusals *r, const char *name, certreg_status status, int cla
     if (!r->wrong && (status != r->expected || !claims_nothing)) r->wrong = name;
 }
 
-#define EXPECT(r, call, claims_nothing)                        \
-    do {                                                       \
-        const certreg_status status = (call);                  \
-        expect(r, #call, status, claims_nothing);              \
+#define EXPECT(r, call, claims_nothing)                                                            \
+    do {                                                                                           \
+        const certreg_status status = (call);                                                      \
+        expect(r, #call, status, claims_nothing);                                                  \
     } while (0)
 
 static int is_blank(const certreg_certificate *c, certreg_status status)
 {
-    return c->status == status && c->radius == 0 && c->outcome == CERTREG_ABSTAINED && c->reach_lo == -INFINITY && c->reach_hi == INFINITY;
+    return c->status == status && c->radius == 0 && c->outcome == CERTREG_ABSTAINED &&
+           c->reach_lo == -INFINITY && c->reach_hi == INFINITY;
 }
 
 /* Outputs that look like a proof, for a call to overwrite. */
 static certreg_certificate stale(void)
 {
-    return (certreg_certificate){.struct_size = sizeof(certreg_certificate), .outcome = CERTREG_CERTIFIED, .radius = 7};
+    return (certreg_certificate){
+        .struct_size = sizeof(certreg_certificate), .outcome = CERTREG_CERTIFIED, .radius = 7};
 }
 
 static void ask_certificates(refusals *r)
 {
-    const certreg_question q[OUTPUTS] = {kit_question(1), {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
+    const certreg_question q[OUTPUTS] = {kit_question(1),
+                                         {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
     certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, joint = stale();
-    EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c), is_blank(c, r->expected) && is_blank(c + 1, r->expected));
+    EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c),
+           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
     c[0] = c[1] = stale();
     EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &joint),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected) && is_blank(&joint, r->expected));
+           is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
+               is_blank(&joint, r->expected));
     c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c), is_blank(c, r->expected) && is_blank(c + 3, r->expected));
+    EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c),
+           is_blank(c, r->expected) && is_blank(c + 3, r->expected));
 }
 
 static void ask_all(refusals *r)
@@ -68,18 +74,23 @@ static void ask_all(refusals *r)
     EXPECT(r, certreg_estimator_export(r->e, NULL, &size), size == 0);
     EXPECT(r, certreg_estimator_import(r->e, x, 4), 1);
     EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
-    EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds), bounds.facts == 0 && bounds.mean_lo == 0);
-    EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast), forecast.expected_samples == INFINITY);
+    EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
+           bounds.facts == 0 && bounds.mean_lo == 0);
+    EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
+           forecast.expected_samples == INFINITY);
     ask_certificates(r);
 }
 
-static const char *const refused[] = {"begin", "sample", "draw", "record", "export", "import", "set_deadline", "bounds", "forecast"};
-static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size", "error", "size"}; /* or exempt, in the header's words */
+static const char *const refused[] = {"begin",  "sample",       "draw",   "record",  "export",
+                                      "import", "set_deadline", "bounds", "forecast"};
+static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
+                                       "error",  "size"}; /* or exempt, in the header's words */
 
 static int is_listed(const char *name, const char *const *list, int count)
 {
     for (int i = 0; i < count; i++)
-        if (!strncmp(name, list[i], strlen(list[i])) && strlen(list[i]) == strcspn(name, "\n")) return 1;
+        if (!strncmp(name, list[i], strlen(list[i])) && strlen(list[i]) == strcspn(name, "\n"))
+            return 1;
     return 0;
 }
 
@@ -94,7 +105,8 @@ START_TEST(every_function_of_an_estimator_is_asked_here)
         if (strncmp(line, "certreg_estimator_", 18)) continue;
         const char *verb = line + 18;
         const int asked = is_listed(verb, refused, KIT_ROWS(refused));
-        ck_assert_msg(asked != is_listed(verb, no_calls, KIT_ROWS(no_calls)), "%s is neither asked nor exempt", line);
+        ck_assert_msg(asked != is_listed(verb, no_calls, KIT_ROWS(no_calls)),
+                      "%s is neither asked nor exempt", line);
         seen += asked;
     }
     fclose(symbols);
@@ -103,7 +115,7 @@ START_TEST(every_function_of_an_estimator_is_asked_here)
 }
 END_TEST
 
-/* ---- a model that asks, or lets another thread ask ------------------------------------------------------------------------------------ */
+/* ---- a model that asks, or lets another thread ask ------------------------- */
 typedef struct asker {
     refusals r;
     int on_a_thread, by_progress, done;
@@ -222,7 +234,7 @@ START_TEST(a_running_call_keeps_its_error)
 }
 END_TEST
 
-/* ---- the bisection of a running certify ------------------------------------------------------------------------------------------------ */
+/* ---- the bisection of a running certify ------------------------- */
 typedef struct nested {
     certreg_bisection *outer, *own;
     certreg_estimator *other;
@@ -235,7 +247,8 @@ typedef struct nested {
 static int asks_another(void *user, const certreg_batch *b)
 {
     nested *n = user;
-    const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {
+        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
@@ -274,7 +287,7 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
 }
 END_TEST
 
-/* ---- threads that do not know of each other ----------------------------------------------------------------------------------------------- */
+/* ---- threads that do not know of each other ------------------------- */
 enum { THREADS = 3, ROUNDS = 300 };
 typedef struct crowd {
     certreg_estimator *e[THREADS];
@@ -302,7 +315,8 @@ static void *use(void *argument)
 {
     member *m = argument;
     const crowd *c = m->of;
-    const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {
+        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
     const certreg_question q = kit_question(1);
     for (int i = 0; i < ROUNDS; i++) {
         certreg_shift shift = {.struct_size = sizeof shift};
@@ -319,14 +333,16 @@ static void *use(void *argument)
     return NULL;
 }
 
-/* With estimators of their own, or one for all; a backend of several threads serves them side by side. */
+/* With estimators of their own, or one for all; a backend of several threads serves them side by
+ * side. */
 START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
 {
     crowd c = {.shared = _i};
     member m[THREADS];
     int answered = 0;
     certreg_backend *backend = NULL;
-    const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {
+        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
     certreg_shift shift = {.struct_size = sizeof shift};
     certreg_radius r = {.struct_size = sizeof r};
     c.wanted = undisturbed();
@@ -357,7 +373,7 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
 }
 END_TEST
 
-/* ---- forked children --------------------------------------------------------------------------------------------------------------------- */
+/* ---- forked children ------------------------- */
 static int says_fork(const certreg_error *error)
 {
     return error->status == CERTREG_WRONG_STATE && strstr(error->text, "fork");
@@ -366,7 +382,8 @@ static int says_fork(const certreg_error *error)
 /* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
 static int child_finds(asker *a, certreg_solver *s)
 {
-    const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {
+        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
     const certreg_question q = kit_question(1);
     certreg_shift shift = {.struct_size = sizeof shift};
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
@@ -374,14 +391,23 @@ static int child_finds(asker *a, certreg_solver *s)
     a->r.expected = CERTREG_WRONG_STATE;
     ask_all(&a->r);
     if (a->r.wrong || !says_fork(certreg_estimator_error(a->r.e))) return 1;
-    if (certreg_solver_shift(s, &u, 0, 1, &shift) != CERTREG_WRONG_STATE || shift.drop != INFINITY || !says_fork(certreg_solver_error(s))) return 2;
-    if (certreg_bisection_within(a->r.b, &u, 0, 1, &r) != CERTREG_WRONG_STATE || r.radius != 0 || !says_fork(certreg_bisection_error(a->r.b))) return 3;
+    if (certreg_solver_shift(s, &u, 0, 1, &shift) != CERTREG_WRONG_STATE ||
+        shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
+        return 2;
+    if (certreg_bisection_within(a->r.b, &u, 0, 1, &r) != CERTREG_WRONG_STATE || r.radius != 0 ||
+        !says_fork(certreg_bisection_error(a->r.b)))
+        return 3;
     r.radius = 7;
-    if (certreg_bisection_above(a->r.b, &u, NULL, 1, 0, &r) != CERTREG_WRONG_STATE || r.radius != 0) return 4;
+    if (certreg_bisection_above(a->r.b, &u, NULL, 1, 0, &r) != CERTREG_WRONG_STATE || r.radius != 0)
+        return 4;
     certreg_estimator_destroy(a->r.e);
-    certreg_estimator *own = make(NULL, model, NULL); /* with the parent's bisection: refused, and its own estimator says why */
+    certreg_estimator *own =
+        make(NULL, model,
+             NULL); /* with the parent's bisection: refused, and its own estimator says why */
     if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
-    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_WRONG_STATE || !is_blank(&c, CERTREG_WRONG_STATE)) return 6;
+    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_WRONG_STATE ||
+        !is_blank(&c, CERTREG_WRONG_STATE))
+        return 6;
     if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
     certreg_bisection_destroy(a->r.b);
     certreg_solver_destroy(s);
@@ -401,7 +427,9 @@ static int child_of(family *f)
     int status = 0;
     const pid_t child = fork();
     if (child == 0) _exit(child_finds(&f->a, f->s));
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
 }
 
 static int forks(void *user, const certreg_batch *b)

@@ -1,4 +1,5 @@
-/* Model files of others, for the evaluators of the examples: whatever the bytes say, a file is refused with a reason or can be run. */
+/* Model files of others, for the evaluators of the examples: whatever the bytes say, a file is
+ * refused with a reason or can be run. */
 #include "engines/gradient.h"
 #include "engines/plain.h"
 #include "support/suite.h"
@@ -11,7 +12,7 @@
 
 enum { SIDE = 4, INPUTS = SIDE * SIDE, COLUMNS = 2, ROWS = 9 };
 
-/* ---- a model file, written field by field ------------------------------------------------------------------------------------------- */
+/* ---- a model file, written field by field ------------------------- */
 typedef struct message {
     unsigned char bytes[1 << 17];
     size_t size;
@@ -45,7 +46,8 @@ static void words(message *m, unsigned field, const char *text)
     run_of(m, field, text, strlen(text));
 }
 
-static void tensor(message *graph, const char *name, uint64_t type, size_t rank, const uint64_t *sizes, const void *data, size_t bytes)
+static void tensor(message *graph, const char *name, uint64_t type, size_t rank,
+                   const uint64_t *sizes, const void *data, size_t bytes)
 {
     message t = {.size = 0};
     for (size_t i = 0; i < rank; i++) integer(&t, 1, sizes[i]);
@@ -61,7 +63,8 @@ static void attribute(message *node, const char *name, int count, uint64_t value
     run_of(node, 5, a.bytes, a.size);
 }
 
-static message node(const char *operator, const char *from, const char *to, const char *weight, const char *bias)
+static message node(const char *operator, const char * from, const char *to, const char *weight,
+                    const char *bias)
 {
     message n = {.size = 0};
     words(&n, 1, from);
@@ -85,20 +88,27 @@ typedef struct shape { /* of the file; zero: as it should be */
 static message model_of(const shape *s)
 {
     static float data[1 << 14];
-    const uint64_t kernel = s->kernel ? s->kernel : 3, pad = s->pad ? s->pad : 1, stride = s->stride ? s->stride : 1;
-    const uint64_t filters = s->filters ? s->filters : 2, claimed = s->claimed ? s->claimed : filters;
-    const int64_t image[4] = {-1, 1, s->height ? (int64_t)s->height : SIDE, s->width ? (int64_t)s->width : SIDE};
+    const uint64_t kernel = s->kernel ? s->kernel : 3, pad = s->pad ? s->pad : 1,
+                   stride = s->stride ? s->stride : 1;
+    const uint64_t filters = s->filters ? s->filters : 2,
+                   claimed = s->claimed ? s->claimed : filters;
+    const int64_t image[4] = {-1, 1, s->height ? (int64_t)s->height : SIDE,
+                              s->width ? (int64_t)s->width : SIDE};
     message graph = {.size = 0}, model = {.size = 0}, n;
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++) data[i] = 0.01f * (float)(i % 17) - 0.05f;
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        data[i] = 0.01f * (float)(i % 17) - 0.05f;
     tensor(&graph, "s", 7, 1, (const uint64_t[]){4}, image, sizeof image);
-    tensor(&graph, "w", 1, 4, (const uint64_t[]){claimed, 1, kernel, kernel}, data, filters * kernel * kernel * 4);
+    tensor(&graph, "w", 1, 4, (const uint64_t[]){claimed, 1, kernel, kernel}, data,
+           filters * kernel * kernel * 4);
     tensor(&graph, "b", 1, 1, (const uint64_t[]){claimed}, data, filters * 4);
     const uint64_t side = (SIDE + 2 * pad - kernel) / stride + 1, wide = filters * side * side;
-    tensor(&graph, "v", 1, 2, (const uint64_t[]){COLUMNS, wide}, data, COLUMNS * wide * 4 <= sizeof data ? COLUMNS * wide * 4 : 0);
+    tensor(&graph, "v", 1, 2, (const uint64_t[]){COLUMNS, wide}, data,
+           COLUMNS * wide * 4 <= sizeof data ? COLUMNS * wide * 4 : 0);
     tensor(&graph, "c", 1, 1, (const uint64_t[]){COLUMNS}, data, COLUMNS * 4);
     n = node("Reshape", "x", "1", "s", NULL), add(&graph, &n);
     n = node("Conv", "1", "2", "w", "b");
-    attribute(&n, "kernel_shape", 2, kernel), attribute(&n, "pads", 4, pad), attribute(&n, "strides", 2, stride);
+    attribute(&n, "kernel_shape", 2, kernel), attribute(&n, "pads", 4, pad),
+        attribute(&n, "strides", 2, stride);
     add(&graph, &n);
     n = node("Relu", "2", "3", NULL, NULL), add(&graph, &n);
     n = node("Flatten", "3", "4", NULL, NULL), add(&graph, &n);
@@ -107,7 +117,7 @@ static message model_of(const shape *s)
     return model;
 }
 
-/* ---- both evaluators ------------------------------------------------------------------------------------------------------------------- */
+/* ---- both evaluators ------------------------- */
 static char path[64];
 
 static void set_up(void)
@@ -139,7 +149,8 @@ static int is_model(float *y)
     struct engine plain;
     struct gradient *gradient = NULL;
     for (size_t i = 0; i < ROWS * INPUTS; i++) x[i] = (float)(i % 7) - 3;
-    const int refused = engine_open_plain(path, INPUTS, COLUMNS, 1, &plain, why), also = gradient_open(path, INPUTS, COLUMNS, &gradient, too);
+    const int refused = engine_open_plain(path, INPUTS, COLUMNS, 1, &plain, why),
+              also = gradient_open(path, INPUTS, COLUMNS, &gradient, too);
     ck_assert_int_eq(refused, also);
     if (refused) {
         ck_assert_msg(why[0] && too[0] && !strstr(why, "memory"), "%s %s", why, too);
@@ -162,10 +173,14 @@ static int takes(const shape *s)
     return is_model(outputs);
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- shapes ------------------------- */
 START_TEST(models_as_they_should_be_are_run)
 {
-    const shape sound[] = {{0}, {.filters = 3, .stride = 2}, {.kernel = 5, .pad = 4}, {.kernel = 4, .pad = 3, .stride = 5}, {.kernel = 3, .pad = 2, .stride = 64}};
+    const shape sound[] = {{0},
+                           {.filters = 3, .stride = 2},
+                           {.kernel = 5, .pad = 4},
+                           {.kernel = 4, .pad = 3, .stride = 5},
+                           {.kernel = 3, .pad = 2, .stride = 64}};
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
         ck_assert_msg(takes(sound + i), "model %zu", i);
     for (size_t i = 0; i < ROWS * COLUMNS; i++) ck_assert(isfinite(outputs[i]));
@@ -182,7 +197,8 @@ static const struct {
     {"padding beyond any", {.pad = UINT64_MAX}},
     {"a stride beyond any", {.stride = UINT64_MAX - 1}},
     {"a kernel wider than the image", {.kernel = 8, .pad = 1}},
-    {"a kernel that is a negative number", {.kernel = UINT64_MAX, .claimed = 1, .filters = 1, .pad = 1}},
+    {"a kernel that is a negative number",
+     {.kernel = UINT64_MAX, .claimed = 1, .filters = 1, .pad = 1}},
     {"images of another size", {.height = 5}},
     {"images with a negative side", {.height = UINT64_MAX, .width = UINT64_MAX}},
     {"images too large", {.height = 4096, .width = 4096}},
@@ -198,7 +214,7 @@ START_TEST(models_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* ---- damage --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- damage ------------------------- */
 static uint32_t state = 1;
 
 static uint32_t next_random(void)
@@ -219,7 +235,8 @@ END_TEST
 
 START_TEST(every_changed_byte_is_refused_or_run)
 {
-    static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x7f, 0xff};
+    static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10,
+                                            0x20, 0x40, 0x80, 0x7f, 0xff};
     message m = model_of(&(shape){0});
     int run = 0;
     for (size_t i = 0; i < m.size; i++)
@@ -241,12 +258,16 @@ START_TEST(damaged_models_are_refused_or_run)
         message changed = {.size = 0};
         put(&changed, m.bytes, m.size);
         for (uint32_t k = 1 + next_random() % 4; k > 0; k--) {
-            const size_t at = next_random() % changed.size, span = 1 + next_random() % 12, end = at + span < changed.size ? at + span : changed.size;
+            const size_t at = next_random() % changed.size, span = 1 + next_random() % 12,
+                         end = at + span < changed.size ? at + span : changed.size;
             const uint32_t how = next_random() % 4;
             if (how < 2) changed.bytes[at] = (unsigned char)next_random();
-            else if (how == 2 && changed.size > 64) memmove(changed.bytes + at, changed.bytes + end, changed.size - end), changed.size -= end - at;
+            else if (how == 2 && changed.size > 64)
+                memmove(changed.bytes + at, changed.bytes + end, changed.size - end),
+                    changed.size -= end - at;
             else if (changed.size + span < sizeof changed.bytes)
-                memmove(changed.bytes + at + span, changed.bytes + at, changed.size - at), changed.size += span;
+                memmove(changed.bytes + at + span, changed.bytes + at, changed.size - at),
+                    changed.size += span;
         }
         write_file(changed.bytes, changed.size);
         is_model(outputs);
@@ -258,9 +279,11 @@ int main(void)
 {
     Suite *suite = suite_create("model files");
     TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 120);
-    tcase_add_checked_fixture(typical, set_up, tear_down), tcase_add_checked_fixture(bad, set_up, tear_down);
+    tcase_add_checked_fixture(typical, set_up, tear_down),
+        tcase_add_checked_fixture(bad, set_up, tear_down);
     tcase_add_test(typical, models_as_they_should_be_are_run);
-    tcase_add_loop_test(bad, models_that_do_not_fit_are_refused, 0, (int)(sizeof hostile / sizeof *hostile));
+    tcase_add_loop_test(bad, models_that_do_not_fit_are_refused, 0,
+                        (int)(sizeof hostile / sizeof *hostile));
     tcase_add_test(bad, every_cut_of_a_model_is_refused);
     tcase_add_test(bad, every_changed_byte_is_refused_or_run);
     tcase_add_test(bad, damaged_models_are_refused_or_run);

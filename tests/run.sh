@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM...: runs test programs, two at a time; then what MODE names: everything else that make check promises (empty), what of that
-# takes seconds (fast), or nothing (programs).
-# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, MODE, WRAP (a command put before
-# each program). A passing program gets one line, a skipped one its reason, a failing one its whole output. The last line counts; the status
-# is 0 if nothing failed. Programs count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by
-# line; one that ends otherwise counts as failed.
+# run.sh PROGRAM...: runs test programs, two at a time; then what MODE names: everything else that
+# make check promises (empty), what of that takes seconds (fast), or nothing (programs).
+# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, MODE, WRAP
+# (a command put before each program). A passing program gets one line, a skipped one its reason, a
+# failing one its whole output. The last line counts; the status is 0 if nothing failed. Programs
+# count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or
+# "skip" line by line; one that ends otherwise counts as failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
@@ -76,7 +77,8 @@ example() { # NAME
     echo "not ok $1"
 }
 
-# With a device they do their work, without they say why not; either way they end well. Where no toolkit is they have not been built.
+# With a device they do their work, without they say why not; either way they end well. Where no
+# toolkit is they have not been built.
 on_device() { # PROGRAM PART-OF-THE-OUTPUT
     local said why
     [ -x "$OBJ/$1" ] || { echo "skip $1: no CUDA toolkit (nvcc, cuBLAS) to build it"; return; }

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static const certreg_bounds u = {.struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+static const certreg_bounds u = {
+    .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
 
 START_TEST(busy_solvers_refuse_and_keep_their_error)
 {
@@ -18,7 +19,8 @@ START_TEST(busy_solvers_refuse_and_keep_their_error)
     ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_BUSY);
     ck_assert_int_eq(certreg_solver_shift(s, &u, 0, NAN, &unsized), CERTREG_BUSY);
     ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, NULL), CERTREG_BUSY);
-    ck_assert(shift.drop == INFINITY && shift.rise == INFINITY && shift.mean_least == -INFINITY && unsized.drop == 0);
+    ck_assert(shift.drop == INFINITY && shift.rise == INFINITY && shift.mean_least == -INFINITY &&
+              unsized.drop == 0);
     ck_assert_int_eq(certreg_solver_error(s)->status, CERTREG_BUSY);
     ck_assert_str_eq(s->error.text, "of the running call");
     ck_assert_int_eq(cr_busy_leave(&s->busy, CERTREG_NUMERICAL), CERTREG_NUMERICAL);

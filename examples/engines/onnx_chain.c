@@ -17,7 +17,7 @@ enum { TENSOR_SIZES = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_BYTES = 9, TYP
 enum { MOST_SIZES = 4, MOST_INPUTS = 3, MOST_CONSTANTS = 64 };
 #define MOST_ELEMENTS ((size_t)1 << 28)
 #define MOST_BYTES ((long)4 * (1 << 28)) /* of a file */
-#define MOST_BETWEEN ((size_t)1 << 22)   /* numbers of one row between two layers, or under the windows of a convolution */
+#define MOST_BETWEEN ((size_t)1 << 22)   /* numbers of a row between layers, or under all windows */
 
 struct bytes {
     const unsigned char *at, *end;
@@ -263,15 +263,16 @@ static int add_node(struct reader *r, const struct node *n)
     return is(n->operator, "Flatten") ? 0 : refuse(r, "an operator that is not known");
 }
 
-/* A window of a convolution must have a pixel: with padding as wide as the kernel some have none. And what lies between layers must be of a
- * size that is meant; none of these products wraps round. */
+/* A window of a convolution must have a pixel: with padding as wide as the kernel some have none.
+ * And what lies between layers must be of a size that is meant; none of these products wraps. */
 static int fits(const struct chain_layer *l, size_t height, size_t width)
 {
     const size_t high = height + 2 * l->pad, wide = width + 2 * l->pad;
     if (l->pad >= l->kernel || high < l->kernel || wide < l->kernel)
         return 0;
-    const size_t positions = ((high - l->kernel) / l->stride + 1) * ((wide - l->kernel) / l->stride + 1);
-    return positions <= MOST_BETWEEN / l->out && positions <= MOST_BETWEEN / (l->in * l->kernel * l->kernel);
+    const size_t rows = (high - l->kernel) / l->stride + 1, columns = (wide - l->kernel) / l->stride + 1;
+    const size_t window = l->in * l->kernel * l->kernel, most = l->out > window ? l->out : window;
+    return rows * columns <= MOST_BETWEEN / most;
 }
 
 /* The widths must follow from one another; dense layers come last. */

@@ -26,7 +26,8 @@ COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or i
 
 # ---- names of numbers ------------------------------------------------------------------------------------------------------------
 Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED NOT_FINITE OUT_OF_RANGE INFEASIBLE NUMERICAL "
-                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE BUSY", start=0)
+                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED "
+                      "DEADLINE BUSY", start=0)
 Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
 Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
 Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
@@ -124,7 +125,8 @@ def _load():
             ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
             ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
             ("estimator_export", _i32, _ptr, _ptr, ref(_size)), ("estimator_import", _i32, _ptr, C.c_char_p, _size),
-            ("estimator_set_deadline", _i32, _ptr, _f64), ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
+            ("estimator_set_deadline", _i32, _ptr, _f64),
+            ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
             ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
             ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
             ("solver_shift", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Shift)),
@@ -332,13 +334,14 @@ def choose_sigma(certificates):
 
 # ---- Python called from C --------------------------------------------------------------------------------------------------------
 class _Interrupts:
-    """From its making to `end` Ctrl-C waits until it can be delivered: while `inside` is set, where the model is interrupted at once, or else
-    at the end."""
+    """From its making to `end` Ctrl-C waits until it can be delivered: while `inside` is set, where
+    the model is interrupted at once, or else at the end."""
 
     def __init__(self):
         self.waiting, self.inside, self.handler = None, False, None
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
-            self.handler = signal.getsignal(signal.SIGINT)
+        before, main = signal.getsignal(signal.SIGINT), threading.main_thread()
+        if threading.current_thread() is main and callable(before):
+            self.handler = before
             signal.signal(signal.SIGINT, self.arrived)
 
     def arrived(self, *what):
@@ -359,11 +362,13 @@ class _Interrupts:
 
 
 class _Calls:
-    """`with` around every call: one at a time, the closing of the handle included, so that nobody frees what a call is using."""
+    """`with` around every call: one at a time, the closing of the handle included, so that nobody
+    frees what a call is using."""
 
     def __init__(self):
         self.process, self.called_back = os.getpid(), False
-        self.lock = threading.RLock()  # of a thread: should Ctrl-C hit between taking it and `with`, its thread can go on
+        # A thread's: should Ctrl-C hit between taking it and `with`, that thread can go on.
+        self.lock = threading.RLock()
 
     def __enter__(self):
         if self.process != os.getpid():
@@ -379,8 +384,9 @@ class _Calls:
 
 
 class _Callbacks:
-    """`with` around a call that may call back. Carries exceptions of callbacks across the library: nothing may be raised but inside `guarded`,
-    since an exception on the way into or out of a callback would be lost in ctypes."""
+    """`with` around a call that may call back. Carries exceptions of callbacks across the library:
+    nothing may be raised but inside `guarded`, since an exception on the way into or out of a
+    callback would be lost in ctypes."""
 
     def __init__(self, calls):
         self.calls, self.error, self.interrupts = calls, None, None
@@ -440,7 +446,8 @@ class _Handle:
     """What all handles share: `with`, close, calls, and errors."""
 
     def __init__(self):
-        self._calls, self._alive = _Calls(), threading.RLock()  # alive: for cancel, which does not wait for calls
+        self._calls = _Calls()
+        self._alive = threading.RLock()  # for cancel, which does not wait for calls
 
     def __enter__(self):
         return self
@@ -453,10 +460,12 @@ class _Handle:
             self._free()
 
     def __reduce__(self):
-        raise TypeError(f"{type(self).__name__} cannot be pickled or copied: make one in every process; records travel by export and merge")
+        raise TypeError(f"{type(self).__name__} cannot be pickled or copied: make one in every process; "
+                        "records travel by export and merge")
 
     def close(self):
-        """Frees everything. More than once does no harm; during a call, from its model or another thread, it is refused."""
+        """Frees everything. More than once does no harm; during a call, from its model or another
+        thread, it is refused."""
         with self._calls:
             self._free()
 
@@ -506,8 +515,8 @@ class DeviceArray:
 
 
 class _Memory:
-    """What an estimator lives in. Arrays for its model are views of it and keep it alive, so that one which outlasts the estimator is
-    old news, and no use of freed memory."""
+    """What an estimator lives in. Arrays for its model are views of it and keep it alive, so that
+    one which outlasts the estimator is old news, and no use of freed memory."""
 
     def __init__(self, size):
         room = np.empty(size + 64, np.uint8)
@@ -522,8 +531,8 @@ class _Memory:
 class Estimator(_Handle):
     """Samples a model around one input after another, and answers questions about each.
 
-    model     takes (rows, inputs) in float32 and returns (rows,) or (rows, columns); None: draw and record. The next batch overwrites what it
-              was given: copy what shall stay
+    model     takes (rows, inputs) in float32 and returns (rows,) or (rows, columns); None: draw and
+              record. The next batch overwrites what it was given: copy what shall stay
     inputs    number of features; capacity: most samples of one input
     outputs   number of outputs; columns are as many, and one more for every Kind.ANGLE_PAIR
     scale     noise per feature in units of sigma, or one number; 0: never moved
@@ -532,8 +541,9 @@ class Estimator(_Handle):
     device    number of a CUDA device: noise is drawn there, and the model is called as model(x, y) with two DeviceArrays; it fills y by
               work on x.stream and need not wait. stream: address of a CUDA stream to work in, 0: an own one. module: of the backend
     progress  called with (done, total) after each batch; a true answer cancels
-    The other arguments are those of certreg_plan and certreg_model. One call at a time: another one, close among them, from the model or another
-    thread is refused with Status.BUSY; only cancel may come at any time."""
+    The other arguments are those of certreg_plan and certreg_model. One call at a time: another one,
+    close among them, from the model or another thread is refused with Status.BUSY; only cancel may
+    come at any time."""
 
     def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
                  facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, device=None, stream=0, module=None, progress=None):
@@ -555,15 +565,17 @@ class Estimator(_Handle):
                    lo=_address(lo), hi=_address(hi))
         p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags,
                   second_order_bytes=second_order_bytes)
-        size = _size()
-        if not _lib.certreg_estimator_size(self._backend, C.byref(m), C.byref(p), C.byref(size)):  # else create says why
+        size, asked = _size(), (self._backend, C.byref(m), C.byref(p))
+        if not _lib.certreg_estimator_size(*asked, C.byref(size)):  # else create says why
             here.append(_Memory(size.value))
             p.memory, p.memory_bytes = here[0].address, size.value
         self._memory = here
-        self._made(_lib.certreg_estimator_create(self._backend, C.byref(m), C.byref(p), C.byref(why), C.byref(self._estimator)), why)
+        made = _lib.certreg_estimator_create(*asked, C.byref(why), C.byref(self._estimator))
+        self._made(made, why)
 
     def _functions(self, model, progress, here):
-        calls, columns = self._callbacks, self.columns  # not self: an estimator that nobody needs shall go at once
+        # Not self: an estimator that nobody needs shall go at once.
+        calls, columns = self._callbacks, self.columns
 
         def run(batch):
             b = batch[0]
@@ -592,7 +604,8 @@ class Estimator(_Handle):
             raise CertregError(status, why)
 
     def _call(self, verb, *arguments, around=None):
-        self._called("_estimator", getattr(_lib, "certreg_estimator_" + verb), *arguments, around=around)
+        function = getattr(_lib, "certreg_estimator_" + verb)
+        self._called("_estimator", function, *arguments, around=around)
 
     def _free(self):
         self._freed("_estimator", _lib.certreg_estimator_destroy)
@@ -605,17 +618,20 @@ class Estimator(_Handle):
 
     def sample(self, first, count):
         """Calls the model for those of the samples first .. first+count-1 that are missing."""
-        self._call("sample", _natural(first, "first"), _natural(count, "count"), around=self._callbacks)
+        first, count = _natural(first, "first"), _natural(count, "count")
+        self._call("sample", first, count, around=self._callbacks)
 
     def answer(self, *questions, samples=0):
         """Has `samples` samples in the record and answers questions from it; a number is a question with this tolerance. One
         question has one certificate, several have a list."""
         samples = _natural(samples, "samples")
-        certificates = self._asked(questions, 1, lambda e, *asked: _lib.certreg_certify(e, None, samples, *asked))
+        certificates = self._asked(questions, 1, lambda e, *asked:
+                                   _lib.certreg_certify(e, None, samples, *asked))
         return certificates[0] if len(questions) == 1 else certificates
 
     def _asked(self, questions, times, call):
-        """The certificates of a call(estimator, questions, their number, certificates) that gives `times` of them for each question."""
+        """The certificates of a call(estimator, questions, their number, certificates) that gives
+        `times` of them for each question."""
         structs = [Question._of(q)._struct() for q in questions]
         if not structs or not times:
             raise ValueError("there is nothing to ask: give a question, and a noise level")
@@ -632,7 +648,8 @@ class Estimator(_Handle):
     def answer_outputs(self, *questions, samples=0):
         """One radius for all outputs, each asked once: (the joint certificate, those of the outputs)."""
         joint, samples = _Certificate(), _natural(samples, "samples")
-        each = self._asked(questions, 1, lambda e, *asked: _lib.certreg_certify_outputs(e, None, samples, *asked, C.byref(joint)))
+        each = self._asked(questions, 1, lambda e, *asked:
+                           _lib.certreg_certify_outputs(e, None, samples, *asked, C.byref(joint)))
         return Certificate._of(joint), each
 
     def certify_sigmas(self, z, sigmas, samples, *questions, stream=0):
@@ -659,7 +676,7 @@ class Estimator(_Handle):
         """The noisy inputs of samples first .. first+count-1, for models that are not called back. On a device they go to `out`, which has
         __cuda_array_interface__, float32, count*inputs of them without gaps."""
         if out is not None and not self.on_device:
-            raise ValueError("out is memory of a CUDA device: it goes with an estimator that was made with device=")
+            raise ValueError("out is memory of a CUDA device: it goes with an estimator made with device=")
         x = np.empty((count, self.inputs), np.float32) if out is None else out
         address = x.ctypes.data if out is None else _room_there(out, (count, self.inputs))
         self._call("draw", _natural(first, "first"), count, address)
@@ -730,7 +747,8 @@ class Solver(_Handle):
 
     def within(self, bounds, tolerance, family=0):
         """The largest radius at which the mean moves by at most `tolerance` either way."""
-        return self._radius(_lib.certreg_bisection_within, C.byref(bounds._struct()), family, tolerance)
+        b = C.byref(bounds._struct())
+        return self._radius(_lib.certreg_bisection_within, b, family, tolerance)
 
     def above(self, bounds, thresholds=None, family=0):
         """The largest radius at which the mean of every one of several functions stays above its threshold (0)."""

@@ -84,7 +84,7 @@ typedef struct cr_backend_ops {
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
-    cr_busy busy; /* of one with memory of its own: its stream serves one call of an estimator at a time */
+    cr_busy busy; /* with memory of its own: one call of an estimator at a time has its stream */
 };
 
 /* Whether batches live in memory that the host cannot touch. */

@@ -178,6 +178,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    static const cpu stateless = {.base = {.ops = &ops}}; /* never written: kernels are chosen anew, purely, by every call */
+    /* never written: kernels are chosen anew, purely, by every call */
+    static const cpu stateless = {.base = {.ops = &ops}};
     return (certreg_backend *)&stateless.base;
 }

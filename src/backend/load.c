@@ -9,19 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path of a line of /proc/self/maps, if the line is of the memory that this code is in, and whole. */
+/* The path of a line of /proc/self/maps, if the line is of the memory that this code is in, and
+ * whole. */
 static char *path_of(char *line)
 {
     const uintptr_t here = (uintptr_t)cr_module_load;
     char *end, *path = strchr(line, '/'), *newline = strchr(line, '\n');
-    const unsigned long long from = strtoull(line, &end, 16), to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
+    const unsigned long long from = strtoull(line, &end, 16),
+                             to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
     if (here < from || here >= to || !path || !newline) return NULL;
     *newline = 0;
     return strstr(path, " (deleted)") ? NULL : path;
 }
 
-/* The file that this code is in, as the kernel knows it: an absolute path. The loader's word for it may be relative to a working directory
- * that has changed since, and that of a program with the library inside is what its caller chose to call it. */
+/* The file that this code is in, as the kernel knows it: an absolute path. The loader's word for it
+ * may be relative to a working directory that has changed since, and that of a program with the
+ * library inside is what its caller chose to call it. */
 static int own_file(char *path, size_t room)
 {
     char line[4096 + 128];
@@ -53,15 +56,17 @@ certreg_status cr_module_load(const char *path, int32_t device, void *stream, ce
     else if (beside_us(beside, sizeof beside)) library = open_file(beside);
     if (!library) {
         const char *reason = dlerror();
-        return cr_fail(why, CERTREG_NO_BACKEND, "the CUDA module cannot be opened: %.180s", reason ? reason : "its place is not known; give its path");
+        return cr_fail(why, CERTREG_NO_BACKEND, "the CUDA module cannot be opened: %.180s",
+                       reason ? reason : "its place is not known; give its path");
     }
     cr_module_open open = NULL;
     void *symbol = dlsym(library, CR_MODULE_SYMBOL);
     memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a function's */
     if (!open) return cr_fail(why, CERTREG_NO_BACKEND, "%.120s is no module of this library: it lacks %s", path ? path : beside, CR_MODULE_SYMBOL);
     certreg_status status = open(CR_BACKEND_API, device, stream, why, out);
-    if (!status && *out && (*out)->ops->api_version == CR_BACKEND_API) cr_busy_init(&(*out)->busy);
-    if (status || (*out && (*out)->ops->api_version == CR_BACKEND_API)) return status;
+    const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
+    if (fits) cr_busy_init(&(*out)->busy);
+    if (status || fits) return status;
     *out = NULL;
     return cr_fail(why, CERTREG_VERSION, "%.120s was made for another version of this library", path ? path : beside);
 }

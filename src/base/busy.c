@@ -17,8 +17,10 @@ int cr_busy_is_foreign(const cr_busy *busy)
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
 {
-    if (cr_busy_is_foreign(busy)) /* asked first: the mark of a call that was running at the fork would stay for ever */
-        return cr_fail(error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
+    /* Asked first: in a child the mark of a call that was running at the fork would stay for ever. */
+    if (cr_busy_is_foreign(busy))
+        return cr_fail(error, CERTREG_WRONG_STATE,
+                       "the handle was made in another process; create one after fork");
     if (!cr_flag_take(&busy->taken)) return CERTREG_BUSY;
     cr_environment_enter(&busy->callers);
     cr_error_clear(error);
@@ -44,7 +46,9 @@ void cr_busy_in(cr_busy *busy)
 
 const certreg_error *cr_busy_error(const cr_busy *busy, const certreg_error *error)
 {
-    static const certreg_error running = {.struct_size = sizeof running, .status = CERTREG_BUSY, .sample = -1, .row = -1, .output = -1,
-                                          .text = "another call is running on the handle, in a callback's caller or on another thread"};
-    return atomic_load_explicit(&busy->taken, memory_order_acquire) && !cr_busy_is_foreign(busy) ? &running : error;
+    static const certreg_error running = {
+        .struct_size = sizeof running, .status = CERTREG_BUSY, .sample = -1, .row = -1, .output = -1,
+        .text = "another call is running on the handle, around this callback or on another thread"};
+    const int taken = atomic_load_explicit(&busy->taken, memory_order_acquire);
+    return taken && !cr_busy_is_foreign(busy) ? &running : error;
 }

@@ -1,7 +1,7 @@
 #include "base/environment.h"
 
-/* Where an environment has bits that flush subnormal numbers to zero (x86-64, AArch64), the C library's default clears them; tests hold it
- * to that. */
+/* Where an environment has bits that flush subnormal numbers to zero (x86-64, AArch64), the C
+ * library's default clears them; tests hold it to that. */
 void cr_environment_enter(fenv_t *callers)
 {
     fegetenv(callers);

@@ -1,5 +1,6 @@
-/* The floating-point environment. What the library proves about rounding holds in the default one: nearest, subnormal numbers kept, no
- * traps. So a call computes there whatever the caller's is, and gives that back, flags included. */
+/* The floating-point environment. What the library proves about rounding holds in the default one:
+ * nearest, subnormal numbers kept, no traps. So a call computes there whatever the caller's is, and
+ * gives that back, flags included. */
 #ifndef CR_BASE_ENVIRONMENT_H
 #define CR_BASE_ENVIRONMENT_H
 #include <fenv.h>

@@ -76,7 +76,7 @@ static certreg_status give(certreg_status status, const certreg_radius *found, c
     return status;
 }
 
-/* ---- a call ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- a call ------------------------------------------------------------------------------- */
 certreg_status cr_bisection_enter(certreg_bisection *bisection)
 {
     return bisection ? cr_busy_enter(&bisection->busy, &bisection->error) : CERTREG_INVALID;
@@ -115,13 +115,14 @@ static certreg_status find_within(certreg_bisection *bisection, const certreg_bo
     return status;
 }
 
-certreg_status cr_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
-                                   certreg_radius *out)
+certreg_status cr_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                   uint32_t family, double tolerance, certreg_radius *out)
 {
     certreg_radius found = {.struct_size = sizeof found};
     cr_error_clear(&bisection->error);
     const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
-    return status ? status : give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
+    return status ? status
+                  : give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
 }
 
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
@@ -129,7 +130,8 @@ certreg_status certreg_bisection_within(certreg_bisection *bisection, const cert
 {
     const certreg_status refused = cr_bisection_enter(bisection);
     if (refused) return refuse(refused, out);
-    return cr_bisection_leave(bisection, cr_bisection_within(bisection, bounds, family, tolerance, out));
+    return cr_bisection_leave(bisection,
+                              cr_bisection_within(bisection, bounds, family, tolerance, out));
 }
 
 /* ---- above ------------------------------------------------------------------------------------------------------------------------ */
@@ -150,8 +152,9 @@ static certreg_status add_function(certreg_bisection *bisection, const certreg_b
     return add_goal(bisection, &goal, index, so_far);
 }
 
-certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds, const double *threshold, size_t count,
-                                  uint32_t family, certreg_radius *out)
+certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                  const double *threshold, size_t count, uint32_t family,
+                                  certreg_radius *out)
 {
     cr_error_clear(&bisection->error);
     certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
@@ -167,10 +170,12 @@ certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bo
     return give(status, &found, out);
 }
 
-certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds, const double *threshold, size_t count,
-                                       uint32_t family, certreg_radius *out)
+certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                       const double *threshold, size_t count, uint32_t family,
+                                       certreg_radius *out)
 {
     const certreg_status refused = cr_bisection_enter(bisection);
     if (refused) return refuse(refused, out);
-    return cr_bisection_leave(bisection, cr_bisection_above(bisection, bounds, threshold, count, family, out));
+    return cr_bisection_leave(bisection,
+                              cr_bisection_above(bisection, bounds, threshold, count, family, out));
 }

@@ -31,7 +31,8 @@ certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a,
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < inquiry->conditions; i++) threshold[i] = inquiry->condition[i].threshold;
-    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
+    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions,
+                              cr_inquiry_family(&inquiry->question), radius);
 }
 
 static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)

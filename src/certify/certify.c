@@ -179,7 +179,9 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     int all_wanted;
     certreg_status status = CERTREG_OK;
     if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
-        status = all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples) : stop_of(cr_estimator_sample(e, 0, samples), &j->stop);
+        status = all_wanted && samples <= e->plan.capacity
+                     ? sample_until_settled(j, samples)
+                     : stop_of(cr_estimator_sample(e, 0, samples), &j->stop);
     if (status) {
         write_all(j->estimator, status, j->stop, j->count, out);
         j->stop = CR_STOP_FAILED;
@@ -199,11 +201,14 @@ certreg_status cr_certify_enter(certreg_estimator *e, certreg_bisection *bisecti
     if (status || !bisection) return status;
     status = cr_bisection_enter(bisection);
     if (!status) return CERTREG_OK;
-    cr_fail(&e->error, status, "the bisection %s", status == CERTREG_BUSY ? "is in another call" : "was made in another process; create one after fork");
+    cr_fail(&e->error, status, "the bisection %s",
+            status == CERTREG_BUSY ? "is in another call"
+                                   : "was made in another process; create one after fork");
     return cr_estimator_leave(e, status);
 }
 
-certreg_status cr_certify_leave(certreg_estimator *e, certreg_bisection *bisection, certreg_status status)
+certreg_status cr_certify_leave(certreg_estimator *e, certreg_bisection *bisection,
+                                certreg_status status)
 {
     if (bisection) cr_bisection_leave(bisection, status);
     return cr_estimator_leave(e, status);
@@ -257,7 +262,9 @@ certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisectio
 {
     int stop;
     const certreg_status refused = cr_certify_enter(e, bisection);
-    if (!refused) return cr_certify_leave(e, bisection, cr_certify(e, bisection, samples, questions, count, 1, &stop, out));
+    if (!refused)
+        return cr_certify_leave(e, bisection,
+                                cr_certify(e, bisection, samples, questions, count, 1, &stop, out));
     cr_certify_nothing(NULL, refused, CERTREG_STOP_ALL, count, out);
     return refused;
 }

@@ -62,15 +62,18 @@ static void join(const certreg_certificate *each, size_t count, certreg_certific
 }
 
 /* Neither has any claim. The estimator may be NULL. */
-static certreg_status refuse(const certreg_estimator *e, certreg_status status, size_t count, certreg_certificate *each, certreg_certificate *joint)
+static certreg_status refuse(const certreg_estimator *e, certreg_status status, size_t count,
+                             certreg_certificate *each, certreg_certificate *joint)
 {
     cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, each);
     cr_certify_nothing(e, status, CERTREG_STOP_ALL, 1, joint);
     return status;
 }
 
-static certreg_status certify_outputs(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                                      size_t count, certreg_certificate *each, certreg_certificate *joint)
+static certreg_status certify_outputs(certreg_estimator *e, certreg_bisection *bisection,
+                                      size_t samples, const certreg_question *questions,
+                                      size_t count, certreg_certificate *each,
+                                      certreg_certificate *joint)
 {
     certreg_certificate least = {.struct_size = sizeof least};
     int stop;
@@ -84,10 +87,13 @@ static certreg_status certify_outputs(certreg_estimator *e, certreg_bisection *b
     return status;
 }
 
-certreg_status certreg_certify_outputs(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                                       size_t count, certreg_certificate *each, certreg_certificate *joint)
+certreg_status certreg_certify_outputs(certreg_estimator *e, certreg_bisection *bisection,
+                                       size_t samples, const certreg_question *questions,
+                                       size_t count, certreg_certificate *each,
+                                       certreg_certificate *joint)
 {
     const certreg_status refused = cr_certify_enter(e, bisection);
     if (refused) return refuse(NULL, refused, count, each, joint);
-    return cr_certify_leave(e, bisection, certify_outputs(e, bisection, samples, questions, count, each, joint));
+    return cr_certify_leave(e, bisection,
+                            certify_outputs(e, bisection, samples, questions, count, each, joint));
 }

@@ -33,13 +33,18 @@ static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bis
 }
 
 /* Every element is without any claim, so far. The estimator may be NULL. */
-static void begin_all(const certreg_estimator *e, certreg_status status, size_t levels, size_t count, certreg_certificate *out)
+static void begin_all(const certreg_estimator *e, certreg_status status, size_t levels,
+                      size_t count, certreg_certificate *out)
 {
-    if (levels <= most_levels && count <= SIZE_MAX / most_levels) cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
+    if (levels <= most_levels && count <= SIZE_MAX / most_levels)
+        cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
 }
 
-static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bisection, const float *z, const double *sigmas, size_t levels,
-                                     uint64_t stream, size_t samples, const certreg_question *questions, size_t count, certreg_certificate *out)
+static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
+                                     const float *z, const double *sigmas, size_t levels,
+                                     uint64_t stream, size_t samples,
+                                     const certreg_question *questions, size_t count,
+                                     certreg_certificate *out)
 {
     certreg_error first;
     cr_error_clear(&first);
@@ -62,11 +67,17 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
     return first.status;
 }
 
-certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection, const float *z, const double *sigmas, size_t levels,
-                                      uint64_t stream, size_t samples, const certreg_question *questions, size_t count, certreg_certificate *out)
+certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
+                                      const float *z, const double *sigmas, size_t levels,
+                                      uint64_t stream, size_t samples,
+                                      const certreg_question *questions, size_t count,
+                                      certreg_certificate *out)
 {
     const certreg_status refused = cr_certify_enter(e, bisection);
-    if (!refused) return cr_certify_leave(e, bisection, certify_sigmas(e, bisection, z, sigmas, levels, stream, samples, questions, count, out));
+    if (!refused)
+        return cr_certify_leave(e, bisection,
+                                certify_sigmas(e, bisection, z, sigmas, levels, stream, samples,
+                                               questions, count, out));
     begin_all(NULL, refused, levels, count, out);
     return refused;
 }
@@ -100,7 +111,8 @@ static int is_repeated(const certreg_certificate *certificates, size_t level)
     return 0;
 }
 
-static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels, double *mean_radius, size_t *level)
+static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels,
+                             double *mean_radius, size_t *level)
 {
     if (!inputs || !levels || cr_struct_check(certificates, OLDEST_CERTIFICATE, "certificate", NULL)) return CERTREG_INVALID;
     double best = -1;
@@ -113,7 +125,8 @@ static certreg_status choose(const certreg_certificate *certificates, size_t inp
     return CERTREG_OK;
 }
 
-certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs, size_t levels, double *mean_radius, size_t *level)
+certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
+                                    size_t levels, double *mean_radius, size_t *level)
 {
     if (!level) return CERTREG_INVALID;
     *level = 0;

@@ -341,7 +341,8 @@ static int side_index(const cr_inquiry *inquiry, int32_t side)
     return -1;
 }
 
-static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question, int32_t side, certreg_bounds *out)
+static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
+                                     int32_t side, certreg_bounds *out)
 {
     certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
     if (status) return status;
@@ -358,11 +359,13 @@ static certreg_status bounds_of_side(certreg_estimator *e, const certreg_questio
     return status;
 }
 
-certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question, int32_t side, certreg_bounds *out)
+certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question,
+                                        int32_t side, certreg_bounds *out)
 {
-    const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no facts: nothing is claimed */
+    const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no facts, no claim */
     const certreg_status status = cr_estimator_enter(e);
     if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
-    if (!cr_struct_check(out, OLDEST_BOUNDS, "bounds", NULL)) cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    if (!cr_struct_check(out, OLDEST_BOUNDS, "bounds", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return status;
 }

@@ -150,8 +150,8 @@ typedef struct request { /* everything create and size agree upon */
     size_t columns, active, bytes;
 } request;
 
-static certreg_status check_request(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, request *out,
-                                    certreg_error *why)
+static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
+                                    const certreg_plan *plan, request *out, certreg_error *why)
 {
     memset(out, 0, sizeof *out);
     out->backend = backend ? backend : cr_backend_default();
@@ -172,8 +172,8 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
     return CERTREG_OK;
 }
 
-static certreg_status read_request(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, request *out,
-                                   certreg_error *why)
+static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
+                                   const certreg_plan *plan, request *out, certreg_error *why)
 {
     fenv_t callers;
     cr_environment_enter(&callers);
@@ -289,6 +289,6 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    if (!cr_busy_is_foreign(&e->busy)) cr_device_close(e); /* a forked child has no device to give memory back to */
+    if (!cr_busy_is_foreign(&e->busy)) cr_device_close(e); /* a forked child has no device */
     if (e->owns_memory) free(e);
 }

@@ -112,12 +112,14 @@ certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, 
 
 /* ---- sample.c */
 double cr_estimator_now(void);
-/* Every public call on an estimator begins and ends with these; after a failure of enter there is nothing to leave. INVALID for NULL, BUSY,
- * WRONG_STATE in a forked child. A backend whose work goes through one stream serves one call at a time. */
+/* Every public call on an estimator begins and ends with these; after a failure of enter there is
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. A backend whose work
+ * goes through one stream serves one call at a time. */
 certreg_status cr_estimator_enter(certreg_estimator *);
 certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 /* certreg_estimator_begin and _sample within a call. */
-certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma, uint64_t stream);
+certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
+                                  uint64_t stream);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);

@@ -67,7 +67,8 @@ static void fill(certreg_estimator *e, const cr_inquiry *inquiry, certreg_foreca
     }
 }
 
-static certreg_status forecast(certreg_estimator *e, const certreg_question *question, certreg_forecast *found)
+static certreg_status forecast(certreg_estimator *e, const certreg_question *question,
+                               certreg_forecast *found)
 {
     certreg_status status;
     cr_inquiry inquiry = {.conditions = 0};
@@ -78,10 +79,13 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     return status;
 }
 
-certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question, certreg_forecast *out)
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
+                                          certreg_forecast *out)
 {
     certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
-    const certreg_status refused = cr_estimator_enter(e), sized = cr_struct_check(out, OLDEST_FORECAST, "forecast", refused ? NULL : &e->error);
+    const certreg_status refused = cr_estimator_enter(e);
+    certreg_error *error = refused ? NULL : &e->error;
+    const certreg_status sized = cr_struct_check(out, OLDEST_FORECAST, "forecast", error);
     certreg_status status = refused ? refused : sized;
     if (!status) status = forecast(e, question, &found);
     if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);

@@ -13,14 +13,15 @@ double cr_estimator_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------------------------------------- */
+/* ---- a call ------------------------------------------------------------------------------- */
 certreg_status cr_estimator_enter(certreg_estimator *e)
 {
     if (!e) return CERTREG_INVALID;
     certreg_status status = cr_busy_enter(&e->busy, &e->error);
     if (status || !cr_estimator_on_device(e)) return status;
     status = cr_busy_enter(&e->backend->busy, &e->error);
-    if (status == CERTREG_BUSY) cr_fail(&e->error, status, "the backend is serving another estimator's call");
+    if (status == CERTREG_BUSY)
+        cr_fail(&e->error, status, "the backend is serving another estimator's call");
     return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
 }
 
@@ -65,7 +66,8 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     return CERTREG_OK;
 }
 
-certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                  uint64_t stream)
 {
     cr_error_clear(&e->error);
     e->begun = 0;
@@ -92,7 +94,8 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     return CERTREG_OK;
 }
 
-certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                       uint64_t stream)
 {
     const certreg_status status = cr_estimator_enter(e);
     return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream));
@@ -249,7 +252,8 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
     return status ? status : cr_estimator_leave(e, draw_range(e, first, count, x));
 }
 
-static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count, const float *y)
+static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
+                                   const float *y)
 {
     const certreg_status status = check_span(e, first, count);
     if (status) return status;
@@ -257,7 +261,8 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     return cr_record_store(e, first, count, y, 0);
 }
 
-certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count, const float *y)
+certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count,
+                                        const float *y)
 {
     const certreg_status status = cr_estimator_enter(e);
     return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));

@@ -79,10 +79,13 @@ static certreg_status solve(certreg_solver *solver, cr_facts *facts, double radi
     return CERTREG_OK;
 }
 
-static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *found)
+static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family,
+                            double radius, certreg_shift *found)
 {
     cr_facts facts;
-    if (!(radius >= 0)) return cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative", radius);
+    if (!(radius >= 0))
+        return cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative",
+                       radius);
     const certreg_status status = cr_facts_read(bounds, family, &facts, &solver->error);
     return status ? status : solve(solver, &facts, radius, found);
 }
@@ -90,8 +93,9 @@ static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds
 certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
 {
     certreg_shift found = {.struct_size = sizeof found, .drop = INFINITY, .rise = INFINITY, .mean_least = -INFINITY, .mean_greatest = INFINITY};
-    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error) : CERTREG_INVALID;
-    const certreg_status sized = cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : &solver->error);
+    certreg_error *error = solver ? &solver->error : NULL;
+    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, error) : CERTREG_INVALID;
+    const certreg_status sized = cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : error);
     certreg_status status = refused ? refused : sized;
     if (!status) status = shift(solver, bounds, family, radius, &found);
     if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# consumers/run.sh [headers]: the library as others use it, or the header alone. The header under several compilers and standards; make install into an empty
-# folder, programs built against it through pkg-config, the first program of README.md with its compile line; make uninstall.
+# consumers/run.sh [headers]: the library as others use it, or the header alone. The header under
+# several compilers and standards; make install into an empty folder, programs built against it
+# through pkg-config, the first program of README.md with its compile line; make uninstall.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -92,13 +93,15 @@ inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
 tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
-called_otherwise() { (exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens") | grep -F "$tmp/bin/certreg/"; }
+lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens"; }
+called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
 tell 'nor where the name says that it was called with' called_otherwise
-# The library loaded by a relative path, and the working directory another one when it looks for the module.
+# The library loaded by a relative path, and another working directory when it looks for the module.
 mkdir -p alone/lib away/lib/certreg
 cp elsewhere/certreg/libcertreg_cuda.so away/lib/certreg/
 cp "$prefix"/lib/libcertreg.so.0 alone/lib/
-loaded_relatively() { (cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" ../away) | grep -F "$tmp/alone/lib/certreg/"; }
+goes_away() { cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" ../away; }
+loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
 tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 
