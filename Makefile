@@ -51,7 +51,7 @@ CHECK_CFLAGS = $(shell pkg-config --cflags check)
 module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
 
-.PHONY: all deps check check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
+.PHONY: all deps check check-fast check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -148,6 +148,9 @@ $(addprefix $(OBJ)/tests/,unit_cuda.o unit_second_device.o api_device.o): ISA :=
 $(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: $(emulated)
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: LIBS += $(emulated_link)
+# The engines of the examples read files of others.
+$(OBJ)/tests/fault_models.o: ISA := -Itests -Iexamples $(CHECK_CFLAGS)
+$(OBJ)/tests/fault_models: $(addprefix $(OBJ)/examples/engines/,onnx_chain.o plain.o gradient.o)
 $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
 $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
@@ -155,6 +158,12 @@ $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/t
 
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) $(if $(NVCC),gpu-bundle) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
+# Without the simulations (cover_, prop_), what takes ten seconds, the examples, and installing.
+slow := $(wildcard tests/cover_*.c tests/prop_*.c) \
+    $(patsubst %,tests/%.c,api_device unit_backend unit_normal4 unit_second_device)
+fast := $(patsubst tests/%.c,$(OBJ)/tests/%,$(filter-out $(slow),$(tests)))
+check-fast: $(OBJ)/libcertreg.so $(fast) ## Build and run the tests that take seconds, less than a minute
+	@MODE=fast OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(fast)
 # With a toolkit these build everywhere; without a device they end with a message. Of CUDA they need the driver alone, of C++ nothing.
 cuda_link = -L$(CUDA_HOME)/lib64 -lcudart_static -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -static-libgcc -lpthread -ldl -lrt
 $(OBJ)/tests/gpu/check_gpu.o: ISA = -Itests -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
@@ -206,10 +215,12 @@ check-sanitize: ## The tests again under ASan and UBSan, then the public-interfa
 	@$(MAKE) --no-print-directory check-valgrind
 .PHONY: sanitized
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 OBJ=$(OBJ) SANITIZED=1 bash tests/run.sh $^
-# Without the emulated device, whose fibers take valgrind more than ten minutes; AddressSanitizer has them.
-check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(filter-out %/api_device,$(programs)))
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 OBJ=$(OBJ) SANITIZED=1 WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs OBJ=$(OBJ) bash tests/run.sh $^
+# Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands of
+# hostile files, and without traps, which its processor has not; AddressSanitizer has all of them.
+no_valgrind := %/api_device %/api_environment %/fault_models
+check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(filter-out $(no_valgrind),$(programs)))
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs OBJ=$(OBJ) WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^
 
 # ---- examples, demo, benchmarks -----------------------------------------------------------------------------------------------
 $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so

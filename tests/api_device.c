@@ -5,6 +5,7 @@
 #include "emulated.h"
 #include "support/emulated_device.h"
 #include <pthread.h>
+#include <sys/wait.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
@@ -592,6 +593,88 @@ START_TEST(every_call_that_fails_is_a_status)
 }
 END_TEST
 
+/* The stream, the numbers of errors and the noise that is drawn ahead are one estimator's at a
+ * time. */
+typedef struct pair {
+    surface s;
+    certreg_backend *backend;
+    certreg_estimator *other;
+    certreg_status asked, made;
+    char why[256], told[256];
+} pair;
+
+static int asks_another(void *user, const certreg_batch *b)
+{
+    pair *p = user;
+    if (p->s.calls == 1) {
+        const certreg_model m = model_of(&p->s, 1);
+        const certreg_plan plan = plan_of(SAMPLES);
+        certreg_error why = {.struct_size = sizeof why};
+        certreg_estimator *made = NULL;
+        p->asked = certreg_estimator_begin(p->other, where, 0.3, 1);
+        snprintf(p->why, sizeof p->why, "%s", certreg_estimator_error(p->other)->text);
+        p->made = certreg_estimator_create(p->backend, &m, &plan, &why, &made);
+        snprintf(p->told, sizeof p->told, "%s", made ? "made" : why.text);
+    }
+    return on_device(&p->s, b);
+}
+
+START_TEST(estimators_that_share_a_device_take_turns)
+{
+    surface theirs = {0};
+    pair p = {.backend = open_device(0, NULL)};
+    certreg_model m = model_of(NULL, 1);
+    const certreg_plan plan = plan_of(SAMPLES);
+    m.eval = asks_another, m.user = &p;
+    p.other = make(p.backend, &theirs);
+    certreg_estimator *e = kit_create(p.backend, &m, &plan);
+    certreg_certificate a[ASKED], b[ASKED];
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
+    ask(e, SAMPLES, a);
+    ck_assert_int_eq(p.asked, CERTREG_BUSY);
+    ck_assert_ptr_nonnull(strstr(p.why, "backend"));
+    ck_assert_int_eq(p.made, CERTREG_BUSY);
+    ck_assert_ptr_nonnull(strstr(p.told, "backend"));
+    KIT_OK(p.other, certreg_estimator_begin(p.other, where, 0.3, 1)); /* its turn */
+    ask(p.other, SAMPLES, b);
+    for (int i = 0; i < ASKED; i++) ck_assert_double_eq(a[i].radius, b[i].radius);
+    ck_assert(!p.s.strange && !theirs.strange);
+    certreg_estimator_destroy(p.other);
+    close_all(e, p.backend);
+}
+END_TEST
+
+/* Devices do not survive a fork: whatever the child does, nothing is asked of them. */
+START_TEST(a_forked_child_leaves_the_device_alone)
+{
+    surface s = {0};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &s);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const int calls = emulated()->calls;
+        const certreg_model m = model_of(&s, 1);
+        const certreg_plan plan = plan_of(SAMPLES);
+        certreg_error why = {.struct_size = sizeof why};
+        certreg_estimator *made = NULL;
+        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE &&
+                   strstr(certreg_estimator_error(e)->text, "fork");
+        good = good &&
+               certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_WRONG_STATE &&
+               strstr(why.text, "fork");
+        certreg_estimator_destroy(e);
+        certreg_backend_close(backend);
+        _exit(good && emulated()->calls == calls ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close_all(e, backend);
+}
+END_TEST
+
 START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
 {
     certreg_error why;
@@ -635,6 +718,8 @@ int main(void)
     tcase_add_test(bad, a_stream_that_is_capturing_is_refused_and_serves_again_afterwards);
     tcase_add_test(bad, a_device_that_is_lost_while_its_memory_is_looked_at);
     tcase_add_loop_test(bad, every_call_that_fails_is_a_status, 0, 3);
+    tcase_add_test(bad, estimators_that_share_a_device_take_turns);
+    tcase_add_test(bad, a_forked_child_leaves_the_device_alone);
     tcase_add_test(bad, devices_that_are_not_there_and_modules_of_other_versions_are_refused);
     return kit_run(suite);
 }

@@ -1,6 +1,7 @@
 /* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
+#include "base/busy.h"
 #include "certreg/certreg.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -96,6 +97,7 @@ typedef struct cr_backend_ops {
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
+    cr_busy busy; /* with memory of its own: one call of an estimator at a time has its stream */
 };
 
 /* Whether batches live in memory that the host cannot touch. */

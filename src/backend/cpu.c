@@ -234,7 +234,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {&ops}, .kernels = cr_cpu_best(), .owner = getpid()};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .owner = getpid()};
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
     if (status) {
         free(me);
@@ -254,6 +254,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    static const cpu stateless = {.base = {&ops}}; /* never written: kernels are chosen anew, purely, by every call */
+    /* never written: kernels are chosen anew, purely, by every call */
+    static const cpu stateless = {.base = {.ops = &ops}};
     return (certreg_backend *)&stateless.base;
 }

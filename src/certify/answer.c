@@ -1,4 +1,5 @@
 #include "certify/answer.h"
+#include "bisection/bisection.h"
 #include <math.h>
 #include <string.h>
 
@@ -30,14 +31,15 @@ certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a,
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < inquiry->conditions; i++) threshold[i] = inquiry->condition[i].threshold;
-    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
+    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions,
+                              cr_inquiry_family(&inquiry->question), radius);
 }
 
 static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
     if (q->promise == CERTREG_PROMISE_TRUE_MEAN)
-        return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
+        return cr_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
     return cr_answer_above(bisection, a, radius);
 }
 
@@ -128,7 +130,7 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
     if (status && !is_abstention(status, stopped)) {
-        if (!e->error.status) cr_fail(&e->error, status, "%s", certreg_bisection_error(bisection)->text);
+        if (!e->error.status) cr_fail(&e->error, status, "%s", cr_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};
         c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
     }

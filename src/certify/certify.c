@@ -1,5 +1,6 @@
 /* The pipeline: sample, then answer every question from the record. */
 #include "base/structs.h"
+#include "bisection/bisection.h"
 #include "certify/answer.h"
 #include "certify/certify.h"
 #include <stdio.h>
@@ -165,7 +166,7 @@ static certreg_status sample_until_settled(job *j, size_t samples)
     if (is_settled(j, 1)) return end_early(e, samples);
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
-        const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
+        const certreg_status status = stop_of(cr_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
         if (is_settled(j, 0)) return end_early(e, samples);
     }
@@ -178,7 +179,9 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     int all_wanted;
     certreg_status status = CERTREG_OK;
     if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
-        status = all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples) : stop_of(certreg_estimator_sample(e, 0, samples), &j->stop);
+        status = all_wanted && samples <= e->plan.capacity
+                     ? sample_until_settled(j, samples)
+                     : stop_of(cr_estimator_sample(e, 0, samples), &j->stop);
     if (status) {
         write_all(j->estimator, status, j->stop, j->count, out);
         j->stop = CR_STOP_FAILED;
@@ -192,6 +195,25 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
 }
 
 /* ---- the call ------------------------------------------------------------------------------------------------------------------- */
+certreg_status cr_certify_enter(certreg_estimator *e, certreg_bisection *bisection)
+{
+    certreg_status status = cr_estimator_enter(e);
+    if (status || !bisection) return status;
+    status = cr_bisection_enter(bisection);
+    if (!status) return CERTREG_OK;
+    cr_fail(&e->error, status, "the bisection %s",
+            status == CERTREG_BUSY ? "is in another call"
+                                   : "was made in another process; create one after fork");
+    return cr_estimator_leave(e, status);
+}
+
+certreg_status cr_certify_leave(certreg_estimator *e, certreg_bisection *bisection,
+                                certreg_status status)
+{
+    if (bisection) cr_bisection_leave(bisection, status);
+    return cr_estimator_leave(e, status);
+}
+
 static certreg_status prepare(const job *j)
 {
     certreg_estimator *e = j->estimator;
@@ -239,7 +261,10 @@ certreg_status certreg_certify(certreg_estimator *e, certreg_bisection *bisectio
                                size_t count, certreg_certificate *out)
 {
     int stop;
-    if (e) return cr_certify(e, bisection, samples, questions, count, 1, &stop, out);
-    cr_certify_nothing(NULL, CERTREG_INVALID, CERTREG_STOP_ALL, count, out);
-    return CERTREG_INVALID;
+    const certreg_status refused = cr_certify_enter(e, bisection);
+    if (!refused)
+        return cr_certify_leave(e, bisection,
+                                cr_certify(e, bisection, samples, questions, count, 1, &stop, out));
+    cr_certify_nothing(NULL, refused, CERTREG_STOP_ALL, count, out);
+    return refused;
 }

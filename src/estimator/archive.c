@@ -93,10 +93,8 @@ static unsigned char *put_range(const certreg_estimator *e, unsigned char *at, s
     return at + range_bytes(e, count);
 }
 
-certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size_t *bytes)
+static certreg_status write_record(certreg_estimator *e, void *buffer, size_t *bytes)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
     const certreg_status status = cr_estimator_ready(e);
     if (status) return status;
     if (!bytes) return cr_fail(&e->error, CERTREG_INVALID, "bytes is NULL");
@@ -118,6 +116,12 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     if (ended_early) out = put_range(e, out, e->cut_short, 0);
     put64(out, finish(hash_bytes(0xcbf29ce484222325u, buffer, need - 8)));
     return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size_t *bytes)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, write_record(e, buffer, bytes));
 }
 
 /* ---- import --------------------------------------------------------------------------------------------------------------------- */
@@ -221,10 +225,8 @@ static void take_range(certreg_estimator *e, const unsigned char *values, uint64
     }
 }
 
-certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer, size_t bytes)
+static certreg_status read_record(certreg_estimator *e, const void *buffer, size_t bytes)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
     certreg_status status = cr_estimator_ready(e);
     reader r = {0};
     if (!status) status = open_archive(e, buffer, bytes, &r);
@@ -242,4 +244,10 @@ certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer
         if (r.at != r.end) return cr_fail(&e->error, CERTREG_CORRUPT, "the record has bytes beyond its last range");
     }
     return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_import(certreg_estimator *e, const void *buffer, size_t bytes)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, read_record(e, buffer, bytes));
 }

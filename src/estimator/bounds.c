@@ -341,14 +341,12 @@ static int side_index(const cr_inquiry *inquiry, int32_t side)
     return -1;
 }
 
-certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question, int32_t side, certreg_bounds *out)
+static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
+                                     int32_t side, certreg_bounds *out)
 {
-    certreg_error *error = e ? &e->error : NULL;
-    cr_error_clear(error);
-    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", error);
+    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
     if (status) return status;
-    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}}; /* no facts: nothing is claimed */
-    if (!e) return cr_struct_write(out, out->struct_size, found, sizeof *found), CERTREG_INVALID;
+    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
     cr_inquiry inquiry = {.conditions = 0};
     int index = -1, abstained = 0;
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
@@ -358,5 +356,16 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
     if (!status) status = cr_bounds_find(e, &inquiry, found, &abstained);
     if (status || abstained) found[0] = blank(e, &inquiry), index = 0;
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);
+    return status;
+}
+
+certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question,
+                                        int32_t side, certreg_bounds *out)
+{
+    const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no facts, no claim */
+    const certreg_status status = cr_estimator_enter(e);
+    if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
+    if (!cr_struct_check(out, OLDEST_BOUNDS, "bounds", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return status;
 }

@@ -1,4 +1,5 @@
 /* Size, create, destroy: the only place of the room that takes memory of the host. */
+#include "base/environment.h"
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
 static const double half_turn = 3.14159265358979323846;
@@ -147,8 +147,8 @@ typedef struct request { /* everything create and size agree upon */
     size_t columns, active, bytes;
 } request;
 
-static certreg_status read_request(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, request *out,
-                                   certreg_error *why)
+static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
+                                    const certreg_plan *plan, request *out, certreg_error *why)
 {
     memset(out, 0, sizeof *out);
     out->backend = backend ? backend : cr_backend_default();
@@ -167,6 +167,16 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
                        out->model.batch, out->plan.capacity);
     out->bytes = arena.used;
     return CERTREG_OK;
+}
+
+static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
+                                   const certreg_plan *plan, request *out, certreg_error *why)
+{
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    const certreg_status status = check_request(backend, model, plan, out, why);
+    cr_environment_leave(&callers);
+    return status;
 }
 
 certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
@@ -233,13 +243,19 @@ static certreg_estimator *build(void *memory, const request *r)
     e->columns = r->columns;
     e->active = r->active;
     e->owns_memory = !r->plan.memory;
-    e->process = (int64_t)getpid();
+    cr_busy_init(&e->busy);
     lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);
     copy_model(e, r);
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
     cr_record_clear(e);
     return e;
+}
+
+static certreg_status open_device(certreg_estimator *e)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_device_open(e));
 }
 
 certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan,
@@ -255,7 +271,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     if (!status) status = take_memory(&r, &memory, &error);
     if (!status) {
         *out = build(memory, &r);
-        if (cr_backend_is_device(r.backend) && (status = cr_device_open(*out))) {
+        if (cr_backend_is_device(r.backend) && (status = open_device(*out))) {
             error = (*out)->error;
             certreg_estimator_destroy(*out);
             *out = NULL;
@@ -268,6 +284,6 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    cr_device_close(e);
+    if (!cr_busy_is_foreign(&e->busy)) cr_device_close(e); /* a forked child has no device */
     if (e->owns_memory) free(e);
 }

@@ -3,9 +3,8 @@
 #define CR_ESTIMATOR_ESTIMATOR_H
 #include "backend/backend.h"
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/busy.h"
 #include "estimator/looks.h"
-#include <stdatomic.h>
 
 #define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
 
@@ -65,6 +64,7 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
 
 struct certreg_estimator {
     certreg_error error;
+    cr_busy busy;
     certreg_backend *backend;
     certreg_model model;       /* defaults resolved; its arrays are those of `at` */
     certreg_plan plan;         /* defaults resolved; pilot 0 = none */
@@ -81,7 +81,6 @@ struct certreg_estimator {
     size_t present;            /* samples in the record */
     size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
     int begun;
-    int64_t process;           /* a forked child must not share threads or devices */
     atomic_int cancel;
     double deadline;           /* CLOCK_MONOTONIC seconds; 0: none */
     double slowest_batch, closing_seconds;
@@ -112,9 +111,18 @@ certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, 
 
 /* ---- sample.c */
 double cr_estimator_now(void);
+/* Every public call on an estimator begins and ends with these; after a failure of enter there is
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. A backend whose work
+ * goes through one stream serves one call at a time. */
+certreg_status cr_estimator_enter(certreg_estimator *);
+certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
+/* certreg_estimator_begin and _sample within a call. */
+certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
+                                  uint64_t stream);
+certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
-/* WRONG_STATE before begin and in a forked child. */
+/* WRONG_STATE before begin. */
 certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */

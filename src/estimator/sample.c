@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 double cr_estimator_now(void)
 {
@@ -14,10 +13,26 @@ double cr_estimator_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- a call ------------------------------------------------------------------------------- */
+certreg_status cr_estimator_enter(certreg_estimator *e)
+{
+    if (!e) return CERTREG_INVALID;
+    certreg_status status = cr_busy_enter(&e->busy, &e->error);
+    if (status || !cr_estimator_on_device(e)) return status;
+    status = cr_busy_enter(&e->backend->busy, &e->error);
+    if (status == CERTREG_BUSY)
+        cr_fail(&e->error, status, "the backend is serving another estimator's call");
+    return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
+}
+
+certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
+{
+    if (cr_estimator_on_device(e)) cr_busy_leave(&e->backend->busy, status);
+    return cr_busy_leave(&e->busy, status);
+}
+
 certreg_status cr_estimator_ready(certreg_estimator *e)
 {
-    if (e->process != (int64_t)getpid())
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
     if (!e->begun) return cr_fail(&e->error, CERTREG_WRONG_STATE, "certreg_estimator_begin has not been called");
     return CERTREG_OK;
 }
@@ -42,8 +57,6 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
 
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
-    if (e->process != (int64_t)getpid())
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
     if (!z) return cr_fail(&e->error, CERTREG_INVALID, "z is NULL");
     if (!(sigma > 0) || !isfinite(sigma)) return cr_fail(&e->error, CERTREG_INVALID, "sigma is %g; it must be positive and finite", sigma);
     for (size_t j = 0; j < e->model.inputs; j++) {
@@ -53,9 +66,9 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     return CERTREG_OK;
 }
 
-certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                  uint64_t stream)
 {
-    if (!e) return CERTREG_INVALID;
     cr_error_clear(&e->error);
     e->begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
@@ -79,6 +92,13 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
     e->begun = 1;
     e->library_seconds = cr_estimator_now() - start;
     return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                       uint64_t stream)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream));
 }
 
 /* ---- one batch ---------------------------------------------------------------------------------------------------------------- */
@@ -110,7 +130,9 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
     const double start = cr_estimator_now();
+    cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
+    cr_busy_in(&e->busy);
     if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->model_seconds += cr_estimator_now() - start;
     if (!code) return status;
@@ -170,9 +192,17 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
     return CERTREG_OK;
 }
 
-certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
-    if (!e) return CERTREG_INVALID;
+    if (!e->plan.progress) return 0;
+    cr_busy_out(&e->busy);
+    const int stop = e->plan.progress(e->plan.progress_user, done, total);
+    cr_busy_in(&e->busy);
+    return stop;
+}
+
+certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+{
     cr_error_clear(&e->error);
     certreg_status status = check_span(e, first, count);
     if (status) return status;
@@ -184,17 +214,21 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
         if (used.first == used.end) continue;
         if ((status = interrupted(e))) return status;
         if ((status = run_batch(e, at, used, end))) return status;
-        if (e->plan.progress && e->plan.progress(e->plan.progress_user, asked.end - first, count))
+        if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
     }
     return CERTREG_OK;
 }
 
-/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
-certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_estimator_sample(e, first, count));
+}
+
+/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
+static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
     certreg_status status = cr_estimator_ready(e);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_INVALID, "x is NULL");
@@ -212,20 +246,35 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
     return status;
 }
 
-certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count, const float *y)
+certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, draw_range(e, first, count, x));
+}
+
+static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
+                                   const float *y)
+{
     const certreg_status status = check_span(e, first, count);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_INVALID, "y is NULL");
     return cr_record_store(e, first, count, y, 0);
 }
 
-/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
-void certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count,
+                                        const float *y)
 {
-    if (e) e->deadline = seconds > 0 ? cr_estimator_now() + seconds : 0;
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));
+}
+
+/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
+certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    if (status) return status;
+    e->deadline = seconds > 0 ? cr_estimator_now() + seconds : 0;
+    return cr_estimator_leave(e, CERTREG_OK);
 }
 
 void certreg_estimator_cancel(certreg_estimator *e)
@@ -235,5 +284,5 @@ void certreg_estimator_cancel(certreg_estimator *e)
 
 const certreg_error *certreg_estimator_error(const certreg_estimator *e)
 {
-    return e ? &e->error : NULL;
+    return e ? cr_busy_error(&e->busy, &e->error) : NULL;
 }

@@ -101,6 +101,6 @@ certreg_backend *ref_backend(void)
 {
     static const cr_backend_ops ops = {
         .api_version = CR_BACKEND_API, .device = -1, .draw = draw, .replay = replay, .project = project, .walk = walk};
-    static certreg_backend backend = {&ops};
+    static certreg_backend backend = {.ops = &ops};
     return &backend;
 }
