@@ -25,7 +25,7 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     return status;
 }
 
-certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
 {
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
@@ -33,12 +33,16 @@ certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a,
     return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
 }
 
-static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise == CERTREG_PROMISE_TRUE_MEAN)
-        return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
-    return cr_answer_above(bisection, a, radius);
+    const double start = cr_estimator_now(e);
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
+    const certreg_status status = q->promise == CERTREG_PROMISE_TRUE_MEAN
+                                      ? certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius)
+                                      : above(bisection, a, radius);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return status;
 }
 
 /* ---- the certificate ------------------------------------------------------------------------------------------------------------ */
@@ -110,7 +114,7 @@ static int is_abstention(certreg_status status, int stopped)
 static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, certreg_radius *radius, certreg_certificate *c)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : solve(bisection, a, radius);
+    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
     const certreg_status status = cr_reach_find(e, bisection, a, &c->reach_lo, &c->reach_hi);
     if (!status && (isfinite(c->reach_lo) || isfinite(c->reach_hi))) radius->outcome = CERTREG_CERTIFIED, radius->radius = q->at_radius;
     return status;
@@ -125,8 +129,13 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
     status = find_bounds(e, &read, a);
+    if (!status || status == CERTREG_DEADLINE || is_abstention(status, stopped)) c->estimate = a->inquiry.estimate;
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
+    if (status == CERTREG_DEADLINE) { /* nothing of what was begun is claimed */
+        c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
+        return status;
+    }
     if (status && !is_abstention(status, stopped)) {
         if (!e->error.status) cr_fail(&e->error, status, "%s", certreg_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};

@@ -4,6 +4,8 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/watch.h"
+#include "estimator/cost.h"
 #include "estimator/looks.h"
 #include <stdatomic.h>
 
@@ -47,6 +49,7 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     double *dots, *norms;      /* tile each */
     float *direction;          /* inputs; a device has its own */
     double *paths;             /* CR_CLOSED_ROOM */
+    cr_watch *watch;           /* the clock, and when the closing computation is due; only certify sets that */
     cr_second_room second;
 } cr_buffers;
 
@@ -62,6 +65,12 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     double *lengths, *dots;    /* 2; behind them 2 * tile for dots and norms */
     cr_second_device second;
 } cr_device_room;
+
+typedef struct cr_closing { /* of the questions asked last */
+    cr_cost *cost;             /* NULL: none were asked */
+    double times;              /* how often they will be answered behind a batch */
+    size_t from;               /* with fewer samples none of them has an answer */
+} cr_closing;
 
 struct certreg_estimator {
     certreg_error error;
@@ -84,8 +93,12 @@ struct certreg_estimator {
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */
     atomic_int cancel;
-    double deadline;           /* CLOCK_MONOTONIC seconds; 0: none */
-    double slowest_batch, closing_seconds;
+    double deadline;           /* of the clock; 0: none */
+    double slowest_batch;      /* of this input */
+    double fastest_batch;      /* of all; 0: none yet */
+    cr_cost costs[CR_COSTS_KEPT];
+    size_t cost_next;          /* the one to be replaced */
+    cr_closing closing;        /* what has to fit behind the last batch */
     double model_seconds, library_seconds;
     int owns_memory;
 };
@@ -107,12 +120,19 @@ static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t ca
     return cr_backend_is_device(backend) && capacity > CR_TILE ? capacity : CR_TILE;
 }
 
+/* Between two steps of the closing computation. */
+static inline certreg_status cr_estimator_in_time(const certreg_estimator *e)
+{
+    return cr_watch_late(e->at.watch) ? CERTREG_DEADLINE : CERTREG_OK;
+}
+
 /* ---- device.c */
 /* The error of an op of the backend, with what that knows of it. */
 certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
 
 /* ---- sample.c */
-double cr_estimator_now(void);
+double cr_estimator_clock(void *unused); /* CLOCK_MONOTONIC */
+double cr_estimator_now(const certreg_estimator *);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
 /* WRONG_STATE before begin and in a forked child. */

@@ -16,6 +16,7 @@ certreg_status cr_replay_clear(certreg_estimator *e)
 
 certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count)
 {
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     const cr_backend_ops *ops = e->backend->ops;
     if (!cr_estimator_on_device(e)) return told(e, ops->replay(e->backend, &e->noise, first, count, 1, e->at.weights, e->tile, e->at.sums));
     certreg_status status = ops->store(e->backend, e->device.weights, e->at.weights, count * sizeof *e->at.weights);
@@ -33,6 +34,7 @@ certreg_status cr_replay_aim(certreg_estimator *e)
 
 certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t count)
 {
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     const cr_backend_ops *ops = e->backend->ops;
     const cr_device_room *at = &e->device;
     if (!cr_estimator_on_device(e))
