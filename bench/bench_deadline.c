@@ -66,7 +66,7 @@ static result run(certreg_estimator *e, certreg_bisection *b, const loop *l, int
     static double times[MOST];
     result r = {0};
     certreg_question q = {.struct_size = sizeof q, .score = l->score, .interval = l->interval, .family = l->family, .tolerance = 0.3,
-                          .huber_width = l->score == CERTREG_SCORE_HUBER ? 0.15 : 0, .prediction_given = 1};
+                          .huber_width = l->score == CERTREG_SCORE_HUBER ? 0.15 : 0, .prediction_given = 1, .prediction = 0.4};
     for (int i = 0; i < ticks; i++) {
         certreg_certificate c = {.struct_size = sizeof c};
         const float z[STATE] = {1, 0.5f * sinf(0.01f * (float)i)};

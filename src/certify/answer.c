@@ -132,9 +132,9 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     if (!status || status == CERTREG_DEADLINE || is_abstention(status, stopped)) c->estimate = a->inquiry.estimate;
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
-    if (status == CERTREG_DEADLINE) { /* nothing of what was begun is claimed */
+    if (e->at.watch->late) { /* nothing of what was begun is claimed */
         c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
-        return status;
+        return CERTREG_DEADLINE;
     }
     if (status && !is_abstention(status, stopped)) {
         if (!e->error.status) cr_fail(&e->error, status, "%s", certreg_bisection_error(bisection)->text);

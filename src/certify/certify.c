@@ -204,7 +204,7 @@ static void rehearse(const job *j, const survey *all, size_t samples)
         certreg_question q;
         if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
     }
-    cr_closing_end(e, start, 1);
+    if (cr_closing_end(e, start, 1)) *e->closing.cost = (cr_cost){.asked = all->hash}; /* which was too little to learn from */
     cr_record_clear(e);
     e->library_seconds += cr_estimator_now(e) - start;
 }
@@ -212,9 +212,11 @@ static void rehearse(const job *j, const survey *all, size_t samples)
 static void expect_closing(job *j, const survey *all, size_t samples)
 {
     certreg_estimator *e = j->estimator;
-    e->closing = (cr_closing){cr_closing_cost(e, all->hash), all->all_wanted ? 2 : 1, all->from}; /* a look, and the answer */
+    e->closing = (cr_closing){cr_closing_cost(e, all->hash), all->all_wanted ? 2 : 1, all->from, 0}; /* a look, and the answer */
     const int enough = samples >= all->from && samples <= e->plan.capacity;
-    if (e->deadline > 0 && !(e->closing.cost->each > 0) && !e->present && enough) rehearse(j, all, samples);
+    if (!(e->deadline > 0) || cr_cost_known(e->closing.cost)) return;
+    if (!e->present && enough) rehearse(j, all, samples);
+    e->closing.supposed = fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
 }
 
 static certreg_status sample_and_answer(job *j, size_t samples, certreg_certificate *out)

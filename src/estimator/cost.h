@@ -10,6 +10,11 @@ typedef struct cr_cost {
 
 #define CR_COSTS_KEPT 4u /* sets of questions that take turns on one estimator */
 
+static inline int cr_cost_known(const cr_cost *cost)
+{
+    return cost->each > 0;
+}
+
 /* Expected seconds for this number of samples, a little on the long side. */
 double cr_cost_expected(const cr_cost *, double samples);
 /* A closing took so long, `fixed` of it for what does not grow with the number of samples. */

@@ -70,6 +70,7 @@ typedef struct cr_closing { /* of the questions asked last */
     cr_cost *cost;             /* NULL: none were asked */
     double times;              /* how often they will be answered behind a batch */
     size_t from;               /* with fewer samples none of them has an answer */
+    double supposed;           /* seconds, as long as nothing is known of the cost */
 } cr_closing;
 
 struct certreg_estimator {

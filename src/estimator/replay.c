@@ -28,8 +28,12 @@ certreg_status cr_replay_aim(certreg_estimator *e)
 {
     const cr_backend_ops *ops = e->backend->ops;
     const cr_device_room *at = &e->device;
-    if (!cr_estimator_on_device(e)) return told(e, ops->aim(e->backend, e->at.sums, e->at.mask, e->model.inputs, e->at.direction, e->at.lengths));
-    return told(e, ops->aim(e->backend, at->sums, at->mask, e->model.inputs, at->direction, at->lengths));
+    const double start = cr_estimator_now(e);
+    const certreg_status status =
+        cr_estimator_on_device(e) ? ops->aim(e->backend, at->sums, at->mask, e->model.inputs, at->direction, at->lengths)
+                                  : ops->aim(e->backend, e->at.sums, e->at.mask, e->model.inputs, e->at.direction, e->at.lengths);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return told(e, status);
 }
 
 certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t count)

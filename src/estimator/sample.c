@@ -99,6 +99,7 @@ static double time_needed(const certreg_estimator *e, size_t more)
     const double batch = fmax(e->fastest_batch, e->slowest_batch);
     const cr_closing *closing = &e->closing;
     if (!closing->cost || e->present < closing->from) return batch;
+    if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
     return batch + closing->times * cr_cost_expected(closing->cost, (double)(e->present + more));
 }
 

@@ -52,7 +52,9 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
     for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
     if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
+    const double start = cr_estimator_now(e);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
     for (size_t b = 0; b < e->plan.blocks; b++) {
         const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
         if (status) return status;
