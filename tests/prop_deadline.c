@@ -11,13 +11,13 @@ enum { INPUTS = 4, BATCH = 64, CAPACITY = 8192 };
 
 typedef struct machine {
     double time, look, batch; /* seconds; the last two: what each takes */
-    unsigned looks;
+    unsigned looks, hiccup_at; /* how many there were; at which the machine stands still for a tenth of a second; 0: at none */
 } machine;
 
 static double look(void *of)
 {
     machine *m = of;
-    m->looks++;
+    if (++m->looks == m->hiccup_at) m->time += 0.1;
     return m->time += m->look;
 }
 
@@ -134,7 +134,7 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
     certreg_estimator *e = make(&m, pilot);
     certreg_question q = question(which, 0);
     const double batch = m.batch + LOOKS * m.look;
-    for (uint64_t i = 0; i < 24; i++) {
+    for (uint64_t i = 0; i < 16; i++) {
         double late;
         const double allowed = uneven(i);
         const certreg_certificate c = tick(e, &m, allowed, &q, i, &late);
@@ -175,6 +175,28 @@ START_TEST(a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three)
 {
     run_even_ticks(slow_library(), _i, 0.024);
     run_even_ticks(slow_model(), _i, 0.04);
+}
+END_TEST
+
+START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
+{
+    machine m = slow_library();
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const int which = 4 * _i + 1; /* some of each kind */
+    const certreg_question q = question(which, questions[which].output ? 3.5 : 0.175);
+    certreg_certificate c = {0}, before = c;
+    for (uint64_t i = 0; i < 40; i++) {
+        double late;
+        const unsigned looks = m.looks;
+        c = tick(e, &m, 0.024, &q, i, &late);
+        if (i == 6) before = c;
+        if (i == 6) m.hiccup_at = m.looks + (m.looks - looks) * 9 / 10; /* in the closing of the next tick */
+        ck_assert_uint_gt(c.samples, 0);
+        if (i > 10) ck_assert_double_eq(c.radius > 0, before.radius > 0);
+    }
+    ck_assert_uint_gt(m.looks, m.hiccup_at);
+    if (!(q.wanted > 0)) ck_assert_double_ge((double)c.samples, 0.9 * (double)before.samples);
+    certreg_estimator_destroy(e);
 }
 END_TEST
 
@@ -278,6 +300,7 @@ int main(void)
     TCase *all = kit_case(suite, "ticks", 120);
     tcase_add_loop_test(all, no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need, 0, QUESTIONS);
     tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0, QUESTIONS);
+    tcase_add_loop_test(all, after_a_hiccup_the_loop_goes_on_as_before, 0, QUESTIONS / 4);
     tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
     tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
     tcase_add_loop_test(all, twice_the_samples_are_twice_the_steps, 0, QUESTIONS);

@@ -1,4 +1,5 @@
 #include "certify/answer.h"
+#include "bisection/bisection.h"
 #include <math.h>
 #include <string.h>
 
@@ -37,10 +38,11 @@ certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bi
 {
     const certreg_question *q = &a->inquiry.question;
     const double start = cr_estimator_now(e);
-    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
+    cr_bisection_hurry(bisection, e->at.watch);
     const certreg_status status = q->promise == CERTREG_PROMISE_TRUE_MEAN
                                       ? certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius)
                                       : above(bisection, a, radius);
+    cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
     e->at.watch->fixed += cr_estimator_now(e) - start;
     return status;
 }
