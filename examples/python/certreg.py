@@ -198,7 +198,7 @@ class Certificate:
     stop: int
     radius: float
     prediction: float
-    estimate: float
+    estimate: float  # where there is none, the prediction that was given: the next tick's prediction in any case; nan without one
     reach_lo: float
     reach_hi: float
     output: int
@@ -602,7 +602,7 @@ class Estimator(_Handle):
         return Bounds._of(b)
 
     def deadline(self, seconds):
-        """From now on, for sampling; 0: none."""
+        """So many seconds from now on, for sampling and answering; 0: none."""
         _lib.certreg_estimator_set_deadline(self._open(self._handle), seconds)
 
     def cancel(self):

@@ -87,8 +87,7 @@ static certreg_status stop_of(certreg_status sampled, int *stop)
 }
 
 typedef struct survey { /* of the questions, before the model is called */
-    certreg_question example; /* one that is valid; if none is there is nothing to sample for */
-    int valid;
+    int valid;      /* one at least; else there is nothing to sample for */
     int all_wanted; /* each valid one has a wanted radius; only then may their outcome end the sampling: the others count on all samples */
     size_t from;    /* the fewest samples that answer one of them */
     uint64_t hash;
@@ -102,7 +101,6 @@ static survey look_over(const job *j)
         cr_inquiry read;
         if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read)) continue;
         const size_t from = cr_inquiry_least(j->estimator, &read.question);
-        all.example = read.question;
         all.valid = 1;
         all.all_wanted &= read.question.wanted > 0;
         if (from < all.from) all.from = from;
@@ -151,6 +149,46 @@ static int is_settled(job *j, int at_first)
     return !open;
 }
 
+/* ---- the time it takes to answer ------------------------------------------------------------------------------------------------- */
+enum { REHEARSED = 192 }; /* samples beyond the fewest */
+
+static void answer_made_up(const job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    certreg_certificate unused;
+    certreg_question q;
+    cr_inquiry read;
+    cr_answer a = {.known = 0};
+    cr_closing_make_up(e, samples);
+    for (size_t i = 0; i < j->count; i++)
+        if (!read_question(j, i, &q) && !cr_inquiry_read(e, &q, &read)) cr_closing_make_up_for(e, &q, samples);
+    for (size_t i = 0; i < j->count; i++)
+        if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
+    cr_record_clear(e);
+}
+
+/* Nobody knows yet what the questions take: they are answered once about outputs that are made up, so that how many samples there will
+ * be does not depend on theirs (theory 5.1). A quarter of the time is the most for that. */
+static void rehearse(const job *j, const survey *all, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const size_t count = samples - all->from < REHEARSED ? samples : all->from + REHEARSED;
+    const double start = cr_closing_start(e, fmax(0, (e->deadline - cr_estimator_now(e)) / 4));
+    answer_made_up(j, count);
+    if (cr_closing_end(e, start, count)) *e->closing.cost = (cr_cost){.asked = all->hash}; /* which was too little to learn from */
+    e->library_seconds += cr_estimator_now(e) - start;
+}
+
+static void prepare_closing(job *j, const survey *all, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const int enough = samples >= all->from && samples <= e->plan.capacity;
+    if (!(e->deadline > 0) || cr_cost_known(e->closing.cost)) return;
+    if (!e->present && enough) rehearse(j, all, samples);
+    e->closing.supposed = fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
+}
+
+/* ---- how far to sample ------------------------------------------------------------------------------------------------------------- */
 /* The next number of samples at which any question wants to look; `most` where there is none before. */
 static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
 {
@@ -174,10 +212,11 @@ static certreg_status end_early(certreg_estimator *e, size_t samples)
     return CERTREG_OK;
 }
 
-static certreg_status sample_until_settled(job *j, size_t samples)
+static certreg_status sample_until_settled(job *j, const survey *all, size_t samples)
 {
     certreg_estimator *e = j->estimator;
     if (is_settled(j, 1)) return end_early(e, samples);
+    prepare_closing(j, all, samples); /* now that the tests are made */
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
@@ -187,36 +226,10 @@ static certreg_status sample_until_settled(job *j, size_t samples)
     return CERTREG_OK;
 }
 
-/* ---- the time it takes to answer --------------------------------------------------------------------------------------------------- */
-enum { REHEARSED = 192 }; /* samples beyond the fewest */
-
-/* Nobody knows yet what the questions take: they are answered once about outputs that are made up, so that how many samples there will
- * be does not depend on theirs. A quarter of the time is the most for that. */
-static void rehearse(const job *j, const survey *all, size_t samples)
+static certreg_status sample_all(job *j, const survey *all, size_t samples)
 {
-    certreg_estimator *e = j->estimator;
-    const size_t count = samples - all->from < REHEARSED ? samples : all->from + REHEARSED;
-    const double start = cr_closing_start(e, fmax(0, (e->deadline - cr_estimator_now(e)) / 4));
-    cr_answer a = {.known = 0};
-    cr_closing_make_up(e, &all->example, count);
-    for (size_t i = 0; i < j->count; i++) {
-        certreg_certificate unused;
-        certreg_question q;
-        if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
-    }
-    if (cr_closing_end(e, start, 1)) *e->closing.cost = (cr_cost){.asked = all->hash}; /* which was too little to learn from */
-    cr_record_clear(e);
-    e->library_seconds += cr_estimator_now(e) - start;
-}
-
-static void expect_closing(job *j, const survey *all, size_t samples)
-{
-    certreg_estimator *e = j->estimator;
-    e->closing = (cr_closing){cr_closing_cost(e, all->hash), all->all_wanted ? 2 : 1, all->from, 0}; /* a look, and the answer */
-    const int enough = samples >= all->from && samples <= e->plan.capacity;
-    if (!(e->deadline > 0) || cr_cost_known(e->closing.cost)) return;
-    if (!e->present && enough) rehearse(j, all, samples);
-    e->closing.supposed = fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
+    prepare_closing(j, all, samples);
+    return stop_of(certreg_estimator_sample(j->estimator, 0, samples), &j->stop);
 }
 
 static certreg_status sample_and_answer(job *j, size_t samples, certreg_certificate *out)
@@ -224,10 +237,10 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     certreg_estimator *e = j->estimator;
     const survey all = look_over(j);
     certreg_status status = CERTREG_OK;
-    if (all.valid) expect_closing(j, &all, samples);
+    e->closing = (cr_closing){all.valid ? cr_closing_cost(e, all.hash) : NULL, all.all_wanted ? 2 : 1, all.from, 0};
     if (samples && all.valid) /* each bad question is told when its turn comes */
-        status = all.all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, samples)
-                                                               : stop_of(certreg_estimator_sample(e, 0, samples), &j->stop);
+        status = all.all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, &all, samples)
+                                                               : sample_all(j, &all, samples);
     if (status) {
         write_all(j->estimator, status, j->stop, j->count, out);
         j->stop = CR_STOP_FAILED;
@@ -236,7 +249,7 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     cr_error_clear(&e->error);
     const double start = cr_closing_start(e, INFINITY);
     status = answer_all(j, out);
-    cr_closing_end(e, start, 1);
+    cr_closing_end(e, start, e->present);
     return status;
 }
 

@@ -28,16 +28,16 @@ double cr_closing_start(certreg_estimator *e, double most)
     return start;
 }
 
-int cr_closing_end(certreg_estimator *e, double start, int whole)
+int cr_closing_end(certreg_estimator *e, double start, size_t samples)
 {
     cr_watch *w = e->at.watch;
-    const double took = cr_watch_now(w) - start, samples = (double)e->present;
+    const double took = cr_watch_now(w) - start;
+    const size_t count = samples ? samples : e->present;
     const int late = w->late;
     w->due = 0, w->late = 0;
-    if (e->closing.cost && e->present >= e->closing.from) {
-        if (late) cr_cost_learn_abandoned(e->closing.cost, samples, took);
-        else if (whole) cr_cost_learn(e->closing.cost, samples, took, w->fixed);
-    }
+    if (!e->closing.cost || count < e->closing.from) return late;
+    if (late) cr_cost_learn_abandoned(e->closing.cost, (double)count, took);
+    else if (samples) cr_cost_learn(e->closing.cost, (double)count, took, w->fixed);
     return late;
 }
 
@@ -50,7 +50,7 @@ static float into_range(double value, double lo, double hi)
     return (double)near > hi ? nextafterf(near, -INFINITY) : near;
 }
 
-/* Spread evenly, within the tolerance of a prediction. */
+/* Spread evenly within the tolerance of a prediction. */
 static void make_up(certreg_estimator *e, size_t output, double prediction, double tolerance, size_t samples)
 {
     static const double golden = 0.618033988749894848;
@@ -61,12 +61,17 @@ static void make_up(certreg_estimator *e, size_t output, double prediction, doub
     }
 }
 
-void cr_closing_make_up(certreg_estimator *e, const certreg_question *q, size_t samples)
+void cr_closing_make_up(certreg_estimator *e, size_t samples)
 {
-    for (size_t k = 0; k < e->model.outputs; k++) {
-        const double lo = e->at.lo[k], hi = e->at.hi[k], span = hi - lo;
-        const double middle = isfinite(span) ? lo + span / 2 : 0, tolerance = q->tolerance > 0 ? q->tolerance : isfinite(span) ? span / 2 : 1;
-        make_up(e, k, q->prediction_given ? q->prediction : middle, tolerance, samples);
-    }
+    for (size_t k = 0; k < e->model.outputs; k++) make_up(e, k, 0, 1, samples);
     e->present = samples;
+}
+
+void cr_closing_make_up_for(certreg_estimator *e, const certreg_question *q, size_t samples)
+{
+    if (q->output < 0) return;
+    const size_t k = (size_t)q->output;
+    const double lo = e->at.lo[k], span = e->at.hi[k] - lo, half = isfinite(span) ? span / 2 : 1;
+    const double prediction = q->prediction_given ? q->prediction : isfinite(span) ? lo + half : 0;
+    make_up(e, k, prediction, q->tolerance > 0 ? q->tolerance : half, samples);
 }
