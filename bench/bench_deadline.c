@@ -1,6 +1,6 @@
-/* Control loops with a deadline of 5 ms and a model that costs next to nothing, so that the library has all of the time: how late do
- * answers come, from how many samples, and how many ticks go without? One core, which should be idle.
- * Usage: bench_deadline [results.csv [ticks]] */
+/* Control loops with a deadline of 5 ms and a model that costs next to nothing, so that the
+ * library has all of the time: how late do answers come, from how many samples, and how many ticks
+ * go without? One core, which should be idle. Usage: bench_deadline [results.csv [ticks]] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -65,14 +65,22 @@ static result run(certreg_estimator *e, certreg_bisection *b, const loop *l, int
 {
     static double times[MOST];
     result r = {0};
-    certreg_question q = {.struct_size = sizeof q, .score = l->score, .interval = l->interval, .family = l->family, .tolerance = 0.3,
-                          .huber_width = l->score == CERTREG_SCORE_HUBER ? 0.15 : 0, .prediction_given = 1, .prediction = 0.4};
+    certreg_question q = {.struct_size = sizeof q,
+                          .score = l->score,
+                          .interval = l->interval,
+                          .family = l->family,
+                          .tolerance = 0.3,
+                          .huber_width = l->score == CERTREG_SCORE_HUBER ? 0.15 : 0,
+                          .prediction_given = 1,
+                          .prediction = 0.4};
     for (int i = 0; i < ticks; i++) {
         certreg_certificate c = {.struct_size = sizeof c};
         const float z[STATE] = {1, 0.5f * sinf(0.01f * (float)i)};
         const double start = now();
         certreg_estimator_set_deadline(e, deadline);
-        if (certreg_estimator_begin(e, z, 0.05, (uint64_t)i) || certreg_certify(e, b, CAPACITY, &q, 1, &c)) exit(1);
+        if (certreg_estimator_begin(e, z, 0.05, (uint64_t)i) ||
+            certreg_certify(e, b, CAPACITY, &q, 1, &c))
+            exit(1);
         times[i] = now() - start;
         r.samples += (double)c.samples / ticks;
         r.empty += c.samples == 0;
@@ -87,15 +95,23 @@ static result run(certreg_estimator *e, certreg_bisection *b, const loop *l, int
 static int measure(const loop *l, certreg_bisection *b, int ticks, FILE *csv)
 {
     const double lo = -3, hi = 3;
-    const certreg_model m = {.struct_size = sizeof m, .eval = policy, .inputs = STATE, .outputs = 1, .batch = BATCH, .kind = &l->kind,
-                             .lo = &lo, .hi = &hi};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = policy,
+                             .inputs = STATE,
+                             .outputs = 1,
+                             .batch = BATCH,
+                             .kind = &l->kind,
+                             .lo = &lo,
+                             .hi = &hi};
     const certreg_plan p = {.struct_size = sizeof p, .capacity = CAPACITY, .pilot = SIZE_MAX};
     certreg_estimator *e;
     if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) return 1;
     const result r = run(e, b, l, ticks);
-    printf("%-18s p50 %.3f ms, p99 %.3f, most %.3f; %.0f samples; %d ticks empty, %d abstained\n", l->name, 1e3 * r.p50, 1e3 * r.p99,
-           1e3 * r.most, r.samples, r.empty, r.abstained);
-    if (csv) fprintf(csv, "deadline_%s_p99,%.6g,%.6g,%.3f,1\n", l->name, r.p99, allowed, allowed / r.p99);
+    printf("%-18s p50 %.3f ms, p99 %.3f, most %.3f; %.0f samples; %d ticks empty, %d abstained\n",
+           l->name, 1e3 * r.p50, 1e3 * r.p99, 1e3 * r.most, r.samples, r.empty, r.abstained);
+    if (csv)
+        fprintf(csv, "deadline_%s_p99,%.6g,%.6g,%.3f,1\n", l->name, r.p99, allowed,
+                allowed / r.p99);
     certreg_estimator_destroy(e);
     return 0;
 }
@@ -106,9 +122,12 @@ int main(int argc, char **argv)
     const int ticks = argc > 2 ? atoi(argv[2]) : 10000;
     certreg_solver *solver;
     certreg_bisection *bisection;
-    if (ticks < 1 || ticks > MOST || certreg_solver_create(NULL, 0, &solver) || certreg_bisection_create(solver, NULL, 0, &bisection)) return 1;
+    if (ticks < 1 || ticks > MOST || certreg_solver_create(NULL, 0, &solver) ||
+        certreg_bisection_create(solver, NULL, 0, &bisection))
+        return 1;
     int failed = 0;
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) failed |= measure(loops + i, bisection, ticks, csv);
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+        failed |= measure(loops + i, bisection, ticks, csv);
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
     if (csv) fclose(csv);

@@ -50,7 +50,8 @@ static certreg_certificate certify(certreg_estimator *e, const certreg_question 
     return c;
 }
 
-static certreg_certificate certify_in_no_time(certreg_estimator *e, const certreg_question *q, uint64_t stream)
+static certreg_certificate certify_in_no_time(certreg_estimator *e, const certreg_question *q,
+                                              uint64_t stream)
 {
     certreg_estimator_set_deadline(e, 1e-9);
     const certreg_certificate c = certify(e, q, stream);
@@ -62,7 +63,8 @@ static certreg_certificate certify_in_no_time(certreg_estimator *e, const certre
 }
 
 static const int32_t scores[] = {CERTREG_SCORE_MEDIAN, CERTREG_SCORE_HUBER, CERTREG_SCORE_MEAN};
-static const int32_t intervals[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_INTERVAL_ANYTIME};
+static const int32_t intervals[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ASYMPTOTIC,
+                                    CERTREG_INTERVAL_ANYTIME};
 
 START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
 {
@@ -129,7 +131,8 @@ START_TEST(where_every_output_failed_the_prediction_is_handed_on)
 }
 END_TEST
 
-/* Nobody knows what answers take when an estimator is new, and it must not be learned from outputs: the model is not called for it. */
+/* Nobody knows what answers take when an estimator is new, and it must not be learned from
+ * outputs: the model is not called for it. */
 START_TEST(a_first_deadline_changes_no_answer)
 {
     for (int k = 0; k < KIT_ROWS(scores); k++) {
@@ -138,7 +141,8 @@ START_TEST(a_first_deadline_changes_no_answer)
         for (int timed = 0; timed < 2; timed++) {
             certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
             certreg_question q = kit_question(0.5);
-            q.score = scores[k], q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.huber_width = k == 1 ? 0.25 : 0;
+            q.score = scores[k], q.interval = CERTREG_INTERVAL_ASYMPTOTIC,
+            q.huber_width = k == 1 ? 0.25 : 0;
             s.calls = 0;
             certreg_estimator_set_deadline(e, timed ? 1000 : 0);
             c[timed] = certify(e, &q, 1);
@@ -155,7 +159,8 @@ int main(void)
 {
     Suite *suite = suite_create("without time");
     TCase *all = kit_case(suite, "ticks", 20);
-    tcase_add_loop_test(all, a_tick_without_samples_hands_the_prediction_on_to_the_next, 0, KIT_ROWS(intervals));
+    tcase_add_loop_test(all, a_tick_without_samples_hands_the_prediction_on_to_the_next, 0,
+                        KIT_ROWS(intervals));
     tcase_add_test(all, the_prediction_of_an_angle_is_handed_on_within_the_turn);
     tcase_add_test(all, only_without_samples_and_prediction_there_is_no_estimate);
     tcase_add_loop_test(all, samples_too_few_for_a_certificate_still_give_an_estimate, 0, 2);

@@ -1,6 +1,7 @@
-/* Ticks of a control loop on a clock of the test's own: a batch of the model takes so long, and so does every look that the library has
- * at the clock, which it has between the steps of its computation. Whatever is asked, answers come in time, from what samples there can
- * be; and sampling learns how much time they take. */
+/* Ticks of a control loop on a clock of the test's own: a batch of the model takes so long, and so
+ * does every look that the library has at the clock, which it has between the steps of its
+ * computation. Whatever is asked, answers come in time, from what samples there can be; and
+ * sampling learns how much time they take. */
 #include "estimator/estimator.h"
 #include "support/suite.h"
 #include <certreg/certreg.h>
@@ -11,7 +12,8 @@ enum { INPUTS = 4, BATCH = 64, CAPACITY = 8192 };
 
 typedef struct machine {
     double time, look, batch; /* seconds; the last two: what each takes */
-    unsigned looks, hiccup_at; /* how many there were; at which the machine stands still for a tenth of a second; 0: at none */
+    unsigned looks;           /* how many there were */
+    unsigned hiccup_at; /* at which the machine stands still for a tenth of a second; 0: at none */
 } machine;
 
 static double look(void *of)
@@ -38,18 +40,36 @@ static certreg_estimator *make(machine *m, size_t pilot)
 {
     static const int32_t kind[] = {CERTREG_REAL, CERTREG_ANGLE};
     static const double lo[] = {-2, -180}, hi[] = {2, 180};
-    const certreg_model of = {.struct_size = sizeof of, .eval = model, .user = m, .inputs = INPUTS, .outputs = 2, .batch = BATCH, .kind = kind,
-                              .lo = lo, .hi = hi};
-    const certreg_plan plan = {.struct_size = sizeof plan, .seed = 3, .capacity = CAPACITY, .pilot = pilot, .facts = 31};
+    const certreg_model of = {.struct_size = sizeof of,
+                              .eval = model,
+                              .user = m,
+                              .inputs = INPUTS,
+                              .outputs = 2,
+                              .batch = BATCH,
+                              .kind = kind,
+                              .lo = lo,
+                              .hi = hi};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .seed = 3, .capacity = CAPACITY, .pilot = pilot, .facts = 31};
     certreg_estimator *e;
     ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
     e->at.watch->now = look, e->at.watch->of = m;
     return e;
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------------------- */
-enum { MEDIAN = CERTREG_SCORE_MEDIAN, HUBER = CERTREG_SCORE_HUBER, MEAN = CERTREG_SCORE_MEAN, CIRCULAR = CERTREG_SCORE_CIRCULAR_MEAN };
-enum { FINITE = CERTREG_INTERVAL_FINITE, NORMAL = CERTREG_INTERVAL_ASYMPTOTIC, PAPER = CERTREG_INTERVAL_PAPER, ANYTIME = CERTREG_INTERVAL_ANYTIME };
+/* ---- questions ------------------------------------------------------------ */
+enum {
+    MEDIAN = CERTREG_SCORE_MEDIAN,
+    HUBER = CERTREG_SCORE_HUBER,
+    MEAN = CERTREG_SCORE_MEAN,
+    CIRCULAR = CERTREG_SCORE_CIRCULAR_MEAN
+};
+enum {
+    FINITE = CERTREG_INTERVAL_FINITE,
+    NORMAL = CERTREG_INTERVAL_ASYMPTOTIC,
+    PAPER = CERTREG_INTERVAL_PAPER,
+    ANYTIME = CERTREG_INTERVAL_ANYTIME
+};
 
 static const struct asked {
     int32_t score, interval, promise;
@@ -91,25 +111,35 @@ static certreg_question question(int which, double prediction)
 {
     const struct asked *a = questions + which;
     const double unit = a->output ? 20 : 1;
-    const certreg_question q = {.struct_size = sizeof q, .output = a->output, .score = a->score, .interval = a->interval, .promise = a->promise,
-                                .family = a->family, .tolerance = 0.5 * unit, .huber_width = a->score == HUBER ? 0.25 * unit : 0,
-                                .wanted = a->wanted, .at_radius = a->promise == CERTREG_PROMISE_REACH ? 0.1 : 0, .prediction_given = 1,
+    const certreg_question q = {.struct_size = sizeof q,
+                                .output = a->output,
+                                .score = a->score,
+                                .interval = a->interval,
+                                .promise = a->promise,
+                                .family = a->family,
+                                .tolerance = 0.5 * unit,
+                                .huber_width = a->score == HUBER ? 0.25 * unit : 0,
+                                .wanted = a->wanted,
+                                .at_radius = a->promise == CERTREG_PROMISE_REACH ? 0.1 : 0,
+                                .prediction_given = 1,
                                 .prediction = prediction};
     return q;
 }
 
-/* ---- ticks ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- ticks ------------------------------------------------------------ */
 enum { LOOKS = 12 }; /* of a batch, of the beginning, and of the end: a generous share of each */
 
 static const float where[INPUTS] = {0.3f, -0.1f, 0.2f, 0.1f};
 
-static certreg_certificate tick(certreg_estimator *e, machine *m, double allowed, const certreg_question *q, uint64_t stream, double *late)
+static certreg_certificate tick(certreg_estimator *e, machine *m, double allowed,
+                                const certreg_question *q, uint64_t stream, double *late)
 {
     certreg_certificate c = {.struct_size = sizeof c};
     ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, stream), CERTREG_OK);
     certreg_estimator_set_deadline(e, allowed);
     const double due = m->time + allowed;
-    ck_assert_msg(certreg_certify(e, NULL, CAPACITY, q, 1, &c) == CERTREG_OK, "%s", certreg_estimator_error(e)->text);
+    ck_assert_msg(certreg_certify(e, NULL, CAPACITY, q, 1, &c) == CERTREG_OK, "%s",
+                  certreg_estimator_error(e)->text);
     *late = m->time - due;
     return c;
 }
@@ -140,7 +170,8 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
         const double allowed = uneven(i);
         const certreg_certificate c = tick(e, &m, allowed, &q, i, &late);
         ck_assert_msg(late <= batch, "tick %d: %g late", (int)i, late);
-        if (allowed >= 2 * batch) ck_assert_msg(c.samples > 0, "tick %d of %g is empty", (int)i, allowed);
+        if (allowed >= 2 * batch)
+            ck_assert_msg(c.samples > 0, "tick %d of %g is empty", (int)i, allowed);
         ck_assert(isfinite(c.estimate));
         q.prediction = c.estimate;
     }
@@ -166,7 +197,8 @@ static void run_even_ticks(machine m, int which, double allowed)
         const certreg_certificate c = tick(e, &m, allowed, &q, i, &late);
         ck_assert_int_eq(c.stop, q.wanted > 0 ? CERTREG_STOP_WANTED : CERTREG_STOP_DEADLINE);
         if (i < 3) continue; /* until it is known how long an answer takes */
-        ck_assert_msg(reach ? isfinite(c.reach_hi) : c.radius > 0, "tick %d from %d samples, %g late", (int)i, (int)c.samples, late);
+        ck_assert_msg(reach ? isfinite(c.reach_hi) : c.radius > 0,
+                      "tick %d from %d samples, %g late", (int)i, (int)c.samples, late);
         ck_assert_double_le(late, 0);
     }
     certreg_estimator_destroy(e);
@@ -191,7 +223,9 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
         const unsigned looks = m.looks;
         c = tick(e, &m, 0.024, &q, i, &late);
         if (i == 6) before = c;
-        if (i == 6) m.hiccup_at = m.looks + (m.looks - looks) * 9 / 10; /* in the closing of the next tick */
+        if (i == 6)
+            m.hiccup_at =
+                m.looks + (m.looks - looks) * 9 / 10; /* in the closing of the next tick */
         ck_assert_uint_gt(c.samples, 0);
         if (i > 10) ck_assert_double_eq(c.radius > 0, before.radius > 0);
     }
@@ -201,7 +235,7 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
 }
 END_TEST
 
-/* ---- closings that are cut off ----------------------------------------------------------------------------------------------------- */
+/* ---- closings that are cut off ------------------------------------------------------------ */
 static void forget_the_time(certreg_certificate *c)
 {
     c->model_seconds = c->library_seconds = 0;
@@ -211,7 +245,8 @@ static certreg_certificate answer(certreg_estimator *e, const certreg_question *
 {
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_estimator_set_deadline(e, allowed);
-    ck_assert_msg(certreg_certify(e, NULL, 0, q, 1, &c) == CERTREG_OK, "%s", certreg_estimator_error(e)->text);
+    ck_assert_msg(certreg_certify(e, NULL, 0, q, 1, &c) == CERTREG_OK, "%s",
+                  certreg_estimator_error(e)->text);
     forget_the_time(&c);
     return c;
 }
@@ -255,7 +290,8 @@ START_TEST(questions_answered_before_the_deadline_keep_their_answers)
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
     certreg_question q[3] = {question(0, 0), question(9, 0), question(18, 0)};
-    certreg_certificate whole[3] = {{.struct_size = sizeof *whole}}, c[3] = {{.struct_size = sizeof *c}};
+    certreg_certificate whole[3] = {{.struct_size = sizeof *whole}},
+                        c[3] = {{.struct_size = sizeof *c}};
     ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
     ck_assert_int_eq(certreg_certify(e, NULL, 1500, q, 3, whole), CERTREG_OK);
     unsigned seen = 0; /* how many questions were answered: a bit for each number */
@@ -275,7 +311,8 @@ START_TEST(questions_answered_before_the_deadline_keep_their_answers)
 }
 END_TEST
 
-/* What happens between two looks at the clock must not grow with the number of samples: so every pass has to look on its way. */
+/* What happens between two looks at the clock must not grow with the number of samples: so every
+ * pass has to look on its way. */
 START_TEST(every_pass_looks_at_the_clock_on_its_way)
 {
     machine m = {.time = 1, .look = 1e-6};
@@ -284,7 +321,8 @@ START_TEST(every_pass_looks_at_the_clock_on_its_way)
     unsigned looks[2];
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2), CERTREG_OK);
+        ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),
+                         CERTREG_OK);
         const unsigned before = m.looks;
         answer(e, &q, 1);
         looks[i] = m.looks - before;
@@ -298,8 +336,10 @@ int main(void)
 {
     Suite *suite = suite_create("deadlines");
     TCase *all = kit_case(suite, "ticks", 120);
-    tcase_add_loop_test(all, no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need, 0, QUESTIONS);
-    tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0, QUESTIONS);
+    tcase_add_loop_test(all, no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need,
+                        0, QUESTIONS);
+    tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0,
+                        QUESTIONS);
     tcase_add_loop_test(all, after_a_hiccup_the_loop_goes_on_as_before, 0, QUESTIONS / 4);
     tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
     tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);

@@ -1,5 +1,6 @@
-/* A clock, and the time by which a computation has to be done. The computation asks between its steps whether it is late. Once late
- * it stays late: loops end where they are, and whoever started the computation throws its result away. */
+/* A clock, and the time by which a computation has to be done. The computation asks between its
+ * steps whether it is late. Once late it stays late: loops end where they are, and whoever started
+ * the computation throws its result away. */
 #ifndef CR_BASE_WATCH_H
 #define CR_BASE_WATCH_H
 #include <stddef.h>

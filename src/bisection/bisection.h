@@ -4,7 +4,8 @@
 #include "base/watch.h"
 #include "certreg/certreg.h"
 
-/* From now on it asks between conditions whether it is late, and then returns CERTREG_DEADLINE. NULL: no hurry. */
+/* From now on it asks between conditions whether it is late, and then returns CERTREG_DEADLINE.
+ * NULL: no hurry. */
 void cr_bisection_hurry(certreg_bisection *, cr_watch *);
 
 #endif

@@ -26,7 +26,8 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     return status;
 }
 
-static certreg_status above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status above(certreg_bisection *bisection, const cr_answer *a,
+                            certreg_radius *radius)
 {
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
@@ -34,14 +35,20 @@ static certreg_status above(certreg_bisection *bisection, const cr_answer *a, ce
     return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
 }
 
-certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status within(certreg_bisection *bisection, const cr_answer *a,
+                             certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
+    return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
+}
+
+certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection,
+                               const cr_answer *a, certreg_radius *radius)
+{
+    const int true_mean = a->inquiry.question.promise == CERTREG_PROMISE_TRUE_MEAN;
     const double start = cr_estimator_now(e);
     cr_bisection_hurry(bisection, e->at.watch);
-    const certreg_status status = q->promise == CERTREG_PROMISE_TRUE_MEAN
-                                      ? certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius)
-                                      : above(bisection, a, radius);
+    const certreg_status status = (true_mean ? within : above)(bisection, a, radius);
     cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
     e->at.watch->fixed += cr_estimator_now(e) - start;
     return status;
@@ -131,8 +138,9 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
     status = find_bounds(e, &read, a);
-    if (!status || status == CERTREG_DEADLINE || is_abstention(status, stopped)) c->estimate = a->inquiry.estimate;
-    if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
+    const int abstains = is_abstention(status, stopped);
+    if (!status || status == CERTREG_DEADLINE || abstains) c->estimate = a->inquiry.estimate;
+    if (status) return abstains ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
     if (e->at.watch->late) { /* nothing of what was begun is claimed */
         c->reach_lo = -INFINITY, c->reach_hi = INFINITY;

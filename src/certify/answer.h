@@ -12,8 +12,9 @@ typedef struct cr_answer { /* what the question before came down to: questions t
 
 /* A certificate that claims nothing, with the fields that are known before anything is estimated. The estimator may be NULL. */
 void cr_answer_blank(const certreg_estimator *, const certreg_question *, certreg_certificate *);
-/* Fills the certificate. `stopped`: sampling ended early, so that too few samples are an outcome and no failure. CERTREG_DEADLINE where
- * the answer was given up: the certificate claims nothing then. *answer ends with the inquiry of this question. */
+/* Fills the certificate. `stopped`: sampling ended early, so that too few samples are an outcome
+ * and no failure. CERTREG_DEADLINE where the answer was given up: the certificate claims nothing
+ * then. *answer ends with the inquiry of this question. */
 certreg_status cr_answer_question(certreg_estimator *, certreg_bisection *, const certreg_question *, int stopped, cr_answer *answer,
                                   certreg_certificate *);
 

@@ -66,7 +66,7 @@ static certreg_status answer_all(const job *j, void *out)
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
         if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->stop != CERTREG_STOP_ALL, &a, &c);
-        const int given_up = c.status == CERTREG_DEADLINE; /* the questions before it keep their answers */
+        const int given_up = c.status == CERTREG_DEADLINE; /* those before it keep their answers */
         c.stop = given_up ? CERTREG_STOP_DEADLINE : j->stop;
         if (given_up) c.status = CERTREG_OK;
         e->library_seconds += cr_estimator_now(e) - start;
@@ -88,7 +88,8 @@ static certreg_status stop_of(certreg_status sampled, int *stop)
 
 typedef struct survey { /* of the questions, before the model is called */
     int valid;      /* one at least; else there is nothing to sample for */
-    int all_wanted; /* each valid one has a wanted radius; only then may their outcome end the sampling: the others count on all samples */
+    int all_wanted; /* each valid one has a wanted radius; only then may their outcome end the
+                       sampling: the others count on all samples */
     size_t from;    /* the fewest samples that answer one of them */
     uint64_t hash;
 } survey;
@@ -149,7 +150,7 @@ static int is_settled(job *j, int at_first)
     return !open;
 }
 
-/* ---- the time it takes to answer ------------------------------------------------------------------------------------------------- */
+/* ---- the time it takes to answer ------------------------------------------------------------ */
 enum { REHEARSED = 192 }; /* samples beyond the fewest */
 
 static void answer_made_up(const job *j, size_t samples)
@@ -161,21 +162,24 @@ static void answer_made_up(const job *j, size_t samples)
     cr_answer a = {.known = 0};
     cr_closing_make_up(e, samples);
     for (size_t i = 0; i < j->count; i++)
-        if (!read_question(j, i, &q) && !cr_inquiry_read(e, &q, &read)) cr_closing_make_up_for(e, &q, samples);
+        if (!read_question(j, i, &q) && !cr_inquiry_read(e, &q, &read))
+            cr_closing_make_up_for(e, &q, samples);
     for (size_t i = 0; i < j->count; i++)
         if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
     cr_record_clear(e);
 }
 
-/* Nobody knows yet what the questions take: they are answered once about outputs that are made up, so that how many samples there will
- * be does not depend on theirs (theory 5.1). A quarter of the time is the most for that. */
+/* Nobody knows yet what the questions take: they are answered once about outputs that are made up,
+ * so that how many samples there will be does not depend on theirs (theory 5.1). A quarter of the
+ * time is the most for that. */
 static void rehearse(const job *j, const survey *all, size_t samples)
 {
     certreg_estimator *e = j->estimator;
     const size_t count = samples - all->from < REHEARSED ? samples : all->from + REHEARSED;
     const double start = cr_closing_start(e, fmax(0, (e->deadline - cr_estimator_now(e)) / 4));
     answer_made_up(j, count);
-    if (cr_closing_end(e, start, count)) *e->closing.cost = (cr_cost){.asked = all->hash}; /* which was too little to learn from */
+    if (cr_closing_end(e, start, count)) /* that was too little to learn from */
+        *e->closing.cost = (cr_cost){.asked = all->hash};
     e->library_seconds += cr_estimator_now(e) - start;
 }
 
@@ -188,7 +192,7 @@ static void prepare_closing(job *j, const survey *all, size_t samples)
     e->closing.supposed = fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
 }
 
-/* ---- how far to sample ------------------------------------------------------------------------------------------------------------- */
+/* ---- how far to sample ------------------------------------------------------------ */
 /* The next number of samples at which any question wants to look; `most` where there is none before. */
 static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
 {
@@ -237,7 +241,8 @@ static certreg_status sample_and_answer(job *j, size_t samples, certreg_certific
     certreg_estimator *e = j->estimator;
     const survey all = look_over(j);
     certreg_status status = CERTREG_OK;
-    e->closing = (cr_closing){all.valid ? cr_closing_cost(e, all.hash) : NULL, all.all_wanted ? 2 : 1, all.from, 0};
+    e->closing = (cr_closing){.times = all.all_wanted ? 2 : 1, .from = all.from};
+    if (all.valid) e->closing.cost = cr_closing_cost(e, all.hash);
     if (samples && all.valid) /* each bad question is told when its turn comes */
         status = all.all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, &all, samples)
                                                                : sample_all(j, &all, samples);

@@ -3,9 +3,11 @@
 
 uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *q)
 {
-    const uint64_t words[] = {(uint64_t)q->output, (uint64_t)q->score, (uint64_t)q->interval, (uint64_t)q->promise, q->family,
-                              q->wanted > 0, q->served_samples > 0};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) so_far = (so_far ^ words[i]) * 0x100000001b3u;
+    const uint64_t words[] = {(uint64_t)q->output,  (uint64_t)q->score, (uint64_t)q->interval,
+                              (uint64_t)q->promise, q->family,          q->wanted > 0,
+                              q->served_samples > 0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        so_far = (so_far ^ words[i]) * 0x100000001b3u;
     return so_far ? so_far : 1;
 }
 
@@ -41,7 +43,7 @@ int cr_closing_end(certreg_estimator *e, double start, size_t samples)
     return late;
 }
 
-/* ---- made-up outputs ------------------------------------------------------------------------------------------------------------- */
+/* ---- made-up outputs ------------------------------------------------------------ */
 /* The nearest float within the range, which may have no other in it. */
 static float into_range(double value, double lo, double hi)
 {
@@ -51,13 +53,16 @@ static float into_range(double value, double lo, double hi)
 }
 
 /* Spread evenly within the tolerance of a prediction. */
-static void make_up(certreg_estimator *e, size_t output, double prediction, double tolerance, size_t samples)
+static void make_up(certreg_estimator *e, size_t output, double prediction, double tolerance,
+                    size_t samples)
 {
     static const double golden = 0.618033988749894848;
-    const double lo = e->at.lo[output], hi = e->at.hi[output], middle = fmin(fmax(prediction, lo), hi);
+    const double lo = e->at.lo[output], hi = e->at.hi[output],
+                 middle = fmin(fmax(prediction, lo), hi);
     for (size_t i = 0; i < samples; i++) {
         const double turns = (double)i * golden, place = 2 * (turns - floor(turns)) - 1;
-        e->at.record[i * e->model.outputs + output] = into_range(middle + place * tolerance, lo, hi);
+        e->at.record[i * e->model.outputs + output] =
+            into_range(middle + place * tolerance, lo, hi);
     }
 }
 

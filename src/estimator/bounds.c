@@ -64,7 +64,8 @@ static double miss_rate(certreg_estimator *e, const cr_inquiry *inquiry, const c
     if (cr_inquiry_is_closed(&inquiry->question)) return cr_looks_upper(e, inquiry, c);
     if (inquiry->question.interval == CERTREG_INTERVAL_ANYTIME) return cr_looks_anytime(e, inquiry, c, alpha);
     uint64_t misses = 0;
-    for (size_t i = inquiry->main_first; i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++) misses += score_of(e, inquiry, c, i) < 0;
+    for (size_t i = inquiry->main_first; i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++)
+        misses += score_of(e, inquiry, c, i) < 0;
     return cr_binomial_upper(misses, inquiry->samples - inquiry->main_first, alpha);
 }
 
@@ -79,7 +80,8 @@ static void bound_exactly(certreg_estimator *e, const cr_inquiry *inquiry, const
 static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t first, size_t end, cr_moments *m)
 {
     cr_moments_start(m, first < end ? score_of(e, inquiry, c, first) : 0);
-    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++) cr_moments_add(m, score_of(e, inquiry, c, i));
+    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++)
+        cr_moments_add(m, score_of(e, inquiry, c, i));
 }
 
 /* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that differ from it. */
@@ -93,7 +95,8 @@ static double usual_score(const certreg_estimator *e, const cr_inquiry *inquiry,
         lead = u == usual ? lead + 1 : lead - 1;
     }
     *others = 0;
-    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++) *others += score_of(e, inquiry, c, i) != usual;
+    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++)
+        *others += score_of(e, inquiry, c, i) != usual;
     return usual;
 }
 
@@ -335,7 +338,7 @@ static certreg_status find(certreg_estimator *e, const cr_inquiry *inquiry, cert
 certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
     const certreg_status status = find(e, inquiry, out, abstained);
-    return e->at.watch->late ? CERTREG_DEADLINE : status; /* what a pass has left unfinished is no bound */
+    return e->at.watch->late ? CERTREG_DEADLINE : status; /* what is unfinished is no bound */
 }
 
 static int side_index(const cr_inquiry *inquiry, int32_t side)

@@ -1,11 +1,13 @@
-/* What answering takes: learned from the closings there were, so that sampling ends in time for the next one. */
+/* What answering takes: learned from the closings there were, so that sampling ends in time for
+ * the next one. */
 #ifndef CR_ESTIMATOR_COST_H
 #define CR_ESTIMATOR_COST_H
 #include <stdint.h>
 
 typedef struct cr_cost {
-    uint64_t asked;     /* a hash of what was asked; 0: nothing yet */
-    double fixed, each; /* seconds whatever the number of samples, and for each of them; `each` 0: not known yet */
+    uint64_t asked; /* a hash of what was asked; 0: nothing yet */
+    double fixed;   /* seconds whatever the number of samples */
+    double each;    /* and for each of them; 0: not known yet */
 } cr_cost;
 
 #define CR_COSTS_KEPT 4u /* sets of questions that take turns on one estimator */

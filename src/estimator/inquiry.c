@@ -214,8 +214,8 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
                    inquiry->samples, e->plan.pilot, least - e->plan.pilot);
 }
 
-/* Also of a record that is too short to certify anything, since a control loop goes on with it: where outputs give no number, with the
- * prediction that was given. */
+/* Also of a record that is too short to certify anything, since a control loop goes on with it:
+ * where outputs give no number, with the prediction that was given. */
 static double estimate_of(const certreg_estimator *e, const certreg_question *q, size_t samples)
 {
     const size_t noisy = e->noise.centre != 0;

@@ -1,6 +1,7 @@
-/* The noise of the record once more, wherever the batches live: weighted sums of it, and its projections on a direction. At most e->tile
- * samples at a time; tiles but the last are multiples of CR_REPLAY_CHUNK, so that bits do not depend on them. A tile is a step of the
- * closing computation: CERTREG_DEADLINE where that is late. */
+/* The noise of the record once more, wherever the batches live: weighted sums of it, and its
+ * projections on a direction. At most e->tile samples at a time; tiles but the last are multiples
+ * of CR_REPLAY_CHUNK, so that bits do not depend on them. A tile is a step of the closing
+ * computation: CERTREG_DEADLINE where that is late. */
 #ifndef CR_ESTIMATOR_REPLAY_H
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"

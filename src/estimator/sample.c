@@ -92,8 +92,9 @@ typedef struct span { /* samples */
     uint64_t first, end;
 } span;
 
-/* For a batch that records `more` samples, and for what follows. A record that has no answer yet gains nothing by stopping: there the
- * batch alone has to fit. Of the batches of other inputs the fastest counts, since one outlier must not keep all others out. */
+/* For a batch that records `more` samples, and for what follows. A record that has no answer yet
+ * gains nothing by stopping: there the batch alone has to fit. Of the batches of other inputs the
+ * fastest counts, since one outlier must not keep all others out. */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
     const double batch = fmax(e->fastest_batch, e->slowest_batch);
