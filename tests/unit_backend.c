@@ -114,7 +114,7 @@ static results run(certreg_backend *backend, const shape *s)
     r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
     double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
     ck_assert_int_eq(
-        backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights, mask, room, r.walk, dots, dots + s->count), CERTREG_OK);
+        backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights, mask, room, r.walk, dots, dots + s->count, NULL), CERTREG_OK);
     free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask), free(room);
     return r;
 }
@@ -312,8 +312,8 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm), CERTREG_INVALID); /* blocks */
-    ck_assert_int_eq(backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID); /* blocks */
+    ck_assert_int_eq(backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 END_TEST

@@ -205,7 +205,7 @@ class Certificate:
     stop: int
     radius: float
     prediction: float
-    estimate: float
+    estimate: float  # where there is none, the prediction that was given: the next tick's prediction in any case; nan without one
     reach_lo: float
     reach_hi: float
     output: int
@@ -709,7 +709,7 @@ class Estimator(_Handle):
         return Bounds._of(b)
 
     def deadline(self, seconds):
-        """From now on, for sampling; 0: none."""
+        """So many seconds from now on, for sampling and answering; 0: none."""
         self._call("set_deadline", seconds)
 
     def cancel(self):

@@ -2,11 +2,12 @@
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
 #include "base/busy.h"
+#include "base/watch.h"
 #include "certreg/certreg.h"
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 5u
+#define CR_BACKEND_API 6u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -61,9 +62,11 @@ typedef struct cr_backend_ops {
     /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of all samples before it is aimed at,
      * which gives lengths[2b] and lengths[2b+1]; dots and norms are projections on the direction at the border that the sample's
      * block begins with. The bits are those of replay, aim and project called in turns. weights: count of them.
-     * room: 2*blocks*inputs doubles, blocks >= 3. */
+     * room: 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or asked between blocks on the CPU and
+     * at first on a device; where it is late the op ends with CERTREG_DEADLINE, and nothing that it
+     * wrote has a meaning. */
     certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t blocks, const float *weights,
-                           const float *mask, double *room, double *lengths, double *dots, double *norms);
+                           const float *mask, double *room, double *lengths, double *dots, double *norms, cr_watch *watch);
     /* ---- NULL on the CPU from here on */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);

@@ -6,6 +6,7 @@
 #include "backend/ordered.h"
 #include "backend/pool.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,7 +164,17 @@ typedef struct walk {
     size_t blocks;
     float *directions; /* likewise */
     double *lengths;
+    cr_watch *watch;   /* of the calling thread, which has part 0 */
+    atomic_int *late;
 } walk;
+
+/* Between two blocks. */
+static int is_late(const walk *w, size_t part)
+{
+    if (part == 0 && cr_watch_late(w->watch)) atomic_store_explicit(w->late, 1, memory_order_relaxed);
+    return atomic_load_explicit(w->late, memory_order_relaxed);
+}
+
 
 static void walk_sums_part(void *context, size_t part, size_t parts)
 {
@@ -173,7 +184,7 @@ static void walk_sums_part(void *context, size_t part, size_t parts)
     const piece p = piece_of(inputs, part, parts);
     if (p.begin >= p.end) return;
     memset(t->sums + p.begin, 0, (p.end - p.begin) * sizeof *t->sums);
-    for (size_t b = 0; b < w->blocks; b++) {
+    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
         const size_t from = cr_walk_border(t->count, w->blocks, b), to = cr_walk_border(t->count, w->blocks, b + 1);
         double *before = t->sums + b * inputs, *after = before + inputs;
         memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
@@ -194,7 +205,7 @@ static void walk_project_part(void *context, size_t part, size_t parts)
     const walk *w = context;
     const task *t = &w->t;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    for (size_t b = 0; b < w->blocks; b++) {
+    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
         const size_t first = cr_walk_border(t->count, w->blocks, b), last = cr_walk_border(t->count, w->blocks, b + 1);
         const size_t from = first > begin ? first : begin, to = last < end ? last : end;
         if (from < to)
@@ -204,19 +215,20 @@ static void walk_project_part(void *context, size_t part, size_t parts)
 }
 
 static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
-                              const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms)
+                              const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+                              cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (!status && blocks < 3) status = CERTREG_INVALID;
     if (status) return status;
+    atomic_int late = 0;
     walk w = {.t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .functions = 1, .a = weights, .b = mask,
                     .sums = room, .dots = dots, .norms = norms},
-              .blocks = blocks, .directions = (float *)(room + (blocks + 1) * noise->inputs), .lengths = lengths};
-    run(me, noise->inputs, count, walk_sums_part, &w);
-    run(me, noise->inputs, count, walk_aim_part, &w);
-    run(me, noise->inputs, count, walk_project_part, &w);
-    return CERTREG_OK;
+              .blocks = blocks, .directions = (float *)(room + (blocks + 1) * noise->inputs), .lengths = lengths, .watch = watch, .late = &late};
+    const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++) run(me, noise->inputs, count, steps[i], &w);
+    return late ? CERTREG_DEADLINE : CERTREG_OK;
 }
 
 static void op_close(certreg_backend *backend)

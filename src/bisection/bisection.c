@@ -2,6 +2,7 @@
 #include "base/busy.h"
 #include "base/handle.h"
 #include "base/structs.h"
+#include "bisection/bisection.h"
 #include "bisection/search.h"
 #include "solver/facts.h"
 #include <math.h>
@@ -12,6 +13,7 @@ struct certreg_bisection {
     certreg_error error;
     cr_busy busy;
     certreg_solver *solver;
+    cr_watch *watch;
     int32_t owns_memory;
 };
 
@@ -40,6 +42,11 @@ void certreg_bisection_destroy(certreg_bisection *bisection)
     if (bisection && bisection->owns_memory) cr_handle_release(bisection);
 }
 
+void cr_bisection_hurry(certreg_bisection *bisection, cr_watch *watch)
+{
+    bisection->watch = watch;
+}
+
 const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
 {
     return bisection ? cr_busy_error(&bisection->busy, &bisection->error) : NULL;
@@ -55,6 +62,7 @@ static certreg_status add_goal(certreg_bisection *bisection, const cr_goal *goal
 {
     double radius;
     if (so_far->radius == 0) return CERTREG_OK;
+    if (cr_watch_late(bisection->watch)) return CERTREG_DEADLINE;
     const int doubt = cr_search_radius(goal, so_far->radius, &radius);
     if (doubt) return cr_fail(&bisection->error, CERTREG_NUMERICAL, "condition %zu: two evaluations disagree at every radius", index);
     if (radius < so_far->radius) *so_far = (least){radius, index};

@@ -2,6 +2,7 @@
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
 #include "base/error.h"
+#include "base/watch.h"
 
 /* cr_busy_enter and cr_busy_leave of the handle. */
 certreg_status cr_bisection_enter(certreg_bisection *);
@@ -14,5 +15,8 @@ certreg_status cr_bisection_within(certreg_bisection *, const certreg_bounds *, 
 certreg_status cr_bisection_above(certreg_bisection *, const certreg_bounds *,
                                   const double *threshold, size_t count, uint32_t family,
                                   certreg_radius *out);
+/* From now on it asks between conditions whether it is late, and then returns CERTREG_DEADLINE.
+ * NULL: no hurry. */
+void cr_bisection_hurry(certreg_bisection *, cr_watch *);
 
 #endif

@@ -26,7 +26,8 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     return status;
 }
 
-certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status above(certreg_bisection *bisection, const cr_answer *a,
+                            certreg_radius *radius)
 {
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
@@ -35,12 +36,23 @@ certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a,
                               cr_inquiry_family(&inquiry->question), radius);
 }
 
-static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status within(certreg_bisection *bisection, const cr_answer *a,
+                             certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise == CERTREG_PROMISE_TRUE_MEAN)
-        return cr_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
-    return cr_answer_above(bisection, a, radius);
+    return cr_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
+}
+
+certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection,
+                               const cr_answer *a, certreg_radius *radius)
+{
+    const int true_mean = a->inquiry.question.promise == CERTREG_PROMISE_TRUE_MEAN;
+    const double start = cr_estimator_now(e);
+    cr_bisection_hurry(bisection, e->at.watch);
+    const certreg_status status = (true_mean ? within : above)(bisection, a, radius);
+    cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return status;
 }
 
 /* ---- the certificate ------------------------------------------------------------------------------------------------------------ */
@@ -112,7 +124,7 @@ static int is_abstention(certreg_status status, int stopped)
 static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, certreg_radius *radius, certreg_certificate *c)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : solve(bisection, a, radius);
+    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
     const certreg_status status = cr_reach_find(e, bisection, a, &c->reach_lo, &c->reach_hi);
     if (!status && (isfinite(c->reach_lo) || isfinite(c->reach_hi))) radius->outcome = CERTREG_CERTIFIED, radius->radius = q->at_radius;
     return status;
@@ -127,8 +139,14 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
     status = find_bounds(e, &read, a);
-    if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
+    const int abstains = is_abstention(status, stopped);
+    if (!status || status == CERTREG_DEADLINE || abstains) c->estimate = a->inquiry.estimate;
+    if (status) return abstains ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
+    if (e->at.watch->late) { /* nothing of what was begun is claimed */
+        c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
+        return CERTREG_DEADLINE;
+    }
     if (status && !is_abstention(status, stopped)) {
         if (!e->error.status) cr_fail(&e->error, status, "%s", cr_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};

@@ -3,6 +3,8 @@
 #include "bisection/bisection.h"
 #include "certify/answer.h"
 #include "certify/certify.h"
+#include "certify/closing.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,13 +62,15 @@ static certreg_status answer_all(const job *j, void *out)
     for (size_t i = 0; i < j->count; i++) {
         certreg_certificate c;
         certreg_question q;
-        const double start = cr_estimator_now();
+        const double start = cr_estimator_now(e);
         cr_error_clear(&e->error);
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
         if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->stop != CERTREG_STOP_ALL, &a, &c);
-        c.stop = j->stop;
-        e->library_seconds += cr_estimator_now() - start;
+        const int given_up = c.status == CERTREG_DEADLINE; /* those before it keep their answers */
+        c.stop = given_up ? CERTREG_STOP_DEADLINE : j->stop;
+        if (given_up) c.status = CERTREG_OK;
+        e->library_seconds += cr_estimator_now(e) - start;
         c.model_seconds = e->model_seconds, c.library_seconds = e->library_seconds;
         cr_certify_keep_first(e, c.status, j->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write((unsigned char *)out + i * size, size, &c, sizeof c);
@@ -83,20 +87,28 @@ static certreg_status stop_of(certreg_status sampled, int *stop)
     return *stop == CERTREG_STOP_ALL ? sampled : CERTREG_OK;
 }
 
-/* The questions one by one, before the model is called: if none can be answered there is nothing to sample for. *all_wanted: each
- * valid one has a wanted radius; only then may their outcome end the sampling, since the others count on all samples. */
-static int any_valid(const job *j, int *all_wanted)
+typedef struct survey { /* of the questions, before the model is called */
+    int valid;      /* one at least; else there is nothing to sample for */
+    int all_wanted; /* each valid one has a wanted radius; only then may their outcome end the
+                       sampling: the others count on all samples */
+    size_t from;    /* the fewest samples that answer one of them */
+    uint64_t hash;
+} survey;
+
+static survey look_over(const job *j)
 {
-    int valid = 0;
-    *all_wanted = 1;
+    survey all = {.all_wanted = 1, .from = SIZE_MAX, .hash = j->count};
     for (size_t i = 0; i < j->count; i++) {
         certreg_question q;
         cr_inquiry read;
         if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read)) continue;
-        valid = 1;
-        *all_wanted &= read.question.wanted > 0;
+        const size_t from = cr_inquiry_least(j->estimator, &read.question);
+        all.valid = 1;
+        all.all_wanted &= read.question.wanted > 0;
+        if (from < all.from) all.from = from;
+        all.hash = cr_closing_hash(all.hash, &read.question);
     }
-    return valid;
+    return all;
 }
 
 enum { OPEN, PROVEN, HOPELESS };
@@ -105,7 +117,9 @@ static int state_of(const job *j, const certreg_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    if (cr_answer_question(j->estimator, j->bisection, q, 1, &a, &c)) return HOPELESS; /* told when it is answered for good */
+    const certreg_status status = cr_answer_question(j->estimator, j->bisection, q, 1, &a, &c);
+    if (status == CERTREG_DEADLINE) return OPEN;
+    if (status) return HOPELESS; /* told when it is answered for good */
     if (c.radius >= c.wanted) return PROVEN;
     return a.known && cr_looks_hopeless(j->estimator, &a.inquiry) ? HOPELESS : OPEN;
 }
@@ -124,19 +138,62 @@ static int state_at_first(const job *j, const certreg_question *q)
 static int is_settled(job *j, int at_first)
 {
     int open = 0, proven = 0;
-    const double start = cr_estimator_now();
+    const double start = cr_closing_start(j->estimator, INFINITY);
     for (size_t i = 0; !open && i < j->count; i++) {
         certreg_question q;
         const int state = read_question(j, i, &q) ? HOPELESS : at_first ? state_at_first(j, &q) : state_of(j, &q);
         open = state == OPEN;
         proven |= state == PROVEN;
     }
-    j->estimator->closing_seconds = cr_estimator_now() - start;
-    j->estimator->library_seconds += j->estimator->closing_seconds;
+    open |= cr_closing_end(j->estimator, start, 0);
+    j->estimator->library_seconds += cr_estimator_now(j->estimator) - start;
     if (!open) j->stop = proven ? CERTREG_STOP_WANTED : CERTREG_STOP_HOPELESS;
     return !open;
 }
 
+/* ---- the time it takes to answer ------------------------------------------------------------ */
+enum { REHEARSED = 192 }; /* samples beyond the fewest */
+
+static void answer_made_up(const job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    certreg_certificate unused;
+    certreg_question q;
+    cr_inquiry read;
+    cr_answer a = {.known = 0};
+    cr_closing_make_up(e, samples);
+    for (size_t i = 0; i < j->count; i++)
+        if (!read_question(j, i, &q) && !cr_inquiry_read(e, &q, &read))
+            cr_closing_make_up_for(e, &q, samples);
+    for (size_t i = 0; i < j->count; i++)
+        if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
+    cr_record_clear(e);
+}
+
+/* Nobody knows yet what the questions take: they are answered once about outputs that are made up,
+ * so that how many samples there will be does not depend on theirs (theory 5.1). A quarter of the
+ * time is the most for that. */
+static void rehearse(const job *j, const survey *all, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const size_t count = samples - all->from < REHEARSED ? samples : all->from + REHEARSED;
+    const double start = cr_closing_start(e, fmax(0, (e->deadline - cr_estimator_now(e)) / 4));
+    answer_made_up(j, count);
+    if (cr_closing_end(e, start, count)) /* that was too little to learn from */
+        *e->closing.cost = (cr_cost){.asked = all->hash};
+    e->library_seconds += cr_estimator_now(e) - start;
+}
+
+static void prepare_closing(job *j, const survey *all, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const int enough = samples >= all->from && samples <= e->plan.capacity;
+    if (!(e->deadline > 0) || cr_cost_known(e->closing.cost)) return;
+    if (!e->present && enough) rehearse(j, all, samples);
+    e->closing.supposed = fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
+}
+
+/* ---- how far to sample ------------------------------------------------------------ */
 /* The next number of samples at which any question wants to look; `most` where there is none before. */
 static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
 {
@@ -160,10 +217,11 @@ static certreg_status end_early(certreg_estimator *e, size_t samples)
     return CERTREG_OK;
 }
 
-static certreg_status sample_until_settled(job *j, size_t samples)
+static certreg_status sample_until_settled(job *j, const survey *all, size_t samples)
 {
     certreg_estimator *e = j->estimator;
     if (is_settled(j, 1)) return end_early(e, samples);
+    prepare_closing(j, all, samples); /* now that the tests are made */
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(cr_estimator_sample(e, 0, (size_t)at), &j->stop);
@@ -173,24 +231,31 @@ static certreg_status sample_until_settled(job *j, size_t samples)
     return CERTREG_OK;
 }
 
+static certreg_status sample_all(job *j, const survey *all, size_t samples)
+{
+    prepare_closing(j, all, samples);
+    return stop_of(cr_estimator_sample(j->estimator, 0, samples), &j->stop);
+}
+
 static certreg_status sample_and_answer(job *j, size_t samples, certreg_certificate *out)
 {
     certreg_estimator *e = j->estimator;
-    int all_wanted;
+    const survey all = look_over(j);
     certreg_status status = CERTREG_OK;
-    if (samples && any_valid(j, &all_wanted)) /* each bad question is told when its turn comes */
-        status = all_wanted && samples <= e->plan.capacity
-                     ? sample_until_settled(j, samples)
-                     : stop_of(cr_estimator_sample(e, 0, samples), &j->stop);
+    e->closing = (cr_closing){.times = all.all_wanted ? 2 : 1, .from = all.from};
+    if (all.valid) e->closing.cost = cr_closing_cost(e, all.hash);
+    if (samples && all.valid) /* each bad question is told when its turn comes */
+        status = all.all_wanted && samples <= e->plan.capacity ? sample_until_settled(j, &all, samples)
+                                                               : sample_all(j, &all, samples);
     if (status) {
         write_all(j->estimator, status, j->stop, j->count, out);
         j->stop = CR_STOP_FAILED;
         return status;
     }
     cr_error_clear(&e->error);
-    const double start = cr_estimator_now();
+    const double start = cr_closing_start(e, INFINITY);
     status = answer_all(j, out);
-    e->closing_seconds = cr_estimator_now() - start;
+    cr_closing_end(e, start, e->present);
     return status;
 }
 

@@ -62,6 +62,7 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
     at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
+    at->watch = cr_arena_take(arena, 1, sizeof *at->watch);
     if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
 }
@@ -246,6 +247,7 @@ static certreg_estimator *build(void *memory, const request *r)
     cr_busy_init(&e->busy);
     lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);
     copy_model(e, r);
+    e->at.watch->now = cr_estimator_clock;
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
     cr_record_clear(e);

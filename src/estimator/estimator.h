@@ -4,6 +4,8 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/busy.h"
+#include "base/watch.h"
+#include "estimator/cost.h"
 #include "estimator/looks.h"
 
 #define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
@@ -46,6 +48,7 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     double *dots, *norms;      /* of the samples replayed last: as many each; room for capacity */
     float *direction;          /* inputs; a device has its own */
     double *paths;             /* CR_CLOSED_ROOM */
+    cr_watch *watch;           /* the clock, and when the closing computation is due; only certify sets that */
     cr_second_room second;
 } cr_buffers;
 
@@ -61,6 +64,13 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     double *lengths, *dots;    /* dots and norms */
     cr_second_device second;
 } cr_device_room;
+
+typedef struct cr_closing { /* of the questions asked last */
+    cr_cost *cost;             /* NULL: none were asked */
+    double times;              /* how often they will be answered behind a batch */
+    size_t from;               /* with fewer samples none of them has an answer */
+    double supposed;           /* seconds, as long as nothing is known of the cost */
+} cr_closing;
 
 struct certreg_estimator {
     certreg_error error;
@@ -82,8 +92,12 @@ struct certreg_estimator {
     size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
     int begun;
     atomic_int cancel;
-    double deadline;           /* CLOCK_MONOTONIC seconds; 0: none */
-    double slowest_batch, closing_seconds;
+    double deadline;           /* of the clock; 0: none */
+    double slowest_batch;      /* of this input */
+    double fastest_batch;      /* of all; 0: none yet */
+    cr_cost costs[CR_COSTS_KEPT];
+    size_t cost_next;          /* the one to be replaced */
+    cr_closing closing;        /* what has to fit behind the last batch */
     double model_seconds, library_seconds;
     int owns_memory;
 };
@@ -105,12 +119,19 @@ static inline size_t cr_estimator_replayed(size_t samples)
     return 2 * (CR_WALK_BLOCKS + 1) + 2 * samples;
 }
 
+/* Between two steps of the closing computation. */
+static inline certreg_status cr_estimator_in_time(const certreg_estimator *e)
+{
+    return cr_watch_late(e->at.watch) ? CERTREG_DEADLINE : CERTREG_OK;
+}
+
 /* ---- device.c */
 /* The error of an op of the backend, with what that knows of it. */
 certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
 
 /* ---- sample.c */
-double cr_estimator_now(void);
+double cr_estimator_clock(void *unused); /* CLOCK_MONOTONIC */
+double cr_estimator_now(const certreg_estimator *);
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
  * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. A backend whose work
  * goes through one stream serves one call at a time. */

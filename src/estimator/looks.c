@@ -83,7 +83,7 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inqu
 static uint64_t failures_at(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t from, size_t end)
 {
     uint64_t count = 0;
-    for (size_t i = from; i < end; i++)
+    for (size_t i = from; i < end && !cr_watch_ends(e->at.watch, i); i++)
         count += cr_score_value(&c->score, cr_record_value(e, i, (size_t)inquiry->question.output)) < 0;
     return count;
 }
@@ -111,7 +111,7 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, c
     size_t at = inquiry->main_first;
     uint64_t failures = 0;
     cr_looks_make(e, &inquiry->question, &looks);
-    for (size_t j = 0; at < inquiry->samples; j++) { /* at each look, and at last at all there is */
+    for (size_t j = 0; at < inquiry->samples && !cr_watch_late(e->at.watch); j++) { /* at each look, and at last at all there is */
         const size_t end = j < looks.count && looks.at[j] < inquiry->samples ? (size_t)looks.at[j] : inquiry->samples;
         failures += failures_at(e, inquiry, c, at, end);
         at = end;

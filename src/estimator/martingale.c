@@ -154,7 +154,7 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 static double pilot_second(const certreg_estimator *e, const game *g)
 {
     double sum = 0.25, count = 1;
-    for (size_t i = e->noise.centre != 0; i < g->job->first; i++) {
+    for (size_t i = e->noise.centre != 0; i < g->job->first && !cr_watch_ends(e->at.watch, i); i++) {
         const double w = weight_of(e, g, i);
         if (!(fabs(w) <= 1)) continue;
         sum += w * w;

@@ -1,7 +1,11 @@
-/* The noise of the record once more, wherever the batches live: weighted sums of it, and its projections on a direction. */
+/* The noise of the record once more, wherever the batches live: weighted sums of it, and its
+ * projections on a direction. CERTREG_DEADLINE where the closing computation is late; it is asked
+ * between pieces of CR_REPLAY_STEP samples, or the blocks of a walk. */
 #ifndef CR_ESTIMATOR_REPLAY_H
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"
+
+#define CR_REPLAY_STEP 512u /* a multiple of CR_REPLAY_CHUNK */
 
 /* The sums become 0; they get at.weights times the noise of samples first .. first+count-1. */
 certreg_status cr_replay_clear(certreg_estimator *);

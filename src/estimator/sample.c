@@ -6,11 +6,17 @@
 #include <string.h>
 #include <time.h>
 
-double cr_estimator_now(void)
+double cr_estimator_clock(void *unused)
 {
     struct timespec t;
+    (void)unused;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double cr_estimator_now(const certreg_estimator *e)
+{
+    return cr_watch_now(e->at.watch);
 }
 
 /* ---- a call ------------------------------------------------------------------------------- */
@@ -73,7 +79,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     e->begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
-    const double start = cr_estimator_now();
+    const double start = cr_estimator_now(e);
     e->least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
         e->at.z[j] = z[j];
@@ -90,7 +96,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     e->slowest_batch = e->model_seconds = 0;
     e->cut_short = 0;
     e->begun = 1;
-    e->library_seconds = cr_estimator_now() - start;
+    e->library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }
 
@@ -106,10 +112,22 @@ typedef struct span { /* samples */
     uint64_t first, end;
 } span;
 
-static certreg_status interrupted(certreg_estimator *e)
+/* For a batch that records `more` samples, and for what follows. A record that has no answer yet
+ * gains nothing by stopping: there the batch alone has to fit. Of the batches of other inputs the
+ * fastest counts, since one outlier must not keep all others out. */
+static double time_needed(const certreg_estimator *e, size_t more)
+{
+    const double batch = fmax(e->fastest_batch, e->slowest_batch);
+    const cr_closing *closing = &e->closing;
+    if (!closing->cost || e->present < closing->from) return batch;
+    if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
+    return batch + closing->times * cr_cost_expected(closing->cost, (double)(e->present + more));
+}
+
+static certreg_status interrupted(certreg_estimator *e, size_t more)
 {
     if (atomic_exchange(&e->cancel, 0)) return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled with %zu samples in the record", e->present);
-    if (e->deadline > 0 && cr_estimator_now() + e->slowest_batch + e->closing_seconds > e->deadline)
+    if (e->deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->deadline)
         return cr_fail(&e->error, CERTREG_DEADLINE, "the deadline leaves no time for another batch; %zu samples in the record", e->present);
     return CERTREG_OK;
 }
@@ -129,12 +147,12 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
         if (status) return status;
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
-    const double start = cr_estimator_now();
+    const double start = cr_estimator_now(e);
     cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
     cr_busy_in(&e->busy);
     if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
-    e->model_seconds += cr_estimator_now() - start;
+    e->model_seconds += cr_estimator_now(e) - start;
     if (!code) return status;
     cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
             (unsigned long long)(used.end - 1));
@@ -157,7 +175,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
-    const double start = cr_estimator_now(), model_before = e->model_seconds;
+    const double start = cr_estimator_now(e), model_before = e->model_seconds;
     certreg_status status = cr_estimator_on_device(e) ? cr_device_draw(e, batch_first) : draw(e, batch_first, e->model.batch, e->at.x);
     if (status) return status;
     status = call_model(e, batch_first, used, end);
@@ -166,9 +184,10 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
             const size_t row = (size_t)(i - batch_first);
             status = cr_record_store(e, i, 1, e->at.y_host + row * e->columns, (int64_t)row);
         }
-    const double took = cr_estimator_now() - start;
+    const double took = cr_estimator_now(e) - start;
     e->library_seconds += took - (e->model_seconds - model_before);
     if (took > e->slowest_batch) e->slowest_batch = took;
+    if (!status && (!(e->fastest_batch > 0) || took < e->fastest_batch)) e->fastest_batch = took;
     return status;
 }
 
@@ -212,7 +231,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
         if (used.first == used.end) continue;
-        if ((status = interrupted(e))) return status;
+        if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, end))) return status;
         if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
@@ -239,10 +258,10 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
     if (!count) return CERTREG_OK;
-    const double start = cr_estimator_now();
+    const double start = cr_estimator_now(e);
     status = draw(e, first, count, x);
     if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
-    e->library_seconds += cr_estimator_now() - start;
+    e->library_seconds += cr_estimator_now(e) - start;
     return status;
 }
 
@@ -273,7 +292,7 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
 {
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
-    e->deadline = seconds > 0 ? cr_estimator_now() + seconds : 0;
+    e->deadline = seconds > 0 ? cr_estimator_now(e) + seconds : 0;
     return cr_estimator_leave(e, CERTREG_OK);
 }
 

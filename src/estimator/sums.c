@@ -14,7 +14,7 @@ static size_t block_length(const certreg_estimator *e, size_t count)
 static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     double greatest = 0;
-    for (size_t i = s->first; i < s->first + s->count; i++)
+    for (size_t i = s->first; i < s->first + s->count && !cr_watch_ends(e->at.watch, i); i++)
         greatest = fmax(greatest, fabs(cr_score_value(s->score[f], cr_record_value(e, i, s->output)) - s->centre[f]));
     int exponent = 0;
     if (isfinite(greatest)) frexp(greatest, &exponent);
@@ -36,23 +36,30 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
                        s->count, e->plan.blocks);
     for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
+    const double start = cr_estimator_now(e);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
     cr_sums_weights(e, s, s->first, e->plan.blocks * length);
     certreg_status status = CERTREG_OK;
-    for (size_t b = 0; b < e->plan.blocks && !status; b++)
+    for (size_t b = 0; b < e->plan.blocks && !status; b++) {
+        if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
         status = e->backend->ops->replay(e->backend, &e->noise, s->first + b * length, length, s->functions, e->at.weights + b * length,
                                          e->plan.capacity, e->at.sums + b * s->functions * d);
+    }
     return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     const size_t d = e->model.inputs;
-    const double scale = s->unit[f] / (double)block_length(e, s->count);
-    if (cr_estimator_on_device(e)) return cr_device_gram(e, s, f, scale);
-    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, scale, e->at.gram);
-    return CERTREG_OK;
+    const double scale = s->unit[f] / (double)block_length(e, s->count), start = cr_estimator_now(e);
+    certreg_status status = cr_estimator_in_time(e);
+    if (!status && cr_estimator_on_device(e)) status = cr_device_gram(e, s, f, scale);
+    else if (!status) cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, scale, e->at.gram);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return status;
 }
 
 certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)

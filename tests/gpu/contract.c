@@ -153,10 +153,10 @@ START_TEST(walks_have_the_bits_of_the_cpu)
     certreg_backend *cpu = cr_backend_default();
     float *weights_there = over(weights, n * sizeof *weights), *mask_there = over(mask, d * sizeof *mask);
     double *there = over(NULL, results * sizeof *there), *room_there = over(NULL, 2 * BLOCKS * d * sizeof *room);
-    ck_assert_int_eq(cpu->ops->walk(cpu, &noise, shapes[_i].first, n, BLOCKS, weights, mask, room, want, want + LENGTHS, want + LENGTHS + n),
+    ck_assert_int_eq(cpu->ops->walk(cpu, &noise, shapes[_i].first, n, BLOCKS, weights, mask, room, want, want + LENGTHS, want + LENGTHS + n, NULL),
                      CERTREG_OK);
     ck_assert_int_eq(gpu->ops->walk(gpu, &noise, shapes[_i].first, n, BLOCKS, weights_there, mask_there, room_there, there, there + LENGTHS,
-                                    there + LENGTHS + n),
+                                    there + LENGTHS + n, NULL),
                      CERTREG_OK);
     expect(there, want, results * sizeof *want);
     gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there), gpu->ops->free(gpu, room_there);

@@ -411,6 +411,14 @@ class Limits(unittest.TestCase):
             e.deadline(0.05)
             self.assertEqual(e.answer(0.5, samples=SAMPLES).stop, Stop.DEADLINE)
 
+    def test_a_tick_without_samples_hands_its_prediction_on(self):
+        with estimator() as e:
+            e.deadline(1e-9)
+            c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.75))
+            self.assertEqual((c.stop, c.samples, c.estimate), (Stop.DEADLINE, 0, 0.75))
+            e.deadline(0)
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate), stream=1).prediction, 0.75)
+
     def test_an_estimator_goes_with_its_last_reference(self):
         gone = weakref.ref(estimator())
         gc.disable()

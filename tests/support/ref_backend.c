@@ -80,8 +80,10 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise, u
 
 /* Border by border, with the steps above. */
 static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
-                           const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms)
+                           const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+                           cr_watch *watch)
 {
+    (void)watch;
     certreg_backend *cpu = cr_backend_default();
     float *direction = malloc(noise->inputs * sizeof *direction);
     if (!direction) return CERTREG_NO_MEMORY;

@@ -213,8 +213,9 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
 
 /* Sums and direction at the border that was reached last, in the room. */
 static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks, const float *weights,
-                              const float *mask, double *room, double *lengths, double *dots, double *norms)
+                              const float *mask, double *room, double *lengths, double *dots, double *norms, cr_watch *watch)
 {
+    if (cr_watch_late(watch)) return CERTREG_DEADLINE;
     cuda *me = of(backend);
     float *direction = (float *)(void *)(room + noise->inputs);
     certreg_status status = enter(me);
