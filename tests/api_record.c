@@ -385,13 +385,14 @@ static void put64(bytes *b, size_t at, uint64_t value)
     for (int i = 0; i < 8; i++) b->at[at + (size_t)i] = (unsigned char)(value >> (8 * i));
 }
 
-enum { FORMAT = 8, RANGES = 72, FIRST = 80, COUNT = 88, VALUES = 96 };
+enum { FORMAT = 8, RANGES = 128, FIRST = 136, COUNT = 144, VALUES = 152 };
 static const struct {
     size_t at;
     uint64_t value;
     certreg_status status;
 } forgeries[] = {
-    {FORMAT, 2, CERTREG_VERSION},
+    {FORMAT, 1, CERTREG_VERSION},
+    {FORMAT, 3, CERTREG_VERSION},
     {RANGES, 0, CERTREG_CORRUPT},
     {RANGES, 2, CERTREG_CORRUPT},
     {RANGES, UINT64_MAX, CERTREG_CORRUPT},

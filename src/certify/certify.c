@@ -13,7 +13,10 @@ typedef struct job {
     const certreg_question *questions;
     size_t count;
     uint32_t share; /* alpha is divided by it */
+    uint64_t samples; /* the number at which it is asked: what there is, or what is asked for, if that is more */
     int stop; /* CERTREG_STOP_..., or CR_STOP_FAILED */
+    int told; /* something about the main samples was told, or decided about going on */
+    int by_outputs; /* they may have decided how many there are */
 } job;
 
 /* ---- all questions -------------------------------------------------------------------------------------------------------------- */
@@ -49,7 +52,7 @@ static certreg_status read_question(const job *j, size_t index, certreg_question
     return CERTREG_OK;
 }
 
-static certreg_status answer_all(const job *j, void *out)
+static certreg_status answer_all(job *j, void *out)
 {
     certreg_estimator *e = j->estimator;
     const uint32_t size = ((certreg_certificate *)out)->struct_size;
@@ -63,13 +66,14 @@ static certreg_status answer_all(const job *j, void *out)
         cr_error_clear(&e->error);
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
-        if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->stop != CERTREG_STOP_ALL, &a, &c);
+        if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->samples, j->stop != CERTREG_STOP_ALL, &a, &c);
         c.stop = j->stop;
         e->library_seconds += cr_estimator_now() - start;
         c.model_seconds = e->model_seconds, c.library_seconds = e->library_seconds;
         cr_certify_keep_first(e, c.status, j->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write((unsigned char *)out + i * size, size, &c, sizeof c);
     }
+    j->told |= a.told;
     e->error = first; /* an abstention leaves no error behind */
     return first.status;
 }
@@ -91,7 +95,7 @@ static int any_valid(const job *j, int *all_wanted)
     for (size_t i = 0; i < j->count; i++) {
         certreg_question q;
         cr_inquiry read;
-        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read)) continue;
+        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read) || cr_asked_allows(j->estimator, &read.question, j->samples)) continue;
         valid = 1;
         *all_wanted &= read.question.wanted > 0;
     }
@@ -100,22 +104,26 @@ static int any_valid(const job *j, int *all_wanted)
 
 enum { OPEN, PROVEN, HOPELESS };
 
-static int state_of(const job *j, const certreg_question *q)
+static int state_of(job *j, const certreg_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    if (cr_answer_question(j->estimator, j->bisection, q, 1, &a, &c)) return HOPELESS; /* told when it is answered for good */
+    const certreg_status status = cr_answer_question(j->estimator, j->bisection, q, j->samples, 1, &a, &c);
+    j->told |= a.told;
+    if (status) return HOPELESS; /* told when it is answered for good */
     if (c.radius >= c.wanted) return PROVEN;
     return a.known && cr_looks_hopeless(j->estimator, &a.inquiry) ? HOPELESS : OPEN;
 }
 
-/* Before anything is sampled only failures are missing: what is out of reach now stays so. (This also makes the tests, which takes
- * longer than asking them, while there is no hurry yet.) */
+/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main samples that are there already do not count
+ * yet, so that what is found here tells nothing about them. (This also makes the tests, which takes longer than asking them, while
+ * there is no hurry yet.) */
 static int state_at_first(const job *j, const certreg_question *q)
 {
     cr_inquiry inquiry;
     if (cr_inquiry_read(j->estimator, q, &inquiry)) return HOPELESS;
     if (cr_inquiry_preview(j->estimator, &inquiry)) return OPEN;
+    if (inquiry.samples > inquiry.main_first) inquiry.samples = inquiry.main_first;
     return cr_looks_hopeless(j->estimator, &inquiry) ? HOPELESS : OPEN;
 }
 
@@ -152,22 +160,16 @@ static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
     return next;
 }
 
-/* A number of samples that the outputs chose is none that was fixed beforehand: it answers no other question. */
-static certreg_status end_early(certreg_estimator *e, size_t samples)
-{
-    if (e->present > 0 && e->present < samples && samples > e->cut_short) e->cut_short = samples;
-    return CERTREG_OK;
-}
-
 static certreg_status sample_until_settled(job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
-    if (is_settled(j, 1)) return end_early(e, samples);
+    if (is_settled(j, 1)) return CERTREG_OK;
+    j->by_outputs = 1;
     for (uint64_t at = 0; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
-        if (is_settled(j, 0)) return end_early(e, samples);
+        if (is_settled(j, 0)) return CERTREG_OK;
     }
     return CERTREG_OK;
 }
@@ -217,6 +219,25 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     return status;
 }
 
+/* The looks that come with these questions. */
+static uint64_t looks_of(const job *j)
+{
+    uint64_t looks = 0;
+    for (size_t i = 0; !looks && i < j->count; i++) {
+        certreg_question q;
+        cr_inquiry read;
+        if (!read_question(j, i, &q) && !cr_inquiry_read(j->estimator, &q, &read)) looks = cr_asked_digest(&read.question);
+    }
+    cr_error_clear(&j->estimator->error); /* bad questions are told when their turn comes */
+    return looks;
+}
+
+/* A number of samples that the outputs chose is none that was fixed beforehand. What was asked for was fixed all the same. */
+static void remember(const job *j, uint64_t looks)
+{
+    if (j->told) cr_asked_remember(j->estimator, j->by_outputs ? j->samples : j->estimator->present, j->samples, looks);
+}
+
 certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
                           size_t count, uint32_t share, int *stop, certreg_certificate *out)
 {
@@ -224,13 +245,16 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
-    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share, .stop = CERTREG_STOP_ALL};
+    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share,
+             .samples = samples > e->present ? samples : e->present, .stop = CERTREG_STOP_ALL};
     status = prepare(&j);
     if (status) {
         cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, out);
         return status;
     }
+    const uint64_t looks = looks_of(&j);
     status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+    remember(&j, looks);
     *stop = j.stop;
     return status;
 }

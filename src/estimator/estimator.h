@@ -4,6 +4,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "estimator/asked.h"
 #include "estimator/looks.h"
 #include <stdatomic.h>
 
@@ -80,7 +81,7 @@ struct certreg_estimator {
     cr_closed closed[CR_CLOSED_KEPT];
     size_t closed_next;        /* the one made longest ago */
     size_t present;            /* samples in the record */
-    size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
+    cr_asked asked;
     int begun;
     int64_t process;           /* a forked child must not share threads or devices */
     atomic_int cancel;

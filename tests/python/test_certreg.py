@@ -157,7 +157,8 @@ class Typical(unittest.TestCase):
             e.begin(Z, 0.25)
             for part in reversed(parts):
                 e.merge(part)
-            self.assertEqual(e.export(), data)
+            self.assertTrue(same(whole, e.answer(0.5)))
+            self.assertEqual(e.export(), data)  # which remembers that it was asked
 
     def test_bounds_of_a_record_give_its_radius(self):
         q = Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC)
