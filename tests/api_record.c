@@ -28,12 +28,12 @@ typedef struct setting {
     certreg_plan plan;
     const float *z;
     double sigma;
-    uint64_t stream;
+    uint64_t stream, level;
 } setting;
 
 static setting usual(void)
 {
-    setting s = {kit_model(polynomial, NULL, INPUTS, 2), kit_plan(CAPACITY), input, 0.25, 7};
+    setting s = {kit_model(polynomial, NULL, INPUTS, 2), kit_plan(CAPACITY), input, 0.25, 7, 0};
     s.model.batch = BATCH, s.model.scale = scale;
     return s;
 }
@@ -41,7 +41,7 @@ static setting usual(void)
 static certreg_estimator *make(const setting *s)
 {
     certreg_estimator *made = kit_create(NULL, &s->model, &s->plan);
-    KIT_OK(made, certreg_estimator_begin(made, s->z, s->sigma, s->stream));
+    KIT_OK(made, certreg_estimator_begin_level(made, s->z, s->sigma, s->stream, s->level));
     return made;
 }
 
@@ -270,7 +270,7 @@ static const struct {
     const char *word;
     int change;
 } others[] = {{"input", 0}, {"sigma", 1}, {"seed", 2}, {"stream", 3}, {"scale", 4}, {"number of inputs", 5}, {"number of outputs", 6},
-              {"kind", 7},  {"sample 0", 8}};
+              {"kind", 7},  {"sample 0", 8}, {"level", 9}};
 
 static setting changed(int change)
 {
@@ -284,6 +284,7 @@ static setting changed(int change)
     case 5: s.model.inputs = 2; break;
     case 6: s.model.outputs = 1; break;
     case 7: s.model.kind = kinds; break;
+    case 9: s.level = 1; break;
     default: s.plan.pilot = SIZE_MAX; break;
     }
     return s;
@@ -385,7 +386,7 @@ static void put64(bytes *b, size_t at, uint64_t value)
     for (int i = 0; i < 8; i++) b->at[at + (size_t)i] = (unsigned char)(value >> (8 * i));
 }
 
-enum { FORMAT = 8, RANGES = 128, FIRST = 136, COUNT = 144, VALUES = 152 };
+enum { FORMAT = 8, ASKED_TOTAL = 88, ASKED_CAPACITY = 96, RANGES = 128, FIRST = 136, COUNT = 144, VALUES = 152 };
 static const struct {
     size_t at;
     uint64_t value;
@@ -393,6 +394,9 @@ static const struct {
 } forgeries[] = {
     {FORMAT, 1, CERTREG_VERSION},
     {FORMAT, 3, CERTREG_VERSION},
+    {ASKED_TOTAL, 5, CERTREG_CORRUPT},
+    {ASKED_CAPACITY, CAPACITY, CERTREG_CORRUPT},          /* without a batch */
+    {ASKED_CAPACITY, UINT64_MAX, CERTREG_CORRUPT},
     {RANGES, 0, CERTREG_CORRUPT},
     {RANGES, 2, CERTREG_CORRUPT},
     {RANGES, UINT64_MAX, CERTREG_CORRUPT},
@@ -446,6 +450,180 @@ START_TEST(ranges_that_overlap_each_other_leave_no_trace)
 }
 END_TEST
 
+/* ---- the format, and what a record remembers of being asked (theory 5.2) ------------------------------------------------------- */
+/* By docs/compatibility.md, made without this library. */
+static const char *const small_record =
+    "63727472656330310200000000000000080706050403020118171615141312110300000000000000000000000000d03f"
+    "020000000000000002000000000000000000000000000000feeb6c7d3cb5f32802000000000000000200000000000000"
+    "2800000000000000100000000000000000000000000000007acb2949fbe5796b01000000000000000000000000000000"
+    "02000000000000000000c03f0000b442000000c000c0b3439c817bc6c30f43a3";
+
+START_TEST(a_small_record_has_these_bytes_on_every_machine)
+{
+    static const float z[2] = {0.5f, -1.25f}, steps[2] = {1, 0.5f}, y[4] = {1.5f, 90, -2, 359.5f};
+    static const double lo[2] = {-INFINITY, 0}, hi[2] = {INFINITY, 360};
+    const uint64_t looks[2] = {2, 5};
+    certreg_model m = kit_model(NULL, NULL, 2, 2);
+    m.batch = BATCH, m.scale = steps, m.kind = kinds, m.lo = lo, m.hi = hi;
+    certreg_plan p = kit_plan(40);
+    p.seed = 0x0102030405060708, p.pilot = SIZE_MAX;
+    certreg_question q = kit_question(1);
+    q.prediction_given = 1, q.wanted = 0.1, q.looks = looks, q.look_count = 2;
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *there = kit_create(NULL, &m, &p);
+    KIT_OK(there, certreg_estimator_begin_level(there, z, 0.25, 0x1112131415161718, 3));
+    KIT_OK(there, certreg_estimator_record(there, 0, 2, y));
+    KIT_OK(there, certreg_certify(there, NULL, 0, &q, 1, &c));
+    save(there, &before);
+    ck_assert_uint_eq(2 * before.count, strlen(small_record));
+    for (size_t i = 0; i < before.count; i++) {
+        char pair[3];
+        snprintf(pair, sizeof pair, "%02x", before.at[i]);
+        ck_assert_msg(!memcmp(pair, small_record + 2 * i, 2), "byte %zu is %s, not %.2s", i, pair, small_record + 2 * i);
+    }
+    certreg_estimator_destroy(there);
+}
+END_TEST
+
+static setting with_capacity(size_t capacity, size_t pilot)
+{
+    setting s = usual();
+    s.model.outputs = 1, s.plan.capacity = capacity, s.plan.pilot = pilot;
+    return s;
+}
+
+static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted, int32_t interval)
+{
+    certreg_question q = kit_question(0.6);
+    q.wanted = wanted, q.interval = interval;
+    certreg_certificate c = kit_certificate();
+    KIT_OK(from, certreg_certify(from, NULL, samples, &q, 1, &c));
+    c.model_seconds = c.library_seconds = 0;
+    return c;
+}
+
+static void carry(certreg_estimator *from, certreg_estimator *to)
+{
+    save(from, &before);
+    KIT_OK(to, certreg_estimator_import(to, before.at, before.count));
+}
+
+static certreg_status plain_status(certreg_estimator *from, size_t samples)
+{
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    return certreg_certify(from, NULL, samples, &q, 1, &c);
+}
+
+START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
+{
+    const setting small = with_capacity(200, 40), large = with_capacity(1500, 40);
+    certreg_estimator *a = make(&small), *b = make(&large);
+    const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
+    const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_INTERVAL_FINITE);
+    carry(a, b);
+    rows_asked = 0;
+    const certreg_certificate second = ask_for(b, 1500, wanted, CERTREG_INTERVAL_FINITE);
+    ck_assert_uint_eq(rows_asked, 0);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    ck_assert_int_eq(first.radius >= wanted, !_i);
+    ck_assert_int_eq(plain_status(b, 1500), CERTREG_WRONG_STATE);
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+/* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
+START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
+{
+    const setting small = with_capacity(200, 40), large = with_capacity(1500, 40);
+    certreg_estimator *a = make(&small), *b = make(&large), *never_asked = make(&large);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 200));
+    const certreg_certificate first = ask_for(a, 0, 0, CERTREG_INTERVAL_ANYTIME);
+    carry(a, b);
+    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_INTERVAL_ANYTIME);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    const certreg_certificate more = ask_for(b, 1500, 0, CERTREG_INTERVAL_ANYTIME);
+    ck_assert_double_eq(more.prediction, first.prediction);
+    ck_assert_double_gt(more.radius, first.radius);
+    ck_assert_uint_eq(more.samples, 1500);
+    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_INTERVAL_ANYTIME).prediction, first.prediction); /* or this would show nothing */
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+    certreg_estimator_destroy(never_asked);
+}
+END_TEST
+
+START_TEST(a_record_that_was_asked_is_refused_under_another_pilot)
+{
+    const setting s = with_capacity(200, 40), other = with_capacity(200, 60);
+    certreg_estimator *a = make(&s), *b = make(&other);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 100));
+    carry(a, b); /* nobody has asked */
+    ask_for(a, 0, 0, _i ? CERTREG_INTERVAL_ANYTIME : CERTREG_INTERVAL_FINITE);
+    save(a, &before);
+    KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count), CERTREG_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b)->text, "set plan.pilot to 40"));
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
+{
+    const setting s = with_capacity(200, 40), larger = with_capacity(300, 40);
+    certreg_estimator *a = make(&s), *b = make(&s), *c = make(&larger);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 80));
+    KIT_OK(b, certreg_estimator_sample(b, 0, 80));
+    certreg_estimator_set_deadline(a, 1e-9);
+    ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_INTERVAL_FINITE).samples, 80); /* 80 and 120 */
+    certreg_estimator_set_deadline(a, 0);
+    KIT_OK(b, certreg_estimator_sample(b, 0, 120));
+    ask_for(b, 0, 0, CERTREG_INTERVAL_FINITE); /* 120 */
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    carry(b, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    certreg_estimator *d = make(&s);
+    KIT_OK(d, certreg_estimator_sample(d, 0, 80));
+    ask_for(d, 0, 0, CERTREG_INTERVAL_FINITE); /* 80 */
+    carry(d, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_WRONG_STATE);
+    KIT_OK(c, certreg_estimator_sample(c, 0, 80));
+    ask_for(c, 0, 0, CERTREG_INTERVAL_FINITE);
+    save(c, &before);
+    KIT_STATUS(a, certreg_estimator_import(a, before.at, before.count), CERTREG_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(a)->text, "capacity"));
+    certreg_estimator *const all[] = {a, b, c, d};
+    for (int i = 0; i < 4; i++) certreg_estimator_destroy(all[i]);
+}
+END_TEST
+
+START_TEST(a_certificate_says_which_noise_to_draw_again)
+{
+    const double sigmas[2] = {0.25, 0.5};
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c[2] = {kit_certificate()};
+    const setting s = with_capacity(200, 40);
+    certreg_estimator *a = make(&s), *b = make(&s);
+    KIT_OK(a, certreg_certify_sigmas(a, NULL, input, sigmas, 2, 7, 200, &q, 1, c));
+    save(a, &before);
+    for (int i = 0; i < 2; i++) {
+        KIT_OK(b, certreg_estimator_begin_level(b, input, c[i].sigma, c[i].stream, c[i].level));
+        KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count), i ? CERTREG_OK : CERTREG_MISMATCH);
+        q.joint = 2;
+        certreg_certificate again = kit_certificate();
+        KIT_OK(b, certreg_certify(b, NULL, 200, &q, 1, &again));
+        ck_assert_double_eq(again.radius, c[i].radius);
+        ck_assert_double_eq(again.prediction, c[i].prediction);
+    }
+    KIT_STATUS(b, certreg_estimator_begin_level(b, input, 0.25, 7, (uint64_t)1 << 20), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b)->text, "level"));
+    KIT_STATUS(b, certreg_estimator_sample(b, 0, 1), CERTREG_WRONG_STATE);
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("record");
@@ -457,6 +635,12 @@ int main(void)
     tcase_add_loop_test(typical, shards_in_any_order_give_the_bits_of_one_run, 0, 6);
     tcase_add_test(typical, overlap_that_agrees_is_welcome);
     tcase_add_test(typical, failed_outputs_travel_with_the_record);
+    tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
+    tcase_add_loop_test(typical, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
+    tcase_add_test(typical, an_answer_at_any_time_goes_on_under_a_larger_capacity);
+    tcase_add_loop_test(typical, a_record_that_was_asked_is_refused_under_another_pilot, 0, 2);
+    tcase_add_test(typical, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
+    tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
     tcase_add_test(limits, size_is_told_beforehand);
     tcase_add_test(limits, empty_record_is_a_record);
     tcase_add_test(limits, gaps_are_kept_and_not_certified_over);
