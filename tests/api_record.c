@@ -450,7 +450,7 @@ START_TEST(ranges_that_overlap_each_other_leave_no_trace)
 }
 END_TEST
 
-/* ---- the format, and what a record remembers of being asked (theory 5.2) ------------------------------------------------------- */
+/* ---- the format, and levels of noise ------------------------------------------------------- */
 /* By docs/compatibility.md, made without this library. */
 static const char *const small_record =
     "63727472656330310200000000000000080706050403020118171615141312110300000000000000000000000000d03f"
@@ -485,125 +485,13 @@ START_TEST(a_small_record_has_these_bytes_on_every_machine)
 }
 END_TEST
 
-static setting with_capacity(size_t capacity, size_t pilot)
-{
-    setting s = usual();
-    s.model.outputs = 1, s.plan.capacity = capacity, s.plan.pilot = pilot;
-    return s;
-}
-
-static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted, int32_t interval)
-{
-    certreg_question q = kit_question(0.6);
-    q.wanted = wanted, q.interval = interval;
-    certreg_certificate c = kit_certificate();
-    KIT_OK(from, certreg_certify(from, NULL, samples, &q, 1, &c));
-    c.model_seconds = c.library_seconds = 0;
-    return c;
-}
-
-static void carry(certreg_estimator *from, certreg_estimator *to)
-{
-    save(from, &before);
-    KIT_OK(to, certreg_estimator_import(to, before.at, before.count));
-}
-
-static certreg_status plain_status(certreg_estimator *from, size_t samples)
-{
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    return certreg_certify(from, NULL, samples, &q, 1, &c);
-}
-
-START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
-{
-    const setting small = with_capacity(200, 40), large = with_capacity(1500, 40);
-    certreg_estimator *a = make(&small), *b = make(&large);
-    const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
-    const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_INTERVAL_FINITE);
-    carry(a, b);
-    rows_asked = 0;
-    const certreg_certificate second = ask_for(b, 1500, wanted, CERTREG_INTERVAL_FINITE);
-    ck_assert_uint_eq(rows_asked, 0);
-    ck_assert_mem_eq(&first, &second, sizeof first);
-    ck_assert_int_eq(first.radius >= wanted, !_i);
-    ck_assert_int_eq(plain_status(b, 1500), CERTREG_WRONG_STATE);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-/* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
-START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
-{
-    const setting small = with_capacity(200, 40), large = with_capacity(1500, 40);
-    certreg_estimator *a = make(&small), *b = make(&large), *never_asked = make(&large);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 200));
-    const certreg_certificate first = ask_for(a, 0, 0, CERTREG_INTERVAL_ANYTIME);
-    carry(a, b);
-    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_INTERVAL_ANYTIME);
-    ck_assert_mem_eq(&first, &second, sizeof first);
-    const certreg_certificate more = ask_for(b, 1500, 0, CERTREG_INTERVAL_ANYTIME);
-    ck_assert_double_eq(more.prediction, first.prediction);
-    ck_assert_double_gt(more.radius, first.radius);
-    ck_assert_uint_eq(more.samples, 1500);
-    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_INTERVAL_ANYTIME).prediction, first.prediction); /* or this would show nothing */
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-    certreg_estimator_destroy(never_asked);
-}
-END_TEST
-
-START_TEST(a_record_that_was_asked_is_refused_under_another_pilot)
-{
-    const setting s = with_capacity(200, 40), other = with_capacity(200, 60);
-    certreg_estimator *a = make(&s), *b = make(&other);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 100));
-    carry(a, b); /* nobody has asked */
-    ask_for(a, 0, 0, _i ? CERTREG_INTERVAL_ANYTIME : CERTREG_INTERVAL_FINITE);
-    save(a, &before);
-    KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count), CERTREG_MISMATCH);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b)->text, "set plan.pilot to 40"));
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
-{
-    const setting s = with_capacity(200, 40), larger = with_capacity(300, 40);
-    certreg_estimator *a = make(&s), *b = make(&s), *c = make(&larger);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 80));
-    KIT_OK(b, certreg_estimator_sample(b, 0, 80));
-    certreg_estimator_set_deadline(a, 1e-9);
-    ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_INTERVAL_FINITE).samples, 80); /* 80 and 120 */
-    certreg_estimator_set_deadline(a, 0);
-    KIT_OK(b, certreg_estimator_sample(b, 0, 120));
-    ask_for(b, 0, 0, CERTREG_INTERVAL_FINITE); /* 120 */
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
-    carry(b, a);
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
-    certreg_estimator *d = make(&s);
-    KIT_OK(d, certreg_estimator_sample(d, 0, 80));
-    ask_for(d, 0, 0, CERTREG_INTERVAL_FINITE); /* 80 */
-    carry(d, a);
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_WRONG_STATE);
-    KIT_OK(c, certreg_estimator_sample(c, 0, 80));
-    ask_for(c, 0, 0, CERTREG_INTERVAL_FINITE);
-    save(c, &before);
-    KIT_STATUS(a, certreg_estimator_import(a, before.at, before.count), CERTREG_MISMATCH);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(a)->text, "capacity"));
-    certreg_estimator *const all[] = {a, b, c, d};
-    for (int i = 0; i < 4; i++) certreg_estimator_destroy(all[i]);
-}
-END_TEST
-
 START_TEST(a_certificate_says_which_noise_to_draw_again)
 {
     const double sigmas[2] = {0.25, 0.5};
     certreg_question q = kit_question(0.6);
     certreg_certificate c[2] = {kit_certificate()};
-    const setting s = with_capacity(200, 40);
+    setting s = usual();
+    s.model.outputs = 1;
     certreg_estimator *a = make(&s), *b = make(&s);
     KIT_OK(a, certreg_certify_sigmas(a, NULL, input, sigmas, 2, 7, 200, &q, 1, c));
     save(a, &before);
@@ -636,10 +524,6 @@ int main(void)
     tcase_add_test(typical, overlap_that_agrees_is_welcome);
     tcase_add_test(typical, failed_outputs_travel_with_the_record);
     tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
-    tcase_add_loop_test(typical, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
-    tcase_add_test(typical, an_answer_at_any_time_goes_on_under_a_larger_capacity);
-    tcase_add_loop_test(typical, a_record_that_was_asked_is_refused_under_another_pilot, 0, 2);
-    tcase_add_test(typical, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
     tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
     tcase_add_test(limits, size_is_told_beforehand);
     tcase_add_test(limits, empty_record_is_a_record);

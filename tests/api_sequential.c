@@ -1,52 +1,5 @@
 /* A wanted radius: when sampling stops, what is proven then, and that neither interruptions nor the way of the record change it. */
-#include "api_kit.h"
-#include <time.h>
-
-enum { CAPACITY = 4000, BATCH = 20 };
-
-/* ---- half-space: 10 beyond a face at distance `face`, else 0; about the prediction 0 its true radius is `face` --------------------- */
-typedef struct half_space {
-    double face, pause;
-    size_t calls, cancel_at, fail_at, fail_code;
-    certreg_estimator *handle;
-} half_space;
-
-static int beyond(void *user, const certreg_batch *b)
-{
-    half_space *h = user;
-    if (++h->calls == h->fail_at) return (int)h->fail_code;
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++) b->y[i * b->columns + k] = (double)b->x[i * b->inputs] > h->face ? 10 : 0;
-    if (h->calls == h->cancel_at) certreg_estimator_cancel(h->handle);
-    if (h->pause > 0) nanosleep(&(struct timespec){0, (long)(1e9 * h->pause)}, NULL);
-    return 0;
-}
-
-static certreg_estimator *make(half_space *h, size_t outputs, uint64_t stream)
-{
-    certreg_model m = kit_model(beyond, h, 2, outputs);
-    m.batch = BATCH;
-    certreg_plan p = kit_plan(CAPACITY);
-    p.pilot = SIZE_MAX;
-    h->handle = kit_create(NULL, &m, &p);
-    KIT_OK(h->handle, certreg_estimator_begin(h->handle, (const float[]){0, 0}, 1, stream));
-    return h->handle;
-}
-
-static certreg_question wish(double wanted, int32_t interval)
-{
-    certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = wanted, q.interval = interval;
-    return q;
-}
-
-static certreg_certificate ask(certreg_estimator *e, size_t samples, certreg_question q)
-{
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
-    ck_assert_int_eq(c.status, CERTREG_OK);
-    return c;
-}
+#include "support/half_space.h"
 
 /* ---- stops --------------------------------------------------------------------------------------------------------------------- */
 static const struct {
@@ -86,8 +39,6 @@ START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
     }
 }
 END_TEST
-
-static const int32_t sequential[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ANYTIME};
 
 START_TEST(a_radius_out_of_reach_ends_sampling_early)
 {
@@ -271,178 +222,6 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
 }
 END_TEST
 
-/* ---- what a record that was asked may still be asked (theory 5.2) ----------------------------------------------------------------- */
-/* Whether a plain question is answered at so many samples; what is refused is refused before the model is called. */
-static int answers(half_space *h, certreg_estimator *e, size_t samples)
-{
-    certreg_certificate c = kit_certificate();
-    const certreg_question plain = wish(0, CERTREG_INTERVAL_FINITE);
-    const size_t before = h->calls;
-    const certreg_status status = certreg_certify(e, NULL, samples, &plain, 1, &c);
-    if (!status) return 1;
-    ck_assert_int_eq(status, CERTREG_WRONG_STATE);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "ANYTIME"));
-    ck_assert_uint_eq(h->calls, before);
-    ck_assert_double_eq(c.radius, 0);
-    return 0;
-}
-
-START_TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else)
-{
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    certreg_bounds b = {.struct_size = sizeof b};
-    certreg_question q = wish(0, CERTREG_INTERVAL_FINITE);
-    ck_assert(answers(&h, e, 100));
-    q.tolerance = 2; /* later questions about the same samples are welcome */
-    ask(e, 0, q);
-    ask(e, 100, q);
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
-    ck_assert(!answers(&h, e, 200));
-    ask(e, 200, wish(0, CERTREG_INTERVAL_ANYTIME));
-    ck_assert(!answers(&h, e, 0));
-    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b), CERTREG_WRONG_STATE);
-    ask(e, CAPACITY, wish(1.9, CERTREG_INTERVAL_FINITE));
-    ck_assert(!answers(&h, e, CAPACITY));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-static void first_by_bounds(certreg_estimator *e)
-{
-    certreg_bounds b = {.struct_size = sizeof b};
-    const certreg_question q = wish(0, CERTREG_INTERVAL_FINITE);
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
-}
-
-static void first_by_forecast(certreg_estimator *e)
-{
-    certreg_forecast f = {.struct_size = sizeof f};
-    const certreg_question q = wish(1, CERTREG_INTERVAL_FINITE);
-    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
-}
-
-static void first_at_any_time(certreg_estimator *e) { ask(e, 0, wish(0, CERTREG_INTERVAL_ANYTIME)); }
-static void first_by_a_wish(certreg_estimator *e) { ask(e, 0, wish(1, CERTREG_INTERVAL_FINITE)); }
-
-static void (*const first[])(certreg_estimator *) = {first_by_bounds, first_by_forecast, first_at_any_time, first_by_a_wish};
-
-START_TEST(whatever_tells_about_main_samples_fixes_their_number)
-{
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    first_by_forecast(e); /* tells nothing yet */
-    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    first[_i](e);
-    ck_assert(answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(a_call_that_told_nothing_bars_nothing)
-{
-    half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
-    certreg_estimator *e = make(&h, 1, 1);
-    certreg_certificate c = kit_certificate();
-    certreg_question q = wish(0, CERTREG_INTERVAL_FINITE);
-    KIT_STATUS(e, certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_MODEL_FAILED);
-    q.alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_INVALID);
-    ck_assert(answers(&h, e, 200));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
-{
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    if (_i % 2) KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    const certreg_certificate c = ask(e, CAPACITY, wish(20, sequential[_i / 2]));
-    ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
-    ck_assert_uint_eq(c.samples, _i % 2 ? 100 : 0);
-    ck_assert(answers(&h, e, 100));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(an_interrupted_search_leaves_fixed_numbers_to_all_samples)
-{
-    half_space h = {.face = 1.4, .cancel_at = _i % 2 ? 0 : 5};
-    certreg_estimator *e = make(&h, 1, 4);
-    if (_i % 2) {
-        KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-        certreg_estimator_set_deadline(e, 1e-9);
-    }
-    const certreg_certificate c = ask(e, 1000, wish(1.35, sequential[_i / 2]));
-    ck_assert_int_eq(c.stop, _i % 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
-    ck_assert_uint_eq(c.samples, 100);
-    certreg_estimator_set_deadline(e, 0);
-    ck_assert(!answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-    ck_assert(!answers(&h, e, CAPACITY));
-    ck_assert(answers(&h, e, 1000));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
-{
-    half_space h = {.face = 1.4, .cancel_at = 5};
-    certreg_estimator *e = make(&h, 1, 4);
-    const certreg_certificate c = ask(e, 1000, wish(0, CERTREG_INTERVAL_FINITE));
-    ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
-    ck_assert_double_gt(c.radius, 0);
-    ck_assert(answers(&h, e, 0));
-    ck_assert(!answers(&h, e, 200));
-    ck_assert(answers(&h, e, 1000));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(looks_that_come_after_an_answer_are_refused)
-{
-    const uint64_t looks[2] = {200, 400};
-    half_space h = {.face = 2};
-    certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q = wish(1, CERTREG_INTERVAL_FINITE);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_estimator_sample(e, 0, 200));
-    if (_i) q.looks = looks, q.look_count = 2; /* the first question may bring looks, and later ones bring them again */
-    ask(e, 0, q);
-    q.looks = looks, q.look_count = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), _i ? CERTREG_OK : CERTREG_WRONG_STATE);
-    q.look_count = 1;
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_WRONG_STATE);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "looks"));
-    q.interval = CERTREG_INTERVAL_ANYTIME; /* where looks do not matter */
-    ask(e, 0, q);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
-{
-    static const size_t batches[] = {1, 7, 64, 1000};
-    double radius = 0;
-    for (int i = 0; i < 4; i++) {
-        half_space h = {.face = 1.3};
-        certreg_model m = kit_model(beyond, &h, 2, 1);
-        m.batch = batches[i];
-        certreg_plan p = kit_plan(CAPACITY);
-        p.pilot = SIZE_MAX;
-        certreg_estimator *e = kit_create(NULL, &m, &p);
-        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 12));
-        if (_i) ask(e, 2345, wish(1.25, CERTREG_INTERVAL_ANYTIME)); /* which looks on its own before */
-        const double now = ask(e, 2345, wish(0, CERTREG_INTERVAL_ANYTIME)).radius;
-        if (i) ck_assert_double_eq(now, radius);
-        radius = now;
-        certreg_estimator_destroy(e);
-    }
-}
-END_TEST
-
 START_TEST(what_was_proven_at_a_look_stays_proven)
 {
     const uint64_t looks[] = {100, 200, 300, 400, 800, 1200, 1600};
@@ -506,17 +285,6 @@ START_TEST(a_deadline_answers_from_the_looks_there_were)
 END_TEST
 
 /* ---- other ways to the same record ------------------------------------------------------------------------------------------------- */
-static void carry(certreg_estimator *from, certreg_estimator *to)
-{
-    size_t bytes = 0;
-    KIT_OK(from, certreg_estimator_export(from, NULL, &bytes));
-    void *buffer = malloc(bytes);
-    ck_assert_ptr_nonnull(buffer);
-    KIT_OK(from, certreg_estimator_export(from, buffer, &bytes));
-    KIT_OK(to, certreg_estimator_import(to, buffer, bytes));
-    free(buffer);
-}
-
 START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
 {
     for (uint64_t stream = 0; stream < 10; stream++) {
@@ -676,7 +444,6 @@ int main(void)
 {
     Suite *suite = suite_create("sequential certification");
     TCase *stops = kit_case(suite, "stops", 60), *ways = kit_case(suite, "interruptions", 60), *plan = kit_case(suite, "forecast", 60),
-          *again = kit_case(suite, "asked_again", 60),
           *bad = kit_case(suite, "bad_input", 20);
     tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0, KIT_ROWS(provable));
     tcase_add_loop_test(stops, a_radius_out_of_reach_ends_sampling_early, 0, 10);
@@ -688,14 +455,6 @@ int main(void)
     tcase_add_loop_test(stops, the_record_is_looked_at_where_the_caller_says, 0, 2);
     tcase_add_test(stops, fewer_samples_than_the_next_look_are_no_look);
     tcase_add_loop_test(stops, a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 0, 2);
-    tcase_add_test(again, a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
-    tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0, KIT_ROWS(first));
-    tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
-    tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);
-    tcase_add_loop_test(again, an_interrupted_search_leaves_fixed_numbers_to_all_samples, 0, 4);
-    tcase_add_test(again, a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for);
-    tcase_add_loop_test(again, looks_that_come_after_an_answer_are_refused, 0, 2);
-    tcase_add_loop_test(again, answers_at_any_time_do_not_depend_on_the_batch, 0, 2);
     tcase_add_loop_test(stops, what_was_proven_at_a_look_stays_proven, 0, 2);
     tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0, 2);
     tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);

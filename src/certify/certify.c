@@ -163,9 +163,12 @@ static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
 static certreg_status sample_until_settled(job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
+    size_t known; /* samples without a gap: the looks among them are all settled by asking once */
     if (is_settled(j, 1)) return CERTREG_OK;
     j->by_outputs = 1;
-    for (uint64_t at = 0; at < samples;) {
+    cr_record_length(e, &known);
+    if (known > e->plan.pilot && is_settled(j, 0)) return CERTREG_OK;
+    for (uint64_t at = known; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(certreg_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
