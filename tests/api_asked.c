@@ -1,8 +1,10 @@
-/* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are wrong: cover_tries.c. */
+/* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
+ * wrong: cover_tries.c. */
 #include "support/half_space.h"
 
-/* ---- numbers of samples ---------------------------------------------------------------------------------------------------------- */
-/* Whether a plain question is answered at so many samples; what is refused is refused before the model is called. */
+/* ---- numbers of samples ---------------------------------------------------------------------- */
+/* Whether a plain question is answered at so many samples; what is refused is refused before the
+ * model is called. */
 static int answers(half_space *h, certreg_estimator *e, size_t samples)
 {
     certreg_certificate c = kit_certificate();
@@ -52,10 +54,17 @@ static void first_by_forecast(certreg_estimator *e)
     KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
 }
 
-static void first_at_any_time(certreg_estimator *e) { ask(e, 0, wish(0, CERTREG_INTERVAL_ANYTIME)); }
-static void first_by_a_wish(certreg_estimator *e) { ask(e, 0, wish(1, CERTREG_INTERVAL_FINITE)); }
+static void first_at_any_time(certreg_estimator *e)
+{
+    ask(e, 0, wish(0, CERTREG_INTERVAL_ANYTIME));
+}
+static void first_by_a_wish(certreg_estimator *e)
+{
+    ask(e, 0, wish(1, CERTREG_INTERVAL_FINITE));
+}
 
-static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast, first_at_any_time, first_by_a_wish};
+static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast,
+                                                           first_at_any_time, first_by_a_wish};
 
 START_TEST(whatever_tells_about_main_samples_fixes_their_number)
 {
@@ -139,7 +148,7 @@ START_TEST(looks_that_come_after_an_answer_are_refused)
     certreg_question q = wish(1, CERTREG_INTERVAL_FINITE);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));
-    if (_i) q.looks = looks, q.look_count = 2; /* the first question may bring looks, and later ones bring them again */
+    if (_i) q.looks = looks, q.look_count = 2; /* which later questions may bring again */
     ask(e, 0, q);
     q.looks = looks, q.look_count = 2;
     KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), _i ? CERTREG_OK : CERTREG_WRONG_STATE);
@@ -164,7 +173,7 @@ START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
         p.pilot = SIZE_MAX;
         certreg_estimator *e = kit_create(NULL, &m, &p);
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 12));
-        if (_i) ask(e, 2345, wish(1.25, CERTREG_INTERVAL_ANYTIME)); /* which looks on its own before */
+        if (_i) ask(e, 2345, wish(1.25, CERTREG_INTERVAL_ANYTIME)); /* looks on its own before */
         const double now = ask(e, 2345, wish(0, CERTREG_INTERVAL_ANYTIME)).radius;
         if (i) ck_assert_double_eq(now, radius);
         radius = now;
@@ -173,7 +182,7 @@ START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
 }
 END_TEST
 
-/* ---- another estimator ------------------------------------------------------------------------------------------------------------ */
+/* ---- another estimator ----------------------------------------------------------------------- */
 static size_t rows_asked;
 
 static int curve(void *user, const certreg_batch *b)
@@ -195,7 +204,8 @@ static certreg_estimator *with_capacity(size_t capacity, size_t pilot)
     return e;
 }
 
-static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted, int32_t interval)
+static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
+                                   int32_t interval)
 {
     certreg_question q = kit_question(0.6);
     q.wanted = wanted, q.interval = interval;
@@ -209,7 +219,8 @@ static certreg_certificate ask_for(certreg_estimator *from, size_t samples, doub
 static const char *refusal(certreg_estimator *from, certreg_estimator *to)
 {
     static unsigned char record[8192];
-    KIT_STATUS(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)), CERTREG_MISMATCH);
+    KIT_STATUS(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)),
+               CERTREG_MISMATCH);
     return certreg_estimator_error(to)->text;
 }
 
@@ -240,7 +251,8 @@ END_TEST
 /* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
 START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
 {
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40), *never_asked = with_capacity(1500, 40);
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40),
+                      *never_asked = with_capacity(1500, 40);
     KIT_OK(a, certreg_estimator_sample(a, 0, 200));
     const certreg_certificate first = ask_for(a, 0, 0, CERTREG_INTERVAL_ANYTIME);
     carry(a, b);
@@ -250,7 +262,8 @@ START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
     ck_assert_double_eq(more.prediction, first.prediction);
     ck_assert_double_gt(more.radius, first.radius);
     ck_assert_uint_eq(more.samples, 1500);
-    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_INTERVAL_ANYTIME).prediction, first.prediction); /* or this would show nothing */
+    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_INTERVAL_ANYTIME).prediction,
+                        first.prediction); /* or this would show nothing */
     certreg_estimator_destroy(a);
     certreg_estimator_destroy(b);
     certreg_estimator_destroy(never_asked);
@@ -271,7 +284,8 @@ END_TEST
 
 START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 {
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40), *c = with_capacity(300, 40), *d = with_capacity(200, 40);
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40),
+                      *c = with_capacity(300, 40), *d = with_capacity(200, 40);
     KIT_OK(a, certreg_estimator_sample(a, 0, 80));
     KIT_OK(b, certreg_estimator_sample(b, 0, 80));
     certreg_estimator_set_deadline(a, 1e-9);
@@ -297,9 +311,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("asked again");
-    TCase *again = kit_case(suite, "asked_again", 60), *elsewhere = kit_case(suite, "elsewhere", 60);
-    tcase_add_test(again, a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
-    tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0, KIT_ROWS(ways_to_ask));
+    TCase *again = kit_case(suite, "asked_again", 60),
+          *elsewhere = kit_case(suite, "elsewhere", 60);
+    tcase_add_test(again,
+                   a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
+    tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,
+                        KIT_ROWS(ways_to_ask));
     tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
     tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);
     tcase_add_loop_test(again, an_interrupted_search_leaves_fixed_numbers_to_all_samples, 0, 4);

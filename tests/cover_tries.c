@@ -1,6 +1,7 @@
-/* Second tries with one record: whoever asks again after an answer, at a number of samples or by a test that the answer may have chosen.
- * Each policy below ends with one certificate; its radius may be too large in a share alpha of the runs, not in more. A record that
- * refuses to answer makes no mistake. */
+/* Second tries with one record: whoever asks again after an answer, at a number of samples or by a
+ * test that the answer may have chosen. Each policy below ends with one certificate; its radius may
+ * be too large in a share alpha of the runs, not in more. A record that refuses to answer makes no
+ * mistake. */
 #include "api_kit.h"
 #include "base/binomial.h"
 #include "base/normal.h"
@@ -8,9 +9,9 @@
 
 enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
 #define ALPHA 0.05
-static const double rare = 0.1; /* share of outputs beyond the tolerance: about 0 the radius is Phi^-1(1 - rare) */
+static const double rare = 0.1; /* outputs beyond the tolerance: the radius is Phi^-1(1 - rare) */
 
-/* ---- a model whose outputs are known beforehand, and a caller who looks at them ----------------------------------------------------- */
+/* ---- a model whose outputs are known beforehand ---------------------------------------------- */
 typedef struct outputs {
     float y[LARGE];
     int cancels; /* the caller does, as soon as a plain question would be answered too well */
@@ -64,7 +65,8 @@ static certreg_question ask_for(double wanted)
 }
 
 /* The radius, or 0 where the record refuses. */
-static double radius_of(certreg_estimator *e, size_t samples, certreg_question q, certreg_status *status)
+static double radius_of(certreg_estimator *e, size_t samples, certreg_question q,
+                        certreg_status *status)
 {
     certreg_certificate c = kit_certificate();
     *status = certreg_certify(e, NULL, samples, &q, 1, &c);
@@ -86,8 +88,9 @@ static double here_or_at_all(certreg_estimator *e)
     return status ? radius_now(e, SMALL, ask_for(0)) : here;
 }
 
-/* ---- policies: the radius that the caller ends with ----------------------------------------------------------------------------------- */
-/* A wanted radius and an alpha of its own decide where to stop; the certificate is for a fixed number. */
+/* ---- policies: the radius that the caller ends with ------------------------------------------ */
+/* A wanted radius and an alpha of its own decide where to stop; the certificate is for a fixed
+ * number. */
 static certreg_question scout(void)
 {
     certreg_question q = ask_for(1.28);
@@ -114,7 +117,8 @@ static double telling_until_proven(desk *d)
 static double growing_until_long_enough(desk *d)
 {
     double radius = 0;
-    for (size_t n = STEP; n <= SMALL && radius <= d->truth; n += STEP) radius = radius_now(d->small, n, ask_for(0));
+    for (size_t n = STEP; n <= SMALL && radius <= d->truth; n += STEP)
+        radius = radius_now(d->small, n, ask_for(0));
     return radius;
 }
 
@@ -190,10 +194,12 @@ START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
     for (uint64_t run = 0; run < RUNS; run++) {
         draw(&d.outputs, &source);
         KIT_OK(d.small, certreg_estimator_begin(d.small, (const float[]){0}, 1, run));
-        for (int i = 0; i < CAPACITIES; i++) KIT_OK(d.growing[i], certreg_estimator_begin(d.growing[i], (const float[]){0}, 1, run));
+        for (int i = 0; i < CAPACITIES; i++)
+            KIT_OK(d.growing[i], certreg_estimator_begin(d.growing[i], (const float[]){0}, 1, run));
         wrong += policies[_i].run(&d) > d.truth;
     }
-    printf("%-36s wrong in %.3f of runs, alpha %.2f\n", policies[_i].name, (double)wrong / RUNS, ALPHA);
+    printf("%-36s wrong in %.3f of runs, alpha %.2f\n", policies[_i].name, (double)wrong / RUNS,
+           ALPHA);
     fflush(stdout);
     ck_assert_uint_le(wrong, simulate_most_misses(RUNS, ALPHA, 0.001));
     certreg_estimator_destroy(d.small);
@@ -201,8 +207,9 @@ START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
 }
 END_TEST
 
-/* ---- noise levels, a stream a tick ---------------------------------------------------------------------------------------------------- */
-/* The estimate of one tick's last level is the prediction of the next tick's first one: it must not come from the same noise. */
+/* ---- noise levels, a stream a tick ----------------------------------------------------------- */
+/* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
+ * come from the same noise. */
 START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
 {
     enum { LEVELS = 2, TICKS = 6000, SAMPLES = 400 };
@@ -216,11 +223,14 @@ START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_lev
     uint64_t wrong = 0;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         certreg_certificate c[LEVELS] = {kit_certificate()};
-        KIT_OK(e, certreg_certify_sigmas(e, NULL, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES, &q, 1, c));
-        wrong += c[0].radius > fmax(0, tolerance - fabs(c[0].prediction)); /* of the identity, whose T is z */
+        KIT_OK(e, certreg_certify_sigmas(e, NULL, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES,
+                                         &q, 1, c));
+        const double truth = fmax(0, tolerance - fabs(c[0].prediction)); /* T is z, which is 0 */
+        wrong += c[0].radius > truth;
         q.prediction = c[1].estimate;
     }
-    printf("carried from level to level          wrong in %.3f of ticks, alpha %.2f\n", (double)wrong / TICKS, ALPHA);
+    printf("carried from level to level          wrong in %.3f of ticks, alpha %.2f\n",
+           (double)wrong / TICKS, ALPHA);
     fflush(stdout);
     ck_assert_uint_le(wrong, simulate_most_misses(TICKS, ALPHA, 0.001));
     certreg_estimator_destroy(e);
@@ -231,7 +241,8 @@ int main(void)
 {
     Suite *suite = suite_create("second tries");
     TCase *tries = kit_case(suite, "tries", 60);
-    tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0, KIT_ROWS(policies));
+    tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0,
+                        KIT_ROWS(policies));
     tcase_add_test(tries, an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level);
     return kit_run(suite);
 }

@@ -6,7 +6,7 @@
 
 typedef struct cr_source {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    uint64_t stream, base, row; /* base: first block of the level; row: blocks of four normals to a sample */
+    uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
     size_t inputs;
     int32_t centre;
 } cr_source;

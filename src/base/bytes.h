@@ -26,7 +26,8 @@ static inline uint64_t cr_get64(const unsigned char *at)
     return (uint64_t)cr_get32(at) | (uint64_t)cr_get32(at + 4) << 32;
 }
 
-/* FNV-1a with a final avalanche: finds damage, no defence against intent. Start with CR_HASH_START, end with cr_hash_end. */
+/* FNV-1a with a final avalanche: finds damage, no defence against intent. Start with CR_HASH_START,
+ * end with cr_hash_end. */
 static inline uint64_t cr_hash(uint64_t h, const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);

@@ -117,7 +117,8 @@ static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisec
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection, const certreg_question *theirs, uint64_t samples, int stopped,
+certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection,
+                                  const certreg_question *theirs, uint64_t samples, int stopped,
                                   cr_answer *a, certreg_certificate *c)
 {
     cr_inquiry read;

@@ -13,7 +13,7 @@ typedef struct job {
     const certreg_question *questions;
     size_t count;
     uint32_t share; /* alpha is divided by it */
-    uint64_t samples; /* the number at which it is asked: what there is, or what is asked for, if that is more */
+    uint64_t samples; /* at which it is asked: those present, or those asked for, if more */
     int stop; /* CERTREG_STOP_..., or CR_STOP_FAILED */
     int told; /* something about the main samples was told, or decided about going on */
     int by_outputs; /* they may have decided how many there are */
@@ -66,7 +66,9 @@ static certreg_status answer_all(job *j, void *out)
         cr_error_clear(&e->error);
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
-        if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->samples, j->stop != CERTREG_STOP_ALL, &a, &c);
+        if (!c.status)
+            c.status = cr_answer_question(e, j->bisection, &q, j->samples,
+                                          j->stop != CERTREG_STOP_ALL, &a, &c);
         c.stop = j->stop;
         e->library_seconds += cr_estimator_now() - start;
         c.model_seconds = e->model_seconds, c.library_seconds = e->library_seconds;
@@ -95,7 +97,9 @@ static int any_valid(const job *j, int *all_wanted)
     for (size_t i = 0; i < j->count; i++) {
         certreg_question q;
         cr_inquiry read;
-        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read) || cr_asked_allows(j->estimator, &read.question, j->samples)) continue;
+        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read) ||
+            cr_asked_allows(j->estimator, &read.question, j->samples))
+            continue;
         valid = 1;
         *all_wanted &= read.question.wanted > 0;
     }
@@ -108,16 +112,18 @@ static int state_of(job *j, const certreg_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    const certreg_status status = cr_answer_question(j->estimator, j->bisection, q, j->samples, 1, &a, &c);
+    const certreg_status status =
+        cr_answer_question(j->estimator, j->bisection, q, j->samples, 1, &a, &c);
     j->told |= a.told;
     if (status) return HOPELESS; /* told when it is answered for good */
     if (c.radius >= c.wanted) return PROVEN;
     return a.known && cr_looks_hopeless(j->estimator, &a.inquiry) ? HOPELESS : OPEN;
 }
 
-/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main samples that are there already do not count
- * yet, so that what is found here tells nothing about them. (This also makes the tests, which takes longer than asking them, while
- * there is no hurry yet.) */
+/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
+ * samples that are there already do not count yet, so that what is found here tells nothing about
+ * them. (This also makes the tests, which takes longer than asking them, while there is no hurry
+ * yet.) */
 static int state_at_first(const job *j, const certreg_question *q)
 {
     cr_inquiry inquiry;
@@ -229,16 +235,20 @@ static uint64_t looks_of(const job *j)
     for (size_t i = 0; !looks && i < j->count; i++) {
         certreg_question q;
         cr_inquiry read;
-        if (!read_question(j, i, &q) && !cr_inquiry_read(j->estimator, &q, &read)) looks = cr_asked_digest(&read.question);
+        if (!read_question(j, i, &q) && !cr_inquiry_read(j->estimator, &q, &read))
+            looks = cr_asked_digest(&read.question);
     }
     cr_error_clear(&j->estimator->error); /* bad questions are told when their turn comes */
     return looks;
 }
 
-/* A number of samples that the outputs chose is none that was fixed beforehand. What was asked for was fixed all the same. */
+/* A number of samples that the outputs chose is none that was fixed beforehand. What was asked for
+ * was fixed all the same. */
 static void remember(const job *j, uint64_t looks)
 {
-    if (j->told) cr_asked_remember(j->estimator, j->by_outputs ? j->samples : j->estimator->present, j->samples, looks);
+    if (j->told)
+        cr_asked_remember(j->estimator, j->by_outputs ? j->samples : j->estimator->present,
+                          j->samples, looks);
 }
 
 certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
@@ -248,8 +258,9 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
-    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share,
-             .samples = samples > e->present ? samples : e->present, .stop = CERTREG_STOP_ALL};
+    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count,
+             .share = share, .stop = CERTREG_STOP_ALL};
+    j.samples = samples > e->present ? samples : e->present;
     status = prepare(&j);
     if (status) {
         cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, out);

@@ -5,12 +5,14 @@
 #include <string.h>
 
 /* The layout, byte by byte, is in docs/compatibility.md. */
-enum { VERSION, SEED, STREAM, LEVEL, SIGMA, INPUTS, OUTPUTS, CENTRE, IDENTITY, ASKED, RANGES = ASKED + 6, WORDS };
+enum { VERSION, SEED, STREAM, LEVEL, SIGMA, INPUTS, OUTPUTS, CENTRE, IDENTITY, ASKED };
+enum { RANGES = ASKED + 6, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
 static const uint64_t format_version = 2;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
-static const char *const word_name[ASKED] = {"format version",   "seed",  "stream", "noise level", "sigma", "number of inputs",
-                                             "number of outputs", "noise-free sample 0", "input, noise scale or output kind"};
+static const char *const word_name[ASKED] = {
+    "format version",   "seed",              "stream",              "noise level", "sigma",
+    "number of inputs", "number of outputs", "noise-free sample 0", "input, noise scale or output kind"};
 
 static uint32_t bits_of_float(float value)
 {
@@ -34,7 +36,7 @@ static uint64_t identity(const certreg_estimator *e)
     for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->at.scale[j]));
     for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->at.kind[k]);
     for (size_t k = 0; k < q; k++)
-        if (e->at.kind[k] != CERTREG_REAL) /* the range of an angle is its unit; that of a real only a declaration */
+        if (e->at.kind[k] != CERTREG_REAL) /* an angle's range is its unit, a real's a declaration */
             h = cr_hash64(cr_hash64(h, bits_of_double(e->at.lo[k])), bits_of_double(e->at.hi[k]));
     return cr_hash_end(h);
 }
@@ -44,7 +46,8 @@ static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
 {
     const cr_asked *a = &e->asked;
     const uint64_t asked[] = {a->first, a->total, a->capacity, a->batch, a->pilot, a->looks};
-    w[VERSION] = format_version, w[SEED] = e->noise.seed, w[STREAM] = e->noise.stream, w[LEVEL] = e->noise.level;
+    w[VERSION] = format_version, w[SEED] = e->noise.seed, w[STREAM] = e->noise.stream,
+    w[LEVEL] = e->noise.level;
     w[SIGMA] = bits_of_double(e->sigma), w[INPUTS] = e->model.inputs, w[OUTPUTS] = e->model.outputs;
     w[CENTRE] = (uint64_t)(e->noise.centre != 0), w[IDENTITY] = identity(e);
     memcpy(w + ASKED, asked, sizeof asked);
@@ -58,8 +61,9 @@ static uint64_t word_at(const unsigned char *record, int word)
 
 static cr_asked asked_of(const unsigned char *record)
 {
-    return (cr_asked){.first = word_at(record, ASKED), .total = word_at(record, ASKED + 1), .capacity = word_at(record, ASKED + 2),
-                      .batch = word_at(record, ASKED + 3), .pilot = word_at(record, ASKED + 4), .looks = word_at(record, ASKED + 5)};
+    return (cr_asked){.first = word_at(record, ASKED),        .total = word_at(record, ASKED + 1),
+                      .capacity = word_at(record, ASKED + 2), .batch = word_at(record, ASKED + 3),
+                      .pilot = word_at(record, ASKED + 4),    .looks = word_at(record, ASKED + 5)};
 }
 
 static size_t range_bytes(const certreg_estimator *e, size_t count)
@@ -96,7 +100,8 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     uint64_t w[WORDS];
     words_of(e, w);
     size_t need = HEADER + 8, count;
-    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count)) need += range_bytes(e, count), w[RANGES]++;
+    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count))
+        need += range_bytes(e, count), w[RANGES]++;
     const size_t room = *bytes;
     *bytes = need;
     if (!buffer) return CERTREG_OK; /* only the size was asked for */
@@ -127,11 +132,17 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
     uint64_t mine[WORDS];
     words_of(e, mine);
     if (word_at(in, VERSION) != mine[VERSION])
-        return cr_fail(&e->error, CERTREG_VERSION, "the record has format %llu; this version reads %llu",
+        return cr_fail(&e->error, CERTREG_VERSION,
+                       "the record has format %llu; this version reads %llu",
                        (unsigned long long)word_at(in, VERSION), (unsigned long long)mine[VERSION]);
     for (int i = VERSION + 1; i < ASKED; i++)
-        if (word_at(in, i) != mine[i]) return cr_fail(&e->error, CERTREG_MISMATCH, "the record is of another %s", word_name[i]);
-    *r = (reader){.at = in + HEADER, .end = in + bytes - 8, .ranges = word_at(in, RANGES), .asked = asked_of(in)};
+        if (word_at(in, i) != mine[i])
+            return cr_fail(&e->error, CERTREG_MISMATCH, "the record is of another %s",
+                           word_name[i]);
+    *r = (reader){.at = in + HEADER,
+                  .end = in + bytes - 8,
+                  .ranges = word_at(in, RANGES),
+                  .asked = asked_of(in)};
     return CERTREG_OK;
 }
 
@@ -170,7 +181,8 @@ static int differs(const certreg_estimator *e, uint64_t first, size_t count, con
     const size_t q = e->model.outputs;
     for (size_t i = 0; i < count * q; i++) {
         const uint32_t mine = bits_of_float(e->at.record[first * q + i]);
-        if (cr_record_has(e, first + i / q) && mine != cr_get32(values + 4 * i)) return *where = first + i / q, 1;
+        if (cr_record_has(e, first + i / q) && mine != cr_get32(values + 4 * i))
+            return *where = first + i / q, 1;
     }
     return 0;
 }
@@ -187,7 +199,8 @@ static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *fir
         cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu", e->plan.capacity);
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
-    if (n == 0 || *first < r->next) return cr_fail(&e->error, CERTREG_CORRUPT, "the record's ranges are out of order");
+    if (n == 0 || *first < r->next)
+        return cr_fail(&e->error, CERTREG_CORRUPT, "the record's ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs);
     if (status) return status;

@@ -56,8 +56,10 @@ static double choose_prediction(const certreg_estimator *e, const certreg_questi
     const int balances = q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER;
     if (balances && q->promise != CERTREG_PROMISE_REACH) { /* the reach has one prediction for all its tolerances */
         const size_t step = e->model.outputs;
-        return into_turn(e, q, cr_psi_choose(e->at.record + step + q->output, pilot - 1, step, q->tolerance, (size_t)cr_asked_capacity(e),
-                                             noise_free, cr_inquiry_period(e, q)));
+        return into_turn(e, q,
+                         cr_psi_choose(e->at.record + step + q->output, pilot - 1, step,
+                                       q->tolerance, (size_t)cr_asked_capacity(e), noise_free,
+                                       cr_inquiry_period(e, q)));
     }
     const double theta = location(e, q, 1, pilot - 1);
     return isnan(theta) ? noise_free : theta;
@@ -199,7 +201,8 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
     inquiry->main_first = e->plan.pilot;
     const int32_t interval = inquiry->question.interval;
     const size_t least = interval == CERTREG_INTERVAL_FINITE || interval == CERTREG_INTERVAL_ANYTIME ? 1 : e->plan.blocks;
-    if (inquiry->samples >= inquiry->main_first + least) return cr_asked_allows(e, &inquiry->question, inquiry->samples);
+    if (inquiry->samples >= inquiry->main_first + least)
+        return cr_asked_allows(e, &inquiry->question, inquiry->samples);
     return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
                    inquiry->samples, e->plan.pilot, least);
 }

@@ -51,7 +51,8 @@ static int has_own(const certreg_question *q, cr_looks *out)
     return 1;
 }
 
-/* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun, whatever the plan is by now. */
+/* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
+ * whatever the plan is by now. */
 void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
@@ -113,8 +114,8 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
     return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
 }
 
-/* What was known at any earlier number of samples still holds; asking at some of them gets nearly all of it. Which ones does not follow
- * the batch, so that the answer depends on the outputs alone. */
+/* What was known at any earlier number of samples still holds; asking at some of them gets nearly
+ * all of it. Which ones does not follow the batch, so that the answer depends on the outputs alone. */
 double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
 {
     cr_looks looks;
@@ -122,13 +123,14 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, c
     size_t at = inquiry->main_first, count = 0;
     if (!has_own(&inquiry->question, &looks)) usual_looks(e, e->plan.capacity, 1, &looks);
     while (at < inquiry->samples) { /* at each look, and at last at all there is */
-        const size_t end = count < looks.count && looks.at[count] < inquiry->samples ? (size_t)looks.at[count] : inquiry->samples;
+        const int last = count == looks.count || looks.at[count] >= inquiry->samples;
+        const size_t end = last ? inquiry->samples : (size_t)looks.at[count];
         seen += failures_at(e, inquiry, c, at, end);
         at = end;
         failures[count] = seen, trials[count++] = at - inquiry->main_first;
     }
     double best = 1;
-    while (count-- > 0) /* the last as a rule proves most, and then the others take one evaluation each */
+    while (count-- > 0) /* the last as a rule proves most: then the others take one evaluation */
         if (best == 1 || cr_mixture_rejects(failures[count], trials[count], best, alpha))
             best = fmin(best, cr_mixture_upper(failures[count], trials[count], alpha));
     return best;

@@ -43,9 +43,12 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
 /* Whole batches of noise up to the capacity lie within one level of the stream. */
 static certreg_status check_noise(certreg_estimator *e)
 {
-    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0), most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
+    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
+    const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
     if (e->plan.capacity <= most && e->model.batch <= most - e->plan.capacity) return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_INVALID, "plan.capacity = %zu and model.batch = %zu take more noise than a stream has: %llu samples in all",
+    return cr_fail(&e->error, CERTREG_INVALID,
+                   "plan.capacity = %zu and model.batch = %zu take more noise than a stream has: "
+                   "%llu samples in all",
                    e->plan.capacity, e->model.batch, (unsigned long long)most);
 }
 
@@ -62,7 +65,8 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
     return check_noise(e);
 }
 
-certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma, uint64_t stream, uint64_t level)
+certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
+                                             uint64_t stream, uint64_t level)
 {
     if (!e) return CERTREG_INVALID;
     cr_error_clear(&e->error);
@@ -70,7 +74,8 @@ certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
-        return cr_fail(&e->error, CERTREG_INVALID, "level is %llu; a stream has levels 0 to %llu", (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
+        return cr_fail(&e->error, CERTREG_INVALID, "level is %llu; a stream has levels 0 to %llu",
+                       (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now();
     e->least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
@@ -78,7 +83,8 @@ certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *
         e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
         if (e->at.scale[j] > 0) e->least_sigma = fmin(e->least_sigma, nextafter((double)e->at.step[j] / (double)e->at.scale[j], 0));
     }
-    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .level = level, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
+    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .level = level,
+                          .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
     e->sigma = sigma;
     cr_record_clear(e);
     if (cr_estimator_on_device(e)) {
@@ -92,7 +98,8 @@ certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *
     return CERTREG_OK;
 }
 
-certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                       uint64_t stream)
 {
     return certreg_estimator_begin_level(e, z, sigma, stream, 0);
 }

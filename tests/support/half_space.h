@@ -1,4 +1,5 @@
-/* A half-space that is asked for wanted radii, for tests of the public interface: what there is to know about it is known. */
+/* A half-space that is asked for wanted radii, for tests of the public interface: what there is to
+ * know about it is known. */
 #ifndef SUPPORT_HALF_SPACE_H
 #define SUPPORT_HALF_SPACE_H
 #include "api_kit.h"
@@ -6,7 +7,7 @@
 
 enum { CAPACITY = 4000, BATCH = 20 };
 
-/* ---- half-space: 10 beyond a face at distance `face`, else 0; about the prediction 0 its true radius is `face` --------------------- */
+/* 10 beyond a face at distance `face`, else 0: about the prediction 0 its true radius is `face`. */
 typedef struct half_space {
     double face, pause;
     size_t calls, cancel_at, fail_at, fail_code;
@@ -18,7 +19,8 @@ static inline int beyond(void *user, const certreg_batch *b)
     half_space *h = user;
     if (++h->calls == h->fail_at) return (int)h->fail_code;
     for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++) b->y[i * b->columns + k] = (double)b->x[i * b->inputs] > h->face ? 10 : 0;
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] = (double)b->x[i * b->inputs] > h->face ? 10 : 0;
     if (h->calls == h->cancel_at) certreg_estimator_cancel(h->handle);
     if (h->pause > 0) nanosleep(&(struct timespec){0, (long)(1e9 * h->pause)}, NULL);
     return 0;
