@@ -68,6 +68,7 @@ static void ask_all(refusals *r)
     size_t size = 0;
     aims.wanted = 0.1;
     EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
+    EXPECT(r, certreg_estimator_begin_level(r->e, z, 0.5, 9, 1), 1);
     EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
     EXPECT(r, certreg_estimator_draw(r->e, 0, 1, x), x[0] == 0);
     EXPECT(r, certreg_estimator_record(r->e, 0, 1, x), 1);
@@ -81,8 +82,8 @@ static void ask_all(refusals *r)
     ask_certificates(r);
 }
 
-static const char *const refused[] = {"begin",  "sample",       "draw",   "record",  "export",
-                                      "import", "set_deadline", "bounds", "forecast"};
+static const char *const refused[] = {"begin",  "begin_level", "sample",       "draw",   "record",
+                                      "export", "import",      "set_deadline", "bounds", "forecast"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 

@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# bundle.sh FOLDER: what make gpu-bundle made, on a machine that has nothing else: a folder with the bundle and the C library's own files
-# (loader, libc, libm, and what of it older programs name), for the root. There is no device, so every program ends well and says why it did
-# nothing: first without cuBLAS, which the module lacks, then with an empty one, so that the module is opened and finds no driver.
+# bundle.sh FOLDER: what make gpu-bundle made, on a machine that has nothing else: a root with the
+# bundle, the C library's own files (loader, libc, libm, and what of it older programs name) and
+# /proc, by which the library finds its module. There is no device, so every program ends well and
+# says why it did nothing: first without cuBLAS, which the module lacks, then with an empty one, so
+# that the module is opened and finds no driver.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bundle=${1:?}
 [ -d "$bundle" ] || { echo "skip no nvcc: there is no bundle"; exit 0; }
 root=$(mktemp -d) || exit 2
 trap 'rm -rf "$root"' EXIT
-into() { # PROGRAM...: with the variable that finds libraries, since there is no /proc by which $ORIGIN is found
+into() { # PROGRAM...: in a mount namespace of its own, where /proc can be bound
     local -x LD_LIBRARY_PATH=/.gpu/libs
-    if [ "$(id -u)" = 0 ]; then chroot "$root" "$@"; else unshare -r chroot "$root" "$@"; fi
+    local mine=-m
+    [ "$(id -u)" = 0 ] || mine=-rm
+    # shellcheck disable=SC2016 # expanded by that shell
+    unshare $mine sh -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
 }
 bad=0
 
@@ -18,12 +23,14 @@ size=$(du -sm --apparent-size "$bundle" | cut -f1)
 if [ "$size" -lt 50 ]; then echo "ok the bundle has $size MB"; else bad=1 && echo "not ok the bundle has $size MB"; fi
 
 loader=$(ldd "$bundle/check_gpu" | sed -n 's|^[[:space:]]*\(/[^ ]*ld-linux[^ ]*\).*|\1|p')
-mkdir -p "$root${loader%/*}" "$root/lib" "$root/tmp"
+mkdir -p "$root${loader%/*}" "$root/lib" "$root/tmp" "$root/proc"
 cp -L "$loader" "$root$loader"
 for name in libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0; do cp -L "$(${CC:-cc} -print-file-name="$name")" "$root/lib/"; done
 cp -r "$bundle" "$root/.gpu"
-into /.gpu/sqrt_all >/dev/null 2>"$root/tmp/said"
-if [ $? -ge 125 ] && grep -qiE 'not permitted|unshare' "$root/tmp/said"; then echo "skip chroot is not permitted here"; exit $bad; fi
+if ! into /.gpu/sqrt_all >/dev/null 2>"$root/tmp/said" && grep -qiE 'not permitted|denied|unshare' "$root/tmp/said"; then
+    echo "skip no root of its own for the bundle is permitted here"
+    exit $bad
+fi
 
 ends_well() { # PROGRAM PART-OF-THE-MESSAGE
     local said

@@ -96,7 +96,7 @@ static double *doubles(size_t n)
 
 static results run(certreg_backend *backend, const shape *s)
 {
-    const cr_noise noise = {.seed = s->seed, .stream = s->stream, .inputs = s->inputs, .centre = s->centre};
+    const cr_noise noise = {.seed = s->seed, .stream = s->stream, .level = s->inputs % 3 * (CR_LEVELS / 3), .inputs = s->inputs, .centre = s->centre};
     const size_t stride = s->count + 3, d = s->inputs;
     float *z = numbers(d, 1), *step = numbers(d, 2), *weights = numbers(2 * stride, 3), *direction = numbers(d, 4), *mask = floats(d);
     results r = {.n = d, .count = s->count};
@@ -272,6 +272,26 @@ START_TEST(streams_and_seeds_share_no_noise)
 }
 END_TEST
 
+/* The last block of a level, the first of the next one, and the same place of another stream. */
+START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
+{
+    const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
+    for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
+        const cr_noise here = {.seed = 1, .stream = 2, .level = level, .inputs = 4}, next = {.seed = 1, .stream = 2, .level = level + 1, .inputs = 4},
+                       plain = {.seed = 1, .stream = 2, .inputs = 4}, other = {.seed = 1, .stream = 3, .level = level, .inputs = 4};
+        for (size_t j = 0; j < 4; j++) {
+            const float e = ref_backend_normal(&next, 0, j);
+            ck_assert(e == ref_backend_normal(&here, blocks, j));
+            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them lie in one stream */
+            ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
+            ck_assert(e != ref_backend_normal(&here, 0, j));
+            ck_assert(e != ref_backend_normal(&other, blocks, j));
+        }
+    }
+    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more blocks than they take */
+}
+END_TEST
+
 START_TEST(child_of_a_fork_is_told_and_can_close)
 {
     certreg_backend *backend = NULL;
@@ -346,6 +366,7 @@ int main(void)
     tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
     tcase_add_test(typical, replay_can_be_cut_between_chunks);
     tcase_add_test(typical, streams_and_seeds_share_no_noise);
+    tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
     tcase_add_loop_test(limits, unmoved_features_and_the_centre_keep_every_bit, 0, SETUPS);
     tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);

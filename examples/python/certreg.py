@@ -93,12 +93,12 @@ _Bounds = _struct("certreg_bounds", 112, (_u32, "facts"),
                   (_f64, "second_order_hi moment_centre moment_hi"))
 _Shift = _struct("certreg_shift", 40, (_u32, "facts"), (_f64, "drop rise mean_least mean_greatest"))
 _Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
-_Certificate = _struct("certreg_certificate", 288, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
+_Certificate = _struct("certreg_certificate", 296, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
                        (_i32, "output score interval promise"), (_u32, "family side"),
                        (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
                        (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"),
                        (_f64, "radius_l1 radius_l2 radius_linf second_order_hi moment_centre moment_hi wanted at_radius"),
-                       (_u64, "served_samples"), (_f64, "served_beta"))
+                       (_u64, "served_samples"), (_f64, "served_beta"), (_u64, "level"))
 _Forecast = _struct("certreg_forecast", 24, (_i32, "reserved"), (_u64, "least_samples"), (_f64, "expected_samples"))
 
 
@@ -122,7 +122,7 @@ def _load():
             ("backend_open_cuda", _i32, _i32, _ptr, C.c_char_p, ref(_Error), out),
             ("estimator_size", _i32, _ptr, ref(_Model), ref(_Plan), ref(_size)),
             ("estimator_create", _i32, _ptr, ref(_Model), ref(_Plan), ref(_Error), out), ("estimator_destroy", None, _ptr),
-            ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
+            ("estimator_begin_level", _i32, _ptr, _ptr, _f64, _u64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
             ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
             ("estimator_export", _i32, _ptr, _ptr, ref(_size)), ("estimator_import", _i32, _ptr, C.c_char_p, _size),
             ("estimator_set_deadline", _i32, _ptr, _f64),
@@ -240,6 +240,7 @@ class Certificate:
     at_radius: float
     served_samples: int
     served_beta: float
+    level: int
 
     @classmethod
     def _of(cls, c):
@@ -611,10 +612,11 @@ class Estimator(_Handle):
         self._freed("_estimator", _lib.certreg_estimator_destroy)
         self._freed("_backend", _lib.certreg_backend_close)
 
-    def begin(self, z, sigma, stream=0):
-        """A new input, with noise of its own if `stream` is new. Empties the record."""
+    def begin(self, z, sigma, stream=0, level=0):
+        """A new input, with noise of its own if `stream` is new. Empties the record. sigmas[k] of certify_sigmas has the noise of level k + 1."""
         z = _array(np.ravel(z), self.inputs, np.float32, "z")
-        self._call("begin", z.ctypes.data, sigma, _natural(stream, "stream"))
+        stream, level = _natural(stream, "stream"), _natural(level, "level")
+        self._call("begin_level", z.ctypes.data, sigma, stream, level)
 
     def sample(self, first, count):
         """Calls the model for those of the samples first .. first+count-1 that are missing."""

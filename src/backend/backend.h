@@ -16,9 +16,13 @@
  * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
  * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words are the same, the normals equal
  * but for the rounding of cuRAND's angle and sine (normal4.h). cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four numbers
- * (tests/unit_curand.c). A stream has 2^64 blocks of four; it is for the caller to stay below. */
+ * (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts of a stream, 2^44 blocks each, which do not overlap:
+ * the sequence above is that of level 0, the others are further on in the stream. It is for the caller to stay within a part. */
+#define CR_LEVEL_BITS 44
+#define CR_LEVELS (UINT64_C(1) << 20)
+
 typedef struct cr_noise {
-    uint64_t seed, stream;
+    uint64_t seed, stream, level;
     size_t inputs;
     int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;

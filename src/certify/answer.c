@@ -20,6 +20,7 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     a->known = 0;
     a->inquiry = *read;
     certreg_status status = cr_inquiry_prepare(e, &a->inquiry);
+    a->told |= !status;
     if (!status && !same && !cr_inquiry_orders(e, &read->question)) status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
     a->question = read->question;
     a->known = !status;
@@ -69,7 +70,7 @@ void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, cert
     c->served_samples = q->served_samples, c->served_beta = q->served_beta;
     if (!e) return;
     c->sigma = e->sigma;
-    c->seed = e->noise.seed, c->stream = e->noise.stream;
+    c->seed = e->noise.seed, c->stream = e->noise.stream, c->level = e->noise.level;
     c->samples = e->present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
 }
 
@@ -130,7 +131,8 @@ static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisec
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection, const certreg_question *theirs, int stopped,
+certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection,
+                                  const certreg_question *theirs, uint64_t samples, int stopped,
                                   cr_answer *a, certreg_certificate *c)
 {
     cr_inquiry read;
@@ -138,9 +140,14 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     certreg_status status = cr_inquiry_read(e, theirs, &read);
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
+    status = cr_asked_allows(e, &read.question, samples);
+    if (status) return status;
     status = find_bounds(e, &read, a);
     const int abstains = is_abstention(status, stopped);
-    if (!status || status == CERTREG_DEADLINE || abstains) c->estimate = a->inquiry.estimate;
+    if (!status || status == CERTREG_DEADLINE || abstains) {
+        c->estimate = a->inquiry.estimate;
+        a->told = 1;
+    }
     if (status) return abstains ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
     if (e->at.watch->late) { /* nothing of what was begun is claimed */

@@ -16,7 +16,10 @@ typedef struct job {
     const certreg_question *questions;
     size_t count;
     uint32_t share; /* alpha is divided by it */
+    uint64_t samples; /* at which it is asked: those present, or those asked for, if more */
     int stop; /* CERTREG_STOP_..., or CR_STOP_FAILED */
+    int told; /* something about the main samples was told, or decided about going on */
+    int by_outputs; /* they may have decided how many there are */
 } job;
 
 /* ---- all questions -------------------------------------------------------------------------------------------------------------- */
@@ -52,7 +55,7 @@ static certreg_status read_question(const job *j, size_t index, certreg_question
     return CERTREG_OK;
 }
 
-static certreg_status answer_all(const job *j, void *out)
+static certreg_status answer_all(job *j, void *out)
 {
     certreg_estimator *e = j->estimator;
     const uint32_t size = ((certreg_certificate *)out)->struct_size;
@@ -66,7 +69,9 @@ static certreg_status answer_all(const job *j, void *out)
         cr_error_clear(&e->error);
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
-        if (!c.status) c.status = cr_answer_question(e, j->bisection, &q, j->stop != CERTREG_STOP_ALL, &a, &c);
+        if (!c.status)
+            c.status = cr_answer_question(e, j->bisection, &q, j->samples,
+                                          j->stop != CERTREG_STOP_ALL, &a, &c);
         const int given_up = c.status == CERTREG_DEADLINE; /* those before it keep their answers */
         c.stop = given_up ? CERTREG_STOP_DEADLINE : j->stop;
         if (given_up) c.status = CERTREG_OK;
@@ -75,6 +80,7 @@ static certreg_status answer_all(const job *j, void *out)
         cr_certify_keep_first(e, c.status, j->count > 1 ? "question" : NULL, i, &first);
         cr_struct_write((unsigned char *)out + i * size, size, &c, sizeof c);
     }
+    j->told |= a.told;
     e->error = first; /* an abstention leaves no error behind */
     return first.status;
 }
@@ -101,7 +107,9 @@ static survey look_over(const job *j)
     for (size_t i = 0; i < j->count; i++) {
         certreg_question q;
         cr_inquiry read;
-        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read)) continue;
+        if (read_question(j, i, &q) || cr_inquiry_read(j->estimator, &q, &read) ||
+            cr_asked_allows(j->estimator, &read.question, j->samples))
+            continue;
         const size_t from = cr_inquiry_least(j->estimator, &read.question);
         all.valid = 1;
         all.all_wanted &= read.question.wanted > 0;
@@ -113,24 +121,29 @@ static survey look_over(const job *j)
 
 enum { OPEN, PROVEN, HOPELESS };
 
-static int state_of(const job *j, const certreg_question *q)
+static int state_of(job *j, const certreg_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    const certreg_status status = cr_answer_question(j->estimator, j->bisection, q, 1, &a, &c);
+    const certreg_status status =
+        cr_answer_question(j->estimator, j->bisection, q, j->samples, 1, &a, &c);
+    j->told |= a.told;
     if (status == CERTREG_DEADLINE) return OPEN;
     if (status) return HOPELESS; /* told when it is answered for good */
     if (c.radius >= c.wanted) return PROVEN;
     return a.known && cr_looks_hopeless(j->estimator, &a.inquiry) ? HOPELESS : OPEN;
 }
 
-/* Before anything is sampled only failures are missing: what is out of reach now stays so. (This also makes the tests, which takes
- * longer than asking them, while there is no hurry yet.) */
+/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
+ * samples that are there already do not count yet, so that what is found here tells nothing about
+ * them. (This also makes the tests, which takes longer than asking them, while there is no hurry
+ * yet.) */
 static int state_at_first(const job *j, const certreg_question *q)
 {
     cr_inquiry inquiry;
     if (cr_inquiry_read(j->estimator, q, &inquiry)) return HOPELESS;
     if (cr_inquiry_preview(j->estimator, &inquiry)) return OPEN;
+    if (inquiry.samples > inquiry.main_first) inquiry.samples = inquiry.main_first;
     return cr_looks_hopeless(j->estimator, &inquiry) ? HOPELESS : OPEN;
 }
 
@@ -166,7 +179,8 @@ static void answer_made_up(const job *j, size_t samples)
         if (!read_question(j, i, &q) && !cr_inquiry_read(e, &q, &read))
             cr_closing_make_up_for(e, &q, samples);
     for (size_t i = 0; i < j->count; i++)
-        if (!read_question(j, i, &q)) cr_answer_question(e, j->bisection, &q, 1, &a, &unused);
+        if (!read_question(j, i, &q))
+            cr_answer_question(e, j->bisection, &q, j->samples, 1, &a, &unused);
     cr_record_clear(e);
 }
 
@@ -210,23 +224,20 @@ static uint64_t next_look(const job *j, uint64_t after, uint64_t most)
     return next;
 }
 
-/* A number of samples that the outputs chose is none that was fixed beforehand: it answers no other question. */
-static certreg_status end_early(certreg_estimator *e, size_t samples)
-{
-    if (e->present > 0 && e->present < samples && samples > e->cut_short) e->cut_short = samples;
-    return CERTREG_OK;
-}
-
 static certreg_status sample_until_settled(job *j, const survey *all, size_t samples)
 {
     certreg_estimator *e = j->estimator;
-    if (is_settled(j, 1)) return end_early(e, samples);
+    size_t known; /* samples without a gap: the looks among them are all settled by asking once */
+    if (is_settled(j, 1)) return CERTREG_OK;
     prepare_closing(j, all, samples); /* now that the tests are made */
-    for (uint64_t at = 0; at < samples;) {
+    j->by_outputs = 1;
+    cr_record_length(e, &known);
+    if (known > e->plan.pilot && is_settled(j, 0)) return CERTREG_OK;
+    for (uint64_t at = known; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
         const certreg_status status = stop_of(cr_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
-        if (is_settled(j, 0)) return end_early(e, samples);
+        if (is_settled(j, 0)) return CERTREG_OK;
     }
     return CERTREG_OK;
 }
@@ -304,6 +315,29 @@ static certreg_status with_solver(job *j, size_t samples, certreg_certificate *o
     return status;
 }
 
+/* The looks that come with these questions. */
+static uint64_t looks_of(const job *j)
+{
+    uint64_t looks = 0;
+    for (size_t i = 0; !looks && i < j->count; i++) {
+        certreg_question q;
+        cr_inquiry read;
+        if (!read_question(j, i, &q) && !cr_inquiry_read(j->estimator, &q, &read))
+            looks = cr_asked_digest(&read.question);
+    }
+    cr_error_clear(&j->estimator->error); /* bad questions are told when their turn comes */
+    return looks;
+}
+
+/* A number of samples that the outputs chose is none that was fixed beforehand. What was asked for
+ * was fixed all the same. */
+static void remember(const job *j, uint64_t looks)
+{
+    if (j->told)
+        cr_asked_remember(j->estimator, j->by_outputs ? j->samples : j->estimator->present,
+                          j->samples, looks);
+}
+
 certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
                           size_t count, uint32_t share, int *stop, certreg_certificate *out)
 {
@@ -311,13 +345,17 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
-    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count, .share = share, .stop = CERTREG_STOP_ALL};
+    job j = {.estimator = e, .bisection = bisection, .questions = questions, .count = count,
+             .share = share, .stop = CERTREG_STOP_ALL};
+    j.samples = samples > e->present ? samples : e->present;
     status = prepare(&j);
     if (status) {
         cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, out);
         return status;
     }
+    const uint64_t looks = looks_of(&j);
     status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+    remember(&j, looks);
     *stop = j.stop;
     return status;
 }

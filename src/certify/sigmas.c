@@ -56,7 +56,7 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
         certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + i * count * size);
-        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], stream + i);
+        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], stream, i + 1);
         if (!failed) failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
         if (stop == CR_STOP_FAILED) /* which is no matter of a single question */

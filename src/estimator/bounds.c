@@ -363,6 +363,7 @@ static certreg_status bounds_of_side(certreg_estimator *e, const certreg_questio
         status = cr_fail(&e->error, CERTREG_INVALID, "side %d: this promise has %s", (int)side,
                          inquiry.condition[0].score.kind == CR_SCORE_OUTPUT ? "side 0 only" : "sides -1 and 1");
     if (!status) status = cr_bounds_find(e, &inquiry, found, &abstained);
+    if (!status) cr_asked_remember(e, e->present, e->present, cr_asked_digest(&inquiry.question));
     if (status || abstained) found[0] = blank(e, &inquiry), index = 0;
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);
     return status;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/busy.h"
 #include "base/watch.h"
+#include "estimator/asked.h"
 #include "estimator/cost.h"
 #include "estimator/looks.h"
 
@@ -89,7 +90,7 @@ struct certreg_estimator {
     cr_closed closed[CR_CLOSED_KEPT];
     size_t closed_next;        /* the one made longest ago */
     size_t present;            /* samples in the record */
-    size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
+    cr_asked asked;
     int begun;
     atomic_int cancel;
     double deadline;           /* of the clock; 0: none */
@@ -139,7 +140,7 @@ certreg_status cr_estimator_enter(certreg_estimator *);
 certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 /* certreg_estimator_begin and _sample within a call. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
-                                  uint64_t stream);
+                                  uint64_t stream, uint64_t level);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);

@@ -75,7 +75,10 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
         (inquiry.question.score != CERTREG_SCORE_MEDIAN || !(inquiry.question.wanted > 0)))
         status = cr_fail(&e->error, CERTREG_INVALID, "question.wanted and question.score: a forecast is about a wanted radius of the median");
-    if (!status && !(status = cr_inquiry_preview(e, &inquiry))) fill(e, &inquiry, found);
+    if (!status && !(status = cr_inquiry_preview(e, &inquiry))) {
+        fill(e, &inquiry, found);
+        cr_asked_remember(e, e->present, e->present, cr_asked_digest(&inquiry.question));
+    }
     return status;
 }
 

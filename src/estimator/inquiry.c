@@ -58,8 +58,10 @@ static double choose_prediction(const certreg_estimator *e, const certreg_questi
     const int balances = q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER;
     if (balances && q->promise != CERTREG_PROMISE_REACH) { /* the reach has one prediction for all its tolerances */
         const size_t step = e->model.outputs;
-        return into_turn(e, q, cr_psi_choose(e->at.record + step + q->output, pilot - 1, step, q->tolerance, e->plan.capacity,
-                                             noise_free, cr_inquiry_period(e, q)));
+        return into_turn(e, q,
+                         cr_psi_choose(e->at.record + step + q->output, pilot - 1, step,
+                                       q->tolerance, (size_t)cr_asked_capacity(e), noise_free,
+                                       cr_inquiry_period(e, q)));
     }
     const double theta = location(e, q, 1, pilot - 1);
     return isnan(theta) ? noise_free : theta;
@@ -224,14 +226,8 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
     const certreg_status status = cr_record_length(e, &inquiry->samples);
     if (status) return status;
     inquiry->main_first = e->plan.pilot;
-    const int32_t interval = inquiry->question.interval;
-    const int stops_by_itself = interval == CERTREG_INTERVAL_ANYTIME || cr_inquiry_is_closed(&inquiry->question);
-    if (!stops_by_itself && inquiry->samples < e->cut_short)
-        return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                       "the outputs ended sampling at %zu of %zu samples, where question.wanted was settled: such a record answers ANYTIME and wanted radii only; sample on to %zu",
-                       inquiry->samples, e->cut_short, e->cut_short);
     const size_t least = cr_inquiry_least(e, &inquiry->question);
-    if (inquiry->samples >= least) return CERTREG_OK;
+    if (inquiry->samples >= least) return cr_asked_allows(e, &inquiry->question, inquiry->samples);
     return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
                    inquiry->samples, e->plan.pilot, least - e->plan.pilot);
 }

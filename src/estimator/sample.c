@@ -61,6 +61,18 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
     return CERTREG_OK;
 }
 
+/* Whole batches of noise up to the capacity lie within one level of the stream. */
+static certreg_status check_noise(certreg_estimator *e)
+{
+    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
+    const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
+    if (e->plan.capacity <= most && e->model.batch <= most - e->plan.capacity) return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_INVALID,
+                   "plan.capacity = %zu and model.batch = %zu take more noise than a stream has: "
+                   "%llu samples in all",
+                   e->plan.capacity, e->model.batch, (unsigned long long)most);
+}
+
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
     if (!z) return cr_fail(&e->error, CERTREG_INVALID, "z is NULL");
@@ -69,16 +81,19 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
         const certreg_status status = check_feature(e, j, z[j], sigma);
         if (status) return status;
     }
-    return CERTREG_OK;
+    return check_noise(e);
 }
 
 certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
-                                  uint64_t stream)
+                                  uint64_t stream, uint64_t level)
 {
     cr_error_clear(&e->error);
     e->begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
+    if (level >= CR_LEVELS)
+        return cr_fail(&e->error, CERTREG_INVALID, "level is %llu; a stream has levels 0 to %llu",
+                       (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
     e->least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
@@ -86,7 +101,8 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
         e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
         if (e->at.scale[j] > 0) e->least_sigma = fmin(e->least_sigma, nextafter((double)e->at.step[j] / (double)e->at.scale[j], 0));
     }
-    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
+    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .level = level,
+                          .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
     e->sigma = sigma;
     cr_record_clear(e);
     if (cr_estimator_on_device(e)) {
@@ -94,17 +110,23 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
         if (taken) return taken;
     }
     e->slowest_batch = e->model_seconds = 0;
-    e->cut_short = 0;
+    e->asked = (cr_asked){0};
     e->begun = 1;
     e->library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }
 
+certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
+                                             uint64_t stream, uint64_t level)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream, level));
+}
+
 certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
                                        uint64_t stream)
 {
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream));
+    return certreg_estimator_begin_level(e, z, sigma, stream, 0);
 }
 
 /* ---- one batch ---------------------------------------------------------------------------------------------------------------- */

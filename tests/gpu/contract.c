@@ -42,7 +42,7 @@ static void expect(void *there, const void *wanted, size_t bytes)
 
 static cr_noise noise_of(int i)
 {
-    return (cr_noise){.seed = shapes[i].seed, .stream = shapes[i].stream, .inputs = shapes[i].inputs, .centre = shapes[i].centre};
+    return (cr_noise){.seed = shapes[i].seed, .stream = shapes[i].stream, .level = (uint64_t)i % 3 * (CR_LEVELS / 3), .inputs = shapes[i].inputs, .centre = shapes[i].centre};
 }
 
 static float *made_up_mask(size_t d)

@@ -160,7 +160,17 @@ class Typical(unittest.TestCase):
             e.begin(Z, 0.25)
             for part in reversed(parts):
                 e.merge(part)
-            self.assertEqual(e.export(), data)
+            self.assertTrue(same(whole, e.answer(0.5)))
+            self.assertEqual(e.export(), data)  # which remembers that it was asked
+
+    def test_a_certificate_names_the_noise_of_its_level(self):
+        with estimator() as e:
+            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), stream=3)
+            for k, c in enumerate(levels):
+                self.assertEqual((c.stream, c.level), (3, k + 1))
+                e.begin(Z, c.sigma, c.stream, c.level)
+                e.sample(0, SAMPLES)
+                self.assertEqual(e.answer(Question(0.5, joint=2)).radius, c.radius)
 
     def test_bounds_of_a_record_give_its_radius(self):
         q = Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC)

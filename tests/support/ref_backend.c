@@ -11,7 +11,7 @@ float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
     const uint64_t row = (noise->inputs + 3) / 4; /* blocks of four normals per sample */
     uint32_t words[4];
     float normals[4];
-    cr_philox_block(noise->seed, noise->stream, i * row + j / 4, words);
+    cr_philox_block(noise->seed, noise->stream, (noise->level << CR_LEVEL_BITS) + i * row + j / 4, words);
     cr_normal4_from(words, normals);
     return normals[j % 4];
 }

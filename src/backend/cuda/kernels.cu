@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source sour
         from[k] = z[j + k], by[k] = step[j + k];
         odd = odd || (by[k] == 0.0f && from[k] == 0.0f);
     }
-    uint64_t block = (first + row) * go.quads + quad;
+    uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
     uint32_t left = go.turns + (row < go.rest);
     if (source.centre != 0 && first + row == 0) { /* the noise-free sample */
