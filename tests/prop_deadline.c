@@ -311,6 +311,63 @@ START_TEST(questions_answered_before_the_deadline_keep_their_answers)
 }
 END_TEST
 
+/* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no tick
+ * is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
+START_TEST(making_a_closed_test_is_spread_over_ticks)
+{
+    machine m = {.time = 1, .look = 2e-4, .batch = 1e-4};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    certreg_question q = question(4, 0.175);
+    size_t answered = 0;
+    for (uint64_t i = 0; i < 40; i++) {
+        double late;
+        q.wanted = _i ? 0.2 + 0.001 * (double)i : 0.2;
+        const certreg_certificate c = tick(e, &m, 0.006, &q, i, &late);
+        ck_assert_msg(late <= m.batch + LOOKS * m.look, "tick %d: %g late", (int)i, late);
+        ck_assert_msg(c.samples > 0, "tick %d is empty", (int)i);
+        answered += c.stop == CERTREG_STOP_WANTED && c.radius >= q.wanted;
+        if (!_i && i >= 10) ck_assert_msg(c.radius >= q.wanted, "tick %d: %g", (int)i, c.radius);
+    }
+    if (!_i) ck_assert_uint_ge(answered, 30);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const certreg_question q = question(4, 0.175);
+    unsigned looks[2];
+    for (int again = 0; again < 2; again++) {
+        double late;
+        const unsigned before = m.looks;
+        tick(e, &m, 100, &q, 7, &late);
+        looks[again] = m.looks - before;
+    }
+    ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_CLOSED_RADII);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
+{
+    certreg_certificate c[2];
+    for (int hurried = 0; hurried < 2; hurried++) {
+        machine m = {.time = 1, .look = 1e-4};
+        certreg_estimator *e = make(&m, SIZE_MAX);
+        const certreg_question q = question(4, 0.175);
+        double late;
+        for (uint64_t i = 0; hurried && i < 30; i++) tick(e, &m, 0.001, &q, 100 + i, &late);
+        c[hurried] = tick(e, &m, 100, &q, 7, &late);
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_uint_eq(c[0].samples, c[1].samples);
+    ck_assert_double_eq(c[0].radius, c[1].radius);
+    ck_assert_int_eq(c[0].stop, CERTREG_STOP_WANTED);
+}
+END_TEST
+
 /* What happens between two looks at the clock must not grow with the number of samples: so every
  * pass has to look on its way. */
 START_TEST(every_pass_looks_at_the_clock_on_its_way)
@@ -319,6 +376,9 @@ START_TEST(every_pass_looks_at_the_clock_on_its_way)
     certreg_estimator *e = make(&m, SIZE_MAX);
     const certreg_question q = question(_i, 0);
     unsigned looks[2];
+    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_sample(e, 0, 500), CERTREG_OK);
+    answer(e, &q, 1); /* makes a closed test, which is kept */
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),
@@ -343,6 +403,9 @@ int main(void)
     tcase_add_loop_test(all, after_a_hiccup_the_loop_goes_on_as_before, 0, QUESTIONS / 4);
     tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
     tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
+    tcase_add_loop_test(all, making_a_closed_test_is_spread_over_ticks, 0, 2);
+    tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);
+    tcase_add_test(all, an_interrupted_closed_test_becomes_the_one_that_is_made_at_once);
     tcase_add_loop_test(all, every_pass_looks_at_the_clock_on_its_way, 0, QUESTIONS);
     return kit_run(suite);
 }

@@ -127,25 +127,44 @@ static void spend(const uint64_t *looks, size_t count, double q, double alpha, i
     make_ascending(count, critical);
 }
 
+void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
+{
+    const double low = log(alpha / (double)(count ? count : 1)), high = log(alpha);
+    *s = (cr_closed_search){.low = low, .high = high, .level = low + 0.6 * (high - low)};
+}
+
 /* The same level at every look, as high as the probability of passing anywhere allows: that grows
- * with the level, a little slower than in proportion. */
-void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical)
+ * with the level, a little slower than in proportion. Non-zero: this level is the last to try. */
+static int try_level(cr_closed_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
-    double low = log(alpha / (double)(count ? count : 1)), high = log(alpha), level = low + 0.6 * (high - low);
-    int proven = 0;
-    for (int i = 0; count > 1 && i < 9 && high - low > close; i++) {
-        set_level(looks, count, q, exp(level), critical);
-        const double crossing = cr_closed_crossing(looks, count, q, critical, work, room);
-        if (isnan(crossing)) break;
-        if (crossing <= alpha) low = level, proven = 1;
-        else high = level;
-        if (crossing >= full * alpha && crossing <= alpha) break;
-        const double margin = 0.1 * (high - low), guess = level + (crossing > 0 ? log(alpha / crossing) : high - low);
-        level = fmin(fmax(guess, low + margin), high - margin);
+    if (isnan(crossing)) return 1;
+    if (crossing <= alpha) s->low = s->level, s->proven = 1;
+    else s->high = s->level;
+    if (crossing >= full * alpha && crossing <= alpha) return 1;
+    const double width = s->high - s->low;
+    const double guess = s->level + (crossing > 0 ? log(alpha / crossing) : width);
+    s->level = fmin(fmax(guess, s->low + 0.1 * width), s->high - 0.1 * width);
+    return !(width > close) || s->rounds >= 9;
+}
+
+int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical)
+{
+    s->rounds++;
+    if (count > 1) {
+        set_level(looks, count, q, exp(s->level), critical);
+        if (!try_level(s, cr_closed_crossing(looks, count, q, critical, work, room), alpha)) return 0;
     }
-    if (proven) set_level(looks, count, q, exp(low), critical);
+    if (s->proven) set_level(looks, count, q, exp(s->low), critical);
     else spend(looks, count, q, alpha, critical);
+    return 1;
+}
+
+void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical)
+{
+    cr_closed_search s;
+    cr_closed_begin(&s, count, alpha);
+    while (!cr_closed_step(&s, looks, count, q, alpha, work, room, critical)) continue;
 }
 
 void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)

@@ -10,6 +10,14 @@
  * work: `room` doubles to follow the paths in; where they, or the time, do not suffice, the interim looks share half of alpha and the
  * last one has the rest. */
 void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical);
+/* The same in steps, each of which follows the paths once at most: begin, then step until it is
+ * non-zero. Until then `critical` has no meaning. */
+typedef struct cr_closed_search {
+    double low, high, level; /* logarithms of the level of each look */
+    int rounds, proven;
+} cr_closed_search;
+void cr_closed_begin(cr_closed_search *, size_t count, double alpha);
+int cr_closed_step(cr_closed_search *, const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical);
 /* Lowers critical numbers to those of a test for a greater q, so that what passes here passes there (Lemma 6b). */
 void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count);
 /* Probability that a test with these critical numbers is passed at any look, rounded up; NAN where the room or the time does not

@@ -136,8 +136,7 @@ static int state_of(job *j, const certreg_question *q)
 
 /* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
  * samples that are there already do not count yet, so that what is found here tells nothing about
- * them. (This also makes the tests, which takes longer than asking them, while there is no hurry
- * yet.) */
+ * them. (This also makes the tests, which takes longer than asking them.) */
 static int state_at_first(const job *j, const certreg_question *q)
 {
     cr_inquiry inquiry;
@@ -147,11 +146,17 @@ static int state_at_first(const job *j, const certreg_question *q)
     return cr_looks_hopeless(j->estimator, &inquiry) ? HOPELESS : OPEN;
 }
 
+/* Before the samples only a part of the time is spent, so that there are some. */
+static double half_the_time(const certreg_estimator *e)
+{
+    return fmax(0, (e->deadline - cr_estimator_now(e)) / 2);
+}
+
 /* Whether every wanted radius is settled, by the record so far or, `at_first`, before there is one. */
 static int is_settled(job *j, int at_first)
 {
     int open = 0, proven = 0;
-    const double start = cr_closing_start(j->estimator, INFINITY);
+    const double start = cr_closing_start(j->estimator, at_first ? half_the_time(j->estimator) : INFINITY);
     for (size_t i = 0; !open && i < j->count; i++) {
         certreg_question q;
         const int state = read_question(j, i, &q) ? HOPELESS : at_first ? state_at_first(j, &q) : state_of(j, &q);

@@ -1,6 +1,5 @@
 #include "base/binomial.h"
 #include "base/normal.h"
-#include "base/sequential.h"
 #include "estimator/inquiry.h"
 #include <math.h>
 #include <string.h>
@@ -73,6 +72,36 @@ static int is_same(const cr_closed *a, const cr_closed *b)
            !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
+/* Goes on making them, each step between two looks at the clock. What a deadline interrupts goes on
+ * with the next call, so that the numbers never depend on the time. Zero: not all are made yet. */
+static int go_on_making(certreg_estimator *e, cr_closed *t)
+{
+    while (t->made < CR_CLOSED_RADII) {
+        if (cr_watch_late(e->at.watch)) return 0;
+        if (!cr_closed_step(&t->search, t->trials, t->count, t->q[t->made], t->alpha, e->at.paths,
+                            CR_CLOSED_ROOM, t->critical[t->made]))
+            continue;
+        cr_closed_begin(&t->search, t->count, t->alpha);
+        if (++t->made < CR_CLOSED_RADII) continue;
+        for (size_t i = CR_CLOSED_RADII; --i > 0;)
+            cr_closed_nest(t->critical[i - 1], t->critical[i], t->count);
+    }
+    return 1;
+}
+
+/* One that is kept, or in the place of the one that came longest ago. */
+static cr_closed *place_of(certreg_estimator *e, const cr_closed *now)
+{
+    for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
+        if (is_same(e->closed + i, now)) return e->closed + i;
+    cr_closed *place = e->closed + e->closed_next;
+    e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
+    *place = *now;
+    cr_closed_begin(&place->search, place->count, place->alpha);
+    return place;
+}
+
+/* NULL where a deadline came before it was made. */
 static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
 {
     cr_closed now = {.alpha = inquiry->question.alpha};
@@ -81,15 +110,8 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inqu
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++) now.trials[j] = looks.at[j] - e->plan.pilot;
     for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, inquiry, c, i);
-    for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
-        if (is_same(e->closed + i, &now)) return e->closed + i;
-    for (size_t i = 0; i < CR_CLOSED_RADII; i++)
-        cr_closed_make(now.trials, now.count, now.q[i], now.alpha, e->at.paths, CR_CLOSED_ROOM, now.critical[i]);
-    for (size_t i = CR_CLOSED_RADII; --i > 0;) cr_closed_nest(now.critical[i - 1], now.critical[i], now.count);
-    cr_closed *test = e->closed + e->closed_next;
-    e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
-    *test = now;
-    return test;
+    cr_closed *test = place_of(e, &now);
+    return go_on_making(e, test) ? test : NULL;
 }
 
 static uint64_t failures_at(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t from, size_t end)
@@ -106,6 +128,7 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
     const cr_closed *test = closed_test(e, inquiry, c);
     size_t at = inquiry->main_first, proven = CR_CLOSED_RADII;
     uint64_t failures = 0;
+    if (!test) return 1;
     for (size_t j = 0; j < test->count && inquiry->main_first + test->trials[j] <= inquiry->samples; j++) {
         const size_t end = inquiry->main_first + (size_t)test->trials[j];
         failures += failures_at(e, inquiry, c, at, end);
@@ -123,7 +146,7 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, c
     uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
     size_t at = inquiry->main_first, count = 0;
     if (!has_own(&inquiry->question, &looks)) usual_looks(e, e->plan.capacity, 1, &looks);
-    while (at < inquiry->samples && !e->at.watch->late) { /* at each look, and at last at all there is */
+    while (at < inquiry->samples && !e->at.watch->late) { /* at each look, and at all there is */
         const int last = count == looks.count || looks.at[count] >= inquiry->samples;
         const size_t end = last ? inquiry->samples : (size_t)looks.at[count];
         seen += failures_at(e, inquiry, c, at, end);
@@ -143,7 +166,7 @@ int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_co
     const uint64_t trials = samples - e->plan.pilot;
     if (!cr_inquiry_is_closed(q)) return cr_mixture_rejects(failures, trials, target(e, inquiry, c, 0), q->alpha);
     const cr_closed *test = closed_test(e, inquiry, c);
-    for (size_t j = 0; j < test->count; j++)
+    for (size_t j = 0; test && j < test->count; j++)
         if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
     return 0;
 }
@@ -156,6 +179,7 @@ static int within_reach(certreg_estimator *e, const cr_inquiry *inquiry, const c
     if (!cr_inquiry_is_closed(&inquiry->question))
         return cr_mixture_rejects(failures, trials, q, alpha) || cr_looks_anytime(e, inquiry, c, alpha) <= q;
     const cr_closed *test = closed_test(e, inquiry, c);
+    if (!test) return 1; /* not known yet */
     return (int64_t)failures <= test->critical[0][test->count - 1] || cr_looks_upper(e, inquiry, c) <= test->q[0];
 }
 

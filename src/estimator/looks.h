@@ -1,13 +1,14 @@
 /* When the record is looked at for a wanted radius, and the closed test of theory 6 at those looks. */
 #ifndef CR_ESTIMATOR_LOOKS_H
 #define CR_ESTIMATOR_LOOKS_H
+#include "base/sequential.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #define CR_LOOKS 128u
 #define CR_CLOSED_ROOM 4096u /* doubles of work for the paths of a closed test */
 #define CR_CLOSED_RADII 5u
-#define CR_CLOSED_KEPT 4u
+#define CR_CLOSED_KEPT 8u
 
 typedef struct cr_looks { /* numbers of samples, pilot included */
     uint64_t at[CR_LOOKS];
@@ -21,6 +22,8 @@ typedef struct cr_closed {
     uint64_t trials[CR_LOOKS];
     size_t count;
     int64_t critical[CR_CLOSED_RADII][CR_LOOKS];
+    size_t made;             /* so many of them; a deadline may interrupt the next */
+    cr_closed_search search; /* of the next */
 } cr_closed;
 
 #endif
