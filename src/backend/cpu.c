@@ -247,6 +247,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
     *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .owner = getpid()};
+    cr_busy_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
     if (status) {
         free(me);

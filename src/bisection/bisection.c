@@ -5,6 +5,7 @@
 #include "bisection/bisection.h"
 #include "bisection/search.h"
 #include "solver/facts.h"
+#include "solver/solver.h"
 #include <math.h>
 
 enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bounds) };
@@ -27,6 +28,7 @@ certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, 
     if (!out) return CERTREG_INVALID;
     *out = NULL;
     if (!borrowed) return CERTREG_INVALID;
+    if (cr_busy_is_foreign(&borrowed->busy)) return CERTREG_WRONG_STATE;
     int owned;
     const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
     if (status) return status;

@@ -145,7 +145,7 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     status = find_bounds(e, &read, a);
     const int abstains = is_abstention(status, stopped);
     if (!status || status == CERTREG_DEADLINE || abstains) {
-        c->estimate = a->inquiry.estimate;
+        c->prediction = a->inquiry.prediction, c->estimate = a->inquiry.estimate;
         a->told = 1;
     }
     if (status) return abstains ? CERTREG_OK : status;

@@ -111,6 +111,7 @@ static survey look_over(const job *j)
             cr_asked_allows(j->estimator, &read.question, j->samples))
             continue;
         const size_t from = cr_inquiry_least(j->estimator, &read.question);
+        if (from > j->samples) continue; /* there will be too few, which is told when its turn comes */
         all.valid = 1;
         all.all_wanted &= read.question.wanted > 0;
         if (from < all.from) all.from = from;

@@ -12,7 +12,7 @@ static const uint64_t format_version = 2;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[ASKED] = {
     "format version",   "seed",              "stream",              "noise level", "sigma",
-    "number of inputs", "number of outputs", "noise-free sample 0", "input, noise scale or output kind"};
+    "number of inputs", "number of outputs", "kind of pilot (one of record and plan has none)", "input, noise scale or output kind"};
 
 static uint32_t bits_of_float(float value)
 {
@@ -200,7 +200,7 @@ static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *fir
     if (n > SIZE_MAX / 8 / e->model.outputs || range_bytes(e, *count) > (size_t)(r->end - r->at))
         return cr_fail(&e->error, CERTREG_CORRUPT, "the record ends within a range");
     if (*first > e->plan.capacity || n > e->plan.capacity - *first) {
-        cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu", e->plan.capacity);
+        cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu: make the estimator with a larger one", e->plan.capacity);
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
     if (n == 0 || *first < r->next)

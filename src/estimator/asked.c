@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 #include "estimator/inquiry.h"
+#include <stdio.h>
 
 static const uint64_t greatest_capacity = UINT64_C(1) << 53; /* a double has it exactly */
 
@@ -30,18 +31,17 @@ uint64_t cr_asked_batch(const certreg_estimator *e)
 }
 
 /* ---- what may be asked ----------------------------------------------------------------------- */
+/* The numbers at which it may be asked are part of the remedy, where they can still be reached. */
 static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
 {
-    const unsigned long long n = samples, total = e->asked.total;
-    if (samples < e->asked.total)
-        return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                       "the record was asked before it had these %llu samples, whose number its "
-                       "outputs may have chosen: sample on to %llu, or ask ANYTIME or for "
-                       "question.wanted", n, total);
+    char enough[64] = "";
+    if (samples < e->asked.total && e->asked.total <= e->plan.capacity)
+        snprintf(enough, sizeof enough, "have %llu samples, ", (unsigned long long)e->asked.total);
     return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                   "the record was asked before it had these %llu samples, whose number its "
-                   "outputs may have chosen: ask ANYTIME or for question.wanted, or begin with "
-                   "another stream", n);
+                   "the record was first asked at %llu samples, and an answer may have led to the "
+                   "%llu of now: %suse CERTREG_INTERVAL_ANYTIME (without the gradient), or begin "
+                   "another stream",
+                   (unsigned long long)e->asked.first, (unsigned long long)samples, enough);
 }
 
 certreg_status cr_asked_allows(certreg_estimator *e, const certreg_question *q, uint64_t samples)
@@ -82,7 +82,7 @@ static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
         return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_MISMATCH,
                    "the records were asked under different plans (capacity %llu and %llu, batch "
-                   "%llu and %llu), which are two tests: keep to one of them",
+                   "%llu and %llu), which are two tests: import one of them, or make both under one plan",
                    (unsigned long long)mine->capacity, (unsigned long long)theirs->capacity,
                    (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
 }

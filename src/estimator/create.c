@@ -152,6 +152,9 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
                                     const certreg_plan *plan, request *out, certreg_error *why)
 {
     memset(out, 0, sizeof *out);
+    if (backend && cr_busy_is_foreign(&backend->busy))
+        return cr_fail(why, CERTREG_WRONG_STATE,
+                       "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();
     certreg_status status = cr_struct_read(&out->model, sizeof out->model, OLDEST_MODEL, model, "model", why);
     if (!status) status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);

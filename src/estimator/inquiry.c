@@ -228,8 +228,10 @@ static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
     inquiry->main_first = e->plan.pilot;
     const size_t least = cr_inquiry_least(e, &inquiry->question);
     if (inquiry->samples >= least) return cr_asked_allows(e, &inquiry->question, inquiry->samples);
-    return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
-                   inquiry->samples, e->plan.pilot, least - e->plan.pilot);
+    return cr_fail(&e->error, CERTREG_WRONG_STATE,
+                   "this question needs at least %zu samples, of which %zu are the pilot, and the record "
+                   "has %zu: ask for more, or set plan.pilot or a smaller plan.capacity",
+                   least, e->plan.pilot, inquiry->samples);
 }
 
 /* Also of a record that is too short to certify anything, since a control loop goes on with it:
@@ -256,12 +258,13 @@ certreg_status cr_inquiry_prepare(certreg_estimator *e, cr_inquiry *inquiry)
 {
     const certreg_question *q = &inquiry->question;
     const certreg_status status = check_samples(e, inquiry);
+    const int given = q->prediction_given && !cr_inquiry_about_output(q) && !cr_inquiry_orders(e, q);
     inquiry->estimate = estimate_of(e, q, inquiry->samples);
+    inquiry->prediction = given ? into_turn(e, q, q->prediction) : NAN;
     if (status) return status;
     inquiry->failures = any_failed(e, q, inquiry->samples);
     if (cr_inquiry_about_output(q) || cr_inquiry_orders(e, q)) inquiry->prediction = inquiry->estimate;
-    else if (q->prediction_given) inquiry->prediction = into_turn(e, q, q->prediction);
-    else inquiry->prediction = choose_prediction(e, q);
+    else if (!given) inquiry->prediction = choose_prediction(e, q);
     set_conditions(e, inquiry);
     return e->at.watch->late ? CERTREG_DEADLINE : CERTREG_OK;
 }

@@ -68,8 +68,8 @@ static certreg_status check_noise(certreg_estimator *e)
     const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
     if (e->plan.capacity <= most && e->model.batch <= most - e->plan.capacity) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_INVALID,
-                   "plan.capacity = %zu and model.batch = %zu take more noise than a stream has: "
-                   "%llu samples in all",
+                   "plan.capacity = %zu plus model.batch = %zu exceeds the %llu samples that one level "
+                   "of a stream has",
                    e->plan.capacity, e->model.batch, (unsigned long long)most);
 }
 
@@ -233,6 +233,14 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
     return CERTREG_OK;
 }
 
+/* An output that cannot be recorded ends the sampling where the outputs say. What was asked for was
+ * fixed before, and is the number that counts (theory 5.2). */
+static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
+{
+    if (status == CERTREG_NOT_FINITE || status == CERTREG_OUT_OF_RANGE) cr_asked_remember(e, end, end, 0);
+    return status;
+}
+
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
     if (!e->plan.progress) return 0;
@@ -254,7 +262,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
         if (used.first == used.end) continue;
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
-        if ((status = run_batch(e, at, used, end))) return status;
+        if ((status = run_batch(e, at, used, end))) return chosen_by_outputs(e, status, end);
         if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
     }
@@ -314,7 +322,9 @@ certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double secon
 {
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
-    e->deadline = seconds > 0 ? cr_estimator_now(e) + seconds : 0;
+    if (isnan(seconds))
+        return cr_estimator_leave(e, cr_fail(&e->error, CERTREG_INVALID, "seconds is NaN; 0 is for no deadline"));
+    e->deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN); /* below 0: over */
     return cr_estimator_leave(e, CERTREG_OK);
 }
 
