@@ -83,10 +83,10 @@ START_TEST(gradient_variance_is_the_sample_variance_of_the_projections)
 }
 END_TEST
 
-START_TEST(every_end_has_the_quantile_of_a_quarter_of_alpha)
+START_TEST(intervals_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b), CR_MOMENTS_OK);
     const double variance = cr_moments_variance(&moments), z = 1.95996398454005; /* of 1 - .1/4 */
     const double wobble = sqrt((cr_moments_fourth(&moments) - variance * variance) / N);
     ck_assert_double_eq(b.mean_lo, b.mean_hi);
@@ -97,6 +97,9 @@ START_TEST(every_end_has_the_quantile_of_a_quarter_of_alpha)
     ck_assert_double_eq_tol(b.gradient_lo, sqrt(fmax(0, square - half)), 1e-12);
     ck_assert_uint_eq(b.facts, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT);
     ck_assert_double_eq(b.sigma, 2);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 0, &b), CR_MOMENTS_OK);
+    const double whole = 1.64485362695147; /* of 1 - .1/2: without the gradient all of alpha */
+    ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
 END_TEST
 
@@ -106,7 +109,7 @@ START_TEST(equal_outputs_abstain)
     certreg_bounds b = {0};
     cr_moments_start(&same, 0);
     for (int i = 0; i < N; i++) cr_moments_add(&same, 0.7);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &same, -1, 1, 0.1, 1, &b), CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -1);
     ck_assert_double_eq(b.variance_hi, 1);
     ck_assert_double_eq(b.gradient_lo, 0);
@@ -119,7 +122,7 @@ START_TEST(samples_that_were_not_added_abstain)
     certreg_bounds b = {0};
     cr_paper part = paper;
     part.added--;
-    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, 1, &b), CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);
 }
 END_TEST
@@ -136,7 +139,7 @@ int main(void)
     tcase_add_checked_fixture(bad, fill, NULL);
     tcase_add_test(typical, square_is_the_mean_over_all_pairs);
     tcase_add_test(typical, gradient_variance_is_the_sample_variance_of_the_projections);
-    tcase_add_test(typical, every_end_has_the_quantile_of_a_quarter_of_alpha);
+    tcase_add_test(typical, intervals_are_two_sided_at_half_of_alpha_each);
     tcase_add_test(limits, equal_outputs_abstain);
     tcase_add_test(bad, samples_that_were_not_added_abstain);
     suite_add_tcase(suite, typical);

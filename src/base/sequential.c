@@ -8,16 +8,16 @@
 static const double negligible = 1e-30; /* paths of such a share are counted as passed, not followed */
 static const double most_steps = 1.5e7;  /* multiplications that following the paths may take */
 
-typedef struct paths { /* share of the paths that have not passed, by their failures low .. high */
-    double *share;     /* share[0] belongs to `low` */
-    size_t low, high;
+typedef struct paths { /* share of the paths that have not passed, by their number of failures */
+    double *share;     /* of low, low + 1, ... failures */
+    size_t low, count; /* count 0: there are none left */
     double passed;     /* share of those that have */
     double steps;      /* taken so far */
 } paths;
 
-typedef struct law { /* probability of first .. last failures in a number of trials */
-    double *share;   /* share[0] belongs to `first` */
-    size_t first, last;
+typedef struct law { /* probability of numbers of failures in a number of trials, likewise */
+    double *share;
+    size_t low, count;
 } law;
 
 static double binomial_share(uint64_t k, uint64_t n, double q)
@@ -27,8 +27,8 @@ static double binomial_share(uint64_t k, uint64_t n, double q)
     return exp(term) / (q * (1 - q) * ((double)n + 1));
 }
 
-/* From the most likely number down to the first that is not negligible, then upwards as far as `most`.
- * Non-zero: there are more than `room`. */
+/* From the most likely number down to the first that is not negligible, then upwards as far as `most`:
+ * to none if that is beyond it. Non-zero: there are more than `room`. */
 static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
 {
     const double odds = q / (1 - q), n = (double)trials;
@@ -36,53 +36,54 @@ static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
     uint64_t i = mode;
     double share = binomial_share(mode, trials, q);
     for (; i > 0 && share > negligible; i--) share *= (double)i / ((n - (double)i + 1) * odds);
-    l->first = l->last = (size_t)i;
-    for (; i <= trials && i <= most && (i <= mode || share > negligible); i++) {
-        if (i - l->first >= room) return 1;
-        l->share[i - l->first] = share;
-        l->last = (size_t)i;
+    l->low = (size_t)i;
+    for (l->count = 0; i <= trials && i <= most && (i <= mode || share > negligible); i++) {
+        if (l->count >= room) return 1;
+        l->share[l->count++] = share;
         share *= (n - (double)i) / ((double)i + 1) * odds;
     }
     return 0;
 }
 
-/* `most`: paths with more failures never pass and are dropped. From the upper end down, so that what
- * is read has not been written yet. Non-zero: the room or the steps do not suffice. */
-static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
+/* From the upper end down, so that what is read has not been written yet. */
+static void convolve(paths *p, const law *l, size_t count)
 {
-    const size_t width = p->high - p->low + 1;
-    law l = {.share = p->share + width};
-    if (width >= room) return 1;
-    if (fill_law(&l, trials, q, most - p->low, room - width)) return 1;
-    const size_t terms = l.last - l.first + 1, top = p->high - p->low + l.last - l.first;
-    const size_t cut = p->low + l.first > most ? 0 : most - p->low - l.first;
-    const size_t last = top < cut ? top : cut;
-    p->steps += (double)(last + 1) * (double)(terms < width ? terms : width);
-    if (width + last + 1 + terms > room || p->steps > most_steps) return 1;
-    memmove(p->share + room - terms, l.share, terms * sizeof *l.share);
-    l.share = p->share + room - terms;
-    for (size_t k = last + 1; k-- > 0;) {
-        const size_t from = k >= width ? k - width + 1 : 0, to = k < terms ? k : terms - 1;
+    for (size_t k = count; k-- > 0;) {
+        const size_t from = k >= p->count ? k - p->count + 1 : 0, to = k < l->count ? k : l->count - 1;
         double sum = 0;
-        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l.share[i];
+        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l->share[i];
         p->share[k] = sum;
     }
-    p->low += l.first;
-    p->high = p->low + last;
+    p->low += l->low;
+    p->count = count;
+}
+
+/* `most`: paths with more failures never pass and are dropped. Non-zero: the room or the steps do
+ * not suffice. */
+static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
+{
+    law l = {.share = p->share + p->count};
+    if (p->count >= room || fill_law(&l, trials, q, most - p->low, room - p->count)) return 1;
+    const size_t whole = l.count ? p->count + l.count - 1 : 0, least = p->low + l.low;
+    const size_t allowed = least > most ? 0 : most - least + 1, count = whole < allowed ? whole : allowed;
+    p->steps += (double)count * (double)(l.count < p->count ? l.count : p->count);
+    if (p->count + count + l.count > room || p->steps > most_steps) return 1;
+    memmove(p->share + room - l.count, l.share, l.count * sizeof *l.share);
+    l.share = p->share + room - l.count;
+    convolve(p, &l, count);
     p->passed += 2 * negligible * (double)trials; /* what the law leaves out at its two ends */
     return 0;
 }
 
-/* Takes out the paths that pass at this look, and what is negligible at both ends. Zero: none is left. */
-static int take_out(paths *p, int64_t critical)
+/* Takes out the paths that pass at this look, and what is negligible at both ends. */
+static void take_out(paths *p, int64_t critical)
 {
-    size_t out = 0, left = p->high - p->low + 1;
+    size_t out = 0, left = p->count;
     while (out < left && ((int64_t)(p->low + out) <= critical || p->share[out] < negligible)) p->passed += p->share[out++];
     while (left > out && p->share[left - 1] < negligible) p->passed += p->share[--left];
     memmove(p->share, p->share + out, (left - out) * sizeof *p->share);
-    p->high = p->low + left - 1;
     p->low += out;
-    return left > out;
+    p->count = left - out;
 }
 
 double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical, double *work, size_t room)
@@ -90,11 +91,11 @@ double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const i
     if (!count || critical[count - 1] < 0) return 0;
     if (!room) return NAN;
     const size_t most = (size_t)critical[count - 1];
-    paths p = {.share = work};
+    paths p = {.share = work, .count = 1};
     work[0] = 1;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < count && p.count; j++) {
         if (advance(&p, looks[j] - (j ? looks[j - 1] : 0), q, most, room)) return NAN;
-        if (!take_out(&p, critical[j])) break;
+        take_out(&p, critical[j]);
     }
     return p.passed * (1 + 1e-13 + 1e-14 * (double)looks[count - 1]); /* all terms are positive */
 }

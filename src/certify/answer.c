@@ -7,7 +7,8 @@
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const certreg_question *q)
 {
     if (!before->known || q->promise != CERTREG_PROMISE_TRUE_MEAN) return 0;
-    if (q->interval != CERTREG_INTERVAL_PAPER && cr_bounds_facts(e, &before->question) != cr_bounds_facts(e, q)) return 0;
+    const uint32_t differ = cr_bounds_facts(e, &before->question) ^ cr_bounds_facts(e, q);
+    if (q->interval == CERTREG_INTERVAL_PAPER ? differ & CERTREG_GRADIENT : differ) return 0;
     certreg_question alike = before->question;
     alike.family = q->family;
     alike.tolerance = q->tolerance;

@@ -13,9 +13,13 @@ uint64_t cr_asked_digest(const certreg_question *q)
     return h ? h : 1;
 }
 
+/* Who was told about samples of the pilot knows nothing of the main samples of this pilot, but with
+ * another one they would be main samples. */
 void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->asked.capacity || e->present <= e->plan.pilot) return;
+    if (e->asked.capacity || !e->present) return;
+    e->asked.pilot = e->plan.pilot;
+    if (e->present <= e->plan.pilot) return;
     e->asked = (cr_asked){.first = first, .total = total, .capacity = e->plan.capacity,
                           .batch = e->model.batch, .pilot = e->plan.pilot, .looks = looks};
 }
@@ -60,7 +64,7 @@ certreg_status cr_asked_allows(certreg_estimator *e, const certreg_question *q, 
 /* ---- two records ----------------------------------------------------------------------------- */
 static int makes_sense(const cr_asked *a)
 {
-    if (!a->capacity) return !(a->first | a->total | a->batch | a->pilot | a->looks);
+    if (!a->capacity) return !(a->first | a->total | a->batch | a->looks);
     return a->capacity <= greatest_capacity && a->pilot < a->capacity && a->batch &&
            a->first <= a->total && a->total <= a->capacity;
 }
@@ -71,14 +75,15 @@ static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
     if (!makes_sense(theirs))
         return cr_fail(&e->error, CERTREG_CORRUPT,
                        "the record's account of what it was asked makes no sense");
-    if (!theirs->capacity) return CERTREG_OK;
+    if (!theirs->capacity && !theirs->pilot) return CERTREG_OK;
     if (theirs->pilot != e->plan.pilot)
         return cr_fail(&e->error, CERTREG_MISMATCH,
                        "the record was asked with a pilot of %llu samples, and this plan has %zu: "
                        "set plan.pilot to %llu",
                        (unsigned long long)theirs->pilot, e->plan.pilot,
                        (unsigned long long)theirs->pilot);
-    if (!mine->capacity || (mine->capacity == theirs->capacity && mine->batch == theirs->batch))
+    if (!mine->capacity || !theirs->capacity ||
+        (mine->capacity == theirs->capacity && mine->batch == theirs->batch))
         return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_MISMATCH,
                    "the records were asked under different plans (capacity %llu and %llu, batch "
@@ -100,8 +105,9 @@ static void keep_common(cr_asked *mine, const cr_asked *theirs)
 certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int write)
 {
     const certreg_status status = check(e, theirs);
-    if (status || !write || !theirs->capacity) return status;
-    if (e->asked.capacity) keep_common(&e->asked, theirs);
+    if (status || !write) return status;
+    if (!theirs->capacity) e->asked.pilot |= theirs->pilot; /* which is that of the plan */
+    else if (e->asked.capacity) keep_common(&e->asked, theirs);
     else e->asked = *theirs;
     return CERTREG_OK;
 }

@@ -6,7 +6,7 @@
 typedef struct cr_asked {
     uint64_t first, total;    /* at these numbers of samples it answers questions for a fixed one */
     uint64_t capacity, batch; /* of the estimator that was asked first; capacity 0: none was yet */
-    uint64_t pilot;           /* of its plan */
+    uint64_t pilot;           /* of its plan; there before `capacity` once pilot samples were told of */
     uint64_t looks;           /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_asked;
 

@@ -293,7 +293,8 @@ static certreg_status find_paper(certreg_estimator *e, const cr_inquiry *inquiry
     b->samples = count;
     collect(e, inquiry, inquiry->condition, first, inquiry->samples, &m);
     const certreg_status status = cr_sums_paper(e, (size_t)q->output, first, count, &paper);
-    if (!status) *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha, b);
+    const int with_gradient = (cr_bounds_facts(e, q) & CERTREG_GRADIENT) != 0;
+    if (!status) *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha, with_gradient, b);
     return status;
 }
 

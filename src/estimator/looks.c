@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
-/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it from falling short of `wanted`. */
+/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
+ * from falling short of `wanted`. Without a test, what may just be in reach is not given up. */
 static const double margin = 1e-7;
 static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
@@ -60,10 +61,21 @@ void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_loo
 }
 
 /* ---- the closed test ------------------------------------------------------------------------------------------------------------ */
+/* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
+static double rarer_than(const cr_condition *c, double shift)
+{
+    return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
+}
+
 static double target(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t radius)
 {
-    const double shift = fraction[radius] * inquiry->question.wanted * (1 + margin) / e->least_sigma;
-    return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
+    return rarer_than(c, fraction[radius] * inquiry->question.wanted * (1 + margin) / e->least_sigma);
+}
+
+/* With more failures than that no search finds the wanted radius. */
+static double attainable(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c)
+{
+    return rarer_than(c, inquiry->question.wanted * (1 - margin) / e->least_sigma);
 }
 
 static int is_same(const cr_closed *a, const cr_closed *b)
@@ -164,7 +176,7 @@ int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_co
 {
     const certreg_question *q = &inquiry->question;
     const uint64_t trials = samples - e->plan.pilot;
-    if (!cr_inquiry_is_closed(q)) return cr_mixture_rejects(failures, trials, target(e, inquiry, c, 0), q->alpha);
+    if (!cr_inquiry_is_closed(q)) return cr_mixture_rejects(failures, trials, attainable(e, inquiry, c), q->alpha);
     const cr_closed *test = closed_test(e, inquiry, c);
     for (size_t j = 0; test && j < test->count; j++)
         if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
@@ -175,7 +187,7 @@ int cr_looks_passed(certreg_estimator *e, const cr_inquiry *inquiry, const cr_co
 static int within_reach(certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, uint64_t failures)
 {
     const uint64_t trials = e->plan.capacity - inquiry->main_first;
-    const double q = target(e, inquiry, c, 0), alpha = inquiry->question.alpha;
+    const double q = attainable(e, inquiry, c), alpha = inquiry->question.alpha;
     if (!cr_inquiry_is_closed(&inquiry->question))
         return cr_mixture_rejects(failures, trials, q, alpha) || cr_looks_anytime(e, inquiry, c, alpha) <= q;
     const cr_closed *test = closed_test(e, inquiry, c);

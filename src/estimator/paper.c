@@ -36,7 +36,7 @@ static double root_of(double square)
 }
 
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo, double range_hi, double alpha,
-                    certreg_bounds *bounds)
+                    int with_gradient, certreg_bounds *bounds)
 {
     const double n = (double)moments->count;
     bounds->facts |= CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT;
@@ -52,7 +52,8 @@ int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double ran
     const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - variance * variance) / n);
     bounds->mean_lo = bounds->mean_hi = fmin(fmax(mean, range_lo), range_hi);
     const double z = cr_normal_quantile_sf(alpha / 4);
-    bounds->variance_hi = variance + z * wobble + cr_moments_rounding(moments);
+    const double of_variance = with_gradient ? z : cr_normal_quantile_sf(alpha / 2);
+    bounds->variance_hi = variance + of_variance * wobble + cr_moments_rounding(moments);
     const double square = cr_paper_square(paper), half = z * sqrt(cr_paper_variance(paper));
     bounds->gradient_lo = root_of(square - half);
     bounds->gradient_hi = root_of(square + half);

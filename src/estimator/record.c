@@ -105,10 +105,11 @@ static certreg_status tell(certreg_estimator *e, const fault *f, uint64_t sample
     return f->status;
 }
 
-static certreg_status disagree(certreg_estimator *e, uint64_t sample, size_t k, float there, float now)
+/* Which value is there is not told: who asks sample by sample would read the record (theory 5.2). */
+static certreg_status disagree(certreg_estimator *e, uint64_t sample, size_t k, float now)
 {
-    cr_fail(&e->error, CERTREG_MISMATCH, "sample %llu, output %zu: the record holds %.9g, but %.9g was given",
-            (unsigned long long)sample, k, (double)there, (double)now);
+    cr_fail(&e->error, CERTREG_MISMATCH, "sample %llu, output %zu: the record holds another value than the %.9g that was given",
+            (unsigned long long)sample, k, (double)now);
     e->error.sample = (int64_t)sample;
     e->error.output = (int32_t)k;
     e->error.value = (double)now;
@@ -125,7 +126,7 @@ static certreg_status row_of(certreg_estimator *e, uint64_t sample, const float 
         float value = convert(e, k, y + column, &f);
         if (f.status == CERTREG_NOT_FINITE && e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) value = cr_record_failed();
         else if (f.status) return tell(e, &f, sample, row);
-        if (there && !write && bits_of(target[k]) != bits_of(value)) return disagree(e, sample, k, target[k], value);
+        if (there && !write && bits_of(target[k]) != bits_of(value)) return disagree(e, sample, k, value);
         if (write) target[k] = value;
         column += e->at.kind[k] == CERTREG_ANGLE_PAIR ? 2 : 1;
     }
