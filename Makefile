@@ -216,8 +216,9 @@ check-sanitize: ## The tests again under ASan and UBSan, then the public-interfa
 .PHONY: sanitized
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs OBJ=$(OBJ) bash tests/run.sh $^
-# Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands of
-# hostile files, and without traps, which its processor has not; AddressSanitizer has all of them.
+# Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
+# of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
+# them.
 no_valgrind := %/api_device %/api_environment %/fault_models
 check-valgrind: $(filter $(OBJ)/tests/api_% $(OBJ)/tests/fault_%,$(filter-out $(no_valgrind),$(programs)))
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs OBJ=$(OBJ) WRAP='valgrind -q --error-exitcode=9 --leak-check=full' bash tests/run.sh $^

@@ -72,6 +72,25 @@ START_TEST(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes)
 }
 END_TEST
 
+/* As whoever asks for the radius of an earlier certificate. */
+START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
+{
+    spread still = {0};
+    certreg_question q = kit_question(wishes[_i].tolerance);
+    q.interval = CERTREG_INTERVAL_ANYTIME;
+    certreg_estimator *e = make(&still, CERTREG_ANGLE, CAPACITY, 0);
+    q.wanted = ask(e, CAPACITY, &q).radius;
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
+    ck_assert_uint_gt(f.least_samples, 0);
+    const certreg_certificate c = ask(e, CAPACITY, &q);
+    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- without a pilot ------------------------------------------------------------------------------ */
 static const struct { size_t samples; double tolerance, degrees, least; } given[] = {
     {60, 10, 0, 0.96},   {60, 2, 0, 0.98},    {200, 5, 0, 0.98},  {2000, 10, 0, 0.975}, {2000, 20, 0, 0.92},
@@ -101,6 +120,7 @@ int main(void)
     TCase *before = kit_case(suite, "before_the_pilot", 30), *without = kit_case(suite, "without_a_pilot", 30);
     tcase_add_loop_test(before, a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, 0, WISHES);
     tcase_add_loop_test(before, the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, 0, WISHES);
+    tcase_add_loop_test(before, a_radius_that_is_just_attainable_is_not_given_up, 0, WISHES / 2);
     tcase_add_loop_test(without, without_a_pilot_an_angle_reaches_nearly_what_a_number_does, 0, KIT_ROWS(given));
     return kit_run(suite);
 }

@@ -242,6 +242,23 @@ START_TEST(long_stretches_between_looks_lose_no_paths)
 }
 END_TEST
 
+/* Where all paths fail too often before the first look there is none to follow, whatever lies in the room. */
+START_TEST(what_lies_in_the_room_before_does_not_count)
+{
+    uint64_t looks[48];
+    int64_t clean[48], poisoned[48];
+    for (int j = 0; j < 48; j++) looks[j] = 1004 + (uint64_t)j;
+    memset(work, 0, sizeof work);
+    cr_closed_make(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, clean);
+    memset(work, 0xc0, sizeof work);
+    cr_closed_make(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
+    for (int j = 0; j < 48; j++) ck_assert_int_eq(clean[j], poisoned[j]);
+    memset(work, 0xc0, sizeof work);
+    const double crossing = cr_closed_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
+    ck_assert(crossing >= 0 && crossing <= 1e-25);
+}
+END_TEST
+
 START_TEST(hopeless_tests_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
@@ -269,5 +286,6 @@ int main(void)
     tcase_add_loop_test(limits, work_is_not_touched_beyond_its_room, 0, GRID);
     tcase_add_test(limits, long_stretches_between_looks_lose_no_paths);
     tcase_add_test(limits, hopeless_tests_are_never_passed);
+    tcase_add_test(limits, what_lies_in_the_room_before_does_not_count);
     return kit_run(suite);
 }

@@ -335,8 +335,8 @@ static uint64_t looks_of(const job *j)
     return looks;
 }
 
-/* A number of samples that the outputs chose is none that was fixed beforehand. What was asked for
- * was fixed all the same. */
+/* If the outputs chose the number of samples, only the number asked for counts as fixed
+ * beforehand. */
 static void remember(const job *j, uint64_t looks)
 {
     if (j->told)

@@ -17,8 +17,8 @@ double cr_closing_start(certreg_estimator *, double most);
  * were. */
 int cr_closing_end(certreg_estimator *, double start, size_t samples);
 
-/* So many samples whose outputs no model gave, in an empty record: for the time it takes to
- * answer. Until the record is cleared no answer is one. */
+/* Fills an empty record with this many made-up outputs, to learn how long answers take. Answers are
+ * meaningless until the record is cleared. */
 void cr_closing_make_up(certreg_estimator *, size_t samples);
 /* Outputs of these samples such that the question about them has an answer. */
 void cr_closing_make_up_for(certreg_estimator *, const certreg_question *, size_t samples);

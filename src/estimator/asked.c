@@ -92,7 +92,7 @@ static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
                    (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
 }
 
-/* Of two numbers those that are among two others. */
+/* Keeps those of our two numbers that are among theirs. */
 static void keep_common(cr_asked *mine, const cr_asked *theirs)
 {
     const int first = mine->first == theirs->first || mine->first == theirs->total;

@@ -4,8 +4,8 @@
 static const double reserve = 1.125;  /* of what is expected */
 static const double slowly = 1.0 / 16;
 
-/* A longer time is believed at once, but for an outlier's sake at most twice what was known; a
- * shorter one little by little. */
+/* A longer time is believed at once, but at most doubled, so that one outlier does little; a
+ * shorter one is believed little by little. */
 static double follow(double known, double seen)
 {
     if (!(known > 0)) return seen;

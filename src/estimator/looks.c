@@ -151,7 +151,8 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
 }
 
 /* What was known at any earlier number of samples still holds; asking at some of them gets nearly
- * all of it. Which ones does not follow the batch, so that the answer depends on the outputs alone. */
+ * all of it. The choice of these numbers does not depend on the batch, so that the answer depends
+ * on the outputs alone. */
 double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
 {
     cr_looks looks;

@@ -15,8 +15,9 @@ certreg_status cr_replay_aim(certreg_estimator *);
 /* To at.dots projections on it, to at.norms squared lengths of the noise of active inputs, to at.lengths the length of the sums when they
  * were aimed at, and of the direction, which rounding moves off 1. One transfer from a device. */
 certreg_status cr_replay_project(certreg_estimator *, uint64_t first, size_t count);
-/* All of it in turns, for samples in CR_WALK_BLOCKS blocks whose borders are cr_walk_border's: each is projected on the direction of the sums
- * over the blocks before its own. To at.lengths two lengths for each border, the last of which is that of all sums. One transfer. */
+/* Replays the samples block by block (CR_WALK_BLOCKS blocks, borders: cr_walk_border). Each block
+ * is projected on the direction of the sums before it. To at.lengths two lengths for each border,
+ * the last of which is that of all sums. One transfer. */
 certreg_status cr_replay_walk(certreg_estimator *, uint64_t first, size_t count);
 
 #endif

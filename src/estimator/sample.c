@@ -135,8 +135,8 @@ typedef struct span { /* samples */
 } span;
 
 /* For a batch that records `more` samples, and for what follows. A record that has no answer yet
- * gains nothing by stopping: there the batch alone has to fit. Of the batches of other inputs the
- * fastest counts, since one outlier must not keep all others out. */
+ * gains nothing by stopping: there the batch alone has to fit. For batches of earlier inputs the
+ * fastest counts, so that one outlier does not end all later sampling. */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
     const double batch = fmax(e->fastest_batch, e->slowest_batch);
