@@ -115,6 +115,7 @@ static double settle(state *s, double x, double least, double most)
         x = i > 3 && !(room > 0) ? fmin(next, x * (1 - cut)) : next;
         if (i > 1) cut *= 4;
     }
+    if (failed <= least * (1 + 1e-6)) return least; /* the step led below what is proven already */
     s->conclusive = 0;
     return failed < INFINITY ? halve(s, least, failed) : least;
 }
