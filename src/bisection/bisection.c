@@ -2,7 +2,6 @@
 #include "base/structs.h"
 #include "bisection/search.h"
 #include "solver/facts.h"
-#include "solver/families.h"
 #include "solver/solver.h"
 #include <math.h>
 
@@ -49,10 +48,29 @@ typedef struct least { /* over the conditions so far */
     size_t binding;
 } least;
 
-static void add_goal(const cr_goal *goal, size_t index, least *so_far, int *tight)
+typedef struct question {
+    cr_goal goal;
+    double best; /* the radius that is proven so far */
+    double most; /* no more than this is of use */
+} question;
+
+static int ask(void *context, const cr_side *side, int wanted)
 {
-    const double radius = so_far->radius > 0 ? cr_search_radius(goal, so_far->radius, tight) : 0;
-    if (radius < so_far->radius) *so_far = (least){radius, index};
+    question *q = context;
+    q->goal.side = *side;
+    return cr_search_radius(&q->goal, wanted, q->most, &q->best);
+}
+
+/* `share`: of the evaluations that are left. */
+static void add_goal(const cr_goal *goal, double share, size_t index, least *so_far)
+{
+    question q = {.goal = *goal, .most = so_far->radius};
+    cr_families families = cr_families_of(&goal->side, ask, &q);
+    cr_effort *effort = goal->side.effort;
+    const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
+    if (q.most > 0) cr_families_ask(&families, 1, effort);
+    effort->most = most;
+    if (q.best < so_far->radius) *so_far = (least){q.best, index};
 }
 
 static void fill(const least *found, double sigma, certreg_radius *out)
@@ -78,43 +96,7 @@ static certreg_status start(certreg_bisection *bisection, certreg_radius *out)
     return status || bisection ? status : give(CERTREG_INVALID, NULL, out);
 }
 
-/* One function by all facts, and by parts of them where that may fall short: the best of these radii. `search` makes one of them. */
-typedef struct task {
-    double limit;
-    size_t index;
-    double most; /* no more than this is of use */
-} task;
-
-typedef least search_with(const cr_facts *facts, const task *t, int *tight);
-
-static least search_parts(cr_effort *effort, const certreg_bounds *bounds, const cr_facts *facts, uint32_t needed, const task *t,
-                          search_with *search)
-{
-    cr_families families = {.all = facts->used, .needed = needed};
-    cr_facts fewer;
-    int tight = CR_TIGHT;
-    least best = search(facts, t, &tight);
-    for (uint32_t part = cr_families_next(&families); part && best.radius < t->most;) {
-        cr_families_mark(&families, part, tight);
-        part = cr_effort_left(effort) ? cr_families_next(&families) : 0;
-        tight = part ? CR_TIGHT : 0;
-        if (!part || cr_facts_part(bounds, part, effort, &fewer)) continue;
-        const least other = search(&fewer, t, &tight);
-        if (other.radius > best.radius * (1 + 1e-9)) best = other; /* else rounding decides what binds */
-    }
-    return best;
-}
-
 /* ---- within ----------------------------------------------------------------------------------------------------------------------- */
-static least search_within(const cr_facts *facts, const task *t, int *tight)
-{
-    least so_far = {t->most, 0};
-    const double limit = cr_facts_limit(facts, t->limit);
-    const cr_goal goals[2] = {{.side = facts->drop, .limit = limit}, {.side = facts->rise, .limit = limit}};
-    for (size_t i = 0; i < 2; i++) add_goal(goals + i, i, &so_far, tight);
-    return so_far;
-}
-
 static certreg_status find_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
                                   certreg_radius *found)
 {
@@ -127,7 +109,10 @@ static certreg_status find_within(certreg_bisection *bisection, const certreg_bo
     *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS};
     const certreg_status status = cr_facts_read(bounds, family, effort, &facts, &bisection->error);
     if (status) return status;
-    const least best = search_parts(effort, bounds, &facts, 0, &(task){tolerance, 0, CR_LARGEST_RADIUS}, search_within);
+    least best = {CR_LARGEST_RADIUS, 0};
+    const double limit = cr_facts_limit(&facts, tolerance);
+    add_goal(&(cr_goal){.side = facts.drop, .limit = limit}, 0.5, 0, &best);
+    add_goal(&(cr_goal){.side = facts.rise, .limit = limit}, 1, 1, &best);
     fill(&best, facts.sigma, found);
     return CERTREG_OK;
 }
@@ -142,14 +127,6 @@ certreg_status certreg_bisection_within(certreg_bisection *bisection, const cert
 }
 
 /* ---- above ------------------------------------------------------------------------------------------------------------------------ */
-static least search_above(const cr_facts *facts, const task *t, int *tight)
-{
-    least so_far = {t->most, t->index};
-    const cr_goal goal = {.side = facts->drop, .weight = 1, .limit = cr_facts_limit(facts, -t->limit), .strict = 1};
-    add_goal(&goal, t->index, &so_far, tight);
-    return so_far;
-}
-
 static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds, size_t index, uint32_t family,
                                    double threshold, double *sigma, least *so_far)
 {
@@ -165,9 +142,7 @@ static certreg_status add_function(certreg_bisection *bisection, const certreg_b
         return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, facts.sigma, *sigma);
     if (!facts.has_mean) return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].facts lacks the mean, which a threshold needs", index);
     if (isnan(threshold)) return cr_fail(&bisection->error, CERTREG_INVALID, "threshold[%zu] is not a number", index);
-    const uint32_t needed = facts.used & CERTREG_MOMENT ? 0 : facts.used & CERTREG_MEAN;
-    const least found = search_parts(effort, &one, &facts, needed, &(task){threshold, index, so_far->radius}, search_above);
-    if (found.radius < so_far->radius) *so_far = found;
+    add_goal(&(cr_goal){.side = facts.drop, .weight = 1, .limit = cr_facts_limit(&facts, -threshold), .strict = 1}, 1, index, so_far);
     return CERTREG_OK;
 }
 

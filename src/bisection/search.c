@@ -46,11 +46,16 @@ static double closed_room(state *s, double r, double *growth)
     return s->goal.limit - cr_closed_bound(&s->goal.side, s->goal.weight, growth);
 }
 
-/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection. Returns the last point
- * that had room. */
+static double middle_of(double low, double high)
+{
+    return low > 0 ? sqrt(low) * sqrt(high) : 0.5 * high;
+}
+
+/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection, which takes over where the
+ * steps do not get shorter fast enough. Returns the last point that had room. */
 static double root(state *s, double low, double high, double start, double (*room)(state *, double, double *))
 {
-    double x = start;
+    double x = start, last = INFINITY;
     for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.side.effort); i++) {
         double growth;
         const double left = room(s, x, &growth);
@@ -58,8 +63,11 @@ static double root(state *s, double low, double high, double start, double (*roo
         else high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
         if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
-        if (!(next > low && next < high)) next = next >= high && high == CR_LARGEST_RADIUS && x < high ? high : 0.5 * (low + high);
+        const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
+        if (cap) next = high;
+        else if (!(next > low && next < high) || fabs(next - x) > 0.5 * last) next = middle_of(low, high);
         if (next == x || high - low <= 1e-13 * high) break;
+        last = fabs(next - x);
         x = next;
     }
     return low;
@@ -151,18 +159,16 @@ static double climb(state *s, double least, double most)
     return radius;
 }
 
-/* From the radius without the second order upwards with it, and never below it. */
-static double climb_with_second(state *s, double least, double most)
+/* The same where `least` is proven otherwise: no use unless `next` is proven as well. */
+static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
-    const double start = fmax(least, CR_LEAST_SECOND_RADIUS);
     s->box.count = 0;
     s->conclusive = 1;
-    if (!(start < most)) return least;
-    const int holds = proven(s, start, &growth) > 0;
+    if (!(next < most)) return least;
+    const int holds = proven(s, next, &growth) > 0;
     s->conclusive = s->box.tight;
-    s->box.count = 0;
-    return holds ? climb(s, start, most) : least;
+    return holds ? climb(s, next, most) : least;
 }
 
 /* Radii below the least are not told from 0. */
@@ -171,22 +177,27 @@ static double told(double radius)
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
 
-double cr_search_radius(const cr_goal *goal, double most, int *tight)
+int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
 {
     state s = {.goal = *goal};
+    int tight = 0;
     const double at_zero = goal->weight > 0 ? goal->side.mean_hi : 0;
-    if (!(slack_of(goal, at_zero) > 0) || !(most > 0)) return 0;
+    if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
     s.goal.side.r = most;
-    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return most;
-    const double closed = closed_radius(&s, most);
+    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return *radius = most, wanted;
+    const double closed = told(fmin(closed_radius(&s, most), most)), known = *radius;
     const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
-    if (closed_only || closed >= most) return told(fmin(closed, most));
-    s.goal.side.second = INFINITY;
-    double radius = climb(&s, closed, most);
-    if (!s.conclusive) *tight &= ~CR_TIGHT_FIRST;
-    if (!(goal->side.second < INFINITY)) return told(radius);
-    s.goal.side.second = goal->side.second;
-    radius = climb_with_second(&s, radius, most);
-    if (!s.conclusive) *tight &= ~CR_TIGHT_SECOND;
-    return told(radius);
+    *radius = fmax(known, closed);
+    if (closed_only || *radius >= most) return wanted;
+    if (wanted & CR_FIRST) {
+        s.goal.side.second = INFINITY;
+        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most) : climb(&s, closed, most));
+        if (s.conclusive) tight |= CR_FIRST;
+    }
+    if (wanted & CR_SECOND) {
+        s.goal.side.second = goal->side.second;
+        *radius = told(climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_SECOND_RADIUS), most));
+        if (s.conclusive) tight |= CR_SECOND;
+    }
+    return tight;
 }

@@ -11,8 +11,8 @@ typedef struct cr_goal {
     int strict;   /* the bound has to stay below the limit, not only at it */
 } cr_goal;
 
-/* The radius in units of sigma, proven, never above `most`; 0 if nothing is proven. Within about 1e-10 of the largest one, unless the effort
- * comes to its end; *tight loses the bits of bound.h where that is not known. */
-double cr_search_radius(const cr_goal *goal, double most, int *tight);
+/* The radius in units of sigma, proven, from *radius, which is proven already, to `most`: within about 1e-10 of the largest one, unless the
+ * effort comes to its end. `wanted` and what is returned as for cr_ask. */
+int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius);
 
 #endif

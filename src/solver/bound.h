@@ -2,13 +2,12 @@
 #ifndef CR_SOLVER_BOUND_H
 #define CR_SOLVER_BOUND_H
 #include "solver/box.h"
+#include "solver/families.h"
 
 #define CR_FINAL_GAIN 1e-12 /* share of the value that one more Newton step could gain */
 
-enum { CR_TIGHT_FIRST = 1, CR_TIGHT_SECOND = 2, CR_TIGHT = 3 }; /* next to the truth without the second order; with it */
-
-/* sup over the box of V(m) + weight*m, proven and rounded up. `box` starts the search without the second order, as in box.h. *tight loses
- * what does not hold. */
-double cr_bound_find(const cr_side *side, double weight, cr_box *box, int *tight);
+/* sup over the box of V(m) + weight*m, proven and rounded up; `wanted` and what is returned as for cr_ask. `box` starts the search without
+ * the second order, as in box.h. */
+int cr_bound_find(const cr_side *side, double weight, int wanted, cr_box *box, double *bound);
 
 #endif

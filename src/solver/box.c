@@ -43,6 +43,7 @@ typedef struct search {
     cr_point left, right;           /* objective rises at left, falls at right */
     int has_left, has_right;
     const cr_point *warm;
+    cr_point *last; /* of left and right, the one that was visited last; NULL if nothing has that mean */
 } search;
 
 /* Means at which the tangent is still below 0 have no function either. */
@@ -70,10 +71,12 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     }
     if (slope > 0) s->low = m;
     else s->high = m;
+    s->last = NULL;
     if (point.impossible) return skip_impossible(s, &point), 0;
-    if (slope > 0) s->left = point, s->has_left = 1;
-    else s->right = point, s->has_right = 1;
-    s->warm = slope > 0 ? &s->left : &s->right;
+    if (slope > 0) s->has_left = 1;
+    else s->has_right = 1;
+    s->warm = s->last = slope > 0 ? &s->left : &s->right;
+    *s->last = point;
     return 0;
 }
 
@@ -155,7 +158,8 @@ static int visit_kink(search *s, double m, cr_box *box)
 {
     const cr_side *side = s->side;
     if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) return box->count;
-    cr_point *point = s->warm == &s->left ? &s->left : &s->right;
+    cr_point *point = s->last;
+    if (!point) return 0;
     const double steep = -2 * (m - side->moment_centre), more = point->problem.kernel.norm * point->at.lambda;
     const double level = point->problem.variance_slope - (point->slope + s->weight) / more;
     if (!(more > 0) || point->constant || !(level >= fmin(0, steep) && level <= fmax(0, steep))) return 0;

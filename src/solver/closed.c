@@ -71,7 +71,7 @@ static double greatest(form *f)
     }
     f->spread = x * f->rest;
     const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest) : 0; /* x = 0: the intervals alone fill the ball */
-    return sum + rest + 16 * DBL_EPSILON * (size + rest);
+    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows */
 }
 
 /* With the second order both coefficients may be anything up to their bounds, of either sign (theory 2.1). */

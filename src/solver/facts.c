@@ -2,7 +2,6 @@
 #include "base/structs.h"
 #include "solver/reach.h"
 #include <math.h>
-#include <string.h>
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
 static const uint32_t known = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_MOMENT | CERTREG_SECOND_ORDER;
@@ -179,11 +178,6 @@ static uint32_t named(uint32_t family)
     return !family ? known : (family & both) == both ? family | CERTREG_MOMENT : family;
 }
 
-uint32_t cr_facts_used(const certreg_bounds *bounds, uint32_t family)
-{
-    return bounds->facts & named(family);
-}
-
 certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_effort *effort, cr_facts *out, certreg_error *why)
 {
     certreg_bounds b;
@@ -191,13 +185,13 @@ certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_e
     if (!status) status = check(&b, family, why);
     if (status) return status;
     const certreg_bounds given = b;
-    out->used = cr_facts_used(&b, family);
+    out->used = b.facts & named(family);
     out->has_mean = ((b.facts & CERTREG_MEAN) | (out->used & CERTREG_MOMENT)) != 0;
     b.facts = out->used | (b.facts & CERTREG_MEAN); /* thresholds are on the mean even where the family does without it */
     fill_in(&b);
+    combine(&b); /* first, so that an end that says nothing does not decide the unit */
     out->unit = unit_of(&b);
     change_unit(&b, out->unit);
-    combine(&b);
     if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)
         return cr_fail(why, CERTREG_INFEASIBLE, "moment_hi = %g about %g fits no mean that the other bounds allow", given.moment_hi,
                        given.moment_centre);
@@ -205,13 +199,4 @@ certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_e
         return cr_fail(why, CERTREG_INFEASIBLE, "the means [%g, %g] lie outside the range [%g, %g]", given.mean_lo, given.mean_hi,
                        given.range_lo, given.range_hi);
     return set_sides(&b, given.gradient_lo, effort, out, why);
-}
-
-certreg_status cr_facts_part(const certreg_bounds *bounds, uint32_t part, cr_effort *effort, cr_facts *out)
-{
-    certreg_bounds fewer = {0};
-    memcpy(&fewer, bounds, sizeof fewer < bounds->struct_size ? sizeof fewer : bounds->struct_size);
-    fewer.struct_size = sizeof fewer;
-    fewer.facts &= part;
-    return cr_facts_read(&fewer, part, effort, out, NULL);
 }

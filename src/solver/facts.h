@@ -12,12 +12,8 @@ typedef struct cr_facts {
     int has_mean;       /* thresholds on the mean can be asked for */
 } cr_facts;
 
-/* The facts that a family uses of these bounds. */
-uint32_t cr_facts_used(const certreg_bounds *bounds, uint32_t family);
 /* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. The sides keep the effort. */
 certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_effort *effort, cr_facts *out, certreg_error *why);
-/* The same with a part of the facts only, without a word if there is none. */
-certreg_status cr_facts_part(const certreg_bounds *bounds, uint32_t part, cr_effort *effort, cr_facts *out);
 /* From the sides' unit to the caller's and back, rounded outward. */
 double cr_facts_up(const cr_facts *facts, double bound);
 double cr_facts_limit(const cr_facts *facts, double limit);

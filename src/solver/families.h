@@ -1,19 +1,24 @@
-/* Which parts of the facts to try. Every part gives a bound, and more facts must never give a worse one: so where a search with some facts is
- * not known to have come next to the truth, those with fewer facts are made as well, and the best of all is given out (theory 3.5). */
+/* One question asked with all facts of a side, and with parts of them. Every part gives an answer, and more facts must never give a worse
+ * one: where a search with some facts is not known to have come next to the truth, those with fewer facts are made as well (theory 3.5). */
 #ifndef CR_SOLVER_FAMILIES_H
 #define CR_SOLVER_FAMILIES_H
-#include <stdint.h>
+#include "solver/side.h"
+
+enum { CR_FIRST = 1, CR_SECOND = 2, CR_BOTH = 3 }; /* without the second order; with it */
+
+/* Asks with these facts, in the ways that are wanted, and keeps the best answer so far. Returns which of them came next to the truth. */
+typedef int cr_ask(void *question, const cr_side *side, int wanted);
 
 typedef struct cr_families {
-    uint32_t all;       /* what there is */
-    uint32_t needed;    /* what every part has to keep */
-    uint64_t tight;     /* bit i: the i-th part needs no further search, nor has any part of it */
-    int next;           /* the parts are counted by the facts that they leave out, fewest first */
+    const cr_side *side;
+    cr_ask *ask;
+    void *question;
+    int all;
+    int settled[8]; /* of each part: the ways in which nothing is to be gained from it or from any part of it */
 } cr_families;
 
-/* The next part worth a search, all facts first; 0 when there is none. */
-uint32_t cr_families_next(cr_families *families);
-/* How the search with these facts went: CR_TIGHT_... of bound.h. */
-void cr_families_mark(cr_families *families, uint32_t facts, int tight);
+cr_families cr_families_of(const cr_side *side, cr_ask *ask, void *question);
+/* Several questions share what is left of the effort: all facts of each come first. */
+void cr_families_ask(cr_families *families, int count, cr_effort *effort);
 
 #endif

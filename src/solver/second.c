@@ -73,16 +73,23 @@ static cr_point start_of(const cr_side *side, double gain, const cr_point *point
     return start;
 }
 
+/* E[y h_2] of the worst function at the start: of the two-valued one itself, and not of what gets room between the clips. */
+static double second_of(const cr_problem *problem, const cr_point *start, cr_descent *descent)
+{
+    cr_sums sums;
+    cr_regions_find(problem, &descent->at, 1e-9, &descent->regions);
+    if (start->at.lambda > 0) cr_dual_sums(problem, &descent->at, &descent->regions, &cr_rule_draft, &sums);
+    else cr_dual_sums(&start->problem, &start->at, &start->regions, &cr_rule_draft, &sums);
+    return sums.yh;
+}
+
 static void solve(const cr_side *side, double gain, cr_point *point)
 {
     const cr_point start = start_of(side, gain, point);
     cr_problem problem = describe(side, point->mean);
     cr_descent descent = {.at = raise_order(&problem, &start)};
-    cr_sums sums;
     if (start.impossible || !(descent.at.lambda > 0)) return;
-    cr_regions_find(&problem, &descent.at, 1e-9, &descent.regions);
-    cr_dual_sums(&problem, &descent.at, &descent.regions, &cr_rule_draft, &sums);
-    if (!bind(&problem, 1, side->second, sums.yh)) return;
+    if (!bind(&problem, 1, side->second, second_of(&problem, &start, &descent))) return;
     if (start.problem.kernel.order > 0) problem.coefficient[0] = side->gradient_hi, problem.fixed[0] = 0;
     const int found = descend(side, &problem, gain, &descent);
     if (!found) point->tight = 0;

@@ -4,7 +4,6 @@
 #include "solver/bound.h"
 #include "solver/closed.h"
 #include "solver/facts.h"
-#include "solver/families.h"
 #include <math.h>
 
 enum { OLDEST_SHIFT = sizeof(certreg_shift) };
@@ -35,47 +34,44 @@ const certreg_error *certreg_solver_error(const certreg_solver *solver)
     return solver ? &solver->error : NULL;
 }
 
-/* Shift and shifted mean of one side. Both searches start from the same points where the box is narrow. */
-static void solve_side(const cr_side *side, int has_mean, double *shift, double *mean, int *tight)
-{
-    cr_box box = {.count = 0};
-    *shift = cr_bound_find(side, 0, &box, tight);
-    *mean = fmin(*shift > 0 ? nextafter(side->mean_hi + *shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
-    if (!has_mean || side->mean_lo == side->mean_hi || !isfinite(side->mean_hi)) return;
-    *mean = fmin(*mean, cr_bound_find(side, 1, &box, tight));
-}
+/* sup of the shift, or of the shifted mean, of one side: the least bound so far. */
+typedef struct question {
+    double weight, best;
+    cr_box box; /* the next search starts from it */
+} question;
 
-static int solve(cr_facts *facts, double radius, certreg_shift *best)
+static int ask(void *context, const cr_side *side, int wanted)
 {
-    double rise, drop, greatest, least;
-    int tight = CR_TIGHT;
-    facts->rise.r = facts->drop.r = cr_facts_radius(facts, radius);
-    solve_side(&facts->rise, facts->has_mean, &rise, &greatest, &tight);
-    solve_side(&facts->drop, facts->has_mean, &drop, &least, &tight);
-    best->rise = fmin(best->rise, cr_facts_up(facts, rise));
-    best->drop = fmin(best->drop, cr_facts_up(facts, drop));
-    best->mean_greatest = fmin(best->mean_greatest, cr_facts_up(facts, greatest));
-    best->mean_least = fmax(best->mean_least, -cr_facts_up(facts, least));
+    question *q = context;
+    double bound;
+    const int tight = cr_bound_find(side, q->weight, wanted, &q->box, &bound);
+    q->best = fmin(q->best, bound);
     return tight;
 }
 
-/* With these facts alone: they are a part of those that were read already. */
-static int solve_part(certreg_solver *solver, const certreg_bounds *bounds, uint32_t part, double radius, certreg_shift *best)
+static double mean_by_shift(const cr_side *side, double shift)
 {
-    cr_facts facts;
-    if (cr_facts_part(bounds, part, &solver->effort, &facts)) return 0;
-    return solve(&facts, radius, best);
+    return fmin(shift > 0 ? nextafter(side->mean_hi + shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
 }
 
-static void solve_parts(certreg_solver *solver, const certreg_bounds *bounds, cr_facts *facts, double radius, certreg_shift *best)
+/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to follow from them. */
+static void solve(cr_facts *facts, double radius, cr_effort *effort, certreg_shift *out)
 {
-    cr_families families = {.all = facts->used};
-    int tight = solve(facts, radius, best);
-    for (uint32_t part = cr_families_next(&families); part;) {
-        cr_families_mark(&families, part, tight);
-        part = cr_effort_left(&solver->effort) ? cr_families_next(&families) : 0;
-        if (part) tight = solve_part(solver, bounds, part, radius, best);
-    }
+    const cr_side *side[] = {&facts->rise, &facts->drop};
+    question q[] = {{.best = INFINITY}, {.best = INFINITY}, {.best = INFINITY, .weight = 1}, {.best = INFINITY, .weight = 1}};
+    cr_families families[4];
+    double mean[2];
+    int count = 0;
+    facts->rise.r = facts->drop.r = cr_facts_radius(facts, radius);
+    const int has_width = facts->has_mean && facts->rise.mean_lo < facts->rise.mean_hi;
+    for (int i = 0; i < 4; i++)
+        if (i < 2 || (has_width && isfinite(side[i - 2]->mean_hi))) families[count++] = cr_families_of(side[i % 2], ask, q + i);
+    cr_families_ask(families, count, effort);
+    for (int i = 0; i < 2; i++) mean[i] = fmin(q[i + 2].best, mean_by_shift(side[i], q[i].best));
+    out->rise = cr_facts_up(facts, q[0].best);
+    out->drop = cr_facts_up(facts, q[1].best);
+    out->mean_greatest = cr_facts_up(facts, mean[0]);
+    out->mean_least = -cr_facts_up(facts, mean[1]);
 }
 
 certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
@@ -91,7 +87,7 @@ certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds
     if (!(radius >= 0)) status = cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative", radius);
     if (!status) status = cr_facts_read(bounds, family, &solver->effort, &facts, &solver->error);
     found.facts = status ? 0 : facts.used;
-    if (!status) solve_parts(solver, bounds, &facts, radius, &found);
+    if (!status) solve(&facts, radius, &solver->effort, &found);
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }
