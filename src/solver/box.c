@@ -90,16 +90,29 @@ static double level_of_root(const search *s)
     return end - (end - s->left.mean) * fmax((target - far) / (near - far), 1e-9);
 }
 
+/* Of the bracket: how far from an end of it to look if the supremum seems to be there. */
+static const double end_share = 0.03;
+
 /* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is infinite and bisection serves. */
 static double next_mean(const search *s, int round)
 {
     const double middle = 0.5 * (s->low + s->high), width = s->high - s->low, root = level_of_root(s);
-    if (round % 3 == 2) return middle;
-    if (root > s->low && root < s->high) return root;
-    if (!s->has_left || !s->has_right) return middle;
+    if (root > s->low && root < s->high && round % 3 != 2) return root;
+    if (round > 1 && s->has_left != s->has_right) return s->has_left ? s->high - end_share * width : s->low + end_share * width;
+    if (round % 3 == 2 || !s->has_left || !s->has_right) return middle;
     const double gl = s->left.slope + s->weight, gr = s->right.slope + s->weight;
     const double m = s->left.mean + (s->right.mean - s->left.mean) * gl / (gl - gr);
     return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
+}
+
+/* Whether the tangents enclose the supremum closely. Where all of them fall to one side it is at the end of the bracket on the other. */
+static int close_enough(const search *s)
+{
+    if (!s->has_left && !s->has_right) return 0;
+    const cr_point *left = s->has_left ? &s->left : &s->right, *right = s->has_right ? &s->right : &s->left;
+    const line a = tangent(left, s->weight), b = tangent(right, s->weight);
+    const double top = roof(a, b, s->low, s->high), width = s->weight * (s->side->mean_hi - s->side->mean_lo);
+    return top - fmax(a.height, b.height) <= s->gain * (10 * fmax(left->value, right->value) + width_share * width);
 }
 
 static void search_inside(search *s, cr_box *box)
@@ -108,10 +121,7 @@ static void search_inside(search *s, cr_box *box)
         const double m = next_mean(s, round);
         if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo))) break; /* the supremum is where V has no slope */
         if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
-        if (!s->has_left || !s->has_right) continue; /* an end of the bracket is then as far as the tangent goes */
-        const double top = roof(tangent(&s->left, s->weight), tangent(&s->right, s->weight), s->low, s->high);
-        const double best = fmax(at(tangent(&s->left, s->weight), s->left.mean), at(tangent(&s->right, s->weight), s->right.mean));
-        if (top - best <= 10 * s->gain * fmax(s->left.value, s->right.value) + width_share * s->gain * s->weight * (s->side->mean_hi - s->side->mean_lo)) break;
+        if (close_enough(s)) break;
     }
     if (box->count) return;
     if (s->has_left) box->point[box->count++] = s->left;
