@@ -21,7 +21,7 @@ static double greatest(const cr_side *side, double mean, double *slope)
     cr_proof_make(&point.problem, point.coefficient_lo, point.coefficient_hi, &point.at, &point.regions, &proof);
     const double deviation = sqrt(point.problem.variance) * (1 + slack);
     if (proof.doubtful || !(proof.value < deviation)) return deviation; /* in doubt it has no slope */
-    *slope = proof.slope;
+    *slope = proof.slope + copysign(proof.slope_error, proof.slope); /* steeper than it is */
     return proof.value * (1 + slack);
 }
 
