@@ -131,7 +131,7 @@ static int disorders_of_rows(uint64_t from, int rows)
 /* At the limit of evaluations the order may be lost (theory 3.5): on facts made to be hard about once in a thousand. */
 START_TEST(more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard)
 {
-    ck_assert_int_le(disorders_of_rows((uint64_t)_i * 1000, 1000), 4);
+    ck_assert_int_le(disorders_of_rows((uint64_t)_i * 1000, 1000), 2);
 }
 END_TEST
 
@@ -326,8 +326,9 @@ END_TEST
 /* Where the range hardly matters the closed form has the radius already, and a search that ends just below it has found it again. */
 START_TEST(ordinary_radius_takes_few_evaluations)
 {
-    const certreg_bounds b = given(15, 0.900505, 0.900505, 0.000676301, 0.0225887, 0.0225887, -1, 1);
-    within(&b, 0.0895636);
+    const certreg_bounds b = given(15, 0.90050486722305645, 0.90050486722305645, 0.00067630122281964059, 0.022588746129505052, 0.022588746129505052,
+                                   -1, 1);
+    within(&b, 0.001399430549705322);
     ck_assert_int_le(solver->effort.used, 60);
 }
 END_TEST
@@ -350,7 +351,7 @@ static Suite *suite_of(void)
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_facts, 0, BLOCKS);
     tcase_add_loop_test(tests, evaluations_stay_within_the_limits_that_the_header_states, 0, BLOCKS);
     tcase_add_loop_test(tests, unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500, 0, 2);
-    tcase_add_loop_test(tests, more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard, 0, 2);
+    tcase_add_loop_test(tests, more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard, 0, 3);
     tcase_add_test(tests, more_facts_never_give_a_larger_bound_where_facts_are_ordinary);
     tcase_add_loop_test(tests, function_is_covered_wherever_its_values_lie, 0, (int)(sizeof places / sizeof *places));
     tcase_add_test(tests, mean_between_two_neighbouring_doubles_is_no_contradiction);

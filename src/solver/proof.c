@@ -63,8 +63,9 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at, co
         const double t = regions->edge[i], width = regions->width;
         if (!isfinite(t)) continue;
         const double rise = fabs(cr_kernel_slope(&problem->kernel, t) - cr_dual_slope(problem, at) - 2 * cr_dual_bend(problem, at) * t) * width;
-        const double ends = problem->B - problem->b, clipped = rise * ends; /* the loss is never more than the whole range gains */
-        sum += fmin(at->lambda > 0 ? rise * rise / (4 * at->lambda) : INFINITY, clipped) * width * inv_sqrt_2pi;
+        const double ends = problem->B - problem->b; /* the loss is never more than the whole range gains */
+        const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
+        sum += rise * gain * width * inv_sqrt_2pi;
     }
     return sum;
 }
