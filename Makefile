@@ -250,8 +250,10 @@ bench: all $(benches) ## Measure speed against peers: prints, and writes lib/ben
 $(OBJ)/bench/bench_network.o: ISA = $(shell pkg-config --cflags openblas)
 $(OBJ)/bench/bench_network: $(OBJ)/bench/bench_network.o $(engine_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(LIBS)
+$(OBJ)/bench/bench_hostile.o: ISA = -Itests
+$(OBJ)/bench/bench_hostile: $(addprefix $(OBJ)/tests/support/,hostile.o problems.o reference_dual.o)
 $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/libcertreg.a
-	$(CC) $(CFLAGS_ALL) $< $(OBJ)/libcertreg.a -o $@ $(LIBS)
+	$(CC) $(CFLAGS_ALL) $(filter %.o,$^) $(OBJ)/libcertreg.a -o $@ $(LIBS)
 
 certificates := $(sort $(wildcard bench/certificates/*.c)) $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 $(OBJ)/bench/certificates/%.o: ISA = $(shell pkg-config --cflags openblas)

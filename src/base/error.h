@@ -1,6 +1,7 @@
 /* Statuses with a sentence. Every failing function of the library ends in `return cr_fail(error, STATUS, "...", ...)`. */
 #ifndef CR_BASE_ERROR_H
 #define CR_BASE_ERROR_H
+#include "base/platform.h"
 #include "certreg/certreg.h"
 
 #if defined(__GNUC__)

@@ -1,6 +1,7 @@
 /* The standard normal distribution, accurate to a few ulp, in the far tails as well. */
 #ifndef CR_BASE_NORMAL_H
 #define CR_BASE_NORMAL_H
+#include "base/platform.h"
 
 double cr_normal_pdf(double x); /* density */
 double cr_normal_cdf(double x); /* P(t <= x) */

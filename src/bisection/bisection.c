@@ -1,8 +1,6 @@
 #include "bisection/bisection.h"
-#include "base/busy.h"
 #include "base/handle.h"
 #include "base/structs.h"
-#include "bisection/bisection.h"
 #include "bisection/search.h"
 #include "solver/facts.h"
 #include "solver/solver.h"
@@ -14,6 +12,7 @@ struct certreg_bisection {
     certreg_error error;
     cr_busy busy;
     certreg_solver *solver;
+    cr_effort effort; /* of the last call: not the solver's, which others may use meanwhile */
     cr_watch *watch;
     int32_t owns_memory;
 };
@@ -60,14 +59,30 @@ typedef struct least { /* over the conditions so far */
     size_t binding;
 } least;
 
-static certreg_status add_goal(certreg_bisection *bisection, const cr_goal *goal, size_t index, least *so_far)
+typedef struct question {
+    cr_goal goal;
+    double best; /* the radius that is proven so far */
+    double most; /* no more than this is of use */
+} question;
+
+static int ask(void *context, const cr_side *side, int wanted)
 {
-    double radius;
-    if (so_far->radius == 0) return CERTREG_OK;
+    question *q = context;
+    q->goal.side = *side;
+    return cr_search_radius(&q->goal, wanted, q->most, &q->best);
+}
+
+/* `share`: of the evaluations that are left. */
+static certreg_status add_goal(const certreg_bisection *bisection, const cr_goal *goal, double share, size_t index, least *so_far)
+{
     if (cr_watch_late(bisection->watch)) return CERTREG_DEADLINE;
-    const int doubt = cr_search_radius(goal, so_far->radius, &radius);
-    if (doubt) return cr_fail(&bisection->error, CERTREG_NUMERICAL, "condition %zu: two evaluations disagree at every radius", index);
-    if (radius < so_far->radius) *so_far = (least){radius, index};
+    question q = {.goal = *goal, .most = so_far->radius};
+    cr_families families = cr_families_of(&goal->side, ask, &q);
+    cr_effort *effort = goal->side.effort;
+    const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
+    if (q.most > 0) cr_families_ask(&families, 1, effort);
+    effort->most = most;
+    if (q.best < so_far->radius) *so_far = (least){q.best, index};
     return CERTREG_OK;
 }
 
@@ -97,6 +112,11 @@ certreg_status cr_bisection_leave(certreg_bisection *bisection, certreg_status s
     return cr_busy_leave(&bisection->busy, status);
 }
 
+const cr_effort *cr_bisection_effort(const certreg_bisection *bisection)
+{
+    return &bisection->effort;
+}
+
 const certreg_error *cr_bisection_error(const certreg_bisection *bisection)
 {
     return &bisection->error;
@@ -112,16 +132,19 @@ static certreg_status find_within(certreg_bisection *bisection, const certreg_bo
                                   certreg_radius *found)
 {
     cr_facts facts;
+    cr_effort *effort = &bisection->effort;
     if (!(tolerance > 0) || tolerance == INFINITY) {
         cr_fail(&bisection->error, CERTREG_INVALID, "tolerance is %g; it must be positive and finite", tolerance);
         return bisection->error.value = tolerance, CERTREG_INVALID;
     }
-    certreg_status status = cr_facts_read(bounds, family, &facts, &bisection->error);
+    *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS};
+    certreg_status status = cr_facts_read(bounds, family, effort, &facts, &bisection->error);
     if (status) return status;
-    least so_far = {CR_LARGEST_RADIUS, 0};
-    const cr_goal goals[2] = {{.side = facts.drop, .limit = tolerance}, {.side = facts.rise, .limit = tolerance}};
-    for (size_t i = 0; i < 2 && !status; i++) status = add_goal(bisection, goals + i, i, &so_far);
-    fill(&so_far, facts.sigma, found);
+    least best = {CR_LARGEST_RADIUS, 0};
+    const double limit = cr_facts_limit(&facts, tolerance);
+    status = add_goal(bisection, &(cr_goal){.side = facts.drop, .limit = limit}, 0.5, 0, &best);
+    if (!status) status = add_goal(bisection, &(cr_goal){.side = facts.rise, .limit = limit}, 1, 1, &best);
+    if (!status) fill(&best, facts.sigma, found);
     return status;
 }
 
@@ -151,15 +174,17 @@ static certreg_status add_function(certreg_bisection *bisection, const certreg_b
     certreg_bounds one;
     cr_facts facts;
     certreg_status status = cr_struct_element(&one, sizeof one, bounds, index, "bounds", &bisection->error);
-    if (!status) status = cr_facts_read(&one, family, &facts, &bisection->error);
+    cr_effort *effort = &bisection->effort;
+    *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS}; /* of each function */
+    if (!status) status = cr_facts_read(&one, family, effort, &facts, &bisection->error);
     if (status) return status;
     if (index == 0) *sigma = facts.sigma;
     if (facts.sigma != *sigma)
         return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, facts.sigma, *sigma);
     if (!facts.has_mean) return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].facts lacks the mean, which a threshold needs", index);
     if (isnan(threshold)) return cr_fail(&bisection->error, CERTREG_INVALID, "threshold[%zu] is not a number", index);
-    const cr_goal goal = {.side = facts.drop, .weight = 1, .limit = -threshold, .strict = 1};
-    return add_goal(bisection, &goal, index, so_far);
+    const cr_goal goal = {.side = facts.drop, .weight = 1, .limit = cr_facts_limit(&facts, -threshold), .strict = 1};
+    return add_goal(bisection, &goal, 1, index, so_far);
 }
 
 certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,

@@ -1,8 +1,9 @@
 /* certreg_bisection_... within a call that has the handle already. */
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
-#include "base/error.h"
+#include "base/busy.h"
 #include "base/watch.h"
+#include "solver/effort.h"
 
 /* cr_busy_enter and cr_busy_leave of the handle. */
 certreg_status cr_bisection_enter(certreg_bisection *);
@@ -15,6 +16,8 @@ certreg_status cr_bisection_within(certreg_bisection *, const certreg_bounds *, 
 certreg_status cr_bisection_above(certreg_bisection *, const certreg_bounds *,
                                   const double *threshold, size_t count, uint32_t family,
                                   certreg_radius *out);
+/* What the last call has spent. */
+const cr_effort *cr_bisection_effort(const certreg_bisection *);
 /* From now on it asks between conditions whether it is late, and then returns CERTREG_DEADLINE.
  * NULL: no hurry. */
 void cr_bisection_hurry(certreg_bisection *, cr_watch *);

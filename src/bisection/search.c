@@ -1,14 +1,19 @@
 #include "bisection/search.h"
 #include "solver/closed.h"
+#include "solver/second.h"
 #include <float.h>
 #include <math.h>
 
-#define MOST_STEPS 100
+#define MOST_STEPS 40
+#define MOST_SETTLING 40
+
+/* Evaluations for the draft of a search, and for all of it. */
+enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
 
 typedef struct state {
     cr_goal goal;
-    cr_box box;  /* warm start */
-    int doubted;
+    cr_box box;     /* warm start */
+    int conclusive; /* the last radius is next to the largest */
 } state;
 
 static double slack_of(const cr_goal *goal, double bound)
@@ -26,15 +31,13 @@ static double draft_room(state *s, double r, double *growth)
     return s->goal.limit - s->box.value;
 }
 
-/* Proven room at r: negative, or NaN-free -infinity, where the bound does not hold or is in doubt. */
+/* Proven room at r, and whether the bound behind it is next to the least. */
 static double proven(state *s, double r, double *growth)
 {
-    double bound;
     s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, 1e-12, &s->box);
+    cr_box_search(&s->goal.side, s->goal.weight, CR_FINAL_GAIN, &s->box);
     *growth = s->box.growth;
-    if (cr_box_prove(&s->goal.side, s->goal.weight, &s->box, &bound)) return s->doubted = 1, -INFINITY;
-    return slack_of(&s->goal, bound);
+    return slack_of(&s->goal, cr_box_prove(&s->goal.side, s->goal.weight, &s->box));
 }
 
 static double closed_room(state *s, double r, double *growth)
@@ -43,20 +46,28 @@ static double closed_room(state *s, double r, double *growth)
     return s->goal.limit - cr_closed_bound(&s->goal.side, s->goal.weight, growth);
 }
 
-/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection. Returns the last point
- * that had room. */
+static double middle_of(double low, double high)
+{
+    return low > 0 ? sqrt(low) * sqrt(high) : 0.5 * high;
+}
+
+/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection, which takes over where the
+ * steps do not get shorter fast enough. Returns the last point that had room. */
 static double root(state *s, double low, double high, double start, double (*room)(state *, double, double *))
 {
-    double x = start;
-    for (int i = 0; i < MOST_STEPS; i++) {
+    double x = start, last = INFINITY;
+    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.side.effort); i++) {
         double growth;
         const double left = room(s, x, &growth);
         if (left > 0) low = x;
         else high = x;
-        double next = x + left / growth;
+        double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
         if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
-        if (!(next > low && next < high)) next = next >= high && high == CR_LARGEST_RADIUS && x < high ? high : 0.5 * (low + high);
+        const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
+        if (cap) next = high;
+        else if (!(next > low && next < high) || fabs(next - x) > 0.5 * last) next = middle_of(low, high);
         if (next == x || high - low <= 1e-13 * high) break;
+        last = fabs(next - x);
         x = next;
     }
     return low;
@@ -77,56 +88,116 @@ static double closed_radius(state *s, double most)
     return r;
 }
 
+/* Between a radius that is proven and one that is not. */
+static double halve(state *s, double low, double high)
+{
+    double growth;
+    for (int i = 0; i < MOST_SETTLING && high > low * (1 + 1e-10); i++) {
+        const double middle = 0.5 * (low + high);
+        if (!(middle > low && middle < high)) break;
+        if (proven(s, middle, &growth) > 0) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
 /* From an approximate root to one that is proven: up by what is left, down until the bound holds. */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = 2e-11;
-    for (int i = 0; i < 40 && x >= least; i++) {
+    double growth, cut = 2e-11, failed = INFINITY;
+    for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
-        const double step = isfinite(room) && growth > 0 ? room / growth : 0;
-        if (room > 0 && (step <= 6e-11 * x || i > 2)) return x;
+        const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;
+        const double step = isfinite(room) && steered ? room / growth : 0;
+        s->conclusive = s->box.tight;
+        if (room > 0 && !steered) return halve(s, x, fmin(failed, most));
+        if (room > 0 && step <= 6e-11 * x) return x;
+        if (room > 0 && i > 2 && fmin(step, failed - x) <= 1e-9 * x) return x;
+        if (room > 0 && i > 2 && failed < INFINITY) return halve(s, x, failed);
+        if (room > 0) least = x;
+        else failed = x;
         double next = x + step - cut * x;
         if (room > 0 && next > most) next = most;
         if (room <= 0 && !(next < x)) next = x * (1 - cut);
         if (next == x) return x;
-        x = i > 3 ? fmin(next, x * (1 - cut)) : next;
+        x = i > 3 && !(room > 0) ? fmin(next, x * (1 - cut)) : next;
         if (i > 1) cut *= 4;
     }
-    return least;
+    if (failed <= least * (1 + 1e-6)) return least; /* the step led below what is proven already */
+    s->conclusive = 0;
+    return failed < INFINITY ? halve(s, least, failed) : least;
 }
 
-static int search_radius(const cr_goal *goal, double most, double *radius)
+/* The root to draft accuracy, by a part of what may be spent. */
+static double draft_root(state *s, double least, double most)
 {
-    state s = {.goal = *goal};
+    const int all = cr_effort_narrow(s->goal.side.effort, ROOT_EVALUATIONS);
+    const double x = root(s, least, most, least > 0 ? least : fmin(1, 0.5 * most), draft_room);
+    s->goal.side.effort->most = all;
+    return x;
+}
+
+static double climb_freely(state *s, double least, double most)
+{
     double growth;
-    *radius = 0;
-    const double at_zero = goal->weight > 0 ? goal->side.mean_hi : 0;
-    if (!(slack_of(goal, at_zero) > 0) || !(most > 0)) return CR_SEARCH_PROVEN;
-    s.goal.side.r = most;
-    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return *radius = most, CR_SEARCH_PROVEN;
-    const double least = closed_radius(&s, most);
-    const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
-    if (closed_only || least >= most) return *radius = fmin(least, most), CR_SEARCH_PROVEN;
     /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is asked only if the search gets there. */
     const int cap = most == CR_LARGEST_RADIUS;
-    if (!cap && proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
-    s.doubted = 0;
-    s.box.count = 0;
-    const double x = root(&s, least, most, least > 0 ? least : fmin(1, 0.5 * most), draft_room);
-    if (cap && x >= most && proven(&s, most, &growth) > 0) return *radius = most, CR_SEARCH_PROVEN;
-    *radius = settle(&s, x, least, most);
-    return *radius == 0 && s.doubted ? CR_SEARCH_DOUBT : CR_SEARCH_PROVEN;
+    s->conclusive = 1;
+    if (!cap && proven(s, most, &growth) > 0) return most;
+    s->box.count = 0;
+    const double x = draft_root(s, least, most);
+    if (cap && x >= most && proven(s, most, &growth) > 0) return most;
+    return settle(s, x, least, most);
 }
 
-/* The second order may be left out: it takes another search to be sure that it does no harm. */
-int cr_search_radius(const cr_goal *goal, double most, double *radius)
+/* The largest radius from `least`, which is proven, to `most`. */
+static double climb(state *s, double least, double most)
 {
-    const int doubt = search_radius(goal, most, radius);
-    if (!(goal->side.second < INFINITY) || *radius >= most) return doubt;
-    cr_goal without = *goal;
-    double other;
-    without.side.second = INFINITY;
-    if (search_radius(&without, most, &other) || !(other > *radius)) return doubt;
-    *radius = other;
-    return CR_SEARCH_PROVEN;
+    const int all = cr_effort_narrow(s->goal.side.effort, CLIMB_EVALUATIONS);
+    const double radius = climb_freely(s, least, most);
+    s->goal.side.effort->most = all;
+    return radius;
+}
+
+/* The same where `least` is proven otherwise: no use unless `next` is proven as well. */
+static double climb_further(state *s, double least, double next, double most)
+{
+    double growth;
+    s->box.count = 0;
+    s->conclusive = 1;
+    if (!(next < most)) return least;
+    const int holds = proven(s, next, &growth) > 0;
+    s->conclusive = s->box.tight;
+    return holds ? climb(s, next, most) : least;
+}
+
+/* Radii below the least are not told from 0. */
+static double told(double radius)
+{
+    return radius >= CR_LEAST_RADIUS ? radius : 0;
+}
+
+int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
+{
+    state s = {.goal = *goal};
+    int tight = 0;
+    const double at_zero = goal->weight > 0 ? goal->side.mean_hi : 0;
+    if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
+    s.goal.side.r = most;
+    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return *radius = most, wanted;
+    const double closed = told(fmin(closed_radius(&s, most), most)), known = *radius;
+    const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
+    *radius = fmax(known, closed);
+    if (closed_only || *radius >= most) return wanted;
+    if (wanted & CR_FIRST) {
+        s.goal.side.second = INFINITY;
+        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most) : climb(&s, closed, most));
+        if (s.conclusive) tight |= CR_FIRST;
+    }
+    if (wanted & CR_SECOND) {
+        s.goal.side.second = goal->side.second;
+        *radius = told(climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_SECOND_RADIUS), most));
+        if (s.conclusive) tight |= CR_SECOND;
+    }
+    return tight;
 }

@@ -1,7 +1,7 @@
 /* Largest radius at which one bound holds: sup over the box of V(m; r) + weight*m at most `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
-#include "solver/box.h"
+#include "solver/bound.h"
 
 #define CR_LARGEST_RADIUS 10.0 /* in units of sigma; beyond it a radius is reported as capped */
 
@@ -11,10 +11,8 @@ typedef struct cr_goal {
     int strict;   /* the bound has to stay below the limit, not only at it */
 } cr_goal;
 
-enum { CR_SEARCH_PROVEN = 0, CR_SEARCH_DOUBT = 1 };
-
-/* The radius in units of sigma, proven, within about 1e-10 of the largest one, never above `most`; 0 if nothing is proven.
- * CR_SEARCH_DOUBT: no radius could be proven because evaluations disagreed. */
-int cr_search_radius(const cr_goal *goal, double most, double *radius);
+/* The radius in units of sigma, proven, from *radius, which is proven already, to `most`: within about 1e-10 of the largest one, unless the
+ * effort comes to its end. `wanted` and what is returned as for cr_ask. */
+int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius);
 
 #endif

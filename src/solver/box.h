@@ -8,11 +8,16 @@ typedef struct cr_box {
     cr_point point[2]; /* the tangents; also the warm start of the next search */
     int count;         /* 0: nothing solved yet, or nothing to solve */
     double value, growth; /* to draft accuracy: the supremum and its derivative in r */
+    int tight;            /* the tangents enclose the supremum closely, as far as can be told */
 } cr_box;
+
+#define CR_SEARCH_EVALUATIONS 500 /* at most, per search */
+#define CR_POINT_EVALUATIONS 120   /* and per mean */
 
 /* weight is 0 (the shift) or 1 (the shifted mean). `box` comes with count 0 or from a search with near-by data. */
 void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box);
-/* The proven bound from the points of a search, rounded up. Non-zero: numerical doubt, *bound is infinite. */
-int cr_box_prove(const cr_side *side, double weight, cr_box *box, double *bound);
+/* The proven bound from the points of a search, rounded up: the lesser of the tangents' and what needs no search. Where the two
+ * evaluations of a tangent disagree it is left out. box->tight stays set if the proof takes nothing away from the search. */
+double cr_box_prove(const cr_side *side, double weight, cr_box *box);
 
 #endif

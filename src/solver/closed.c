@@ -38,7 +38,7 @@ static double filled(const form *f, double x)
 /* x lies between two of the points where a clip sets in: there, what is free grows in proportion to x. */
 static double scale_of(const form *f)
 {
-    double low = 0, high = INFINITY, free = f->rest * f->rest, left = f->all;
+    double low = 0, high = INFINITY, free = 0, left = f->all;
     for (int j = 0; j < f->count; j++) {
         const double turns[2] = {f->axis[j].low / f->axis[j].weight, f->axis[j].high / f->axis[j].weight};
         for (int i = 0; i < 2; i++) {
@@ -53,7 +53,7 @@ static double scale_of(const form *f)
         if (at_low || at_high) left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
         else free += a->weight * a->weight;
     }
-    return fmin(fmax(sqrt(fmax(0, left) / free), low), high);
+    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high); /* rest^2 may underflow */
 }
 
 /* D at the best x, rounded up. */
@@ -71,13 +71,13 @@ static double greatest(form *f)
     }
     f->spread = x * f->rest;
     const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest) : 0; /* x = 0: the intervals alone fill the ball */
-    return sum + rest + 16 * DBL_EPSILON * (size + rest);
+    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows */
 }
 
 /* With the second order both coefficients may be anything up to their bounds, of either sign (theory 2.1). */
 static double second_at(const cr_side *side, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm(2, r), kappa = fmin(side->gradient_hi, root);
+    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm_up(2, r), kappa = fmin(side->gradient_hi, root);
     const double second = fmin(side->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
     form f = {.count = 2, .axis = {{r, -kappa, kappa}, {weight, -second, second}}, .rest = rest, .all = variance};
     const double value = greatest(&f);
@@ -87,7 +87,7 @@ static double second_at(const cr_side *side, double variance, double *growth)
 
 static double shift_at(const cr_side *side, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm(1, r);
+    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm_up(1, r);
     form f = {.count = 1, .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}}, .rest = rest, .all = variance};
     const double value = greatest(&f);
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
@@ -107,7 +107,7 @@ static double moment_at(const cr_side *with_second, double *growth)
     cr_side here = *with_second;
     const cr_side *side = &here;
     here.second = INFINITY;
-    const double r = side->r, root = sqrt(side->moment), rest = cr_kernel_norm(1, r), centre = side->moment_centre;
+    const double r = side->r, root = sqrt(side->moment), rest = cr_kernel_norm_up(1, r), centre = side->moment_centre;
     const double low = (side->mean_lo - centre) * (1 - (side->mean_lo > centre ? 1 : -1) * DBL_EPSILON);
     const double high = (side->mean_hi - centre) * (1 + (side->mean_hi > centre ? 1 : -1) * DBL_EPSILON);
     form f = {.count = 2,

@@ -62,7 +62,7 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
 static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, cr_sums *out)
 {
     const cr_kernel *kernel = &problem->kernel;
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), inverse = 0.5 / at->lambda;
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
     const int count = cr_panels_cut(rule, from, to, 0, 2 * kernel->r, ends);
     for (int i = 1; i < count; i++) {
@@ -91,6 +91,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
 void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule, cr_sums *out)
 {
     const double *edge = regions->edge;
+    problem->effort->used++;
     *out = (cr_sums){0};
     for (int i = 0; i < CR_EDGES; i += 2) add_between(problem, at, edge[i], edge[i + 1], rule, out);
     out->y = out->py;

@@ -3,6 +3,7 @@
  * Every multiplier gives D >= V: a poor one is loose, never wrong. */
 #ifndef CR_SOLVER_DUAL_H
 #define CR_SOLVER_DUAL_H
+#include "solver/effort.h"
 #include "solver/kernel.h"
 
 #define CR_ORDERS 2 /* highest order k */
@@ -14,6 +15,8 @@ typedef struct cr_problem {
     double variance_slope;       /* dC/dm, where C depends on the mean */
     double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
     int fixed[CR_ORDERS];        /* this multiplier stays as it is */
+    int one_sided[CR_ORDERS];    /* the surplus below keeps the sign of the coefficient, or becomes 0 and stays so */
+    cr_effort *effort;           /* counts the evaluations */
 } cr_problem;
 
 typedef struct cr_multipliers {
@@ -55,6 +58,17 @@ static inline double cr_dual_slope(const cr_problem *problem, const cr_multiplie
 static inline double cr_dual_bend(const cr_problem *problem, const cr_multipliers *at)
 {
     return problem->kernel.order > 1 ? at->a[1] * 0x1.6a09e667f3bcdp-1 : 0;
+}
+
+/* The multiplier of the coefficient c_(j+1) itself, and the a[j] at which it is 0, so that the coefficient is not used. */
+static inline double cr_dual_surplus(const cr_problem *problem, const cr_multipliers *at, int j)
+{
+    return cr_kernel_weight(&problem->kernel, j + 1) + problem->kernel.norm * at->a[j];
+}
+
+static inline double cr_dual_unused(const cr_problem *problem, int j)
+{
+    return -cr_kernel_weight(&problem->kernel, j + 1) / problem->kernel.norm;
 }
 
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *warm_and_out);

@@ -53,6 +53,75 @@ static certreg_status check(const certreg_bounds *b, uint32_t family, certreg_er
     return CERTREG_OK;
 }
 
+/* Facts that were not named become what is always true. */
+static void fill_in(certreg_bounds *b)
+{
+    if (!(b->facts & CERTREG_MOMENT)) b->moment_centre = 0, b->moment_hi = INFINITY;
+    if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
+    if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
+    if (!(b->facts & CERTREG_SECOND_ORDER)) b->second_order_hi = INFINITY;
+    if (!(b->facts & CERTREG_RANGE)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
+    if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
+}
+
+/* ---- unit ------------------------------------------------------------------------------------------------------------------------- */
+/* x * 2^k, rounded towards the given infinity where it does not fit. */
+static double scaled(double x, int k, double towards)
+{
+    const double y = ldexp(x, k), back = ldexp(y, -k);
+    if (isinf(x) || back == x || (towards > 0) == (back > x)) return y;
+    return nextafter(y, towards);
+}
+
+/* The power of two next to the deviation, as far as variance, moment or range bound it: a change of unit is exact, and afterwards nothing
+ * that matters is near the ends of double. Where the place is out of all proportion to the deviation, the place decides. */
+static int unit_of(const certreg_bounds *b)
+{
+    const double deviation = fmin(sqrt(fmin(b->variance_hi, b->moment_hi)), 0.5 * b->range_hi - 0.5 * b->range_lo);
+    const double places[] = {b->mean_lo, b->mean_hi, b->moment_centre};
+    int unit = deviation > 0 && deviation < INFINITY ? ilogb(deviation) : 0;
+    for (int i = 0; i < 3; i++)
+        if (isfinite(places[i]) && places[i] != 0 && ilogb(places[i]) > unit + 400) unit = ilogb(places[i]) - 400;
+    return unit;
+}
+
+static void change_unit(certreg_bounds *b, int unit)
+{
+    b->mean_lo = scaled(b->mean_lo, -unit, -INFINITY);
+    b->mean_hi = scaled(b->mean_hi, -unit, INFINITY);
+    b->range_lo = scaled(b->range_lo, -unit, -INFINITY);
+    b->range_hi = scaled(b->range_hi, -unit, INFINITY);
+    b->gradient_lo = scaled(b->gradient_lo, -unit, -INFINITY);
+    b->gradient_hi = scaled(b->gradient_hi, -unit, INFINITY);
+    b->second_order_hi = scaled(b->second_order_hi, -unit, INFINITY);
+    b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
+    b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
+    b->moment_centre = ldexp(b->moment_centre, -unit); /* what it may lose is far below the root of the least variance */
+    if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, CR_LEAST_VARIANCE);
+    if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
+}
+
+double cr_facts_up(const cr_facts *facts, double bound)
+{
+    return scaled(bound, facts->unit, INFINITY);
+}
+
+double cr_facts_limit(const cr_facts *facts, double limit)
+{
+    return scaled(limit, -facts->unit, -INFINITY);
+}
+
+double cr_facts_radius(const cr_facts *facts, double radius)
+{
+    if (radius == 0 || radius == INFINITY) return radius;
+    int top, bottom;
+    const double above = frexp(radius, &top), below = frexp(facts->sigma, &bottom);
+    double ratio = above / below;
+    if (fma(ratio, below, -above) < 0) ratio = nextafter(ratio, INFINITY);
+    return fmax(scaled(ratio, top - bottom, INFINITY), CR_LEAST_RADIUS);
+}
+
+/* ---- completion ------------------------------------------------------------------------------------------------------------------- */
 /* No mean is further from the centre than the root of the moment; rounded outward. */
 static void limit_mean(certreg_bounds *b)
 {
@@ -61,17 +130,9 @@ static void limit_mean(certreg_bounds *b)
     b->mean_hi = fmin(b->mean_hi, most > 0 ? nextafter(b->moment_centre + most, INFINITY) : b->moment_centre);
 }
 
-/* Facts that were not named become what is always true. */
-static void complete(certreg_bounds *b)
+/* What mean, range and moment say of each other. */
+static void combine(certreg_bounds *b)
 {
-    if (!(b->facts & CERTREG_MOMENT)) b->moment_centre = 0, b->moment_hi = INFINITY;
-    if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, 1e-290);
-    if (!(b->facts & CERTREG_VARIANCE)) b->variance_hi = INFINITY;
-    if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, 1e-290); /* below, square roots and products lose digits */
-    if (!(b->facts & CERTREG_GRADIENT)) b->gradient_lo = 0, b->gradient_hi = INFINITY;
-    if (!(b->facts & CERTREG_SECOND_ORDER)) b->second_order_hi = INFINITY;
-    if (!(b->facts & CERTREG_RANGE)) b->range_lo = -INFINITY, b->range_hi = INFINITY;
-    if (!(b->facts & CERTREG_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
     b->mean_hi = fmin(b->mean_hi, b->range_hi);
     if (b->moment_hi < INFINITY) limit_mean(b);
@@ -84,25 +145,27 @@ static cr_side mirrored(const cr_side *side)
     cr_side other = *side;
     other.mean_lo = -side->mean_hi, other.mean_hi = -side->mean_lo;
     other.range_lo = -side->range_hi, other.range_hi = -side->range_lo;
+    other.low_reached = side->high_reached, other.high_reached = side->low_reached;
     other.moment_centre = -side->moment_centre;
     return other;
 }
 
-static certreg_status set_sides(const certreg_bounds *b, cr_facts *out, certreg_error *why)
+static certreg_status set_sides(const certreg_bounds *b, double given_gradient, cr_effort *effort, cr_facts *out, certreg_error *why)
 {
     cr_side *side = &out->rise;
     *side = (cr_side){.mean_lo = b->mean_lo, .mean_hi = b->mean_hi, .range_lo = b->range_lo, .range_hi = b->range_hi,
                       .variance = b->variance_hi, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi,
-                      .second = b->second_order_hi, .moment_centre = b->moment_centre, .moment = b->moment_hi};
+                      .second = b->second_order_hi, .moment_centre = b->moment_centre, .moment = b->moment_hi, .effort = effort};
     const double given = side->gradient_hi, deviation = sqrt(cr_side_greatest_variance(side));
     side->gradient_hi = fmin(given, deviation);
     if (side->gradient_lo > side->gradient_hi) {
         if (side->gradient_lo > side->gradient_hi * (1 + 1e-12) || side->gradient_lo > given)
-            return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds the standard deviation %g", side->gradient_lo, deviation);
+            return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds gradient_hi, or the standard deviation %g", given_gradient,
+                           ldexp(deviation, out->unit));
         side->gradient_lo = side->gradient_hi; /* an affine function, to rounding */
     }
     if (!cr_reach_means(&out->rise))
-        return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", b->gradient_lo);
+        return cr_fail(why, CERTREG_INFEASIBLE, "gradient_lo = %g exceeds what mean, variance and range allow", given_gradient);
     out->sigma = b->sigma;
     out->drop = mirrored(&out->rise);
     return CERTREG_OK;
@@ -115,20 +178,25 @@ static uint32_t named(uint32_t family)
     return !family ? known : (family & both) == both ? family | CERTREG_MOMENT : family;
 }
 
-certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_facts *out, certreg_error *why)
+certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_effort *effort, cr_facts *out, certreg_error *why)
 {
     certreg_bounds b;
     certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
     if (!status) status = check(&b, family, why);
     if (status) return status;
-    const double given_lo = b.mean_lo, given_hi = b.mean_hi;
+    const certreg_bounds given = b;
     out->used = b.facts & named(family);
     out->has_mean = ((b.facts & CERTREG_MEAN) | (out->used & CERTREG_MOMENT)) != 0;
     b.facts = out->used | (b.facts & CERTREG_MEAN); /* thresholds are on the mean even where the family does without it */
-    complete(&b);
+    fill_in(&b);
+    combine(&b); /* first, so that an end that says nothing does not decide the unit */
+    out->unit = unit_of(&b);
+    change_unit(&b, out->unit);
     if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)
-        return cr_fail(why, CERTREG_INFEASIBLE, "moment_hi = %g about %g fits no mean that the other bounds allow", b.moment_hi, b.moment_centre);
+        return cr_fail(why, CERTREG_INFEASIBLE, "moment_hi = %g about %g fits no mean that the other bounds allow", given.moment_hi,
+                       given.moment_centre);
     if (b.mean_lo > b.mean_hi)
-        return cr_fail(why, CERTREG_INFEASIBLE, "the means [%g, %g] lie outside the range [%g, %g]", given_lo, given_hi, b.range_lo, b.range_hi);
-    return set_sides(&b, out, why);
+        return cr_fail(why, CERTREG_INFEASIBLE, "the means [%g, %g] lie outside the range [%g, %g]", given.mean_lo, given.mean_hi,
+                       given.range_lo, given.range_hi);
+    return set_sides(&b, given.gradient_lo, effort, out, why);
 }

@@ -7,11 +7,17 @@
 typedef struct cr_facts {
     uint32_t used;
     double sigma;
+    int unit;           /* the sides are in units of 2^unit */
     cr_side rise, drop; /* r is left at 0 */
     int has_mean;       /* thresholds on the mean can be asked for */
 } cr_facts;
 
-/* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. */
-certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_facts *out, certreg_error *why);
+/* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. The sides keep the effort. */
+certreg_status cr_facts_read(const certreg_bounds *theirs, uint32_t family, cr_effort *effort, cr_facts *out, certreg_error *why);
+/* From the sides' unit to the caller's and back, rounded outward. */
+double cr_facts_up(const cr_facts *facts, double bound);
+double cr_facts_limit(const cr_facts *facts, double limit);
+/* radius/sigma, rounded up; 0 for 0 only. */
+double cr_facts_radius(const cr_facts *facts, double radius);
 
 #endif

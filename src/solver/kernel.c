@@ -1,33 +1,78 @@
 #include "solver/kernel.h"
+#include <float.h>
 #include <math.h>
 
 static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
+/* 1/2!, 1/3!, ... */
+static const double inverse_factorial[] = {1.0 / 2,
+                                           1.0 / 6,
+                                           1.0 / 24,
+                                           1.0 / 120,
+                                           1.0 / 720,
+                                           1.0 / 5040,
+                                           1.0 / 40320,
+                                           1.0 / 362880,
+                                           1.0 / 3628800,
+                                           1.0 / 39916800,
+                                           1 / 479001600.0,
+                                           1 / 6227020800.0,
+                                           1 / 87178291200.0,
+                                           1 / 1307674368000.0,
+                                           1 / 20922789888000.0,
+                                           1 / 355687428096000.0,
+                                           1 / 6402373705728000.0,
+                                           1 / 121645100408832000.0};
+
+/* sum of coefficient[j] x^j for j < 2 halves: even and odd powers apart, which the processor adds up at the same time. */
+static double series(const double *coefficient, int halves, double x)
+{
+    const double square = x * x;
+    double even = coefficient[2 * halves - 2], odd = coefficient[2 * halves - 1];
+    for (int j = halves - 2; j >= 0; j--) {
+        even = coefficient[2 * j] + square * even;
+        odd = coefficient[2 * j + 1] + square * odd;
+    }
+    return even + x * odd;
+}
+
+/* (exp(x) - 1 - x)/x^2, for |x| <= 1/2. */
+static double exp_rest_share(double x)
+{
+    return series(inverse_factorial, 7, x);
+}
+
 /* exp(x) - 1 - x without cancellation. */
 static double exp_rest(double x)
 {
-    if (fabs(x) > 0.5) return exp(x) - 1 - x;
-    static const double inverse_factorial[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,        1.0 / 720,
-                                               1.0 / 5040,    1.0 / 40320,    1.0 / 362880,    1.0 / 3628800,    1.0 / 39916800,
-                                               1 / 479001600.0, 1 / 6227020800.0, 1 / 87178291200.0};
-    double sum = inverse_factorial[12];
-    for (int j = 11; j >= 0; j--) sum = inverse_factorial[j] + x * sum;
-    return x * x * sum;
+    return fabs(x) > 0.5 ? exp(x) - 1 - x : x * x * exp_rest_share(x);
+}
+
+/* (exp(x) - 1 - x - x^2/2)/x^3, for |x| <= 1. */
+static double exp_rest_of_second_share(double x)
+{
+    return series(inverse_factorial + 1, 8, x);
 }
 
 /* exp(x) - 1 - x - x^2/2 likewise. */
 static double exp_rest_of_second(double x)
 {
-    if (fabs(x) > 1) return exp(x) - 1 - x - 0.5 * x * x;
-    double sum = 0;
-    for (int j = 20; j > 3; j--) sum = (1 + sum) * x / j;
-    return x * x * x / 6 * (1 + sum);
+    return fabs(x) > 1 ? exp(x) - 1 - x - 0.5 * x * x : x * x * x * exp_rest_of_second_share(x);
 }
 
 double cr_kernel_norm(int order, double r)
 {
-    if (r > 26) return INFINITY;
-    return sqrt(order == 0 ? expm1(r * r) : order == 1 ? exp_rest(r * r) : exp_rest_of_second(r * r));
+    if (r > CR_LARGEST_FINITE_RADIUS) return INFINITY;
+    if (order == 1 && r * r <= 0.5) return r * r * sqrt(exp_rest_share(r * r)); /* its square may underflow */
+    if (order == 2 && r * r <= 1) return r * r * r * sqrt(exp_rest_of_second_share(r * r));
+    /* What rounding takes off r^2 counts exp(r^2)-fold. */
+    const double x = r * r, lost = fma(r, r, -x), slope = order == 0 ? exp(x) : order == 1 ? expm1(x) : exp_rest(x);
+    return sqrt((order == 0 ? expm1(x) : order == 1 ? exp_rest(x) : exp_rest_of_second(x)) + lost * slope);
+}
+
+double cr_kernel_norm_up(int order, double r)
+{
+    return cr_kernel_norm(order, r) * (1 + 8 * DBL_EPSILON);
 }
 
 double cr_kernel_weight(const cr_kernel *kernel, int j)

@@ -9,7 +9,14 @@ typedef struct cr_kernel {
     double norm; /* T_k(r) */
 } cr_kernel;
 
+/* Radii below the least are taken for it (theory 2.3: the bound does not fall as r grows), so that no power of r underflows; beyond the
+ * largest no norm is finite. */
+#define CR_LEAST_RADIUS 0x1p-330
+#define CR_LARGEST_FINITE_RADIUS 26.0
+#define CR_LARGEST_OPEN_RADIUS 14.0 /* where a range has no upper end the integrand reaches to 2r + 9, and exp(-t^2/2) to 37 */
+
 double cr_kernel_norm(int order, double r); /* T_k(r); +inf where it overflows */
+double cr_kernel_norm_up(int order, double r); /* rounded up */
 cr_kernel cr_kernel_make(int order, double r);
 double cr_kernel_at(const cr_kernel *kernel, double t);
 double cr_kernel_slope(const cr_kernel *kernel, double t); /* dh/dt */

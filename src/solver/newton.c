@@ -2,6 +2,7 @@
 #include <math.h>
 
 #define MOST_STEPS 80
+#define MOST_TRIALS 40
 #define UNKNOWNS (2 + CR_ORDERS)
 
 typedef struct step {
@@ -40,14 +41,21 @@ static void leave_out(int i, double m[UNKNOWNS][UNKNOWNS], double minus[UNKNOWNS
     minus[i] = 0;
 }
 
-static step direction(const cr_problem *problem, const cr_descent *now)
+/* Where the variance does not bind lambda falls towards 0, where nothing curves. As little as this costs nothing that counts. */
+static double least_lambda(const cr_problem *problem, const cr_descent *now)
+{
+    return 1e-11 * fmax(now->value, 0) / (problem->kernel.norm * problem->variance);
+}
+
+static step direction(const cr_problem *problem, const cr_descent *now, int hold_lambda)
 {
     const cr_sums *s = &now->sums;
     const int n = 2 + problem->kernel.order;
     double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0], s->yh - problem->coefficient[1]};
     double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}, {2 * s->pyh, s->h, s->th, s->hh}};
+    if (hold_lambda || (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0)) leave_out(0, m, minus);
     for (int j = 0; j < problem->kernel.order; j++)
-        if (problem->fixed[j]) leave_out(2 + j, m, minus);
+        if (now->fixed[j]) leave_out(2 + j, m, minus);
     step out = {{minus[0], minus[1], minus[2], minus[3]}, 0};
     solve(n, m, out.e);
     for (int i = 0; i < n; i++) out.slope -= 2 * now->at.lambda * minus[i] * out.e[i];
@@ -75,9 +83,37 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
     return to;
 }
 
+/* How much of the step may be gone before a one-sided multiplier changes its sign; *which is that multiplier, or -1. */
+static double room(const cr_problem *problem, const cr_descent *now, const cr_multipliers *to, int *which)
+{
+    double share = 1;
+    *which = -1;
+    for (int j = 0; j < problem->kernel.order; j++) {
+        const double from = cr_dual_surplus(problem, &now->at, j), there = cr_dual_surplus(problem, to, j);
+        if (now->fixed[j] || !problem->one_sided[j] || !(there * problem->coefficient[j] < 0)) continue;
+        const double part = fabs(from) / (fabs(from) + fabs(there));
+        if (part < share) share = part, *which = j;
+    }
+    return share;
+}
+
+static int mostly_between(const cr_descent *now)
+{
+    return now->sums.p > 0.4;
+}
+
+/* A step that would change lambda many times over says nothing about lambda: the others first, as long as they have far to go. */
+static step balanced(const cr_problem *problem, const cr_descent *now)
+{
+    const step by = direction(problem, now, 0);
+    if (problem->kernel.order < 2 || mostly_between(now) || !(fabs(2 * by.e[0]) > 4)) return by;
+    const step held = direction(problem, now, 1);
+    return -held.slope * problem->kernel.norm > 1e-4 * fabs(now->value) ? held : by;
+}
+
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
 {
-    cr_regions_find(problem, &at->at, 1e-9, &at->regions);
+    cr_regions_find(problem, &at->at, rule == &cr_rule_draft ? 1e-9 : 1e-13, &at->regions);
     cr_dual_sums(problem, &at->at, &at->regions, rule, &at->sums);
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
@@ -90,33 +126,57 @@ static int impossible(const cr_problem *problem, const cr_descent *now)
     return now->value < -1 * (known + problem->kernel.norm * sqrt(problem->variance));
 }
 
+/* D exceeds what the worst function at these multipliers reaches by multipliers times what it misses its conditions by. The conditions
+ * themselves have to be met as well, since a multiplier can be 0 too early. Newton's own estimate is no proof of nearness: from a poor
+ * start it can end where lambda has all but vanished and nothing moves any more. */
+static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
+{
+    const cr_kernel *kernel = &problem->kernel;
+    const cr_sums *s = &now->sums;
+    const double C = problem->variance, price = now->value / kernel->norm, first[] = {s->yt, s->yh};
+    double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C + (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
+    for (int j = 0; j < kernel->order; j++) {
+        const double each = (fabs(cr_dual_surplus(problem, &now->at, j)) + cr_kernel_weight(kernel, j + 1)) / kernel->norm;
+        if (!now->fixed[j]) missed += each * fabs(first[j] - problem->coefficient[j]);
+    }
+    return missed <= share * price;
+}
+
 static void descend(const cr_problem *problem, const cr_rule *rule, double gain, cr_descent *descent)
 {
     const int order = problem->kernel.order;
-    descent->converged = descent->impossible = 0;
+    descent->converged = descent->tight = descent->impossible = 0;
     evaluate(problem, rule, descent);
-    for (descent->steps = 0; descent->steps < MOST_STEPS; descent->steps++) {
+    for (descent->steps = 0; descent->steps < MOST_STEPS && cr_effort_left(problem->effort); descent->steps++) {
         if ((descent->impossible = impossible(problem, descent))) return;
-        const step by = direction(problem, descent);
+        const step by = balanced(problem, descent);
         const double drop = -by.slope * problem->kernel.norm, most = fabs(2 * by.e[0]);
-        const int between = descent->sums.p > 0.4;
+        const int between = mostly_between(descent);
         double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most : most > 20 ? 20 / most : 1;
+        if (by.e[0] == 0 && drop > descent->value) length = fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go */
         if (drop <= 2 * gain * descent->value) {
+            descent->tight = nearly_feasible(problem, descent, 1e-3);
             descent->at = move(&descent->at, &by, length, between, order);
             descent->converged = 1;
             return;
         }
+        if (!between && by.e[0] < 0) length = fmin(length, fmax(0, 1 - least_lambda(problem, descent) / descent->at.lambda) / most);
+        const cr_multipliers whole = move(&descent->at, &by, length, between, order);
+        int stopped;
+        length *= room(problem, descent, &whole, &stopped);
         /* Where panels come and go the draft jumps by as much as it is wrong. Close to the end a finer rule takes over from there. */
-        const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2 : 40;
+        const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2 : MOST_TRIALS;
         cr_descent next = *descent;
         for (int half = 0; half < trials; half++) {
             next.at = move(&descent->at, &by, length, between, order);
+            if (stopped >= 0 && half == 0) next.at.a[stopped] = cr_dual_unused(problem, stopped), next.fixed[stopped] = 1;
+            else if (stopped >= 0) next.fixed[stopped] = descent->fixed[stopped];
             next.regions = descent->regions;
             evaluate(problem, rule, &next);
             if (next.value <= descent->value - 1e-4 * length * drop) break;
             length *= 0.4;
         }
-        if (!(next.value < descent->value)) return; /* nothing left but rounding */
+        if (!(next.value < descent->value) && !(stopped >= 0 && length == 0)) return; /* nothing left but rounding */
         next.steps = descent->steps;
         *descent = next;
     }
@@ -133,7 +193,9 @@ static int strained(const cr_problem *problem, const cr_descent *descent)
 
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
 {
+    for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
     descend(problem, &cr_rule_draft, gain, descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
     if (!descent->impossible && (stalled || strained(problem, descent))) descend(problem, &cr_rule_value, gain * 1e-2, descent);
+    if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
 }

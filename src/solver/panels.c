@@ -23,10 +23,12 @@ static double reach(double x, double window)
     return 2 * window / (x + sqrt(x * x + 2 * window));
 }
 
+static const double least_slope = 1e-3; /* below, the budget is no limit */
+
 static double width_at(const cr_rule *rule, double t, double low, double slope_low, double high, double slope_high)
 {
     const double away = fmin(fabs(t - low), fabs(t - high));
-    return fmin(rule->widest, rule->budget / fmax(slope_low, slope_high) + 0.5 * away);
+    return fmin(rule->widest, rule->budget / fmax(fmax(slope_low, slope_high), least_slope) + 0.5 * away);
 }
 
 int cr_panels_cut(const cr_rule *rule, double from, double to, double low_peak, double high_peak, double ends[CR_PANELS])

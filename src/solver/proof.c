@@ -4,25 +4,40 @@
 
 static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
+#define ROUNDINGS 64.0 /* in units of DBL_EPSILON, relative: what a term of moderate exponents may have lost */
+
 typedef struct pointwise {
     double constraint, size; /* E max_y (...), and what rounding is measured against */
     double y, clipped;
 } pointwise;
 
+/* What cancels in h where its known part is taken off: the size of the terms that cr_kernel_at subtracts. */
+static double cancelled(const cr_kernel *kernel, double t)
+{
+    const double r = kernel->r, known = kernel->order == 0 ? 0 : kernel->order == 1 ? 0.5 * r * r : r * r * r * (0.5 * fabs(t) + 0.125 * r);
+    return known / kernel->norm;
+}
+
 static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const double center = 0.5 * (from + to), reach = 0.5 * (to - from);
+    const double center = 0.5 * (from + to), reach = 0.5 * (to - from), r = problem->kernel.r;
+    pointwise part = {0}; /* summed by itself: fewer roundings */
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
         const double h = cr_kernel_at(&problem->kernel, t), v = h - at->nu - slope * t - bend * (t * t - 1);
+        const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) / ROUNDINGS; /* roundings of exponents count in full */
         const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
         const double y = fmin(fmax(free, problem->b), problem->B), w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
-        out->constraint += w * y * (v - at->lambda * y);
-        out->size += w * fabs(y) * (fabs(h) + fabs(at->nu) + fabs(slope * t) + fabs(bend) * (t * t + 1));
-        out->y += w * y;
-        if (y != free) out->clipped += w;
+        part.constraint += w * y * (v - at->lambda * y);
+        part.size += strain * w * fabs(y) * (fabs(h) + cancelled(&problem->kernel, t) + fabs(at->nu) + fabs(slope * t) + fabs(bend) * (t * t + 1));
+        part.y += w * y;
+        if (y != free) part.clipped += w;
     }
+    out->constraint += part.constraint;
+    out->size += part.size;
+    out->y += part.y;
+    out->clipped += part.clipped;
 }
 
 /* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs smoothness and no more. */
@@ -30,6 +45,7 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at, 
 {
     pointwise out = {0};
     double ends[CR_PANELS], from = -INFINITY;
+    problem->effort->used++;
     for (int part = 0; part <= CR_EDGES; part++) {
         const double to = part < CR_EDGES ? regions->edge[part] : INFINITY;
         const int count = cr_panels_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->kernel.r, ends);
@@ -47,8 +63,9 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at, co
         const double t = regions->edge[i], width = regions->width;
         if (!isfinite(t)) continue;
         const double rise = fabs(cr_kernel_slope(&problem->kernel, t) - cr_dual_slope(problem, at) - 2 * cr_dual_bend(problem, at) * t) * width;
-        const double ends = problem->B - problem->b, clipped = rise * ends; /* the loss is never more than the whole range gains */
-        sum += fmin(at->lambda > 0 ? rise * rise / (4 * at->lambda) : INFINITY, clipped) * width * inv_sqrt_2pi;
+        const double ends = problem->B - problem->b; /* the loss is never more than the whole range gains */
+        const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
+        sum += rise * gain * width * inv_sqrt_2pi;
     }
     return sum;
 }
@@ -81,10 +98,11 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         cr_sums sums;
         cr_dual_sums(problem, at, warm, &value_rule, &sums);
         const pointwise again = integrate(problem, at, warm, &proof_rule);
-        const double rounding = 64 * DBL_EPSILON * again.size + edge_error(problem, at, warm);
+        const double rounding = ROUNDINGS * DBL_EPSILON * again.size + edge_error(problem, at, warm);
         const double gap = fabs(sums.constraint - again.constraint), constraint = fmax(sums.constraint, again.constraint) + gap + rounding;
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
+        out->slack = kernel->norm * (gap + rounding) + out->value - value;
         const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies below its tangent */
         out->slope = kernel->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * kernel->norm * (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));

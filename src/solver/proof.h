@@ -9,6 +9,7 @@ typedef struct cr_proof {
     double slope_error;
     double clipped; /* share of the line where y* stands at an end of the range */
     double growth; /* dV/dr */
+    double slack;  /* what was added for rounding and misplaced edges */
     int doubtful;  /* the two values disagree beyond their stated errors: there is no number */
 } cr_proof;
 

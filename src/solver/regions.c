@@ -30,7 +30,8 @@ static double close_in(const level *at, double low, double high, int rising, dou
     for (int i = 0; i < 200; i++) {
         const double f = residue(at, t);
         if ((f > 0) == rising) high = t; else low = t;
-        double next = t - f / residue_slope(at, t);
+        const double slope = residue_slope(at, t);
+        double next = slope != 0 ? t - f / slope : INFINITY;
         if (fabs(next - t) <= tolerance) return fmin(fmax(next, low), high);
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         else if (i % 6 == 5) next = f > 0 ? 0.5 * (next + (rising ? low : high)) : 0.5 * (next + (rising ? high : low));

@@ -2,18 +2,20 @@
 #include <float.h>
 #include <math.h>
 
-static const double least_positive = 1e-290; /* below, square roots and products lose digits */
+/* The distance is rounded down and the rest up, so that cancellation near the ends costs tightness only. */
+double cr_side_moment_variance(const cr_side *side, double mean)
+{
+    if (side->moment == INFINITY) return INFINITY;
+    const double least = fabs(mean - side->moment_centre) * (1 - DBL_EPSILON);
+    const double rest = fmin(fma(-least, least, side->moment) * (1 + DBL_EPSILON), DBL_MAX);
+    return side->moment > 0 ? fmax(rest, CR_LEAST_VARIANCE) : 0;
+}
 
 double cr_side_variance(const cr_side *side, double mean, double *slope)
 {
-    *slope = 0;
-    if (side->moment == INFINITY) return side->variance;
-    /* The distance is rounded down and the rest up, so that cancellation near the ends costs tightness only. */
-    const double away = mean - side->moment_centre, least = fabs(away) * (1 - DBL_EPSILON);
-    const double rest = fmin(fma(-least, least, side->moment) * (1 + DBL_EPSILON), DBL_MAX);
-    if (rest >= side->variance) return side->variance;
-    *slope = -2 * away;
-    return side->moment > 0 ? fmax(rest, least_positive) : 0;
+    const double rest = cr_side_moment_variance(side, mean);
+    *slope = rest < side->variance ? -2 * (mean - side->moment_centre) : 0;
+    return fmin(rest, side->variance);
 }
 
 double cr_side_greatest_variance(const cr_side *side)

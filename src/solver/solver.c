@@ -1,13 +1,12 @@
 #include "solver/solver.h"
 #include "base/handle.h"
 #include "base/structs.h"
-#include "solver/box.h"
+#include "solver/bound.h"
 #include "solver/closed.h"
 #include "solver/facts.h"
 #include <math.h>
 
 enum { OLDEST_SHIFT = sizeof(certreg_shift) };
-static const double last_gain = 1e-12; /* share of the value that one more Newton step could gain */
 
 size_t certreg_solver_size(void)
 {
@@ -36,58 +35,59 @@ const certreg_error *certreg_solver_error(const certreg_solver *solver)
     return solver ? cr_busy_error(&solver->busy, &solver->error) : NULL;
 }
 
-/* Shift and shifted mean of one side. Both searches start from the same points where the box is narrow. */
-static int solve_facts(const cr_side *side, int has_mean, double *shift, double *mean)
+/* sup of the shift, or of the shifted mean, of one side: the least bound so far. */
+typedef struct question {
+    double weight, best;
+    cr_box box; /* the next search starts from it */
+} question;
+
+static int ask(void *context, const cr_side *side, int wanted)
 {
-    cr_box box = {.count = 0};
-    cr_box_search(side, 0, last_gain, &box);
-    if (cr_box_prove(side, 0, &box, shift)) return 1;
-    *mean = fmin(*shift > 0 ? nextafter(side->mean_hi + *shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
-    if (!has_mean || side->mean_lo == side->mean_hi || !isfinite(side->mean_hi)) return 0;
-    double sharper;
-    cr_box_search(side, 1, last_gain, &box);
-    if (cr_box_prove(side, 1, &box, &sharper)) return 1;
-    *mean = fmin(*mean, sharper);
-    return 0;
+    question *q = context;
+    double bound;
+    const int tight = cr_bound_find(side, q->weight, wanted, &q->box, &bound);
+    q->best = fmin(q->best, bound);
+    return tight;
 }
 
-/* The second order may be left out: both are bounds. */
-static int solve_side(const cr_side *side, int has_mean, double *shift, double *mean)
+static double mean_by_shift(const cr_side *side, double shift)
 {
-    cr_side without = *side;
-    double other_shift, other_mean;
-    const int doubt = solve_facts(side, has_mean, shift, mean);
-    if (!(side->second < INFINITY)) return doubt;
-    without.second = INFINITY;
-    if (solve_facts(&without, has_mean, &other_shift, &other_mean)) return doubt;
-    *shift = doubt ? other_shift : fmin(*shift, other_shift);
-    *mean = doubt ? other_mean : fmin(*mean, other_mean);
-    return 0;
+    return fmin(shift > 0 ? nextafter(side->mean_hi + shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
 }
 
-static certreg_status solve(certreg_solver *solver, cr_facts *facts, double radius, certreg_shift *out)
+/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to follow from them. */
+static void solve(cr_facts *facts, double radius, cr_effort *effort, certreg_shift *out)
 {
-    double least;
-    facts->rise.r = facts->drop.r = radius / facts->sigma;
-    certreg_shift found = *out;
-    found.facts = facts->used;
-    if (solve_side(&facts->rise, facts->has_mean, &found.rise, &found.mean_greatest) ||
-        solve_side(&facts->drop, facts->has_mean, &found.drop, &least))
-        return cr_fail(&solver->error, CERTREG_NUMERICAL, "at radius %g two evaluations of the worst shift disagree", radius);
-    found.mean_least = -least;
-    *out = found;
-    return CERTREG_OK;
+    const cr_side *side[] = {&facts->rise, &facts->drop};
+    question q[] = {{.best = INFINITY}, {.best = INFINITY}, {.best = INFINITY, .weight = 1}, {.best = INFINITY, .weight = 1}};
+    cr_families families[4];
+    double mean[2];
+    int count = 0;
+    facts->rise.r = facts->drop.r = cr_facts_radius(facts, radius);
+    const int has_width = facts->has_mean && facts->rise.mean_lo < facts->rise.mean_hi;
+    for (int i = 0; i < 4; i++)
+        if (i < 2 || (has_width && isfinite(side[i - 2]->mean_hi))) families[count++] = cr_families_of(side[i % 2], ask, q + i);
+    cr_families_ask(families, count, effort);
+    for (int i = 0; i < 2; i++) mean[i] = fmin(q[i + 2].best, mean_by_shift(side[i], q[i].best));
+    out->rise = cr_facts_up(facts, q[0].best);
+    out->drop = cr_facts_up(facts, q[1].best);
+    out->mean_greatest = cr_facts_up(facts, mean[0]);
+    out->mean_least = -cr_facts_up(facts, mean[1]);
 }
 
 static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family,
                             double radius, certreg_shift *found)
 {
     cr_facts facts;
+    solver->effort = (cr_effort){.most = CR_SHIFT_EVALUATIONS};
     if (!(radius >= 0))
         return cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative",
                        radius);
-    const certreg_status status = cr_facts_read(bounds, family, &facts, &solver->error);
-    return status ? status : solve(solver, &facts, radius, found);
+    const certreg_status status = cr_facts_read(bounds, family, &solver->effort, &facts, &solver->error);
+    if (status) return status;
+    found->facts = facts.used;
+    solve(&facts, radius, &solver->effort, found);
+    return CERTREG_OK;
 }
 
 certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
