@@ -53,6 +53,7 @@ static certreg_status loop(certreg_estimator *e, certreg_bisection *b, summary *
     float z[STATE] = {1, 0, -0.5f, 0, 0.8f, 0, 0.2f, 0, -0.3f, 0, 0.6f, 0, 1, 0, 0, 0};
     q.prediction = (double)act(z);
     for (all->ticks = 0; all->ticks < TICKS; all->ticks++) {
+        certreg_estimator_set_deadline(e, 1); /* generous here; a loop at 100 Hz would say 0.008 */
         certreg_status status = certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks); /* every tick has noise of its own */
         if (!status) status = certreg_certify(e, b, SAMPLES, &q, 1, &c);
         if (status) return status;
@@ -63,7 +64,9 @@ static certreg_status loop(certreg_estimator *e, certreg_bisection *b, summary *
             all->greatest = fmax(all->greatest, c.radius);
         }
         plant(z, q.prediction);
-        q.prediction = c.estimate; /* came from this tick's noise, so it is independent of the next one's */
+        /* Came from this tick's noise, so it is independent of the next one's. A tick that had no time for a sample hands its own
+         * prediction on. */
+        q.prediction = c.estimate;
         if (all->ticks == TICKS - 20) emergency();
     }
     return CERTREG_OK;

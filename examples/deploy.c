@@ -38,8 +38,8 @@ static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t 
     for (int i = 0; i < ASIDE; i++) {
         float z[INPUTS];
         input(i, z);
-        c[i * LEVELS].struct_size = sizeof *c; /* level k has the noise of stream + k */
-        const certreg_status status = certreg_certify_sigmas(e, b, z, sigma, LEVELS, (uint64_t)(i * LEVELS), SAMPLES, &q, 1, c + i * LEVELS);
+        c[i * LEVELS].struct_size = sizeof *c; /* every level has noise of its own */
+        const certreg_status status = certreg_certify_sigmas(e, b, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
         if (status) return status;
     }
     const certreg_status status = certreg_choose_sigma(c, ASIDE, LEVELS, mean_radius, level);
@@ -80,7 +80,7 @@ static certreg_status serve(certreg_estimator *e, double level, uint64_t request
     z[0] += 0.05f; /* somebody has moved it */
     certreg_status status = certreg_estimator_begin(e, z, level, 2000 + request);
     if (!status) status = certreg_certify(e, NULL, SERVED, &q, 1, &c);
-    *answer = c.estimate;
+    *answer = c.samples == SERVED ? c.estimate : NAN; /* with fewer the promise is not about it */
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "emulated.h"
 #include "support/emulated_device.h"
 #include <pthread.h>
+#include <sys/wait.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
@@ -62,14 +63,28 @@ static int on_device(void *user, const certreg_batch *b)
     emulated()->fail_at = 0;
     int device = -1;
     cudaGetDevice(&device);
-    s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice || x.device != b->device || (uintptr_t)b->x % 64 != 0;
-    s->strange |= cudaPointerGetAttributes(&y, b->y) || y.type != cudaMemoryTypeDevice || y.device != b->device;
+    s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice || x.device != b->device || (uintptr_t)b->x % 256 != 0;
+    s->strange |= cudaPointerGetAttributes(&y, b->y) || y.type != cudaMemoryTypeDevice || y.device != b->device || (uintptr_t)b->y % 256 != 0;
     cudaSetDevice(b->device);
     const int refused = (int)emulated_enqueue(b->stream, work, t, free);
     if (s->calls == s->crash_at) emulated_crash(b->stream);
     cudaSetDevice(device);
     emulated()->calls = before, emulated()->fail_at = fail_at;
     return refused ? refused : s->calls == s->fail_at ? 17 : 0;
+}
+
+typedef struct places { /* where the batches lay */
+    size_t batches;
+    uintptr_t x[4], y;
+    int moved;
+} places;
+
+static int note_places(void *user, const certreg_batch *b)
+{
+    places *p = user;
+    p->moved |= p->batches > 0 && p->y != (uintptr_t)b->y;
+    p->x[p->batches++ % 4] = (uintptr_t)b->x, p->y = (uintptr_t)b->y;
+    return (int)cudaMemsetAsync(b->y, 0, b->rows * b->columns * sizeof *b->y, b->stream);
 }
 
 /* ---- backends ----------------------------------------------------------------------------------------------------------------------- */
@@ -203,11 +218,13 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
 }
 END_TEST
 
-/* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. */
-START_TEST(little_crosses_the_bus)
+/* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The host waits for the outputs of a batch, and
+ * else only for what it cannot go on without: two Gram matrices; of either condition the pilot's walk and the others'; one projection. */
+START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
 {
     enum { WIDE = 784, MANY = 10000 };
     static const int32_t intervals[] = {CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_PAPER};
+    static const int waits[] = {2, 4, 1};
     static const double lo[] = {-9, -9}, hi[] = {9, 9};
     static float z[WIDE];
     surface there = {0};
@@ -221,14 +238,57 @@ START_TEST(little_crosses_the_bus)
     q.interval = intervals[_i], q.family = CERTREG_FAMILY_ECGM;
     if (q.interval == CERTREG_INTERVAL_PAPER) q.score = CERTREG_SCORE_MEAN, q.promise = CERTREG_PROMISE_TRUE_MEAN;
     KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
+    const int waited = emulated()->waits, batches = (MANY + 255) / 256;
     const size_t before = emulated()->to_device + emulated()->to_host, outputs = MANY * 2 * sizeof(float);
     KIT_OK(e, certreg_certify(e, NULL, MANY, &q, 1, &c));
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */
     ck_assert_uint_lt(crossed, 1 << 19);
-    ck_assert_int_lt(emulated()->waits, 400);
+    ck_assert_int_eq(emulated()->waits - waited, batches + waits[_i]);
     close_all(e, backend);
+}
+END_TEST
+
+/* TensorRT takes nothing else; graphs are captured for either address of x. */
+START_TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
+{
+    static const size_t inputs[] = {1, 3, 7, 16, 33, 784, 1001}, rows[] = {1, 5, 64}, facts[] = {CERTREG_MEAN, CERTREG_FAMILY_ECGM};
+    static float z[1001];
+    certreg_backend *backend = open_device(0, NULL);
+    for (size_t i = 0; i < 7 * 3 * 2; i++) {
+        places seen = {.batches = 0};
+        certreg_model m = kit_model(note_places, &seen, inputs[i % 7], 2);
+        certreg_plan p = kit_plan(300);
+        m.batch = rows[i / 7 % 3], p.facts = (uint32_t)facts[i / 21];
+        certreg_estimator *e = kit_create(backend, &m, &p);
+        KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
+        KIT_OK(e, certreg_estimator_sample(e, 0, 4 * m.batch));
+        ck_assert_uint_eq(seen.batches, 4);
+        for (int k = 0; k < 4; k++) ck_assert_uint_eq(seen.x[k] % 256, 0);
+        ck_assert(seen.x[0] != seen.x[1] && seen.x[2] == seen.x[0] && seen.x[3] == seen.x[1]);
+        ck_assert(seen.y % 256 == 0 && !seen.moved);
+        certreg_estimator_destroy(e);
+    }
+    close_all(NULL, backend);
+}
+END_TEST
+
+START_TEST(cublas_has_its_room_and_its_code_before_the_first_input)
+{
+    for (int32_t number = 0; number < EMULATED_DEVICES; number++) {
+        surface there = {0};
+        certreg_backend *backend = open_device(number, NULL);
+        ck_assert_uint_eq(emulated()->taken, (size_t)(number == EMULATED_HOPPER ? 32 : 4) << 20);
+        if (number == EMULATED_SMALL) {
+            certreg_backend_close(backend);
+            continue;
+        }
+        certreg_estimator *e = make(backend, &there);
+        ck_assert_int_gt(emulated()->products, 0);
+        emulated()->products = 0;
+        close_all(e, backend);
+    }
 }
 END_TEST
 
@@ -410,6 +470,65 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 }
 END_TEST
 
+/* The caller works on another device, where it has no context even. */
+START_TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
+{
+    surface there = {.crash_at = 1};
+    ck_assert_int_eq(cudaSetDevice(1), 0);
+    emulated()->contexts = 0;
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &there);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEVICE_FAILED);
+    emulated()->contexts = 0;
+    close_all(e, backend);
+    ck_assert_uint_eq(emulated()->contexts, 1u << 0);
+    ck_assert_int_eq(emulated()->strays, 0);
+}
+END_TEST
+
+static const char *const capturing = "the stream is capturing a graph; end the capture";
+
+START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
+{
+    surface there = {0};
+    cudaStream_t stream = NULL;
+    certreg_error why;
+    certreg_backend *backend = NULL;
+    float *x = NULL;
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    ck_assert_int_eq(cudaMalloc((void **)&x, INPUTS * sizeof *x), 0);
+    emulated_capture(stream, 1);
+    ck_assert_int_eq(try_emulated(0, stream, &why, &backend), CERTREG_WRONG_STATE);
+    ck_assert_msg(strstr(why.text, capturing) && why.model_code == cudaErrorStreamCaptureUnsupported, "%s", why.text);
+    ck_assert_ptr_null(backend);
+    emulated_capture(stream, 0);
+    backend = open_device(0, stream);
+    certreg_estimator *e = make(backend, &there), *other = NULL;
+    const certreg_model m = model_of(&there, 1);
+    const certreg_plan p = plan_of(SAMPLES);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 300));
+    emulated_capture(stream, 1);
+    KIT_STATUS(e, certreg_estimator_sample(e, 300, 300), CERTREG_WRONG_STATE);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, capturing));
+    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_WRONG_STATE);
+    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &other), CERTREG_WRONG_STATE);
+    ck_assert_ptr_nonnull(strstr(why.text, capturing));
+    emulated_capture(stream, 0);
+    const certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate(), right = c;
+    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
+    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &right));
+    ck_assert(c.radius == right.radius && c.radius > 0);
+    certreg_estimator_destroy(e);
+    certreg_backend_close(backend);
+    ck_assert(!cudaFree(x) && !cudaStreamDestroy(stream));
+    ck_assert_int_eq(emulated()->objects, 0);
+}
+END_TEST
+
 /* It is no mistake of the caller's. */
 START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
 {
@@ -419,7 +538,7 @@ START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
     void *x = NULL;
     ck_assert_int_eq(cudaMalloc(&x, INPUTS * sizeof(float)), 0);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    emulated()->calls = 0, emulated()->fail_at = 2, emulated()->fail_code = 700; /* after entering */
+    emulated()->calls = 0, emulated()->fail_at = 3, emulated()->fail_code = 700; /* after entering */
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_DEVICE_FAILED);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     ck_assert(cudaFree(x) == 700);
@@ -474,6 +593,88 @@ START_TEST(every_call_that_fails_is_a_status)
 }
 END_TEST
 
+/* The stream, the numbers of errors and the noise that is drawn ahead are one estimator's at a
+ * time. */
+typedef struct pair {
+    surface s;
+    certreg_backend *backend;
+    certreg_estimator *other;
+    certreg_status asked, made;
+    char why[256], told[256];
+} pair;
+
+static int asks_another(void *user, const certreg_batch *b)
+{
+    pair *p = user;
+    if (p->s.calls == 1) {
+        const certreg_model m = model_of(&p->s, 1);
+        const certreg_plan plan = plan_of(SAMPLES);
+        certreg_error why = {.struct_size = sizeof why};
+        certreg_estimator *made = NULL;
+        p->asked = certreg_estimator_begin(p->other, where, 0.3, 1);
+        snprintf(p->why, sizeof p->why, "%s", certreg_estimator_error(p->other)->text);
+        p->made = certreg_estimator_create(p->backend, &m, &plan, &why, &made);
+        snprintf(p->told, sizeof p->told, "%s", made ? "made" : why.text);
+    }
+    return on_device(&p->s, b);
+}
+
+START_TEST(estimators_that_share_a_device_take_turns)
+{
+    surface theirs = {0};
+    pair p = {.backend = open_device(0, NULL)};
+    certreg_model m = model_of(NULL, 1);
+    const certreg_plan plan = plan_of(SAMPLES);
+    m.eval = asks_another, m.user = &p;
+    p.other = make(p.backend, &theirs);
+    certreg_estimator *e = kit_create(p.backend, &m, &plan);
+    certreg_certificate a[ASKED], b[ASKED];
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
+    ask(e, SAMPLES, a);
+    ck_assert_int_eq(p.asked, CERTREG_BUSY);
+    ck_assert_ptr_nonnull(strstr(p.why, "backend"));
+    ck_assert_int_eq(p.made, CERTREG_BUSY);
+    ck_assert_ptr_nonnull(strstr(p.told, "backend"));
+    KIT_OK(p.other, certreg_estimator_begin(p.other, where, 0.3, 1)); /* its turn */
+    ask(p.other, SAMPLES, b);
+    for (int i = 0; i < ASKED; i++) ck_assert_double_eq(a[i].radius, b[i].radius);
+    ck_assert(!p.s.strange && !theirs.strange);
+    certreg_estimator_destroy(p.other);
+    close_all(e, p.backend);
+}
+END_TEST
+
+/* Devices do not survive a fork: whatever the child does, nothing is asked of them. */
+START_TEST(a_forked_child_leaves_the_device_alone)
+{
+    surface s = {0};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &s);
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const int calls = emulated()->calls;
+        const certreg_model m = model_of(&s, 1);
+        const certreg_plan plan = plan_of(SAMPLES);
+        certreg_error why = {.struct_size = sizeof why};
+        certreg_estimator *made = NULL;
+        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE &&
+                   strstr(certreg_estimator_error(e)->text, "fork");
+        good = good &&
+               certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_WRONG_STATE &&
+               strstr(why.text, "fork");
+        certreg_estimator_destroy(e);
+        certreg_backend_close(backend);
+        _exit(good && emulated()->calls == calls ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close_all(e, backend);
+}
+END_TEST
+
 START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
 {
     certreg_error why;
@@ -502,7 +703,9 @@ int main(void)
     tcase_add_checked_fixture(typical, as_new, NULL), tcase_add_checked_fixture(bad, as_new, NULL);
     tcase_add_loop_test(typical, certificates_of_a_device_are_those_of_the_cpu, 0, 3);
     tcase_add_test(typical, second_orders_of_a_device_are_those_of_the_cpu_nearly);
-    tcase_add_loop_test(typical, little_crosses_the_bus, 0, 3);
+    tcase_add_loop_test(typical, little_crosses_the_bus_and_the_host_hardly_waits, 0, 3);
+    tcase_add_test(typical, batches_are_aligned_to_256_bytes_and_x_has_two_addresses);
+    tcase_add_test(typical, cublas_has_its_room_and_its_code_before_the_first_input);
     tcase_add_test(typical, records_of_a_device_are_those_of_the_cpu);
     tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);
     tcase_add_test(typical, the_calling_threads_device_stays_current);
@@ -511,8 +714,12 @@ int main(void)
     tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
     tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
     tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);
+    tcase_add_test(bad, what_a_lost_device_held_is_ended_there_and_nowhere_else);
+    tcase_add_test(bad, a_stream_that_is_capturing_is_refused_and_serves_again_afterwards);
     tcase_add_test(bad, a_device_that_is_lost_while_its_memory_is_looked_at);
     tcase_add_loop_test(bad, every_call_that_fails_is_a_status, 0, 3);
+    tcase_add_test(bad, estimators_that_share_a_device_take_turns);
+    tcase_add_test(bad, a_forked_child_leaves_the_device_alone);
     tcase_add_test(bad, devices_that_are_not_there_and_modules_of_other_versions_are_refused);
     return kit_run(suite);
 }

@@ -137,6 +137,26 @@ START_TEST(memory_that_does_not_exist_is_a_status)
     ck_assert_ptr_nonnull(strstr(why.text, "memory"));
 }
 END_TEST
+
+/* 2^44 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
+START_TEST(plans_take_no_more_noise_than_a_level_has)
+{
+    enum { INPUTS = 1 << 22, ROWS = 1 };
+    const size_t most = ((size_t)1 << 44) / (INPUTS / 4) - ROWS;
+    float *z = calloc(INPUTS, sizeof *z);
+    certreg_model m = kit_model(NULL, NULL, INPUTS, 1);
+    m.batch = ROWS;
+    for (size_t more = 0; more < 2; more++) {
+        certreg_plan p = kit_plan(most + more);
+        p.facts = CERTREG_MEAN;
+        certreg_estimator *e = kit_create(NULL, &m, &p);
+        KIT_STATUS(e, certreg_estimator_begin(e, z, 1, 0), more ? CERTREG_INVALID : CERTREG_OK);
+        if (more) ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "plan.capacity"));
+        certreg_estimator_destroy(e);
+    }
+    free(z);
+}
+END_TEST
 #endif
 
 /* ---- one estimator, healthy after every refusal ------------------------------------------------------------------------------ */
@@ -752,13 +772,13 @@ END_TEST
 
 START_TEST(every_status_has_a_text_of_its_own)
 {
-    for (certreg_status i = CERTREG_OK; i <= CERTREG_DEADLINE; i++) {
+    for (certreg_status i = CERTREG_OK; i <= CERTREG_BUSY; i++) {
         ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
         ck_assert_str_ne(certreg_status_text(i), "unknown status");
         for (certreg_status j = CERTREG_OK; j < i; j++) ck_assert_str_ne(certreg_status_text(i), certreg_status_text(j));
     }
     ck_assert_str_eq(certreg_status_text(-1), "unknown status");
-    ck_assert_str_eq(certreg_status_text(CERTREG_DEADLINE + 1), "unknown status");
+    ck_assert_str_eq(certreg_status_text(CERTREG_BUSY + 1), "unknown status");
     ck_assert_uint_eq(certreg_version(), CERTREG_VERSION_NUMBER);
 }
 END_TEST
@@ -779,6 +799,7 @@ int main(void)
     tcase_add_test(limits, too_few_samples_for_the_question_are_a_wrong_state);
 #ifndef __SANITIZE_ADDRESS__
     tcase_add_test(limits, memory_that_does_not_exist_is_a_status);
+    tcase_add_test(limits, plans_take_no_more_noise_than_a_level_has);
 #endif
     tcase_add_loop_test(bad_input, creation_names_the_field_that_it_refuses, 0, KIT_ROWS(creation));
     tcase_add_test(bad_input, empty_or_half_open_ranges_are_refused);

@@ -252,14 +252,15 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
     q[0].joint = LEVELS, q[1].joint = 2 * LEVELS;
     for (int i = 0; i < LEVELS; i++) {
         certreg_certificate alone[2] = {kit_certificate()};
-        KIT_OK(e, certreg_estimator_begin(e, where, levels[i], 17 + (uint64_t)i));
+        KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
         KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, alone));
         forget(alone, 2);
         ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
         ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
         ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
         ck_assert_double_eq(all[2 * i].sigma, levels[i]);
-        ck_assert_uint_eq(all[2 * i].stream, 17 + (uint64_t)i);
+        ck_assert_uint_eq(all[2 * i].stream, 17);
+        ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
         ck_assert_double_gt(all[2 * i].radius, 0);
     }
     certreg_estimator_destroy(e);

@@ -28,12 +28,12 @@ typedef struct setting {
     certreg_plan plan;
     const float *z;
     double sigma;
-    uint64_t stream;
+    uint64_t stream, level;
 } setting;
 
 static setting usual(void)
 {
-    setting s = {kit_model(polynomial, NULL, INPUTS, 2), kit_plan(CAPACITY), input, 0.25, 7};
+    setting s = {kit_model(polynomial, NULL, INPUTS, 2), kit_plan(CAPACITY), input, 0.25, 7, 0};
     s.model.batch = BATCH, s.model.scale = scale;
     return s;
 }
@@ -41,7 +41,7 @@ static setting usual(void)
 static certreg_estimator *make(const setting *s)
 {
     certreg_estimator *made = kit_create(NULL, &s->model, &s->plan);
-    KIT_OK(made, certreg_estimator_begin(made, s->z, s->sigma, s->stream));
+    KIT_OK(made, certreg_estimator_begin_level(made, s->z, s->sigma, s->stream, s->level));
     return made;
 }
 
@@ -270,7 +270,7 @@ static const struct {
     const char *word;
     int change;
 } others[] = {{"input", 0}, {"sigma", 1}, {"seed", 2}, {"stream", 3}, {"scale", 4}, {"number of inputs", 5}, {"number of outputs", 6},
-              {"kind", 7},  {"sample 0", 8}};
+              {"kind", 7},  {"sample 0", 8}, {"level", 9}};
 
 static setting changed(int change)
 {
@@ -284,6 +284,7 @@ static setting changed(int change)
     case 5: s.model.inputs = 2; break;
     case 6: s.model.outputs = 1; break;
     case 7: s.model.kind = kinds; break;
+    case 9: s.level = 1; break;
     default: s.plan.pilot = SIZE_MAX; break;
     }
     return s;
@@ -385,13 +386,17 @@ static void put64(bytes *b, size_t at, uint64_t value)
     for (int i = 0; i < 8; i++) b->at[at + (size_t)i] = (unsigned char)(value >> (8 * i));
 }
 
-enum { FORMAT = 8, RANGES = 72, FIRST = 80, COUNT = 88, VALUES = 96 };
+enum { FORMAT = 8, ASKED_TOTAL = 88, ASKED_CAPACITY = 96, RANGES = 128, FIRST = 136, COUNT = 144, VALUES = 152 };
 static const struct {
     size_t at;
     uint64_t value;
     certreg_status status;
 } forgeries[] = {
-    {FORMAT, 2, CERTREG_VERSION},
+    {FORMAT, 1, CERTREG_VERSION},
+    {FORMAT, 3, CERTREG_VERSION},
+    {ASKED_TOTAL, 5, CERTREG_CORRUPT},
+    {ASKED_CAPACITY, CAPACITY, CERTREG_CORRUPT},          /* without a batch */
+    {ASKED_CAPACITY, UINT64_MAX, CERTREG_CORRUPT},
     {RANGES, 0, CERTREG_CORRUPT},
     {RANGES, 2, CERTREG_CORRUPT},
     {RANGES, UINT64_MAX, CERTREG_CORRUPT},
@@ -445,6 +450,68 @@ START_TEST(ranges_that_overlap_each_other_leave_no_trace)
 }
 END_TEST
 
+/* ---- the format, and levels of noise ------------------------------------------------------- */
+/* By docs/compatibility.md, made without this library. */
+static const char *const small_record =
+    "63727472656330310200000000000000080706050403020118171615141312110300000000000000000000000000d03f"
+    "020000000000000002000000000000000000000000000000feeb6c7d3cb5f32802000000000000000200000000000000"
+    "2800000000000000100000000000000000000000000000007acb2949fbe5796b01000000000000000000000000000000"
+    "02000000000000000000c03f0000b442000000c000c0b3439c817bc6c30f43a3";
+
+START_TEST(a_small_record_has_these_bytes_on_every_machine)
+{
+    static const float z[2] = {0.5f, -1.25f}, steps[2] = {1, 0.5f}, y[4] = {1.5f, 90, -2, 359.5f};
+    static const double lo[2] = {-INFINITY, 0}, hi[2] = {INFINITY, 360};
+    const uint64_t looks[2] = {2, 5};
+    certreg_model m = kit_model(NULL, NULL, 2, 2);
+    m.batch = BATCH, m.scale = steps, m.kind = kinds, m.lo = lo, m.hi = hi;
+    certreg_plan p = kit_plan(40);
+    p.seed = 0x0102030405060708, p.pilot = SIZE_MAX;
+    certreg_question q = kit_question(1);
+    q.prediction_given = 1, q.wanted = 0.1, q.looks = looks, q.look_count = 2;
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *there = kit_create(NULL, &m, &p);
+    KIT_OK(there, certreg_estimator_begin_level(there, z, 0.25, 0x1112131415161718, 3));
+    KIT_OK(there, certreg_estimator_record(there, 0, 2, y));
+    KIT_OK(there, certreg_certify(there, NULL, 0, &q, 1, &c));
+    save(there, &before);
+    ck_assert_uint_eq(2 * before.count, strlen(small_record));
+    for (size_t i = 0; i < before.count; i++) {
+        char pair[3];
+        snprintf(pair, sizeof pair, "%02x", before.at[i]);
+        ck_assert_msg(!memcmp(pair, small_record + 2 * i, 2), "byte %zu is %s, not %.2s", i, pair, small_record + 2 * i);
+    }
+    certreg_estimator_destroy(there);
+}
+END_TEST
+
+START_TEST(a_certificate_says_which_noise_to_draw_again)
+{
+    const double sigmas[2] = {0.25, 0.5};
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c[2] = {kit_certificate()};
+    setting s = usual();
+    s.model.outputs = 1;
+    certreg_estimator *a = make(&s), *b = make(&s);
+    KIT_OK(a, certreg_certify_sigmas(a, NULL, input, sigmas, 2, 7, 200, &q, 1, c));
+    save(a, &before);
+    for (int i = 0; i < 2; i++) {
+        KIT_OK(b, certreg_estimator_begin_level(b, input, c[i].sigma, c[i].stream, c[i].level));
+        KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count), i ? CERTREG_OK : CERTREG_MISMATCH);
+        q.joint = 2;
+        certreg_certificate again = kit_certificate();
+        KIT_OK(b, certreg_certify(b, NULL, 200, &q, 1, &again));
+        ck_assert_double_eq(again.radius, c[i].radius);
+        ck_assert_double_eq(again.prediction, c[i].prediction);
+    }
+    KIT_STATUS(b, certreg_estimator_begin_level(b, input, 0.25, 7, (uint64_t)1 << 20), CERTREG_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b)->text, "level"));
+    KIT_STATUS(b, certreg_estimator_sample(b, 0, 1), CERTREG_WRONG_STATE);
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("record");
@@ -456,6 +523,8 @@ int main(void)
     tcase_add_loop_test(typical, shards_in_any_order_give_the_bits_of_one_run, 0, 6);
     tcase_add_test(typical, overlap_that_agrees_is_welcome);
     tcase_add_test(typical, failed_outputs_travel_with_the_record);
+    tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
+    tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
     tcase_add_test(limits, size_is_told_beforehand);
     tcase_add_test(limits, empty_record_is_a_record);
     tcase_add_test(limits, gaps_are_kept_and_not_certified_over);

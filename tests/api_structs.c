@@ -23,7 +23,7 @@ static const struct {
     {"certreg_bounds", sizeof(certreg_bounds), 4 + 4 + 8 * 9 + 8 + 8 + 8 * 2, offsetof(certreg_bounds, struct_size)},
     {"certreg_shift", sizeof(certreg_shift), 4 + 4 + 8 * 4, offsetof(certreg_shift, struct_size)},
     {"certreg_radius", sizeof(certreg_radius), 4 + 4 + 8 + sizeof(size_t), offsetof(certreg_radius, struct_size)},
-    {"certreg_certificate", sizeof(certreg_certificate), 4 * 4 + 8 * 5 + 4 * 4 + 4 + 4 + 8 * 4 + 8 * 5 + 8 * 2 + 8 * 3 + 8 * 2 + 8 * 3 + 8 * 3 + 8 * 2 + 8 + 8,
+    {"certreg_certificate", sizeof(certreg_certificate), 4 * 4 + 8 * 5 + 4 * 4 + 4 + 4 + 8 * 4 + 8 * 5 + 8 * 2 + 8 * 3 + 8 * 2 + 8 * 3 + 8 * 3 + 8 * 2 + 8 + 8 + 8,
      offsetof(certreg_certificate, struct_size)},
 };
 

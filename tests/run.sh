@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM...: runs test programs, two at a time; then, unless SANITIZED is set, everything else that make check promises.
-# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, SANITIZED, WRAP (a command put before
-# each program). A passing program gets one line, a failing one its whole output. The last line counts; the status is 0 if nothing
-# failed. Programs count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by
-# line; one that ends otherwise counts as failed.
+# run.sh PROGRAM...: runs test programs, two at a time; then what MODE names: everything else that
+# make check promises (empty), what of that takes seconds (fast), or nothing (programs).
+# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, MODE, WRAP
+# (a command put before each program). A passing program gets one line, a skipped one its reason, a
+# failing one its whole output. The last line counts; the status is 0 if nothing failed. Programs
+# count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or
+# "skip" line by line; one that ends otherwise counts as failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
-export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" SANITIZED="${SANITIZED:-}"
+export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" MODE="${MODE:-}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
@@ -27,7 +29,7 @@ counts() { # FILE STATUS
 }
 
 one() { # NUMBER NAME COMMAND...
-    local result=$tmp/$1 name=$2 begin end status passed failed skipped
+    local result=$tmp/$1 name=$2 begin end status passed failed skipped word
     shift 2
     begin=${EPOCHREALTIME/[.,]/}
     "$@" >"$result.out" 2>&1 </dev/null
@@ -36,7 +38,10 @@ one() { # NUMBER NAME COMMAND...
     counts "$result.out" "$status" >"$result.counts"
     read -r passed failed skipped <"$result.counts"
     {
-        printf '%-6s %-28s %5d' "$([ "$failed" = 0 ] && echo ok || echo FAILED)" "$name" "$passed"
+        word=ok
+        [ "$passed" != 0 ] || word=skip
+        [ "$failed" = 0 ] || word=FAILED
+        printf '%-6s %-28s %5d' "$word" "$name" "$passed"
         printf ' %6d.%02d s' $(((end - begin) / 1000000)) $(((end - begin) / 10000 % 100))
         [ "$failed" = 0 ] || printf '   %d failed, status %d' "$failed" "$status"
         [ "$skipped" = 0 ] || printf '   %d skipped' "$skipped"
@@ -72,10 +77,16 @@ example() { # NAME
     echo "not ok $1"
 }
 
-# With a device they do their work, without they say why not; either way they end well.
+# With a device they do their work, without they say why not; either way they end well. Where no
+# toolkit is they have not been built.
 on_device() { # PROGRAM PART-OF-THE-OUTPUT
-    local said
-    said=$("$OBJ/$1") && grep -qE "skipped[:,] .|$2" <<<"$said" && echo "ok $1" && return
+    local said why
+    [ -x "$OBJ/$1" ] || { echo "skip $1: no CUDA toolkit (nvcc, cuBLAS) to build it"; return; }
+    if said=$("$OBJ/$1"); then
+        why=$(sed -n 's/.*skipped[:,] *\(.\)/\1/p' <<<"$said")
+        [ -z "$why" ] || { echo "skip $1: $why"; return; }
+        grep -qE "$2" <<<"$said" && echo "ok $1" && return
+    fi
     printf '%s\n' "$said"
     echo "not ok $1"
 }
@@ -99,7 +110,15 @@ for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"
 done
-if [ -z "$SANITIZED" ]; then
+if [ "$MODE" != programs ]; then
+    start rooms bash tests/rooms.sh
+    start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
+    for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
+    start "shell scripts" lint
+fi
+if [ "$MODE" = fast ]; then
+    start headers bash tests/consumers/run.sh headers
+elif [ -z "$MODE" ]; then
     for source in examples/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
@@ -107,14 +126,10 @@ if [ -z "$SANITIZED" ]; then
     done
     start engines engines
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
-    if [ -x "$OBJ/examples/cuda/network" ]; then
-        start "example cuda/network" on_device examples/cuda/network "^within"
-        start check_gpu on_device check_gpu "^100%: "
-    fi
-    start rooms bash tests/rooms.sh
-    start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
-    for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
-    start "shell scripts" lint
+    start "example cuda/network" on_device examples/cuda/network "^within"
+    start check_gpu on_device check_gpu "^100%: "
+    start sqrt_all on_device sqrt_all "^sqrt_all: 0 of "
+    start "gpu bundle" bash tests/bundle.sh .gpu
     wait
     start consumers bash tests/consumers/run.sh # alone: it calls make
 fi

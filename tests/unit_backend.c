@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { WALK_BLOCKS = 7, WALK_LENGTHS = 2 * (WALK_BLOCKS + 1) };
 enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 
 typedef struct shape {
@@ -82,6 +83,7 @@ static certreg_backend *backend_of(int setup)
 typedef struct results { /* of every op for one shape, from made-up numbers */
     float *x;                   /* one float more than draw may write */
     double *sums[2], *projects; /* of one and of two functions; dots, then norms; one double more each */
+    double *walk;               /* lengths, dots, norms; one more */
     size_t n, count;
 } results;
 
@@ -94,7 +96,7 @@ static double *doubles(size_t n)
 
 static results run(certreg_backend *backend, const shape *s)
 {
-    const cr_noise noise = {.seed = s->seed, .stream = s->stream, .inputs = s->inputs, .centre = s->centre};
+    const cr_noise noise = {.seed = s->seed, .stream = s->stream, .level = s->inputs % 3 * (CR_LEVELS / 3), .inputs = s->inputs, .centre = s->centre};
     const size_t stride = s->count + 3, d = s->inputs;
     float *z = numbers(d, 1), *step = numbers(d, 2), *weights = numbers(2 * stride, 3), *direction = numbers(d, 4), *mask = floats(d);
     results r = {.n = d, .count = s->count};
@@ -109,13 +111,17 @@ static results run(certreg_backend *backend, const shape *s)
     }
     ck_assert_int_eq(
         backend->ops->project(backend, &noise, s->first, s->count, direction, mask, r.projects, r.projects + s->count), CERTREG_OK);
-    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask);
+    r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
+    double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
+    ck_assert_int_eq(
+        backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights, mask, room, r.walk, dots, dots + s->count, NULL), CERTREG_OK);
+    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask), free(room);
     return r;
 }
 
 static void release(results *r)
 {
-    free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects);
+    free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects), free(r->walk);
 }
 
 static void same_doubles(const char *what, int setup, const double *ours, const double *theirs, size_t n)
@@ -134,6 +140,7 @@ static void same(int setup, const results *ours, const results *theirs)
     same_doubles("replay of one", setup, ours->sums[0], theirs->sums[0], 2 * ours->n + 1);
     same_doubles("replay of two", setup, ours->sums[1], theirs->sums[1], 2 * ours->n + 1);
     same_doubles("project", setup, ours->projects, theirs->projects, 2 * ours->count + 1);
+    same_doubles("walk", setup, ours->walk, theirs->walk, WALK_LENGTHS + 2 * ours->count + 1);
 }
 
 START_TEST(every_path_and_thread_count_gives_the_bits_of_the_specification)
@@ -265,6 +272,26 @@ START_TEST(streams_and_seeds_share_no_noise)
 }
 END_TEST
 
+/* The last block of a level, the first of the next one, and the same place of another stream. */
+START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
+{
+    const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
+    for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
+        const cr_noise here = {.seed = 1, .stream = 2, .level = level, .inputs = 4}, next = {.seed = 1, .stream = 2, .level = level + 1, .inputs = 4},
+                       plain = {.seed = 1, .stream = 2, .inputs = 4}, other = {.seed = 1, .stream = 3, .level = level, .inputs = 4};
+        for (size_t j = 0; j < 4; j++) {
+            const float e = ref_backend_normal(&next, 0, j);
+            ck_assert(e == ref_backend_normal(&here, blocks, j));
+            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them lie in one stream */
+            ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
+            ck_assert(e != ref_backend_normal(&here, 0, j));
+            ck_assert(e != ref_backend_normal(&other, blocks, j));
+        }
+    }
+    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more blocks than they take */
+}
+END_TEST
+
 START_TEST(child_of_a_fork_is_told_and_can_close)
 {
     certreg_backend *backend = NULL;
@@ -305,6 +332,8 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_INVALID);
     ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID); /* blocks */
+    ck_assert_int_eq(backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 END_TEST
@@ -337,6 +366,7 @@ int main(void)
     tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
     tcase_add_test(typical, replay_can_be_cut_between_chunks);
     tcase_add_test(typical, streams_and_seeds_share_no_noise);
+    tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
     tcase_add_loop_test(limits, unmoved_features_and_the_centre_keep_every_bit, 0, SETUPS);
     tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);

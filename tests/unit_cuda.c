@@ -11,7 +11,8 @@ START_TEST(error_numbers_become_statuses)
 {
     ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
     ck_assert_int_eq(cr_cuda_status(2), CERTREG_NO_MEMORY);
-    const int absent[] = {3, 34, 35, 46, 98, 100, 101, 209, 222}, lost[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
+    const int absent[] = {3, 34, 35, 36, 46, 98, 100, 101, 200, 209, 221, 222, 223, 802, 803, 804},
+              lost[] = {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 999};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         ck_assert_int_eq(cr_cuda_status(absent[i]), CERTREG_NO_DEVICE);
         ck_assert(!cr_cuda_is_sticky(absent[i]));

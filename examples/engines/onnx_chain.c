@@ -16,6 +16,8 @@ enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_INTEGER = 3, ATTRIBUTE_INTEGERS = 8 };
 enum { TENSOR_SIZES = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_BYTES = 9, TYPE_FLOAT = 1, TYPE_INT64 = 7 };
 enum { MOST_SIZES = 4, MOST_INPUTS = 3, MOST_CONSTANTS = 64 };
 #define MOST_ELEMENTS ((size_t)1 << 28)
+#define MOST_BYTES ((long)4 * (1 << 28)) /* of a file */
+#define MOST_BETWEEN ((size_t)1 << 22)   /* numbers of a row between layers, or under all windows */
 
 struct bytes {
     const unsigned char *at, *end;
@@ -261,6 +263,18 @@ static int add_node(struct reader *r, const struct node *n)
     return is(n->operator, "Flatten") ? 0 : refuse(r, "an operator that is not known");
 }
 
+/* A window of a convolution must have a pixel: with padding as wide as the kernel some have none.
+ * And what lies between layers must be of a size that is meant; none of these products wraps. */
+static int fits(const struct chain_layer *l, size_t height, size_t width)
+{
+    const size_t high = height + 2 * l->pad, wide = width + 2 * l->pad;
+    if (l->pad >= l->kernel || high < l->kernel || wide < l->kernel)
+        return 0;
+    const size_t rows = (high - l->kernel) / l->stride + 1, columns = (wide - l->kernel) / l->stride + 1;
+    const size_t window = l->in * l->kernel * l->kernel, most = l->out > window ? l->out : window;
+    return rows * columns <= MOST_BETWEEN / most;
+}
+
 /* The widths must follow from one another; dense layers come last. */
 static int consistent(struct reader *r)
 {
@@ -270,12 +284,12 @@ static int consistent(struct reader *r)
     for (size_t i = 0; i < c->layers; i++) {
         const struct chain_layer *l = &c->layer[i];
         if (l->kernel > 0) {
-            if (dense || l->in != channels || height + 2 * l->pad < l->kernel || width + 2 * l->pad < l->kernel)
+            if (dense || l->in != channels || !fits(l, height, width))
                 return refuse(r, "a convolution that does not fit");
             height = (height + 2 * l->pad - l->kernel) / l->stride + 1;
             width = (width + 2 * l->pad - l->kernel) / l->stride + 1;
         } else {
-            if (l->in != channels * height * width)
+            if (l->in != channels * height * width || l->in > MOST_BETWEEN || l->out > MOST_BETWEEN)
                 return refuse(r, "a dense layer that does not fit");
             dense = 1;
             height = width = 1;
@@ -307,7 +321,7 @@ static unsigned char *read_all(const char *path, size_t *size)
     long length = -1;
     if (file != NULL && fseek(file, 0, SEEK_END) == 0)
         length = ftell(file);
-    if (length > 0 && fseek(file, 0, SEEK_SET) == 0)
+    if (length > 0 && length <= MOST_BYTES && fseek(file, 0, SEEK_SET) == 0)
         data = malloc((size_t)length);
     if (data != NULL && fread(data, 1, (size_t)length, file) != (size_t)length) {
         free(data);

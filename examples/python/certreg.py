@@ -8,6 +8,7 @@
 in certreg.h, whose names and defaults are kept: zero means the default, everywhere. Copy this file to where it is needed; the
 library is the one that CERTREG_LIB names, or lib/libcertreg.so.0 of the repository this file lies in, or the system's.
 """
+import copyreg
 import ctypes as C
 import dataclasses
 import enum
@@ -25,7 +26,8 @@ COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or i
 
 # ---- names of numbers ------------------------------------------------------------------------------------------------------------
 Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED NOT_FINITE OUT_OF_RANGE INFEASIBLE NUMERICAL "
-                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED DEADLINE", start=0)
+                      "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED "
+                      "DEADLINE BUSY", start=0)
 Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
 Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
 Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
@@ -91,12 +93,12 @@ _Bounds = _struct("certreg_bounds", 112, (_u32, "facts"),
                   (_f64, "second_order_hi moment_centre moment_hi"))
 _Shift = _struct("certreg_shift", 40, (_u32, "facts"), (_f64, "drop rise mean_least mean_greatest"))
 _Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
-_Certificate = _struct("certreg_certificate", 288, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
+_Certificate = _struct("certreg_certificate", 296, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
                        (_i32, "output score interval promise"), (_u32, "family side"),
                        (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
                        (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"),
                        (_f64, "radius_l1 radius_l2 radius_linf second_order_hi moment_centre moment_hi wanted at_radius"),
-                       (_u64, "served_samples"), (_f64, "served_beta"))
+                       (_u64, "served_samples"), (_f64, "served_beta"), (_u64, "level"))
 _Forecast = _struct("certreg_forecast", 24, (_i32, "reserved"), (_u64, "least_samples"), (_f64, "expected_samples"))
 
 
@@ -118,11 +120,13 @@ def _load():
             ("status_text", C.c_char_p, _i32),
             ("backend_open_cpu", _i32, _i32, ref(_Error), out), ("backend_close", None, _ptr),
             ("backend_open_cuda", _i32, _i32, _ptr, C.c_char_p, ref(_Error), out),
+            ("estimator_size", _i32, _ptr, ref(_Model), ref(_Plan), ref(_size)),
             ("estimator_create", _i32, _ptr, ref(_Model), ref(_Plan), ref(_Error), out), ("estimator_destroy", None, _ptr),
-            ("estimator_begin", _i32, _ptr, _ptr, _f64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
+            ("estimator_begin_level", _i32, _ptr, _ptr, _f64, _u64, _u64), ("estimator_sample", _i32, _ptr, _u64, _size),
             ("estimator_draw", _i32, _ptr, _u64, _size, _ptr), ("estimator_record", _i32, _ptr, _u64, _size, _ptr),
             ("estimator_export", _i32, _ptr, _ptr, ref(_size)), ("estimator_import", _i32, _ptr, C.c_char_p, _size),
-            ("estimator_set_deadline", None, _ptr, _f64), ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
+            ("estimator_set_deadline", _i32, _ptr, _f64),
+            ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
             ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
             ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
             ("solver_shift", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Shift)),
@@ -154,6 +158,9 @@ class CertregError(RuntimeError):
         for field in ("sample", "row", "output", "model_code", "value"):
             setattr(self, field, getattr(why, field) if why else -1)
         self.certificates = []
+
+    def __reduce__(self):  # pickle would call __init__ with the sentence for a status
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
 
 
 # ---- questions and answers -------------------------------------------------------------------------------------------------------
@@ -198,7 +205,7 @@ class Certificate:
     stop: int
     radius: float
     prediction: float
-    estimate: float
+    estimate: float  # where there is none, the prediction that was given: the next tick's prediction in any case; nan without one
     reach_lo: float
     reach_hi: float
     output: int
@@ -233,6 +240,7 @@ class Certificate:
     at_radius: float
     served_samples: int
     served_beta: float
+    level: int
 
     @classmethod
     def _of(cls, c):
@@ -326,28 +334,16 @@ def choose_sigma(certificates):
 
 
 # ---- Python called from C --------------------------------------------------------------------------------------------------------
-class _Calls:
-    """Carries exceptions of callbacks across the library. Nothing may be raised but inside `guarded`: an exception on the way into
-    or out of a callback would be lost in ctypes. So while the library runs, Ctrl-C waits until it can be delivered there, where
-    the model is interrupted at once, or else until the library has returned."""
+class _Interrupts:
+    """From its making to `end` Ctrl-C waits until it can be delivered: while `inside` is set, where
+    the model is interrupted at once, or else at the end."""
 
     def __init__(self):
-        self.error = self.waiting = self.handler = None
-        self.inside = False
-
-    def guarded(self, call, *arguments):
-        """0, or 1 after an exception."""
-        try:
-            self.inside = True
-            if self.waiting:
-                self.deliver()
-            stop = call(*arguments)
-            self.inside = False
-            return 1 if stop else 0
-        except BaseException as error:  # KeyboardInterrupt and SystemExit as well
-            self.inside = False
-            self.error = error
-            return 1
+        self.waiting, self.inside, self.handler = None, False, None
+        before, main = signal.getsignal(signal.SIGINT), threading.main_thread()
+        if threading.current_thread() is main and callable(before):
+            self.handler = before
+            signal.signal(signal.SIGINT, self.arrived)
 
     def arrived(self, *what):
         self.waiting = what
@@ -359,19 +355,72 @@ class _Calls:
         self.handler(*what)
         self.inside = True
 
+    def end(self):
+        if self.handler:
+            signal.signal(signal.SIGINT, self.handler)
+        if self.waiting:
+            self.handler(*self.waiting)
+
+
+class _Calls:
+    """`with` around every call: one at a time, the closing of the handle included, so that nobody
+    frees what a call is using."""
+
+    def __init__(self):
+        self.process, self.called_back = os.getpid(), False
+        # A thread's: should Ctrl-C hit between taking it and `with`, that thread can go on.
+        self.lock = threading.RLock()
+
     def __enter__(self):
-        self.error = self.waiting = self.handler = None
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
-            self.handler = signal.getsignal(signal.SIGINT)
-            signal.signal(signal.SIGINT, self.arrived)
+        if self.process != os.getpid():
+            self.__init__()  # a forked child, to whom the library says so
+        if not self.lock.acquire(blocking=False):
+            raise CertregError(Status.BUSY)
+        if self.called_back:
+            self.lock.release()
+            raise CertregError(Status.BUSY)
 
     def __exit__(self, *_):
-        handler, self.handler = self.handler, None
-        if handler:
-            signal.signal(signal.SIGINT, handler)
+        self.lock.release()
+
+
+class _Callbacks:
+    """`with` around a call that may call back. Carries exceptions of callbacks across the library:
+    nothing may be raised but inside `guarded`, since an exception on the way into or out of a
+    callback would be lost in ctypes."""
+
+    def __init__(self, calls):
+        self.calls, self.error, self.interrupts = calls, None, None
+
+    def guarded(self, call, *arguments):
+        """0, or 1 after an exception."""
+        interrupts = self.interrupts
+        try:
+            interrupts.inside = True
+            if interrupts.waiting:
+                interrupts.deliver()
+            stop = call(*arguments)
+            interrupts.inside = False
+            return 1 if stop else 0
+        except BaseException as error:  # KeyboardInterrupt and SystemExit as well
+            interrupts.inside = False
+            self.error = error
+            return 1
+
+    def __enter__(self):
+        interrupts = _Interrupts()
+        try:
+            self.calls.__enter__()
+        except CertregError:
+            interrupts.end()
+            raise
+        self.calls.called_back, self.error, self.interrupts = True, None, interrupts
+
+    def __exit__(self, *_):
         error, self.error = self.error, None
-        if self.waiting:
-            handler(*self.waiting)
+        interrupts, self.interrupts, self.calls.called_back = self.interrupts, None, False
+        self.calls.__exit__()
+        interrupts.end()
         if error is not None:
             raise error
 
@@ -395,7 +444,11 @@ def _address(values):
 
 
 class _Handle:
-    """What all handles share: `with`, close, and errors."""
+    """What all handles share: `with`, close, calls, and errors."""
+
+    def __init__(self):
+        self._calls = _Calls()
+        self._alive = threading.RLock()  # for cancel, which does not wait for calls
 
     def __enter__(self):
         return self
@@ -404,12 +457,42 @@ class _Handle:
         self.close()
 
     def __del__(self):
-        self.close()
+        if hasattr(self, "_alive"):
+            self._free()
+
+    def __reduce__(self):
+        raise TypeError(f"{type(self).__name__} cannot be pickled or copied: make one in every process; "
+                        "records travel by export and merge")
+
+    def close(self):
+        """Frees everything. More than once does no harm; during a call, from its model or another
+        thread, it is refused."""
+        with self._calls:
+            self._free()
 
     def _open(self, handle):
         if not handle:
             raise ValueError(f"{type(self).__name__} is closed")
         return handle
+
+    def _freed(self, name, function):
+        """Frees one handle of the library."""
+        with self._alive:
+            handle = getattr(self, name, None)
+            setattr(self, name, None)
+            if handle:
+                function(handle)
+
+    def _called(self, name, function, *arguments, around=None):
+        """One call on a handle of the library; its failure is raised."""
+        with around or self._calls:
+            status = function(self._open(getattr(self, name)), *arguments)
+            failure = self._failure(name, status) if status else None
+        if failure:
+            raise failure
+
+    def _failure(self, name, status):
+        return CertregError(status, getattr(_lib, f"certreg{name}_error")(getattr(self, name))[0])
 
 
 def _room_there(array, shape):
@@ -428,11 +511,29 @@ class DeviceArray:
         self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
         self.__cuda_array_interface__ = dict(version=3, shape=shape, typestr="<f4", data=(address, False), strides=None, stream=None)
 
+    def _end(self):
+        del self.__cuda_array_interface__  # whoever kept it gets an AttributeError
+
+
+class _Memory:
+    """What an estimator lives in. Arrays for its model are views of it and keep it alive, so that
+    one which outlasts the estimator is old news, and no use of freed memory."""
+
+    def __init__(self, size):
+        room = np.empty(size + 64, np.uint8)
+        self.bytes = room[-room.ctypes.data % 64:][:size]
+        self.address = self.bytes.ctypes.data
+
+    def array(self, address, rows, columns):
+        first = address - self.address
+        return self.bytes[first:first + 4 * rows * columns].view(np.float32).reshape(rows, columns)
+
 
 class Estimator(_Handle):
     """Samples a model around one input after another, and answers questions about each.
 
-    model     takes (rows, inputs) in float32, valid during the call, and returns (rows,) or (rows, columns); None: draw and record
+    model     takes (rows, inputs) in float32 and returns (rows,) or (rows, columns); None: draw and
+              record. The next batch overwrites what it was given: copy what shall stay
     inputs    number of features; capacity: most samples of one input
     outputs   number of outputs; columns are as many, and one more for every Kind.ANGLE_PAIR
     scale     noise per feature in units of sigma, or one number; 0: never moved
@@ -441,13 +542,16 @@ class Estimator(_Handle):
     device    number of a CUDA device: noise is drawn there, and the model is called as model(x, y) with two DeviceArrays; it fills y by
               work on x.stream and need not wait. stream: address of a CUDA stream to work in, 0: an own one. module: of the backend
     progress  called with (done, total) after each batch; a true answer cancels
-    The other arguments are those of certreg_plan and certreg_model. One thread at a time; only cancel may be called by others."""
+    The other arguments are those of certreg_plan and certreg_model. One call at a time: another one,
+    close among them, from the model or another thread is refused with Status.BUSY; only cancel may
+    come at any time."""
 
     def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
                  facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, device=None, stream=0, module=None, progress=None):
-        self._handle, self._backend, why = _ptr(), _ptr(), _Error()
+        super().__init__()
+        self._estimator, self._backend, why = _ptr(), _ptr(), _Error()
+        self.on_device = device is not None
         self.inputs, self.outputs, self.columns = inputs, outputs, _columns(inputs, outputs, kind)
-        self._calls = _Calls()
         if threads is not None:
             self._made(_lib.certreg_backend_open_cpu(threads, C.byref(why), C.byref(self._backend)), why)
         if device is not None:
@@ -455,26 +559,37 @@ class Estimator(_Handle):
             self._made(_lib.certreg_backend_open_cuda(device, stream or None, path, C.byref(why), C.byref(self._backend)), why)
         scale, kind = _array(scale, inputs, np.float32, "scale"), _array(kind, outputs, np.int32, "kind")
         lo, hi = _array(lo, outputs, np.float64, "lo"), _array(hi, outputs, np.float64, "hi")
-        self._eval, self._progress = self._callbacks(model, progress)
+        here = []  # the memory, when there is some
+        self._callbacks = _Callbacks(self._calls)
+        self._eval, self._progress = self._functions(model, progress, here)
         m = _Model(eval=self._eval, inputs=inputs, outputs=outputs, batch=batch, scale=_address(scale), kind=_address(kind),
                    lo=_address(lo), hi=_address(hi))
         p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags,
                   second_order_bytes=second_order_bytes)
-        self._made(_lib.certreg_estimator_create(self._backend, C.byref(m), C.byref(p), C.byref(why), C.byref(self._handle)), why)
+        size, asked = _size(), (self._backend, C.byref(m), C.byref(p))
+        if not _lib.certreg_estimator_size(*asked, C.byref(size)):  # else create says why
+            here.append(_Memory(size.value))
+            p.memory, p.memory_bytes = here[0].address, size.value
+        self._memory = here
+        made = _lib.certreg_estimator_create(*asked, C.byref(why), C.byref(self._estimator))
+        self._made(made, why)
 
-    def _callbacks(self, model, progress):
-        calls, columns = self._calls, self.columns  # not self: an estimator that nobody needs shall go at once
+    def _functions(self, model, progress, here):
+        # Not self: an estimator that nobody needs shall go at once.
+        calls, columns = self._callbacks, self.columns
 
         def run(batch):
             b = batch[0]
             if b.device >= 0:
                 x, y = DeviceArray(b.x, (b.rows, b.inputs), b), DeviceArray(b.y, (b.rows, b.columns), b)
-                if model(x, y) is not None:
-                    raise ValueError("on a device the model fills y and returns None")
+                try:
+                    if model(x, y) is not None:
+                        raise ValueError("on a device the model fills y and returns None")
+                finally:
+                    x._end(), y._end()
                 return
             used = slice(b.used_first, b.used_first + b.used_count)
-            x = np.frombuffer((C.c_float * (b.rows * b.inputs)).from_address(b.x), np.float32).reshape(b.rows, b.inputs)[used]
-            y = np.frombuffer((C.c_float * (b.rows * b.columns)).from_address(b.y), np.float32).reshape(b.rows, b.columns)
+            x, y = here[0].array(b.x, b.rows, b.inputs)[used], here[0].array(b.y, b.rows, b.columns)
             x.flags.writeable = False
             answer = np.asarray(model(x))
             if answer.shape != (len(x), columns) and (answer.shape != (len(x),) or columns != 1):
@@ -486,79 +601,72 @@ class Estimator(_Handle):
 
     def _made(self, status, why):
         if status:
-            self.close()
+            self._free()
             raise CertregError(status, why)
 
-    def _check(self, status):
-        if status:
-            raise CertregError(status, _lib.certreg_estimator_error(self._handle)[0])
+    def _call(self, verb, *arguments, around=None):
+        function = getattr(_lib, "certreg_estimator_" + verb)
+        self._called("_estimator", function, *arguments, around=around)
 
-    def close(self):
-        """Frees everything. More than once does no harm."""
-        handle, self._handle = getattr(self, "_handle", None), None
-        backend, self._backend = getattr(self, "_backend", None), None
-        if handle:
-            _lib.certreg_estimator_destroy(handle)
-        if backend:
-            _lib.certreg_backend_close(backend)
+    def _free(self):
+        self._freed("_estimator", _lib.certreg_estimator_destroy)
+        self._freed("_backend", _lib.certreg_backend_close)
 
-    def begin(self, z, sigma, stream=0):
-        """A new input, with noise of its own if `stream` is new. Empties the record."""
+    def begin(self, z, sigma, stream=0, level=0):
+        """A new input, with noise of its own if `stream` is new. Empties the record. sigmas[k] of certify_sigmas has the noise of level k + 1."""
         z = _array(np.ravel(z), self.inputs, np.float32, "z")
-        self._check(_lib.certreg_estimator_begin(self._open(self._handle), z.ctypes.data, sigma, _natural(stream, "stream")))
+        stream, level = _natural(stream, "stream"), _natural(level, "level")
+        self._call("begin_level", z.ctypes.data, sigma, stream, level)
 
     def sample(self, first, count):
         """Calls the model for those of the samples first .. first+count-1 that are missing."""
-        handle = self._open(self._handle)
-        with self._calls:
-            status = _lib.certreg_estimator_sample(handle, _natural(first, "first"), _natural(count, "count"))
-        self._check(status)
+        first, count = _natural(first, "first"), _natural(count, "count")
+        self._call("sample", first, count, around=self._callbacks)
 
     def answer(self, *questions, samples=0):
         """Has `samples` samples in the record and answers questions from it; a number is a question with this tolerance. One
         question has one certificate, several have a list."""
-        handle, samples = self._open(self._handle), _natural(samples, "samples")
-        certificates = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify(handle, None, samples, asked, count, out))
+        samples = _natural(samples, "samples")
+        certificates = self._asked(questions, 1, lambda e, *asked:
+                                   _lib.certreg_certify(e, None, samples, *asked))
         return certificates[0] if len(questions) == 1 else certificates
 
     def _asked(self, questions, times, call):
-        """The certificates of a call that gives `times` of them for each question."""
+        """The certificates of a call(estimator, questions, their number, certificates) that gives
+        `times` of them for each question."""
         structs = [Question._of(q)._struct() for q in questions]
         if not structs or not times:
             raise ValueError("there is nothing to ask: give a question, and a noise level")
         asked, out = (_Question * len(structs))(*structs), (_Certificate * (times * len(structs)))()
         for c in out:
             c.struct_size = C.sizeof(_Certificate)
-        with self._calls:
-            status = call(asked, len(structs), out)
-        certificates = [Certificate._of(c) for c in out]
         try:
-            self._check(status)
+            self._called("_estimator", call, asked, len(structs), out, around=self._callbacks)
         except CertregError as error:
-            error.certificates = certificates
+            error.certificates = [Certificate._of(c) for c in out]
             raise
-        return certificates
+        return [Certificate._of(c) for c in out]
 
     def answer_outputs(self, *questions, samples=0):
         """One radius for all outputs, each asked once: (the joint certificate, those of the outputs)."""
-        handle, joint, samples = self._open(self._handle), _Certificate(), _natural(samples, "samples")
-        each = self._asked(questions, 1, lambda asked, count, out: _lib.certreg_certify_outputs(handle, None, samples, asked, count, out,
-                                                                                               C.byref(joint)))
+        joint, samples = _Certificate(), _natural(samples, "samples")
+        each = self._asked(questions, 1, lambda e, *asked:
+                           _lib.certreg_certify_outputs(e, None, samples, *asked, C.byref(joint)))
         return Certificate._of(joint), each
 
     def certify_sigmas(self, z, sigmas, samples, *questions, stream=0):
         """The same input at several noise levels, with confidence for all of them: a list of certificates (one question: a certificate) per level."""
-        handle, z = self._open(self._handle), _array(np.ravel(z), self.inputs, np.float32, "z")
+        z = _array(np.ravel(z), self.inputs, np.float32, "z")
         sigmas, stream, samples = np.ravel(np.asarray(sigmas, np.float64)), _natural(stream, "stream"), _natural(samples, "samples")
-        flat = self._asked(questions, len(sigmas), lambda asked, count, out: _lib.certreg_certify_sigmas(
-            handle, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), stream, samples, asked, count, out))
+        flat = self._asked(questions, len(sigmas), lambda e, *asked: _lib.certreg_certify_sigmas(
+            e, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), stream, samples, *asked))
         count = len(questions)
         return flat if count == 1 else [flat[i:i + count] for i in range(0, len(flat), count)]
 
     def forecast(self, question):
         """(least, expected) number of samples that question.wanted takes; least 0: none within the capacity."""
         f, q = _Forecast(), Question._of(question)._struct()
-        self._check(_lib.certreg_estimator_forecast(self._open(self._handle), C.byref(q), C.byref(f)))
+        self._call("forecast", C.byref(q), C.byref(f))
         return f.least_samples, f.expected_samples
 
     def certify(self, z, sigma, samples, *questions, stream=0):
@@ -569,9 +677,11 @@ class Estimator(_Handle):
     def draw(self, first, count, out=None):
         """The noisy inputs of samples first .. first+count-1, for models that are not called back. On a device they go to `out`, which has
         __cuda_array_interface__, float32, count*inputs of them without gaps."""
+        if out is not None and not self.on_device:
+            raise ValueError("out is memory of a CUDA device: it goes with an estimator made with device=")
         x = np.empty((count, self.inputs), np.float32) if out is None else out
         address = x.ctypes.data if out is None else _room_there(out, (count, self.inputs))
-        self._check(_lib.certreg_estimator_draw(self._open(self._handle), _natural(first, "first"), count, address))
+        self._call("draw", _natural(first, "first"), count, address)
         return x
 
     def record(self, first, y):
@@ -579,78 +689,72 @@ class Estimator(_Handle):
         y = np.ascontiguousarray(y, np.float32)
         if y.shape != (len(y), self.columns) and (y.shape != (len(y),) or self.columns != 1):
             raise ValueError(f"y has shape {y.shape}; it must be (count, {self.columns})")
-        self._check(_lib.certreg_estimator_record(self._open(self._handle), _natural(first, "first"), len(y), y.ctypes.data))
+        self._call("record", _natural(first, "first"), len(y), y.ctypes.data)
 
     def export(self):
         """The record as bytes."""
-        handle, size = self._open(self._handle), _size(0)
-        status = _lib.certreg_estimator_export(handle, None, C.byref(size))
-        self._check(0 if status == Status.SMALL_MEMORY else status)
+        size = _size(0)
+        self._call("export", None, C.byref(size))
         buffer = C.create_string_buffer(size.value)
-        self._check(_lib.certreg_estimator_export(handle, buffer, C.byref(size)))
+        self._call("export", buffer, C.byref(size))
         return buffer.raw[:size.value]
 
     def merge(self, data):
         """Adds a record that was exported, to resume it or to join shards."""
-        self._check(_lib.certreg_estimator_import(self._open(self._handle), bytes(data), len(data)))
+        self._call("import", bytes(data), len(data))
 
     def bounds(self, question, side=Side.UPPER):
         """The bounds behind a certificate; without any fact where the interval abstains."""
         b = _Bounds()
         q = Question._of(question)._struct()
-        self._check(_lib.certreg_estimator_bounds(self._open(self._handle), C.byref(q), side, C.byref(b)))
+        self._call("bounds", C.byref(q), side, C.byref(b))
         return Bounds._of(b)
 
     def deadline(self, seconds):
-        """From now on, for sampling; 0: none."""
-        _lib.certreg_estimator_set_deadline(self._open(self._handle), seconds)
+        """So many seconds from now on, for sampling and answering; 0: none."""
+        self._call("set_deadline", seconds)
 
     def cancel(self):
         """Stops the running or next call after its batch. From any thread."""
-        _lib.certreg_estimator_cancel(self._open(self._handle))
+        with self._alive:
+            _lib.certreg_estimator_cancel(self._open(self._estimator))
 
 
 class Solver(_Handle):
     """From bounds to worst shifts and largest radii; no model, no samples. `family` is a mask of facts, 0 all there are."""
 
     def __init__(self):
+        super().__init__()
         self._solver, self._bisection = _ptr(), _ptr()
         status = _lib.certreg_solver_create(None, 0, C.byref(self._solver))
         status = status or _lib.certreg_bisection_create(self._solver, None, 0, C.byref(self._bisection))
         if status:
-            self.close()
+            self._free()
             raise CertregError(status)
 
-    def close(self):
-        """Frees everything. More than once does no harm."""
-        bisection, self._bisection = getattr(self, "_bisection", None), None
-        solver, self._solver = getattr(self, "_solver", None), None
-        if bisection:
-            _lib.certreg_bisection_destroy(bisection)
-        if solver:
-            _lib.certreg_solver_destroy(solver)
+    def _free(self):
+        self._freed("_bisection", _lib.certreg_bisection_destroy)
+        self._freed("_solver", _lib.certreg_solver_destroy)
 
     def shift(self, bounds, radius, family=0):
         """How far the mean can move within a radius."""
         b, s = bounds._struct(), _Shift()
-        status = _lib.certreg_solver_shift(self._open(self._solver), C.byref(b), family, radius, C.byref(s))
-        if status:
-            raise CertregError(status, _lib.certreg_solver_error(self._solver)[0])
+        self._called("_solver", _lib.certreg_solver_shift, C.byref(b), family, radius, C.byref(s))
         return Shift(s.drop, s.rise, s.mean_least, s.mean_greatest, _named(Fact, s.facts))
 
-    def _radius(self, status, r):
-        if status:
-            raise CertregError(status, _lib.certreg_bisection_error(self._bisection)[0])
+    def _radius(self, function, *arguments):
+        r = _Radius()
+        self._called("_bisection", function, *arguments, C.byref(r))
         return Radius(r.radius, _named(Outcome, r.outcome), r.binding)
 
     def within(self, bounds, tolerance, family=0):
         """The largest radius at which the mean moves by at most `tolerance` either way."""
-        b, r = bounds._struct(), _Radius()
-        return self._radius(_lib.certreg_bisection_within(self._open(self._bisection), C.byref(b), family, tolerance, C.byref(r)), r)
+        b = C.byref(bounds._struct())
+        return self._radius(_lib.certreg_bisection_within, b, family, tolerance)
 
     def above(self, bounds, thresholds=None, family=0):
         """The largest radius at which the mean of every one of several functions stays above its threshold (0)."""
         bounds = [bounds] if isinstance(bounds, Bounds) else list(bounds)
-        several, r = (_Bounds * len(bounds))(*[b._struct() for b in bounds]), _Radius()
+        several = (_Bounds * len(bounds))(*[b._struct() for b in bounds])
         limits = None if thresholds is None else (_f64 * len(bounds))(*np.broadcast_to(thresholds, len(bounds)))
-        return self._radius(_lib.certreg_bisection_above(self._open(self._bisection), several, limits, len(bounds), family, C.byref(r)), r)
+        return self._radius(_lib.certreg_bisection_above, several, limits, len(bounds), family)

@@ -1,11 +1,13 @@
 /* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
+#include "base/busy.h"
+#include "base/watch.h"
 #include "certreg/certreg.h"
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 4u
+#define CR_BACKEND_API 6u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -14,12 +16,23 @@
  * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
  * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words are the same, the normals equal
  * but for the rounding of cuRAND's angle and sine (normal4.h). cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four numbers
- * (tests/unit_curand.c). A stream has 2^64 blocks of four; it is for the caller to stay below. */
+ * (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts of a stream, 2^44 blocks each, which do not overlap:
+ * the sequence above is that of level 0, the others are further on in the stream. It is for the caller to stay within a part. */
+#define CR_LEVEL_BITS 44
+#define CR_LEVELS (UINT64_C(1) << 20)
+
 typedef struct cr_noise {
-    uint64_t seed, stream;
+    uint64_t seed, stream, level;
     size_t inputs;
     int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
+
+/* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample more. */
+static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
+{
+    const size_t longer = count % blocks;
+    return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
+}
 
 typedef struct cr_tile { /* consecutive samples of a second-order sum */
     const float *rows, *weights;
@@ -50,6 +63,14 @@ typedef struct cr_backend_ops {
     /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] = sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all
      * sums are; lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
     certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2]);
+    /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of all samples before it is aimed at,
+     * which gives lengths[2b] and lengths[2b+1]; dots and norms are projections on the direction at the border that the sample's
+     * block begins with. The bits are those of replay, aim and project called in turns. weights: count of them.
+     * room: 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or asked between blocks on the CPU and
+     * at first on a device; where it is late the op ends with CERTREG_DEADLINE, and nothing that it
+     * wrote has a meaning. */
+    certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t blocks, const float *weights,
+                           const float *mask, double *room, double *lengths, double *dots, double *norms, cr_watch *watch);
     /* ---- NULL on the CPU from here on */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);
@@ -64,7 +85,7 @@ typedef struct cr_backend_ops {
      * of all blocks one after the other, functions `stride` apart. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,
                                  const float *weights, size_t stride, const float *mask, double *sums);
-    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone */
+    /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
     /* ---- for the second order: tiles of noise of the active features, whose indices `features` has */
     /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
@@ -83,6 +104,7 @@ typedef struct cr_backend_ops {
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
+    cr_busy busy; /* with memory of its own: one call of an estimator at a time has its stream */
 };
 
 /* Whether batches live in memory that the host cannot touch. */

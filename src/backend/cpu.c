@@ -6,7 +6,9 @@
 #include "backend/ordered.h"
 #include "backend/pool.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SMALL 32768u /* normals: below this, waking threads costs more than they save */
@@ -69,6 +71,16 @@ typedef struct task { /* arguments of an op, for the threads */
     double *sums, *dots, *norms;
 } task;
 
+typedef struct piece { /* of the features: what one thread replays */
+    size_t begin, end;
+} piece;
+
+static piece piece_of(size_t inputs, size_t part, size_t parts)
+{
+    const size_t pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0), end = border(pieces, part + 1, parts);
+    return (piece){border(pieces, part, parts) * CR_CPU_SPLIT, end == pieces ? inputs : end * CR_CPU_SPLIT};
+}
+
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
@@ -79,10 +91,8 @@ static void draw_part(void *context, size_t part, size_t parts)
 static void replay_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
-    const size_t inputs = t->noise->inputs, pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0);
-    const size_t begin = border(pieces, part, parts) * CR_CPU_SPLIT, border_end = border(pieces, part + 1, parts);
-    const size_t end = border_end == pieces ? inputs : border_end * CR_CPU_SPLIT;
-    if (begin < end) t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums, begin, end);
+    const piece p = piece_of(t->noise->inputs, part, parts);
+    if (p.begin < p.end) t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums, p.begin, p.end);
 }
 
 static void project_part(void *context, size_t part, size_t parts)
@@ -128,9 +138,8 @@ static certreg_status op_project(certreg_backend *backend, const cr_noise *noise
     return CERTREG_OK;
 }
 
-static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+static void aim(const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
 {
-    (void)backend;
     double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
         if (mask[j] > 0) part[j % CR_AIM_SUMS] = cr_aim_add(part[j % CR_AIM_SUMS], sums[j]);
@@ -140,7 +149,86 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
         units[j % CR_AIM_SUMS] = cr_aim_add(units[j % CR_AIM_SUMS], (double)direction[j]);
     }
     lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
+}
+
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+{
+    (void)backend;
+    aim(sums, mask, inputs, direction, lengths);
     return CERTREG_OK;
+}
+
+/* ---- a walk: sums at all borders, features apart; then directions, borders apart; then projections, samples apart ---------------- */
+typedef struct walk {
+    task t; /* a: weights, b: mask, sums: at border 0, 1, ... */
+    size_t blocks;
+    float *directions; /* likewise */
+    double *lengths;
+    cr_watch *watch;   /* of the calling thread, which has part 0 */
+    atomic_int *late;
+} walk;
+
+/* Between two blocks. */
+static int is_late(const walk *w, size_t part)
+{
+    if (part == 0 && cr_watch_late(w->watch)) atomic_store_explicit(w->late, 1, memory_order_relaxed);
+    return atomic_load_explicit(w->late, memory_order_relaxed);
+}
+
+
+static void walk_sums_part(void *context, size_t part, size_t parts)
+{
+    const walk *w = context;
+    const task *t = &w->t;
+    const size_t inputs = t->noise->inputs;
+    const piece p = piece_of(inputs, part, parts);
+    if (p.begin >= p.end) return;
+    memset(t->sums + p.begin, 0, (p.end - p.begin) * sizeof *t->sums);
+    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
+        const size_t from = cr_walk_border(t->count, w->blocks, b), to = cr_walk_border(t->count, w->blocks, b + 1);
+        double *before = t->sums + b * inputs, *after = before + inputs;
+        memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
+        t->kernels->replay(t->noise, t->first + from, to - from, 1, t->a + from, 0, after, p.begin, p.end);
+    }
+}
+
+static void walk_aim_part(void *context, size_t part, size_t parts)
+{
+    const walk *w = context;
+    const size_t inputs = w->t.noise->inputs, end = border(w->blocks + 1, part + 1, parts);
+    for (size_t b = border(w->blocks + 1, part, parts); b < end; b++)
+        aim(w->t.sums + b * inputs, w->t.b, inputs, w->directions + b * inputs, w->lengths + 2 * b);
+}
+
+static void walk_project_part(void *context, size_t part, size_t parts)
+{
+    const walk *w = context;
+    const task *t = &w->t;
+    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
+        const size_t first = cr_walk_border(t->count, w->blocks, b), last = cr_walk_border(t->count, w->blocks, b + 1);
+        const size_t from = first > begin ? first : begin, to = last < end ? last : end;
+        if (from < to)
+            t->kernels->project(t->noise, t->first + from, to - from, w->directions + b * t->noise->inputs, t->b, t->dots + from,
+                                t->norms + from);
+    }
+}
+
+static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
+                              const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+                              cr_watch *watch)
+{
+    const cpu *me = (const cpu *)backend;
+    certreg_status status = check(me, noise);
+    if (!status && blocks < 3) status = CERTREG_INVALID;
+    if (status) return status;
+    atomic_int late = 0;
+    walk w = {.t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .functions = 1, .a = weights, .b = mask,
+                    .sums = room, .dots = dots, .norms = norms},
+              .blocks = blocks, .directions = (float *)(room + (blocks + 1) * noise->inputs), .lengths = lengths, .watch = watch, .late = &late};
+    const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++) run(me, noise->inputs, count, steps[i], &w);
+    return late ? CERTREG_DEADLINE : CERTREG_OK;
 }
 
 static void op_close(certreg_backend *backend)
@@ -151,14 +239,14 @@ static void op_close(certreg_backend *backend)
 }
 
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API, .device = -1, .close = op_close, .draw = op_draw,
-                                   .replay = op_replay, .project = op_project, .aim = op_aim};
+                                   .replay = op_replay, .project = op_project, .aim = op_aim, .walk = op_walk};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {&ops}, .kernels = cr_cpu_best(), .owner = getpid()};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .owner = getpid()};
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
     if (status) {
         free(me);
@@ -178,6 +266,7 @@ certreg_status cr_cpu_force(certreg_backend *backend, int path)
 
 certreg_backend *cr_backend_default(void)
 {
-    static const cpu stateless = {.base = {&ops}}; /* never written: kernels are chosen anew, purely, by every call */
+    /* never written: kernels are chosen anew, purely, by every call */
+    static const cpu stateless = {.base = {.ops = &ops}};
     return (certreg_backend *)&stateless.base;
 }

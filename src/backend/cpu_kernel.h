@@ -55,14 +55,14 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < inputs; j += FILL_FLOATS) {
                 const size_t n = least(inputs - j, FILL_FLOATS);
-                fill(&s, (first + i) * s.row + j / 4, (n + 3) / 4, e);
+                fill(&s, cr_source_block(&s, first + i) + j / 4, (n + 3) / 4, e);
                 apply(z + j, step + j, e, n, x + i * inputs + j);
             }
         return;
     }
     for (size_t i = 0; i < count; i += rows) {
         const size_t n = least(count - i, rows);
-        fill(&s, (first + i) * s.row, n * row, e);
+        fill(&s, cr_source_block(&s, first + i), n * row, e);
         for (size_t k = 0; k < n; k++) apply(z, step, e + 4 * row * k, inputs, x + (i + k) * inputs);
     }
 }
@@ -110,9 +110,9 @@ static inline size_t fill_tile(const cr_source *s, int centre, uint64_t first, s
     const size_t pitch = whole ? 4 * blocks : TILE;
     if (whole) {
         memset(e + samples * pitch, 0, SLACK * sizeof *e); /* sums run over whole vectors: idle lanes must hold ordinary numbers */
-        fill(s, first * s->row, samples * blocks, e);
+        fill(s, cr_source_block(s, first), samples * blocks, e);
     } else
-        for (size_t i = 0; i < samples; i++) fill(s, (first + i) * s->row + offset, blocks, e + i * pitch);
+        for (size_t i = 0; i < samples; i++) fill(s, cr_source_block(s, first + i) + offset, blocks, e + i * pitch);
     if (centre && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
     return pitch;
 }
@@ -189,13 +189,13 @@ static inline void project_rows(const cr_source *s, const ruler *r, int centre, 
                                 double *norms)
 {
     const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
-    if (piece == 4 * row) fill_groups(s, first * s->row, samples * row, e);
+    if (piece == 4 * row) fill_groups(s, cr_source_block(s, first), samples * row, e);
     for (size_t i = 0; i < samples; i++) {
         projection p;
         memset(&p, 0, sizeof p);
         for (size_t j = 0; j < r->inputs; j += piece) {
             const size_t n = least(r->inputs - j, piece);
-            if (piece != 4 * row) fill_groups(s, (first + i) * s->row + j / 4, (n + 3) / 4, e);
+            if (piece != 4 * row) fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
         }
         const int still = centre && first + i == 0;

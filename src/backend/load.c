@@ -1,40 +1,45 @@
 /* Finding and opening a backend's module. Nothing is ever unloaded: drivers keep threads and handlers in the process. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/load.h"
 #include "backend/module.h"
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char *name_of(const char *path)
+/* The path of a line of /proc/self/maps, if the line is of the memory that this code is in, and
+ * whole. */
+static char *path_of(char *line)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const uintptr_t here = (uintptr_t)cr_module_load;
+    char *end, *path = strchr(line, '/'), *newline = strchr(line, '\n');
+    const unsigned long long from = strtoull(line, &end, 16),
+                             to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
+    if (here < from || here >= to || !path || !newline) return NULL;
+    *newline = 0;
+    return strstr(path, " (deleted)") ? NULL : path;
 }
 
-/* The file that this code is in. A program that has the library inside is known by the name it was called with, which says nothing of its
- * folder: the working directory may be anybody's. */
+/* The file that this code is in, as the kernel knows it: an absolute path. The loader's word for it
+ * may be relative to a working directory that has changed since, and that of a program with the
+ * library inside is what its caller chose to call it. */
 static int own_file(char *path, size_t room)
 {
-    Dl_info here;
-    if (!dladdr((const void *)(uintptr_t)cr_module_load, &here) || !here.dli_fname) return 0;
-    if (here.dli_fname[0] != '/') {
-        const ssize_t length = readlink("/proc/self/exe", path, room - 1);
-        path[length > 0 ? length : 0] = 0;
-        if (length > 0 && !strcmp(name_of(path), name_of(here.dli_fname))) return 1;
-        if (!strchr(here.dli_fname, '/')) return 0;
-    }
-    return (size_t)snprintf(path, room, "%s", here.dli_fname) < room;
+    char line[4096 + 128];
+    const char *found = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) found = path_of(line);
+    if (maps) fclose(maps);
+    return found && (size_t)snprintf(path, room, "%s", found) < room;
 }
 
 /* The module that lies in certreg/ beside it. */
 static int beside_us(char *path, size_t room)
 {
     if (!own_file(path, room)) return 0;
-    const size_t folder = (size_t)(name_of(path) - path);
+    const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
     return (size_t)snprintf(path + folder, room - folder, "certreg/%s", CR_MODULE_FILE) < room - folder;
 }
 
@@ -51,14 +56,17 @@ certreg_status cr_module_load(const char *path, int32_t device, void *stream, ce
     else if (beside_us(beside, sizeof beside)) library = open_file(beside);
     if (!library) {
         const char *reason = dlerror();
-        return cr_fail(why, CERTREG_NO_BACKEND, "the CUDA module cannot be opened: %.180s", reason ? reason : "its place is not known");
+        return cr_fail(why, CERTREG_NO_BACKEND, "the CUDA module cannot be opened: %.180s",
+                       reason ? reason : "its place is not known; give its path");
     }
     cr_module_open open = NULL;
     void *symbol = dlsym(library, CR_MODULE_SYMBOL);
     memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a function's */
     if (!open) return cr_fail(why, CERTREG_NO_BACKEND, "%.120s is no module of this library: it lacks %s", path ? path : beside, CR_MODULE_SYMBOL);
     certreg_status status = open(CR_BACKEND_API, device, stream, why, out);
-    if (status || (*out && (*out)->ops->api_version == CR_BACKEND_API)) return status;
+    const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
+    if (fits) cr_busy_init(&(*out)->busy);
+    if (status || fits) return status;
     *out = NULL;
     return cr_fail(why, CERTREG_VERSION, "%.120s was made for another version of this library", path ? path : beside);
 }

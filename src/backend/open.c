@@ -46,5 +46,7 @@ certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const cha
 
 void certreg_backend_close(certreg_backend *backend)
 {
-    if (backend) backend->ops->close(backend);
+    if (!backend || (cr_backend_is_device(backend) && cr_busy_is_foreign(&backend->busy)))
+        return; /* a forked child has no device */
+    backend->ops->close(backend);
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/pool.h"
+#include "base/environment.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -34,6 +35,8 @@ static void *work(void *argument)
     const worker *me = argument;
     cr_pool *pool = me->pool;
     uint64_t seen = 0;
+    fenv_t born;
+    cr_environment_enter(&born); /* that of the thread which opened the backend; ours from now on */
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         while (pool->round == seen && !pool->quit) pthread_cond_wait(&pool->begin, &pool->lock);

@@ -6,16 +6,23 @@
 
 typedef struct cr_source {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    uint64_t stream, row; /* row: blocks of four normals to a sample */
+    uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
     size_t inputs;
     int32_t centre;
 } cr_source;
+
+/* The block with which a sample begins. */
+CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
+{
+    return s->base + sample * s->row;
+}
 
 static inline cr_source cr_source_of(const cr_noise *noise)
 {
     cr_source s;
     cr_philox_keys(noise->seed, s.keys);
     s.stream = noise->stream;
+    s.base = noise->level << CR_LEVEL_BITS;
     s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
     s.inputs = noise->inputs;
     s.centre = noise->centre;

@@ -27,6 +27,7 @@ const char *certreg_status_text(certreg_status status)
     case CERTREG_TOO_MANY: return "more samples than planned";
     case CERTREG_CANCELLED: return "cancelled";
     case CERTREG_DEADLINE: return "stopped by the deadline";
+    case CERTREG_BUSY: return "another call is running on the handle";
     default: return "unknown status";
     }
 }

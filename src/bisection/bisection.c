@@ -1,5 +1,8 @@
+#include "bisection/bisection.h"
+#include "base/busy.h"
 #include "base/handle.h"
 #include "base/structs.h"
+#include "bisection/bisection.h"
 #include "bisection/search.h"
 #include "solver/facts.h"
 #include <math.h>
@@ -8,7 +11,9 @@ enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bo
 
 struct certreg_bisection {
     certreg_error error;
+    cr_busy busy;
     certreg_solver *solver;
+    cr_watch *watch;
     int32_t owns_memory;
 };
 
@@ -26,6 +31,7 @@ certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, 
     const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
     if (status) return status;
     cr_error_clear(&(*out)->error);
+    cr_busy_init(&(*out)->busy);
     (*out)->solver = borrowed;
     (*out)->owns_memory = owned;
     return CERTREG_OK;
@@ -36,9 +42,14 @@ void certreg_bisection_destroy(certreg_bisection *bisection)
     if (bisection && bisection->owns_memory) cr_handle_release(bisection);
 }
 
+void cr_bisection_hurry(certreg_bisection *bisection, cr_watch *watch)
+{
+    bisection->watch = watch;
+}
+
 const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
 {
-    return bisection ? &bisection->error : NULL;
+    return bisection ? cr_busy_error(&bisection->busy, &bisection->error) : NULL;
 }
 
 /* ---- all conditions together ------------------------------------------------------------------------------------------------------ */
@@ -51,6 +62,7 @@ static certreg_status add_goal(certreg_bisection *bisection, const cr_goal *goal
 {
     double radius;
     if (so_far->radius == 0) return CERTREG_OK;
+    if (cr_watch_late(bisection->watch)) return CERTREG_DEADLINE;
     const int doubt = cr_search_radius(goal, so_far->radius, &radius);
     if (doubt) return cr_fail(&bisection->error, CERTREG_NUMERICAL, "condition %zu: two evaluations disagree at every radius", index);
     if (radius < so_far->radius) *so_far = (least){radius, index};
@@ -72,12 +84,25 @@ static certreg_status give(certreg_status status, const certreg_radius *found, c
     return status;
 }
 
-static certreg_status start(certreg_bisection *bisection, certreg_radius *out)
+/* ---- a call ------------------------------------------------------------------------------- */
+certreg_status cr_bisection_enter(certreg_bisection *bisection)
 {
-    certreg_error *error = bisection ? &bisection->error : NULL;
-    cr_error_clear(error);
-    const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", error);
-    return status || bisection ? status : give(CERTREG_INVALID, NULL, out);
+    return bisection ? cr_busy_enter(&bisection->busy, &bisection->error) : CERTREG_INVALID;
+}
+
+certreg_status cr_bisection_leave(certreg_bisection *bisection, certreg_status status)
+{
+    return cr_busy_leave(&bisection->busy, status);
+}
+
+const certreg_error *cr_bisection_error(const certreg_bisection *bisection)
+{
+    return &bisection->error;
+}
+
+static certreg_status refuse(certreg_status status, certreg_radius *out)
+{
+    return cr_struct_check(out, OLDEST_RADIUS, "radius", NULL) ? status : give(status, NULL, out);
 }
 
 /* ---- within ----------------------------------------------------------------------------------------------------------------------- */
@@ -98,13 +123,23 @@ static certreg_status find_within(certreg_bisection *bisection, const certreg_bo
     return status;
 }
 
+certreg_status cr_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                   uint32_t family, double tolerance, certreg_radius *out)
+{
+    certreg_radius found = {.struct_size = sizeof found};
+    cr_error_clear(&bisection->error);
+    const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
+    return status ? status
+                  : give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
+}
+
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
                                         certreg_radius *out)
 {
-    certreg_status status = start(bisection, out);
-    if (status) return status;
-    certreg_radius found = {.struct_size = sizeof found};
-    return give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
+    const certreg_status refused = cr_bisection_enter(bisection);
+    if (refused) return refuse(refused, out);
+    return cr_bisection_leave(bisection,
+                              cr_bisection_within(bisection, bounds, family, tolerance, out));
 }
 
 /* ---- above ------------------------------------------------------------------------------------------------------------------------ */
@@ -125,10 +160,12 @@ static certreg_status add_function(certreg_bisection *bisection, const certreg_b
     return add_goal(bisection, &goal, index, so_far);
 }
 
-certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds, const double *threshold, size_t count,
-                                       uint32_t family, certreg_radius *out)
+certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                  const double *threshold, size_t count, uint32_t family,
+                                  certreg_radius *out)
 {
-    certreg_status status = start(bisection, out);
+    cr_error_clear(&bisection->error);
+    certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
     if (status) return status;
     certreg_radius found = {.struct_size = sizeof found};
     least so_far = {CR_LARGEST_RADIUS, 0};
@@ -139,4 +176,14 @@ certreg_status certreg_bisection_above(certreg_bisection *bisection, const certr
         status = add_function(bisection, bounds, i, family, threshold ? threshold[i] : 0, &sigma, &so_far);
     if (!status) fill(&so_far, sigma, &found);
     return give(status, &found, out);
+}
+
+certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                       const double *threshold, size_t count, uint32_t family,
+                                       certreg_radius *out)
+{
+    const certreg_status refused = cr_bisection_enter(bisection);
+    if (refused) return refuse(refused, out);
+    return cr_bisection_leave(bisection,
+                              cr_bisection_above(bisection, bounds, threshold, count, family, out));
 }

@@ -1,4 +1,5 @@
 #include "certify/answer.h"
+#include "bisection/bisection.h"
 #include <math.h>
 #include <string.h>
 
@@ -19,26 +20,40 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
     a->known = 0;
     a->inquiry = *read;
     certreg_status status = cr_inquiry_prepare(e, &a->inquiry);
+    a->told |= !status;
     if (!status && !same && !cr_inquiry_orders(e, &read->question)) status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
     a->question = read->question;
     a->known = !status;
     return status;
 }
 
-certreg_status cr_answer_above(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status above(certreg_bisection *bisection, const cr_answer *a,
+                            certreg_radius *radius)
 {
     const cr_inquiry *inquiry = &a->inquiry;
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < inquiry->conditions; i++) threshold[i] = inquiry->condition[i].threshold;
-    return certreg_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions, cr_inquiry_family(&inquiry->question), radius);
+    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions,
+                              cr_inquiry_family(&inquiry->question), radius);
 }
 
-static certreg_status solve(certreg_bisection *bisection, const cr_answer *a, certreg_radius *radius)
+static certreg_status within(certreg_bisection *bisection, const cr_answer *a,
+                             certreg_radius *radius)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise == CERTREG_PROMISE_TRUE_MEAN)
-        return certreg_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
-    return cr_answer_above(bisection, a, radius);
+    return cr_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
+}
+
+certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection,
+                               const cr_answer *a, certreg_radius *radius)
+{
+    const int true_mean = a->inquiry.question.promise == CERTREG_PROMISE_TRUE_MEAN;
+    const double start = cr_estimator_now(e);
+    cr_bisection_hurry(bisection, e->at.watch);
+    const certreg_status status = (true_mean ? within : above)(bisection, a, radius);
+    cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return status;
 }
 
 /* ---- the certificate ------------------------------------------------------------------------------------------------------------ */
@@ -55,7 +70,7 @@ void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, cert
     c->served_samples = q->served_samples, c->served_beta = q->served_beta;
     if (!e) return;
     c->sigma = e->sigma;
-    c->seed = e->noise.seed, c->stream = e->noise.stream;
+    c->seed = e->noise.seed, c->stream = e->noise.stream, c->level = e->noise.level;
     c->samples = e->present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
 }
 
@@ -110,13 +125,14 @@ static int is_abstention(certreg_status status, int stopped)
 static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, certreg_radius *radius, certreg_certificate *c)
 {
     const certreg_question *q = &a->inquiry.question;
-    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : solve(bisection, a, radius);
+    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
     const certreg_status status = cr_reach_find(e, bisection, a, &c->reach_lo, &c->reach_hi);
     if (!status && (isfinite(c->reach_lo) || isfinite(c->reach_hi))) radius->outcome = CERTREG_CERTIFIED, radius->radius = q->at_radius;
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection, const certreg_question *theirs, int stopped,
+certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection,
+                                  const certreg_question *theirs, uint64_t samples, int stopped,
                                   cr_answer *a, certreg_certificate *c)
 {
     cr_inquiry read;
@@ -124,11 +140,22 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
     certreg_status status = cr_inquiry_read(e, theirs, &read);
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
+    status = cr_asked_allows(e, &read.question, samples);
+    if (status) return status;
     status = find_bounds(e, &read, a);
-    if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
+    const int abstains = is_abstention(status, stopped);
+    if (!status || status == CERTREG_DEADLINE || abstains) {
+        c->estimate = a->inquiry.estimate;
+        a->told = 1;
+    }
+    if (status) return abstains ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
+    if (e->at.watch->late) { /* nothing of what was begun is claimed */
+        c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
+        return CERTREG_DEADLINE;
+    }
     if (status && !is_abstention(status, stopped)) {
-        if (!e->error.status) cr_fail(&e->error, status, "%s", certreg_bisection_error(bisection)->text);
+        if (!e->error.status) cr_fail(&e->error, status, "%s", cr_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};
         c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
     }

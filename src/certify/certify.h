@@ -5,6 +5,10 @@
 
 enum { CR_STOP_FAILED = -1 }; /* beside CERTREG_STOP_...: no question was answered */
 
+/* Every call here begins and ends with these: both handles are its own until it returns. The
+ * bisection may be NULL. After a failure there is nothing to leave. */
+certreg_status cr_certify_enter(certreg_estimator *, certreg_bisection *);
+certreg_status cr_certify_leave(certreg_estimator *, certreg_bisection *, certreg_status);
 /* share: alpha of every question is divided by it, besides question.joint. *stop: why sampling ended. */
 certreg_status cr_certify(certreg_estimator *, certreg_bisection *, size_t samples, const certreg_question *questions, size_t count,
                           uint32_t share, int *stop, certreg_certificate *out);

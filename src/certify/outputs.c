@@ -61,23 +61,39 @@ static void join(const certreg_certificate *each, size_t count, certreg_certific
     joint->status = status;
 }
 
-certreg_status certreg_certify_outputs(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                                       size_t count, certreg_certificate *each, certreg_certificate *joint)
+/* Neither has any claim. The estimator may be NULL. */
+static certreg_status refuse(const certreg_estimator *e, certreg_status status, size_t count,
+                             certreg_certificate *each, certreg_certificate *joint)
 {
-    certreg_error *error = e ? &e->error : NULL;
-    cr_error_clear(error);
+    cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, each);
+    cr_certify_nothing(e, status, CERTREG_STOP_ALL, 1, joint);
+    return status;
+}
+
+static certreg_status certify_outputs(certreg_estimator *e, certreg_bisection *bisection,
+                                      size_t samples, const certreg_question *questions,
+                                      size_t count, certreg_certificate *each,
+                                      certreg_certificate *joint)
+{
     certreg_certificate least = {.struct_size = sizeof least};
     int stop;
-    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "joint", error);
-    if (!status) status = cr_struct_check(each, OLDEST_CERTIFICATE, "each", error);
-    if (!status) status = e ? check(e, questions, count) : CERTREG_INVALID;
-    if (status) {
-        cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, each);
-        cr_certify_nothing(e, status, CERTREG_STOP_ALL, 1, joint);
-        return status;
-    }
+    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "joint", &e->error);
+    if (!status) status = cr_struct_check(each, OLDEST_CERTIFICATE, "each", &e->error);
+    if (!status) status = check(e, questions, count);
+    if (status) return refuse(e, status, count, each, joint);
     status = cr_certify(e, bisection, samples, questions, count, 1, &stop, each);
     join(each, count, &least);
     cr_struct_write(joint, joint->struct_size, &least, sizeof least);
     return status;
+}
+
+certreg_status certreg_certify_outputs(certreg_estimator *e, certreg_bisection *bisection,
+                                       size_t samples, const certreg_question *questions,
+                                       size_t count, certreg_certificate *each,
+                                       certreg_certificate *joint)
+{
+    const certreg_status refused = cr_certify_enter(e, bisection);
+    if (refused) return refuse(NULL, refused, count, each, joint);
+    return cr_certify_leave(e, bisection,
+                            certify_outputs(e, bisection, samples, questions, count, each, joint));
 }

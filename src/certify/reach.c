@@ -14,7 +14,10 @@ static void reach_of_orders(const certreg_estimator *e, const cr_inquiry *inquir
 {
     const certreg_question *q = &inquiry->question;
     const size_t noisy = e->noise.centre != 0, count = inquiry->samples - noisy;
-    const cr_values values = {.y = e->at.record + noisy * e->model.outputs + q->output, .count = count, .step = e->model.outputs};
+    const cr_values values = {.y = e->at.record + noisy * e->model.outputs + q->output,
+                              .count = count,
+                              .step = e->model.outputs,
+                              .watch = e->at.watch};
     const double threshold = q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_beta) : 0;
     const double half = cr_normal_quantile_sf(0.5 * (1 - threshold)); /* Phi^-1 of the share needed */
     const double p = cr_normal_sf(nextafter(q->at_radius / e->least_sigma, INFINITY) + half) * (1 - 1e-12);
@@ -63,7 +66,7 @@ static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, 
     cr_inquiry_set_tolerance(e, &a->inquiry, tolerance);
     certreg_status status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    status = cr_answer_above(bisection, a, &radius);
+    status = cr_answer_solve(e, bisection, a, &radius);
     *yes = !status && radius.radius >= a->inquiry.question.at_radius;
     return status == CERTREG_INFEASIBLE ? CERTREG_OK : status;
 }

@@ -1,4 +1,5 @@
 /* Several noise levels for one input, and the choice of one for all inputs. */
+#include "base/environment.h"
 #include "base/structs.h"
 #include "certify/certify.h"
 #include <math.h>
@@ -31,21 +32,31 @@ static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bis
     return CERTREG_OK;
 }
 
-certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection, const float *z, const double *sigmas, size_t levels,
-                                      uint64_t stream, size_t samples, const certreg_question *questions, size_t count, certreg_certificate *out)
+/* Every element is without any claim, so far. The estimator may be NULL. */
+static void begin_all(const certreg_estimator *e, certreg_status status, size_t levels,
+                      size_t count, certreg_certificate *out)
 {
-    certreg_error *error = e ? &e->error : NULL, first;
-    cr_error_clear(error);
+    if (levels <= most_levels && count <= SIZE_MAX / most_levels)
+        cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
+}
+
+static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
+                                     const float *z, const double *sigmas, size_t levels,
+                                     uint64_t stream, size_t samples,
+                                     const certreg_question *questions, size_t count,
+                                     certreg_certificate *out)
+{
+    certreg_error first;
     cr_error_clear(&first);
-    certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", error);
+    certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
     const uint32_t size = out->struct_size;
-    status = e ? check(e, z, sigmas, levels, count) : CERTREG_INVALID;
-    if (levels <= most_levels && count <= SIZE_MAX / most_levels) cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
+    status = check(e, z, sigmas, levels, count);
+    begin_all(e, status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
         certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + i * count * size);
-        certreg_status failed = certreg_estimator_begin(e, z, sigmas[i], stream + i);
+        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], stream, i + 1);
         if (!failed) failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
         if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
@@ -54,6 +65,21 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *b
     if (!first.status) return status;
     e->error = first;
     return first.status;
+}
+
+certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
+                                      const float *z, const double *sigmas, size_t levels,
+                                      uint64_t stream, size_t samples,
+                                      const certreg_question *questions, size_t count,
+                                      certreg_certificate *out)
+{
+    const certreg_status refused = cr_certify_enter(e, bisection);
+    if (!refused)
+        return cr_certify_leave(e, bisection,
+                                certify_sigmas(e, bisection, z, sigmas, levels, stream, samples,
+                                               questions, count, out));
+    begin_all(NULL, refused, levels, count, out);
+    return refused;
 }
 
 static int read(const certreg_certificate *certificates, size_t index, certreg_certificate *c)
@@ -85,10 +111,9 @@ static int is_repeated(const certreg_certificate *certificates, size_t level)
     return 0;
 }
 
-certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs, size_t levels, double *mean_radius, size_t *level)
+static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels,
+                             double *mean_radius, size_t *level)
 {
-    if (!level) return CERTREG_INVALID;
-    *level = 0;
     if (!inputs || !levels || cr_struct_check(certificates, OLDEST_CERTIFICATE, "certificate", NULL)) return CERTREG_INVALID;
     double best = -1;
     for (size_t k = 0; k < levels; k++) {
@@ -98,4 +123,16 @@ certreg_status certreg_choose_sigma(const certreg_certificate *certificates, siz
         if (mean > best) best = mean, *level = k;
     }
     return CERTREG_OK;
+}
+
+certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
+                                    size_t levels, double *mean_radius, size_t *level)
+{
+    if (!level) return CERTREG_INVALID;
+    *level = 0;
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    const certreg_status status = choose(certificates, inputs, levels, mean_radius, level);
+    cr_environment_leave(&callers);
+    return status;
 }

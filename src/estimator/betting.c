@@ -174,7 +174,7 @@ static void try_fixed(const sample *s, const stakes *g, trial *t)
         const double m = t->mean[k];
         lanes[k] = (lane){s->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m, 1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !cr_watch_ends(s->bet->watch, i); i++) {
         const size_t left = count - i;
         if (i % 8 == 0 || left < 64) per_deviation = 1 / sqrt((double)left * spread(&seen));
         const double y = share(s, i);
@@ -217,7 +217,7 @@ static void try_anytime(const sample *s, trial *t)
         seat(tables + k, t->mean[k], s->alpha * (1 - 0x1p-48));
         t->rejected[k] = 0;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !cr_watch_ends(s->bet->watch, i); i++) {
         const double y = share(s, i), target = 1 + 0x1p-50 * (double)(i + 1);
         for (int k = 0; k < LANES; k++)
             if (!t->rejected[k]) t->rejected[k] = play_all(tables + k, t->mean[k] - y) >= target;
@@ -266,7 +266,7 @@ static double search(const sample *s, double mean, double square, int anytime)
     const double guess = guess_of(s, mean, square) * (anytime ? 1.5 : 1);
     if (!anytime) make_stakes(&g, s->alpha);
     int proven = 0;
-    for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512; pass++) {
+    for (int pass = 0; pass < 12 && b.high - b.low > b.high / 512 && !cr_watch_late(s->bet->watch); pass++) {
         choose_means(&b, guess, pass == 0, &t);
         try_means(s, anytime ? NULL : &g, &t);
         for (int k = LANES - 1; k >= 0 && t.rejected[k]; k--) b.high = t.mean[k] - mean, proven = 1;
@@ -290,6 +290,7 @@ static int says_nothing(const sample *s, double *mean, double *square)
     *mean = *square = 0;
     for (size_t i = 0; i < count; i++) {
         const double y = share(s, i);
+        if (cr_watch_ends(b->watch, i)) return 1;
         if (!(y >= 0 && y <= 1)) return 1;
         *mean += y / (double)count;
         *square += y * y;

@@ -1,12 +1,14 @@
 /* Bounds of the mean of a bounded sequence by test martingales: valid at every number of samples, whatever the law (theory 6). */
 #ifndef CR_ESTIMATOR_BETTING_H
 #define CR_ESTIMATOR_BETTING_H
+#include "base/watch.h"
 #include <stddef.h>
 
 /* What is known before the first value that counts. It decides how much is staked, hence how tight a bound is; never whether it holds. */
 typedef struct cr_bet {
     double lo, hi;                /* range of the values, finite */
     double count, sum, square;    /* of the pilot's values, as shares of the range */
+    cr_watch *watch;              /* NULL: no hurry. Where it gets late the bounds are those of the search so far */
 } cr_bet;
 
 typedef struct cr_series { /* values in index order; each one given the earlier ones has the mean that is bounded */

@@ -64,7 +64,8 @@ static double miss_rate(certreg_estimator *e, const cr_inquiry *inquiry, const c
     if (cr_inquiry_is_closed(&inquiry->question)) return cr_looks_upper(e, inquiry, c);
     if (inquiry->question.interval == CERTREG_INTERVAL_ANYTIME) return cr_looks_anytime(e, inquiry, c, alpha);
     uint64_t misses = 0;
-    for (size_t i = inquiry->main_first; i < inquiry->samples; i++) misses += score_of(e, inquiry, c, i) < 0;
+    for (size_t i = inquiry->main_first; i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++)
+        misses += score_of(e, inquiry, c, i) < 0;
     return cr_binomial_upper(misses, inquiry->samples - inquiry->main_first, alpha);
 }
 
@@ -79,7 +80,8 @@ static void bound_exactly(certreg_estimator *e, const cr_inquiry *inquiry, const
 static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t first, size_t end, cr_moments *m)
 {
     cr_moments_start(m, first < end ? score_of(e, inquiry, c, first) : 0);
-    for (size_t i = first; i < end; i++) cr_moments_add(m, score_of(e, inquiry, c, i));
+    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++)
+        cr_moments_add(m, score_of(e, inquiry, c, i));
 }
 
 /* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that differ from it. */
@@ -87,13 +89,14 @@ static double usual_score(const certreg_estimator *e, const cr_inquiry *inquiry,
 {
     double usual = NAN;
     size_t lead = 0;
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++) {
         const double u = score_of(e, inquiry, c, i);
         if (!lead) usual = u;
         lead = u == usual ? lead + 1 : lead - 1;
     }
     *others = 0;
-    for (size_t i = first; i < end; i++) *others += score_of(e, inquiry, c, i) != usual;
+    for (size_t i = first; i < end && !cr_watch_ends(e->at.watch, i); i++)
+        *others += score_of(e, inquiry, c, i) != usual;
     return usual;
 }
 
@@ -124,7 +127,7 @@ static int bound_by_counting(const certreg_estimator *e, const cr_inquiry *inqui
     const double level = level_of(e, inquiry, c, hi);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
     uint64_t below = 0, above = 0;
-    for (size_t i = inquiry->main_first; i < inquiry->samples; i++) {
+    for (size_t i = inquiry->main_first; i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++) {
         const double u = score_of(e, inquiry, c, i);
         below += u < level;
         above += u > level;
@@ -197,7 +200,7 @@ static certreg_status pilot_is_linear(certreg_estimator *e, const cr_inquiry *in
 static double kurtosis_of(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_score *score, double centre)
 {
     double second = 0, fourth = 0;
-    for (size_t i = inquiry->main_first; i < inquiry->samples; i++) {
+    for (size_t i = inquiry->main_first; i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++) {
         const double gap = cr_score_value(score, cr_record_value(e, i, (size_t)inquiry->question.output)) - centre, square = gap * gap;
         second += square;
         fourth += square * square;
@@ -301,7 +304,7 @@ static double moments_alpha(const cr_condition *c, uint32_t facts, double alpha)
     return shared ? (1 - correlations_share) * alpha : alpha;
 }
 
-certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
+static certreg_status find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
 {
     const uint32_t facts = cr_bounds_facts(e, &inquiry->question);
     *abstained = 0;
@@ -332,6 +335,12 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, c
     return status;
 }
 
+certreg_status cr_bounds_find(certreg_estimator *e, const cr_inquiry *inquiry, certreg_bounds out[CR_CONDITIONS], int *abstained)
+{
+    const certreg_status status = find(e, inquiry, out, abstained);
+    return e->at.watch->late ? CERTREG_DEADLINE : status; /* what is unfinished is no bound */
+}
+
 static int side_index(const cr_inquiry *inquiry, int32_t side)
 {
     for (int i = 0; i < inquiry->conditions; i++) {
@@ -341,14 +350,12 @@ static int side_index(const cr_inquiry *inquiry, int32_t side)
     return -1;
 }
 
-certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question, int32_t side, certreg_bounds *out)
+static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
+                                     int32_t side, certreg_bounds *out)
 {
-    certreg_error *error = e ? &e->error : NULL;
-    cr_error_clear(error);
-    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", error);
+    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
     if (status) return status;
-    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}}; /* no facts: nothing is claimed */
-    if (!e) return cr_struct_write(out, out->struct_size, found, sizeof *found), CERTREG_INVALID;
+    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
     cr_inquiry inquiry = {.conditions = 0};
     int index = -1, abstained = 0;
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
@@ -356,7 +363,19 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
         status = cr_fail(&e->error, CERTREG_INVALID, "side %d: this promise has %s", (int)side,
                          inquiry.condition[0].score.kind == CR_SCORE_OUTPUT ? "side 0 only" : "sides -1 and 1");
     if (!status) status = cr_bounds_find(e, &inquiry, found, &abstained);
+    if (!status) cr_asked_remember(e, e->present, e->present, cr_asked_digest(&inquiry.question));
     if (status || abstained) found[0] = blank(e, &inquiry), index = 0;
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);
+    return status;
+}
+
+certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question,
+                                        int32_t side, certreg_bounds *out)
+{
+    const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no facts, no claim */
+    const certreg_status status = cr_estimator_enter(e);
+    if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
+    if (!cr_struct_check(out, OLDEST_BOUNDS, "bounds", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return status;
 }

@@ -1,4 +1,5 @@
 /* Size, create, destroy: the only place of the room that takes memory of the host. */
+#include "base/environment.h"
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
 static const double half_turn = 3.14159265358979323846;
@@ -20,17 +20,14 @@ static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t co
     at->y = device ? NULL : at->y_host;
 }
 
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, const certreg_backend *backend, cr_buffers *at)
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
 {
-    const size_t tile = cr_estimator_tile(backend, plan->capacity);
-    const int device = cr_backend_is_device(backend);
     at->sums = device ? NULL : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
     at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, tile), sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_arena_times(2, tile + 1), sizeof(double));
-    at->dots = at->lengths ? at->lengths + 2 : NULL;
-    at->norms = at->lengths ? at->dots + tile : NULL;
+    at->weights = cr_arena_take(arena, cr_arena_times(2, plan->capacity), sizeof(float));
+    at->lengths = cr_arena_take(arena, cr_estimator_replayed(plan->capacity), sizeof(double));
+    at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
     at->direction = device ? NULL : cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
@@ -65,7 +62,8 @@ static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_p
     lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
     at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, backend, at);
+    at->watch = cr_arena_take(arena, 1, sizeof *at->watch);
+    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
     if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
 }
 
@@ -150,8 +148,8 @@ typedef struct request { /* everything create and size agree upon */
     size_t columns, active, bytes;
 } request;
 
-static certreg_status read_request(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, request *out,
-                                   certreg_error *why)
+static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
+                                    const certreg_plan *plan, request *out, certreg_error *why)
 {
     memset(out, 0, sizeof *out);
     out->backend = backend ? backend : cr_backend_default();
@@ -172,6 +170,16 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     return CERTREG_OK;
 }
 
+static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
+                                   const certreg_plan *plan, request *out, certreg_error *why)
+{
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    const certreg_status status = check_request(backend, model, plan, out, why);
+    cr_environment_leave(&callers);
+    return status;
+}
+
 certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
 {
     if (!bytes) return CERTREG_INVALID;
@@ -188,8 +196,7 @@ certreg_status certreg_estimator_device_size(certreg_backend *backend, const cer
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
     if (status || !cr_backend_is_device(r.backend)) return status;
-    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active,
-                                    .tile = cr_estimator_tile(r.backend, r.plan.capacity)};
+    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active};
     const size_t needed = cr_device_bytes(&like);
     if (needed == SIZE_MAX) return CERTREG_NO_MEMORY;
     *bytes = needed;
@@ -236,15 +243,21 @@ static certreg_estimator *build(void *memory, const request *r)
     e->plan = r->plan;
     e->columns = r->columns;
     e->active = r->active;
-    e->tile = cr_estimator_tile(r->backend, r->plan.capacity);
     e->owns_memory = !r->plan.memory;
-    e->process = (int64_t)getpid();
+    cr_busy_init(&e->busy);
     lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);
     copy_model(e, r);
+    e->at.watch->now = cr_estimator_clock;
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
     cr_record_clear(e);
     return e;
+}
+
+static certreg_status open_device(certreg_estimator *e)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_device_open(e));
 }
 
 certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan,
@@ -260,7 +273,7 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     if (!status) status = take_memory(&r, &memory, &error);
     if (!status) {
         *out = build(memory, &r);
-        if (cr_backend_is_device(r.backend) && (status = cr_device_open(*out))) {
+        if (cr_backend_is_device(r.backend) && (status = open_device(*out))) {
             error = (*out)->error;
             certreg_estimator_destroy(*out);
             *out = NULL;
@@ -273,6 +286,6 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    cr_device_close(e);
+    if (!cr_busy_is_foreign(&e->busy)) cr_device_close(e); /* a forked child has no device */
     if (e->owns_memory) free(e);
 }

@@ -1,6 +1,8 @@
 #include "estimator/device.h"
 #include "estimator/second.h"
 
+#define DEVICE_ALIGN 256u /* what engines ask of their inputs and outputs, and what a device's allocator gives */
+
 static void lay_out_second(cr_arena *arena, const certreg_estimator *e, cr_second_device *at)
 {
     const cr_second_shape shape = cr_second_choose(e->model.inputs, e->active, e->plan.capacity, e->plan.second_order_bytes);
@@ -26,12 +28,12 @@ static void lay_out(cr_arena *arena, const certreg_estimator *e, cr_device_room 
     at->y = cr_arena_take(arena, cr_arena_times(batch, e->columns), sizeof(float));
     if (e->plan.facts & CERTREG_SECOND_ORDER) lay_out_second(arena, e, &at->second);
     if (!cr_estimator_has_gradient(e)) return;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, e->tile), sizeof(float));
+    at->weights = cr_arena_take(arena, cr_arena_times(2, e->plan.capacity), sizeof(float));
     at->sums = cr_arena_take(arena, cr_arena_times(2 * e->plan.blocks, d), sizeof(double));
     at->gram = cr_arena_take(arena, cr_arena_times(e->plan.blocks, e->plan.blocks), sizeof(double));
     at->direction = cr_arena_take(arena, d, sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_arena_times(2, e->tile + 1), sizeof(double));
-    at->dots = at->lengths ? at->lengths + 2 : NULL;
+    at->lengths = cr_arena_take(arena, cr_estimator_replayed(e->plan.capacity), sizeof(double));
+    at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
 }
 
 certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status status, const char *what)
@@ -46,12 +48,12 @@ certreg_status cr_estimator_backend_failed(certreg_estimator *e, certreg_status 
 /* Indices of the active ones, a few at a time. */
 static certreg_status store_features(certreg_estimator *e)
 {
-    int32_t at[CR_TILE];
+    int32_t at[512];
     size_t filled = 0, stored = 0;
     certreg_status status = CERTREG_OK;
     for (size_t j = 0; j < e->model.inputs && !status; j++) {
         if (e->at.mask[j] > 0) at[filled++] = (int32_t)j;
-        if (filled < CR_TILE && j + 1 < e->model.inputs) continue;
+        if (filled < sizeof at / sizeof *at && j + 1 < e->model.inputs) continue;
         status = e->backend->ops->store(e->backend, e->device.second.features + stored, at, filled * sizeof *at);
         if (!status) status = e->backend->ops->wait(e->backend); /* for `at` */
         stored += filled, filled = 0;
@@ -61,10 +63,40 @@ static certreg_status store_features(certreg_estimator *e)
 
 size_t cr_device_bytes(const certreg_estimator *e)
 {
-    cr_arena count = {0};
+    cr_arena count = {.align = DEVICE_ALIGN};
     cr_device_room none;
     lay_out(&count, e, &none);
     return count.overflow ? SIZE_MAX : count.used;
+}
+
+/* Every product of matrices once, of zeros and in the shapes to come: their code is loaded when it is first needed, which is now. */
+static certreg_status warm_gradient(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t d = e->model.inputs, blocks = e->plan.blocks;
+    certreg_status status = ops->fill(e->backend, e->device.sums, 2 * blocks * d * sizeof *e->device.sums, 0);
+    if (!status) status = ops->fill(e->backend, e->device.lengths, cr_estimator_replayed(0) * sizeof *e->device.lengths, 0); /* come whole */
+    for (size_t functions = 1; functions <= 2 && !status; functions++)
+        status = ops->gram(e->backend, e->device.sums, functions * d, blocks, d, e->device.gram);
+    return status;
+}
+
+static certreg_status warm_second(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const cr_second_device *at = &e->device.second;
+    const size_t tile = e->at.second.tile, n = e->plan.capacity, d = e->active, row = d * sizeof *at->rows[0];
+    const cr_tile a = {at->rows[0], at->weights, at->norms, tile < n ? tile : n}, b = {at->rows[1], at->weights, at->norms, a.count};
+    certreg_status status = ops->fill(e->backend, at->weights, n * sizeof *at->weights, 0);
+    if (!status) status = ops->fill(e->backend, at->norms, n * sizeof *at->norms, 0);
+    if (!status) status = ops->fill(e->backend, at->sums, n * sizeof *at->sums, 0);
+    if (!status) status = ops->fill(e->backend, at->squares, n * sizeof *at->squares, 0);
+    for (int i = 0; i < 2 && !status; i++) status = ops->fill(e->backend, at->rows[i], a.count * row, 0);
+    if (!status) status = ops->pairs(e->backend, &a, &b, d, at->products, at->sums, at->squares);
+    if (status || !at->matrix) return status;
+    status = ops->fill(e->backend, at->matrix, d * row, 0);
+    if (!status) status = ops->outer(e->backend, &a, d, at->rows[1], at->matrix);
+    return status ? status : ops->forms(e->backend, &a, d, at->matrix, at->rows[1], at->sums);
 }
 
 certreg_status cr_device_open(certreg_estimator *e)
@@ -73,12 +105,15 @@ certreg_status cr_device_open(certreg_estimator *e)
     if (bytes == SIZE_MAX) return cr_fail(&e->error, CERTREG_NO_MEMORY, "a batch of %zu rows of %zu inputs fits into no memory", e->model.batch, e->model.inputs);
     certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->device_memory);
     if (status) return cr_estimator_backend_failed(e, status, "take memory");
-    cr_arena arena = {.base = e->device_memory};
+    cr_arena arena = {.base = e->device_memory, .align = DEVICE_ALIGN};
     lay_out(&arena, e, &e->device);
     e->at.x = e->device.x, e->at.y = e->device.y;
     status = e->backend->ops->store(e->backend, e->device.mask, e->at.mask, e->model.inputs * sizeof *e->at.mask);
     if (!status && e->at.second.tile) status = store_features(e);
-    return status ? cr_estimator_backend_failed(e, status, "take the noise scale") : CERTREG_OK;
+    if (!status && cr_estimator_has_gradient(e)) status = warm_gradient(e);
+    if (!status && e->at.second.tile) status = warm_second(e);
+    if (!status) status = e->backend->ops->wait(e->backend);
+    return status ? cr_estimator_backend_failed(e, status, "prepare for a model") : CERTREG_OK;
 }
 
 void cr_device_close(certreg_estimator *e)
@@ -147,12 +182,14 @@ certreg_status cr_device_fetch_outputs(certreg_estimator *e)
 certreg_status cr_device_blocks(certreg_estimator *e, cr_sums_job *s)
 {
     const cr_backend_ops *ops = e->backend->ops;
-    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks;
+    const size_t length = s->count / e->plan.blocks, count = length * e->plan.blocks, stride = e->plan.capacity;
     certreg_status status = CERTREG_OK;
     cr_sums_weights(e, s, s->first, count);
     for (size_t f = 0; f < s->functions && !status; f++)
-        status = ops->store(e->backend, e->device.weights + f * e->tile, e->at.weights + f * e->tile, count * sizeof(float));
-    if (!status) status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, e->tile, e->device.mask, e->device.sums);
+        status = ops->store(e->backend, e->device.weights + f * stride, e->at.weights + f * stride, count * sizeof(float));
+    if (!status)
+        status = ops->block_sums(e->backend, &e->noise, s->first, length, e->plan.blocks, s->functions, e->device.weights, stride,
+                                 e->device.mask, e->device.sums);
     return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 

@@ -4,7 +4,7 @@
 #include "estimator/estimator.h"
 #include "estimator/sums.h"
 
-/* What open takes, by model, plan, columns, active and tile; SIZE_MAX if no memory has that room. */
+/* What open takes, by model, plan, columns and active; SIZE_MAX if no memory has that room. */
 size_t cr_device_bytes(const certreg_estimator *);
 /* Takes the device's memory; at.x and at.y lie in it from then on. NO_MEMORY, DEVICE_FAILED. */
 certreg_status cr_device_open(certreg_estimator *);

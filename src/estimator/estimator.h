@@ -3,11 +3,13 @@
 #define CR_ESTIMATOR_ESTIMATOR_H
 #include "backend/backend.h"
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/busy.h"
+#include "base/watch.h"
+#include "estimator/asked.h"
+#include "estimator/cost.h"
 #include "estimator/looks.h"
-#include <stdatomic.h>
 
-#define CR_TILE 512u /* of a replay on the CPU; a multiple of CR_REPLAY_CHUNK */
+#define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
 
 #define CR_SECOND_EIGEN_ROOM 36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the values */
 
@@ -42,11 +44,12 @@ typedef struct cr_buffers { /* all memory of an estimator; one layout function c
     float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
     double *sums;              /* 2 functions * blocks * inputs; a device has its own */
     double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
-    float *weights;            /* 2 * tile */
-    double *lengths;           /* 2; behind them, in one piece: */
-    double *dots, *norms;      /* tile each */
+    float *weights;            /* 2 functions * capacity */
+    double *lengths;           /* two for each border of a walk; behind them, in one piece: */
+    double *dots, *norms;      /* of the samples replayed last: as many each; room for capacity */
     float *direction;          /* inputs; a device has its own */
     double *paths;             /* CR_CLOSED_ROOM */
+    cr_watch *watch;           /* the clock, and when the closing computation is due; only certify sets that */
     cr_second_room second;
 } cr_buffers;
 
@@ -56,15 +59,23 @@ typedef struct cr_device_room { /* of a backend with memory of its own */
     float *next;               /* the batch after it, drawn while the model runs; x and next take turns */
     uint64_t next_first;       /* its first sample; valid if has_next */
     int has_next;
-    float *weights;            /* 2 * tile */
+    float *weights;            /* 2 functions * capacity */
     double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
     float *direction;          /* as in `at`: */
-    double *lengths, *dots;    /* 2; behind them 2 * tile for dots and norms */
+    double *lengths, *dots;    /* dots and norms */
     cr_second_device second;
 } cr_device_room;
 
+typedef struct cr_closing { /* of the questions asked last */
+    cr_cost *cost;             /* NULL: none were asked */
+    double times;              /* how often they will be answered behind a batch */
+    size_t from;               /* with fewer samples none of them has an answer */
+    double supposed;           /* seconds, as long as nothing is known of the cost */
+} cr_closing;
+
 struct certreg_estimator {
     certreg_error error;
+    cr_busy busy;
     certreg_backend *backend;
     certreg_model model;       /* defaults resolved; its arrays are those of `at` */
     certreg_plan plan;         /* defaults resolved; pilot 0 = none */
@@ -73,19 +84,21 @@ struct certreg_estimator {
     void *device_memory;       /* all of it */
     size_t columns;            /* of y: pairs take two */
     size_t active;             /* inputs with positive scale: the dimension of the noise */
-    size_t tile;               /* samples whose weights are held at once during a replay: cr_estimator_tile */
     cr_noise noise;
     double sigma;
     double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
     cr_closed closed[CR_CLOSED_KEPT];
     size_t closed_next;        /* the one made longest ago */
     size_t present;            /* samples in the record */
-    size_t cut_short;          /* most samples asked for where sampling ended before that because of the outputs; else 0 */
+    cr_asked asked;
     int begun;
-    int64_t process;           /* a forked child must not share threads or devices */
     atomic_int cancel;
-    double deadline;           /* CLOCK_MONOTONIC seconds; 0: none */
-    double slowest_batch, closing_seconds;
+    double deadline;           /* of the clock; 0: none */
+    double slowest_batch;      /* of this input */
+    double fastest_batch;      /* of all; 0: none yet */
+    cr_cost costs[CR_COSTS_KEPT];
+    size_t cost_next;          /* the one to be replaced */
+    cr_closing closing;        /* what has to fit behind the last batch */
     double model_seconds, library_seconds;
     int owns_memory;
 };
@@ -101,10 +114,16 @@ static inline int cr_estimator_on_device(const certreg_estimator *e)
     return cr_backend_is_device(e->backend);
 }
 
-/* A device takes everything at once. */
-static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t capacity)
+/* Lengths, dots and norms lie in one piece, so that one transfer brings them from a device. */
+static inline size_t cr_estimator_replayed(size_t samples)
 {
-    return cr_backend_is_device(backend) && capacity > CR_TILE ? capacity : CR_TILE;
+    return 2 * (CR_WALK_BLOCKS + 1) + 2 * samples;
+}
+
+/* Between two steps of the closing computation. */
+static inline certreg_status cr_estimator_in_time(const certreg_estimator *e)
+{
+    return cr_watch_late(e->at.watch) ? CERTREG_DEADLINE : CERTREG_OK;
 }
 
 /* ---- device.c */
@@ -112,10 +131,20 @@ static inline size_t cr_estimator_tile(const certreg_backend *backend, size_t ca
 certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
 
 /* ---- sample.c */
-double cr_estimator_now(void);
+double cr_estimator_clock(void *unused); /* CLOCK_MONOTONIC */
+double cr_estimator_now(const certreg_estimator *);
+/* Every public call on an estimator begins and ends with these; after a failure of enter there is
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. A backend whose work
+ * goes through one stream serves one call at a time. */
+certreg_status cr_estimator_enter(certreg_estimator *);
+certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
+/* certreg_estimator_begin and _sample within a call. */
+certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
+                                  uint64_t stream, uint64_t level);
+certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
-/* WRONG_STATE before begin and in a forked child. */
+/* WRONG_STATE before begin. */
 certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */

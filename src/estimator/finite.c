@@ -24,6 +24,7 @@ double cr_finite_bound(const certreg_estimator *e, const cr_inquiry *inquiry, co
 {
     cr_bet bet;
     cr_betting_start(&bet, lo, hi);
+    bet.watch = e->at.watch;
     const int anytime = inquiry->question.interval == CERTREG_INTERVAL_ANYTIME;
     for (size_t i = e->noise.centre != 0; i < inquiry->main_first; i++) cr_betting_learn(&bet, sampled->value(sampled->of, i));
     const main_part rest = {sampled, first};

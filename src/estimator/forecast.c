@@ -67,19 +67,30 @@ static void fill(certreg_estimator *e, const cr_inquiry *inquiry, certreg_foreca
     }
 }
 
-certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question, certreg_forecast *out)
+static certreg_status forecast(certreg_estimator *e, const certreg_question *question,
+                               certreg_forecast *found)
 {
-    certreg_error *error = e ? &e->error : NULL;
-    cr_error_clear(error);
-    certreg_status status = cr_struct_check(out, OLDEST_FORECAST, "forecast", error);
-    if (status) return status;
-    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
-    if (!e) return cr_struct_write(out, out->struct_size, &found, sizeof found), CERTREG_INVALID;
+    certreg_status status;
     cr_inquiry inquiry = {.conditions = 0};
     if (!(status = cr_estimator_ready(e)) && !(status = cr_inquiry_read(e, question, &inquiry)) &&
         (inquiry.question.score != CERTREG_SCORE_MEDIAN || !(inquiry.question.wanted > 0)))
         status = cr_fail(&e->error, CERTREG_INVALID, "question.wanted and question.score: a forecast is about a wanted radius of the median");
-    if (!status && !(status = cr_inquiry_preview(e, &inquiry))) fill(e, &inquiry, &found);
-    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    if (!status && !(status = cr_inquiry_preview(e, &inquiry))) {
+        fill(e, &inquiry, found);
+        cr_asked_remember(e, e->present, e->present, cr_asked_digest(&inquiry.question));
+    }
     return status;
+}
+
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
+                                          certreg_forecast *out)
+{
+    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
+    const certreg_status refused = cr_estimator_enter(e);
+    certreg_error *error = refused ? NULL : &e->error;
+    const certreg_status sized = cr_struct_check(out, OLDEST_FORECAST, "forecast", error);
+    certreg_status status = refused ? refused : sized;
+    if (!status) status = forecast(e, question, &found);
+    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return refused ? status : cr_estimator_leave(e, status);
 }

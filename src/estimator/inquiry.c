@@ -41,9 +41,9 @@ static double location(const certreg_estimator *e, const certreg_question *q, si
     const size_t step = e->model.outputs;
     const float *y = e->at.record + first * step + q->output;
     const double period = q->score == CERTREG_SCORE_MEAN ? 0 : cr_inquiry_period(e, q);
-    const double origin = period > 0 ? cr_location_circular_mean(y, count, step, period) : 0;
+    cr_values values = {.y = y, .count = count, .step = step, .period = period, .watch = e->at.watch};
+    const double origin = values.origin = period > 0 ? cr_location_direction(&values) : 0;
     if (q->score == CERTREG_SCORE_CIRCULAR_MEAN) return into_turn(e, q, origin);
-    const cr_values values = {.y = y, .count = count, .step = step, .origin = origin, .period = period};
     if (q->score == CERTREG_SCORE_MEAN) return cr_location_mean(&values);
     const double t = q->score == CERTREG_SCORE_HUBER ? cr_location_huber(&values, q->huber_width) : cr_location_median(&values);
     return into_turn(e, q, origin + t);
@@ -58,8 +58,10 @@ static double choose_prediction(const certreg_estimator *e, const certreg_questi
     const int balances = q->score == CERTREG_SCORE_MEDIAN || q->score == CERTREG_SCORE_HUBER;
     if (balances && q->promise != CERTREG_PROMISE_REACH) { /* the reach has one prediction for all its tolerances */
         const size_t step = e->model.outputs;
-        return into_turn(e, q, cr_psi_choose(e->at.record + step + q->output, pilot - 1, step, q->tolerance, e->plan.capacity,
-                                             noise_free, cr_inquiry_period(e, q)));
+        return into_turn(e, q,
+                         cr_psi_choose(e->at.record + step + q->output, pilot - 1, step,
+                                       q->tolerance, (size_t)cr_asked_capacity(e), noise_free,
+                                       cr_inquiry_period(e, q)));
     }
     const double theta = location(e, q, 1, pilot - 1);
     return isnan(theta) ? noise_free : theta;
@@ -144,7 +146,7 @@ static double pilot_radius_of(const certreg_estimator *e, const cr_inquiry *inqu
     const size_t first = e->noise.centre != 0;
     const double count = (double)(inquiry->main_first - first);
     double failures = 0.5, sum = 0, square = 0;
-    for (size_t j = first; j < inquiry->main_first; j++) {
+    for (size_t j = first; j < inquiry->main_first && !cr_watch_ends(e->at.watch, j); j++) {
         const double u = cr_score_value(&c->score, cr_record_value(e, j, (size_t)inquiry->question.output));
         failures += u < 0;
         sum += u;
@@ -214,21 +216,31 @@ void cr_inquiry_set_tolerance(const certreg_estimator *e, cr_inquiry *inquiry, d
     set_conditions(e, inquiry);
 }
 
+size_t cr_inquiry_least(const certreg_estimator *e, const certreg_question *q)
+{
+    return e->plan.pilot + (cr_inquiry_without_normality(q) ? 1 : e->plan.blocks);
+}
+
 static certreg_status check_samples(certreg_estimator *e, cr_inquiry *inquiry)
 {
     const certreg_status status = cr_record_length(e, &inquiry->samples);
     if (status) return status;
     inquiry->main_first = e->plan.pilot;
-    const int32_t interval = inquiry->question.interval;
-    const size_t least = interval == CERTREG_INTERVAL_FINITE || interval == CERTREG_INTERVAL_ANYTIME ? 1 : e->plan.blocks;
-    const int stops_by_itself = interval == CERTREG_INTERVAL_ANYTIME || cr_inquiry_is_closed(&inquiry->question);
-    if (!stops_by_itself && inquiry->samples < e->cut_short)
-        return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                       "the outputs ended sampling at %zu of %zu samples, where question.wanted was settled: such a record answers ANYTIME and wanted radii only; sample on to %zu",
-                       inquiry->samples, e->cut_short, e->cut_short);
-    if (inquiry->samples >= inquiry->main_first + least) return CERTREG_OK;
+    const size_t least = cr_inquiry_least(e, &inquiry->question);
+    if (inquiry->samples >= least) return cr_asked_allows(e, &inquiry->question, inquiry->samples);
     return cr_fail(&e->error, CERTREG_WRONG_STATE, "the record has %zu samples; beside the pilot of %zu this interval needs at least %zu",
-                   inquiry->samples, e->plan.pilot, least);
+                   inquiry->samples, e->plan.pilot, least - e->plan.pilot);
+}
+
+/* Also of a record that is too short to certify anything, since a control loop goes on with it:
+ * where outputs give no number, with the prediction that was given. */
+static double estimate_of(const certreg_estimator *e, const certreg_question *q, size_t samples)
+{
+    const size_t noisy = e->noise.centre != 0;
+    if (q->output < 0) return NAN;
+    const double found = samples > noisy ? location(e, q, noisy, samples - noisy) : NAN;
+    const int known = !isnan(found) && !e->at.watch->late;
+    return known ? found : q->prediction_given ? into_turn(e, q, q->prediction) : NAN;
 }
 
 static int any_failed(const certreg_estimator *e, const certreg_question *q, size_t samples)
@@ -244,15 +256,14 @@ certreg_status cr_inquiry_prepare(certreg_estimator *e, cr_inquiry *inquiry)
 {
     const certreg_question *q = &inquiry->question;
     const certreg_status status = check_samples(e, inquiry);
+    inquiry->estimate = estimate_of(e, q, inquiry->samples);
     if (status) return status;
-    const size_t noisy = e->noise.centre != 0;
     inquiry->failures = any_failed(e, q, inquiry->samples);
-    inquiry->estimate = q->output < 0 ? NAN : location(e, q, noisy, inquiry->samples - noisy);
     if (cr_inquiry_about_output(q) || cr_inquiry_orders(e, q)) inquiry->prediction = inquiry->estimate;
     else if (q->prediction_given) inquiry->prediction = into_turn(e, q, q->prediction);
     else inquiry->prediction = choose_prediction(e, q);
     set_conditions(e, inquiry);
-    return CERTREG_OK;
+    return e->at.watch->late ? CERTREG_DEADLINE : CERTREG_OK;
 }
 
 certreg_status cr_inquiry_preview(certreg_estimator *e, cr_inquiry *inquiry)

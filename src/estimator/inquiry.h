@@ -18,7 +18,7 @@ typedef struct cr_inquiry {
     certreg_question question; /* defaults resolved, alpha divided by joint */
     size_t samples, main_first;
     double prediction;
-    double estimate;  /* of the location from all noisy samples: no promise */
+    double estimate;  /* of the location from all noisy samples: no promise. Without one the given prediction, or NaN */
     int failures;     /* some outputs of this record failed */
     int conditions;
     cr_condition condition[CR_CONDITIONS];
@@ -37,7 +37,10 @@ int cr_inquiry_is_closed(const certreg_question *);                            /
 int cr_inquiry_without_normality(const certreg_question *);                    /* FINITE, ANYTIME */
 
 /* ---- inquiry.c */
-/* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1; WRONG_STATE otherwise. */
+/* The fewest samples, pilot included, from which this question has an answer. */
+size_t cr_inquiry_least(const certreg_estimator *, const certreg_question *);
+/* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;
+ * WRONG_STATE otherwise. DEADLINE where it was given up. The estimate is there in any case. */
 certreg_status cr_inquiry_prepare(certreg_estimator *, cr_inquiry *);
 /* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if its pilot is not complete. */
 certreg_status cr_inquiry_preview(certreg_estimator *, cr_inquiry *);
@@ -78,7 +81,8 @@ certreg_status cr_norm_find(certreg_estimator *, const cr_inquiry *, uint32_t fa
 /* The facts that the interval of this question delivers and its family may use. The gradient costs a replay, so it is found only
  * where it is among them. */
 uint32_t cr_bounds_facts(const certreg_estimator *, const certreg_question *);
-/* Bounds of the condition's scores, all conditions at once since one replay serves them. *abstained: the interval says nothing. */
+/* Bounds of the condition's scores, all conditions at once since one replay serves them.
+ * *abstained: the interval says nothing. DEADLINE where they were given up. */
 certreg_status cr_bounds_find(certreg_estimator *, const cr_inquiry *, certreg_bounds out[CR_CONDITIONS], int *abstained);
 
 #endif

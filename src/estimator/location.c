@@ -50,7 +50,7 @@ double cr_location_order(const cr_values *values, size_t rank)
     uint64_t prefix = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
         size_t bucket[256] = {0}, byte = 0;
-        for (size_t i = 0; i < values->count; i++) {
+        for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
             const double value = value_at(values, i);
             if (isnan(value)) continue;
             const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
@@ -75,7 +75,7 @@ double cr_location_mean(const cr_values *values)
 {
     const size_t count = cr_location_count(values);
     double sum = 0, lost = 0;
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         const double total = sum + value;
@@ -89,7 +89,7 @@ double cr_location_mean(const cr_values *values)
 static int sign_at(const cr_values *values, cr_location_score score, const void *setting, double theta)
 {
     double sum = 0, size = 0;
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         const double term = score(value - theta, setting);
@@ -104,7 +104,7 @@ static double edge(const cr_values *values, cr_location_score score, const void 
 {
     if (sign_at(values, score, setting, lo) < least) return lo;
     if (sign_at(values, score, setting, hi) >= least) return hi;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < HALVINGS && !cr_watch_late(values->watch); i++) {
         const double middle = lo + 0.5 * (hi - lo);
         if (!(middle > lo && middle < hi)) break;
         if (sign_at(values, score, setting, middle) >= least) lo = middle;
@@ -131,7 +131,7 @@ static double huber_score(double t, const void *setting)
 double cr_location_huber(const cr_values *values, double width)
 {
     double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; i < values->count; i++) {
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         least = fmin(least, value);
@@ -141,16 +141,22 @@ double cr_location_huber(const cr_values *values, double width)
     return cr_location_root(values, huber_score, &width, least, greatest);
 }
 
-double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)
+double cr_location_direction(const cr_values *values)
 {
     double cosines = 0, sines = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double value = (double)y[i * step];
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        const double value = (double)values->y[i * values->step];
         if (!isfinite(value)) continue;
-        const double angle = TWO_PI * (remainder(value, period) / period);
+        const double angle = TWO_PI * (remainder(value, values->period) / values->period);
         cosines += cos(angle);
         sines += sin(angle);
     }
     if (cosines == 0 && sines == 0) return NAN;
-    return atan2(sines, cosines) / TWO_PI * period;
+    return atan2(sines, cosines) / TWO_PI * values->period;
+}
+
+double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)
+{
+    const cr_values values = {.y = y, .count = count, .step = step, .period = period};
+    return cr_location_direction(&values);
 }

@@ -1,6 +1,7 @@
 /* Location of recorded outputs without scratch memory: exact order statistics, mean, Huber location, circular mean. */
 #ifndef CR_ESTIMATOR_LOCATION_H
 #define CR_ESTIMATOR_LOCATION_H
+#include "base/watch.h"
 #include <stddef.h>
 
 /* Values read in place: sample i is y[i*step]. Outputs that are not finite are failed calls and are skipped everywhere here.
@@ -9,6 +10,7 @@ typedef struct cr_values {
     const float *y;
     size_t count, step;
     double origin, period;
+    cr_watch *watch; /* NULL: no hurry. Where it gets late a location is any number */
 } cr_values;
 
 /* A non-decreasing score of a difference t. */
@@ -31,6 +33,7 @@ double cr_location_root(const cr_values *values, cr_location_score score, const 
 
 /* arg of sum exp(2 pi i y/period), in the unit of the values, in [-period/2, period/2]; origin is not used. NaN without a value or
  * without a direction (resultant 0). */
+double cr_location_direction(const cr_values *values);
 double cr_location_circular_mean(const float *y, size_t count, size_t step, double period);
 
 #endif

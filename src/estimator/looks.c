@@ -29,23 +29,35 @@ certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
     return CERTREG_OK;
 }
 
-/* Whole batches, so that no row is evaluated twice. */
-void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
+static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t together, cr_looks *out)
 {
-    out->count = q->looks ? q->look_count : 0;
-    if (q->looks) {
-        memcpy(out->at, q->looks, q->look_count * sizeof *q->looks);
-        return;
-    }
-    const double pilot = (double)e->plan.pilot, capacity = (double)e->plan.capacity, batch = (double)e->model.batch;
+    const double pilot = (double)e->plan.pilot, capacity = (double)last, batch = (double)together;
     const double by = fmax(growth, pow(fmax(1, capacity / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
+    out->count = 0;
     for (double main = 1; out->count + 1 < CR_LOOKS;) {
         const double at = ceil((pilot + main) / batch) * batch;
         if (at >= capacity) break;
         out->at[out->count++] = (uint64_t)at;
         main = fmax(at - pilot + 1, ceil(by * (at - pilot)));
     }
-    out->at[out->count++] = e->plan.capacity;
+    out->at[out->count++] = last;
+}
+
+static int has_own(const certreg_question *q, cr_looks *out)
+{
+    if (!q->looks) return 0;
+    memcpy(out->at, q->looks, q->look_count * sizeof *q->looks);
+    out->count = q->look_count;
+    return 1;
+}
+
+/* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
+ * whatever the plan is by now. */
+void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
+{
+    if (has_own(q, out)) return;
+    if (cr_inquiry_is_closed(q)) usual_looks(e, cr_asked_capacity(e), cr_asked_batch(e), out);
+    else usual_looks(e, e->plan.capacity, e->model.batch, out);
 }
 
 /* ---- the closed test ------------------------------------------------------------------------------------------------------------ */
@@ -83,7 +95,7 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inqu
 static uint64_t failures_at(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, size_t from, size_t end)
 {
     uint64_t count = 0;
-    for (size_t i = from; i < end; i++)
+    for (size_t i = from; i < end && !cr_watch_ends(e->at.watch, i); i++)
         count += cr_score_value(&c->score, cr_record_value(e, i, (size_t)inquiry->question.output)) < 0;
     return count;
 }
@@ -103,21 +115,25 @@ double cr_looks_upper(certreg_estimator *e, const cr_inquiry *inquiry, const cr_
     return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
 }
 
-/* What was known at any earlier number of samples still holds; asking at the looks gets nearly all of it. */
+/* What was known at any earlier number of samples still holds; asking at some of them gets nearly
+ * all of it. Which ones does not follow the batch, so that the answer depends on the outputs alone. */
 double cr_looks_anytime(const certreg_estimator *e, const cr_inquiry *inquiry, const cr_condition *c, double alpha)
 {
     cr_looks looks;
-    double best = 1;
-    size_t at = inquiry->main_first;
-    uint64_t failures = 0;
-    cr_looks_make(e, &inquiry->question, &looks);
-    for (size_t j = 0; at < inquiry->samples; j++) { /* at each look, and at last at all there is */
-        const size_t end = j < looks.count && looks.at[j] < inquiry->samples ? (size_t)looks.at[j] : inquiry->samples;
-        failures += failures_at(e, inquiry, c, at, end);
+    uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
+    size_t at = inquiry->main_first, count = 0;
+    if (!has_own(&inquiry->question, &looks)) usual_looks(e, e->plan.capacity, 1, &looks);
+    while (at < inquiry->samples && !e->at.watch->late) { /* at each look, and at last at all there is */
+        const int last = count == looks.count || looks.at[count] >= inquiry->samples;
+        const size_t end = last ? inquiry->samples : (size_t)looks.at[count];
+        seen += failures_at(e, inquiry, c, at, end);
         at = end;
-        const uint64_t trials = at - inquiry->main_first;
-        if (cr_mixture_rejects(failures, trials, 0.999 * best, alpha)) best = fmin(best, cr_mixture_upper(failures, trials, alpha));
+        failures[count] = seen, trials[count++] = at - inquiry->main_first;
     }
+    double best = 1;
+    while (count-- > 0) /* the last as a rule proves most: then the others take one evaluation */
+        if (best == 1 || cr_mixture_rejects(failures[count], trials[count], best, alpha))
+            best = fmin(best, cr_mixture_upper(failures[count], trials[count], alpha));
     return best;
 }
 

@@ -28,7 +28,7 @@
 #include "estimator/replay.h"
 #include <math.h>
 
-#define BLOCKS 64u
+#define BLOCKS CR_WALK_BLOCKS
 #define LARGEST 0.8     /* of lambda x */
 #define SUM_ERROR 0x1p-18
 #define DOT_ERROR 0x1p-16
@@ -88,10 +88,8 @@ static double excess(double tau)
 /* ---- play ------------------------------------------------------------------------------------------------------------------------ */
 static block block_of(const cr_martingale_job *job, size_t b)
 {
-    const size_t length = job->count / BLOCKS, longer = job->count % BLOCKS; /* the last `longer` blocks have one sample more */
-    const size_t start = b * length + (b + longer > BLOCKS ? b + longer - BLOCKS : 0);
-    const size_t count = length + (b + longer >= BLOCKS);
-    return (block){.first = job->first + start, .count = count, .later = job->count - start - count};
+    const size_t start = cr_walk_border(job->count, BLOCKS, b), end = cr_walk_border(job->count, BLOCKS, b + 1);
+    return (block){.first = job->first + start, .count = end - start, .later = job->count - end};
 }
 
 static double weight_of(const certreg_estimator *e, const game *g, size_t sample)
@@ -99,56 +97,54 @@ static double weight_of(const certreg_estimator *e, const game *g, size_t sample
     return (cr_score_value(g->job->score, cr_record_value(e, sample, g->job->output)) - g->job->centre) / g->reach;
 }
 
+/* The weights of all samples. Returns non-zero if a score is not what its range says. */
+static int weigh(certreg_estimator *e, const game *g)
+{
+    for (size_t i = 0; i < g->job->count; i++) {
+        const double w = weight_of(e, g, g->job->first + i);
+        if (!(fabs(w) <= 1)) return 1;
+        e->at.weights[i] = (float)w;
+    }
+    return 0;
+}
+
 /* What is known once the sums before the block have been aimed at. The float direction has a length of its own: projections are divided
  * by that. */
-static void learn(const certreg_estimator *e, const game *g, block *k)
+static void learn(const game *g, const double lengths[2], block *k)
 {
-    k->norm = e->at.lengths[0], k->length = e->at.lengths[1];
+    k->norm = lengths[0], k->length = lengths[1];
     if (!(k->norm > 0)) return;
     k->limit = g->lambda > 0 ? fmin(8, LARGEST / (g->lambda * k->norm)) : 8;
     k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
 }
 
-/* One tile: its bets on the direction so far, then its part in the next. Returns non-zero if a score is not what its range says. */
-static int play(const certreg_estimator *e, game *g, const block *k, size_t first, size_t count)
+/* A block's bets on the direction so far. */
+static void play(const certreg_estimator *e, game *g, const block *k)
 {
-    for (size_t i = 0; i < count; i++) {
-        const double w = weight_of(e, g, first + i);
-        if (!(fabs(w) <= 1)) return 1;
-        e->at.weights[i] = (float)w;
-        g->lengths += (fabs(w) + 0x1p-100) * sqrt(e->at.norms[i]);
+    const double blur = DOT_ERROR * sqrt(g->share * (double)e->active);
+    const double *dots = e->at.dots + (k->first - g->job->first), *norms = e->at.norms + (k->first - g->job->first);
+    g->slack += (double)k->count * SUM_ERROR * g->lengths;
+    for (size_t i = 0; i < k->count; i++) {
+        const double w = weight_of(e, g, k->first + i);
+        g->lengths += (fabs(w) + 0x1p-100) * sqrt(norms[i]);
         if (!(k->norm > 0)) continue;
-        const double z = e->at.dots[i] / k->length, x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
+        const double z = dots[i] / k->length, x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
         g->cost += g->lambda * k->expected - log1p(-g->lambda * (x - k->expected));
         g->gained += x;
     }
-    return 0;
-}
-
-static certreg_status play_block(certreg_estimator *e, game *g, block *k, int *broken)
-{
-    const double blur = DOT_ERROR * sqrt(g->share * (double)e->active), before = g->lengths;
-    certreg_status status = cr_replay_aim(e);
-    for (size_t done = 0; done < k->count && !status && !*broken; done += e->tile) {
-        const size_t first = k->first + done, count = cr_replay_tile(e, done, k->count);
-        status = cr_replay_project(e, first, count);
-        if (!done) learn(e, g, k);
-        if (!status && !(*broken = play(e, g, k, first, count))) status = cr_replay_add(e, first, count);
-    }
-    if (status) return status;
     if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);
     g->staked += (double)k->count * k->norm;
-    g->slack += (double)k->count * SUM_ERROR * before;
-    return CERTREG_OK;
 }
 
-/* Block after block, with the sums for G. */
+/* Block after block. All noise is replayed at once, since no bet moves a weight. */
 static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 {
-    certreg_status status = cr_replay_clear(e);
-    for (size_t b = 0; b < BLOCKS && !status && !*broken; b++) {
+    if ((*broken = weigh(e, g))) return CERTREG_OK;
+    const certreg_status status = cr_replay_walk(e, g->job->first, g->job->count);
+    for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->job, b);
-        status = play_block(e, g, &k, broken);
+        learn(g, e->at.lengths + 2 * b, &k);
+        play(e, g, &k);
     }
     return status;
 }
@@ -158,7 +154,7 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 static double pilot_second(const certreg_estimator *e, const game *g)
 {
     double sum = 0.25, count = 1;
-    for (size_t i = e->noise.centre != 0; i < g->job->first; i++) {
+    for (size_t i = e->noise.centre != 0; i < g->job->first && !cr_watch_ends(e->at.watch, i); i++) {
         const double w = weight_of(e, g, i);
         if (!(fabs(w) <= 1)) continue;
         sum += w * w;
@@ -282,9 +278,7 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     int by_norm = 0, broken = 0;
     certreg_status status = decide(e, &g, &by_norm);
     if (!status) status = play_all(e, &g, &broken);
-    if (!status && by_norm) status = cr_replay_aim(e);
-    if (!status && by_norm) status = cr_replay_project(e, job->first, 0);
     if (status || broken) return status;
-    *upper = fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[0]) : solve_game(&g)) * g.reach * (1 + EVALUATION));
+    *upper = fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[2 * BLOCKS]) : solve_game(&g)) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

@@ -37,7 +37,8 @@ static double square_of(const certreg_estimator *e, size_t sample)
 static void collect(const certreg_estimator *e, const cr_inquiry *inquiry, cr_moments *m)
 {
     cr_moments_start(m, 0);
-    for (size_t i = first_of(e, inquiry); i < inquiry->samples; i++) cr_moments_add(m, square_of(e, i));
+    for (size_t i = first_of(e, inquiry); i < inquiry->samples && !cr_watch_ends(e->at.watch, i); i++)
+        cr_moments_add(m, square_of(e, i));
 }
 
 /* ---- without normality ------------------------------------------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ static double dead_zone_score(double t, const void *setting)
 
 double cr_psi_location(const float *y, size_t count, size_t step, double tolerance, double softness, double origin, double period)
 {
-    const cr_values values = {y, count, step, origin, period};
+    const cr_values values = {y, count, step, origin, period, NULL};
     const dead_zone zone = {tolerance, softness};
     const double middle = period > 0 ? 0 : origin;
     return cr_location_root(&values, dead_zone_score, &zone, middle - 2 * tolerance, middle + 2 * tolerance);
@@ -42,7 +42,7 @@ double cr_psi_location(const float *y, size_t count, size_t step, double toleran
 /* Where the root is looked for if f(z) is not known: around the median, of angles cut opposite to their circular mean. */
 static double robust_origin(const float *y, size_t count, size_t step, double period)
 {
-    cr_values values = {y, count, step, 0, period};
+    cr_values values = {y, count, step, 0, period, NULL};
     if (!(period > 0)) return cr_location_median(&values);
     values.origin = cr_location_circular_mean(y, count, step, period);
     if (isnan(values.origin)) values.origin = 0;
@@ -51,7 +51,7 @@ static double robust_origin(const float *y, size_t count, size_t step, double pe
 
 double cr_psi_choose(const float *y, size_t count, size_t step, double tolerance, size_t budget, double noise_free, double period)
 {
-    const cr_values values = {y, count, step, 0, 0};
+    const cr_values values = {y, count, step, 0, 0, NULL};
     const size_t usable = cr_location_count(&values);
     const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
     const int known = isfinite(noise_free) != 0;

@@ -1,14 +1,11 @@
-/* The noise of the record once more, wherever the batches live: weighted sums of it, and its projections on a direction. At most e->tile
- * samples at a time; tiles but the last are multiples of CR_REPLAY_CHUNK, so that bits do not depend on them. */
+/* The noise of the record once more, wherever the batches live: weighted sums of it, and its
+ * projections on a direction. CERTREG_DEADLINE where the closing computation is late; it is asked
+ * between pieces of CR_REPLAY_STEP samples, or the blocks of a walk. */
 #ifndef CR_ESTIMATOR_REPLAY_H
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"
 
-/* How many of `count` samples the next tile has, where some are done. */
-static inline size_t cr_replay_tile(const certreg_estimator *e, size_t done, size_t count)
-{
-    return count - done < e->tile ? count - done : e->tile;
-}
+#define CR_REPLAY_STEP 512u /* a multiple of CR_REPLAY_CHUNK */
 
 /* The sums become 0; they get at.weights times the noise of samples first .. first+count-1. */
 certreg_status cr_replay_clear(certreg_estimator *);
@@ -16,7 +13,10 @@ certreg_status cr_replay_add(certreg_estimator *, uint64_t first, size_t count);
 /* The direction of the sums of active inputs, in float, is the one to project on from now on; none where they are all 0. */
 certreg_status cr_replay_aim(certreg_estimator *);
 /* To at.dots projections on it, to at.norms squared lengths of the noise of active inputs, to at.lengths the length of the sums when they
- * were aimed at, and of the direction, which rounding moves off 1. One transfer from a device; with count 0 lengths alone come. */
+ * were aimed at, and of the direction, which rounding moves off 1. One transfer from a device. */
 certreg_status cr_replay_project(certreg_estimator *, uint64_t first, size_t count);
+/* All of it in turns, for samples in CR_WALK_BLOCKS blocks whose borders are cr_walk_border's: each is projected on the direction of the sums
+ * over the blocks before its own. To at.lengths two lengths for each border, the last of which is that of all sums. One transfer. */
+certreg_status cr_replay_walk(certreg_estimator *, uint64_t first, size_t count);
 
 #endif

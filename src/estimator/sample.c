@@ -5,19 +5,40 @@
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-double cr_estimator_now(void)
+double cr_estimator_clock(void *unused)
 {
     struct timespec t;
+    (void)unused;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double cr_estimator_now(const certreg_estimator *e)
+{
+    return cr_watch_now(e->at.watch);
+}
+
+/* ---- a call ------------------------------------------------------------------------------- */
+certreg_status cr_estimator_enter(certreg_estimator *e)
+{
+    if (!e) return CERTREG_INVALID;
+    certreg_status status = cr_busy_enter(&e->busy, &e->error);
+    if (status || !cr_estimator_on_device(e)) return status;
+    status = cr_busy_enter(&e->backend->busy, &e->error);
+    if (status == CERTREG_BUSY)
+        cr_fail(&e->error, status, "the backend is serving another estimator's call");
+    return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
+}
+
+certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
+{
+    if (cr_estimator_on_device(e)) cr_busy_leave(&e->backend->busy, status);
+    return cr_busy_leave(&e->busy, status);
+}
+
 certreg_status cr_estimator_ready(certreg_estimator *e)
 {
-    if (e->process != (int64_t)getpid())
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
     if (!e->begun) return cr_fail(&e->error, CERTREG_WRONG_STATE, "certreg_estimator_begin has not been called");
     return CERTREG_OK;
 }
@@ -40,34 +61,48 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
     return CERTREG_OK;
 }
 
+/* Whole batches of noise up to the capacity lie within one level of the stream. */
+static certreg_status check_noise(certreg_estimator *e)
+{
+    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
+    const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
+    if (e->plan.capacity <= most && e->model.batch <= most - e->plan.capacity) return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_INVALID,
+                   "plan.capacity = %zu and model.batch = %zu take more noise than a stream has: "
+                   "%llu samples in all",
+                   e->plan.capacity, e->model.batch, (unsigned long long)most);
+}
+
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
-    if (e->process != (int64_t)getpid())
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "the handle was made in another process; create one after fork");
     if (!z) return cr_fail(&e->error, CERTREG_INVALID, "z is NULL");
     if (!(sigma > 0) || !isfinite(sigma)) return cr_fail(&e->error, CERTREG_INVALID, "sigma is %g; it must be positive and finite", sigma);
     for (size_t j = 0; j < e->model.inputs; j++) {
         const certreg_status status = check_feature(e, j, z[j], sigma);
         if (status) return status;
     }
-    return CERTREG_OK;
+    return check_noise(e);
 }
 
-certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
+certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                  uint64_t stream, uint64_t level)
 {
-    if (!e) return CERTREG_INVALID;
     cr_error_clear(&e->error);
     e->begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
-    const double start = cr_estimator_now();
+    if (level >= CR_LEVELS)
+        return cr_fail(&e->error, CERTREG_INVALID, "level is %llu; a stream has levels 0 to %llu",
+                       (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
+    const double start = cr_estimator_now(e);
     e->least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
         e->at.z[j] = z[j];
         e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
         if (e->at.scale[j] > 0) e->least_sigma = fmin(e->least_sigma, nextafter((double)e->at.step[j] / (double)e->at.scale[j], 0));
     }
-    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
+    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .level = level,
+                          .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
     e->sigma = sigma;
     cr_record_clear(e);
     if (cr_estimator_on_device(e)) {
@@ -75,10 +110,23 @@ certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, dou
         if (taken) return taken;
     }
     e->slowest_batch = e->model_seconds = 0;
-    e->cut_short = 0;
+    e->asked = (cr_asked){0};
     e->begun = 1;
-    e->library_seconds = cr_estimator_now() - start;
+    e->library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
+                                             uint64_t stream, uint64_t level)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream, level));
+}
+
+certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
+                                       uint64_t stream)
+{
+    return certreg_estimator_begin_level(e, z, sigma, stream, 0);
 }
 
 /* ---- one batch ---------------------------------------------------------------------------------------------------------------- */
@@ -86,10 +134,22 @@ typedef struct span { /* samples */
     uint64_t first, end;
 } span;
 
-static certreg_status interrupted(certreg_estimator *e)
+/* For a batch that records `more` samples, and for what follows. A record that has no answer yet
+ * gains nothing by stopping: there the batch alone has to fit. Of the batches of other inputs the
+ * fastest counts, since one outlier must not keep all others out. */
+static double time_needed(const certreg_estimator *e, size_t more)
+{
+    const double batch = fmax(e->fastest_batch, e->slowest_batch);
+    const cr_closing *closing = &e->closing;
+    if (!closing->cost || e->present < closing->from) return batch;
+    if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
+    return batch + closing->times * cr_cost_expected(closing->cost, (double)(e->present + more));
+}
+
+static certreg_status interrupted(certreg_estimator *e, size_t more)
 {
     if (atomic_exchange(&e->cancel, 0)) return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled with %zu samples in the record", e->present);
-    if (e->deadline > 0 && cr_estimator_now() + e->slowest_batch + e->closing_seconds > e->deadline)
+    if (e->deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->deadline)
         return cr_fail(&e->error, CERTREG_DEADLINE, "the deadline leaves no time for another batch; %zu samples in the record", e->present);
     return CERTREG_OK;
 }
@@ -109,10 +169,12 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
         if (status) return status;
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
-    const double start = cr_estimator_now();
+    const double start = cr_estimator_now(e);
+    cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
+    cr_busy_in(&e->busy);
     if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
-    e->model_seconds += cr_estimator_now() - start;
+    e->model_seconds += cr_estimator_now(e) - start;
     if (!code) return status;
     cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
             (unsigned long long)(used.end - 1));
@@ -135,7 +197,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
-    const double start = cr_estimator_now(), model_before = e->model_seconds;
+    const double start = cr_estimator_now(e), model_before = e->model_seconds;
     certreg_status status = cr_estimator_on_device(e) ? cr_device_draw(e, batch_first) : draw(e, batch_first, e->model.batch, e->at.x);
     if (status) return status;
     status = call_model(e, batch_first, used, end);
@@ -144,9 +206,10 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
             const size_t row = (size_t)(i - batch_first);
             status = cr_record_store(e, i, 1, e->at.y_host + row * e->columns, (int64_t)row);
         }
-    const double took = cr_estimator_now() - start;
+    const double took = cr_estimator_now(e) - start;
     e->library_seconds += took - (e->model_seconds - model_before);
     if (took > e->slowest_batch) e->slowest_batch = took;
+    if (!status && (!(e->fastest_batch > 0) || took < e->fastest_batch)) e->fastest_batch = took;
     return status;
 }
 
@@ -170,9 +233,17 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
     return CERTREG_OK;
 }
 
-certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
-    if (!e) return CERTREG_INVALID;
+    if (!e->plan.progress) return 0;
+    cr_busy_out(&e->busy);
+    const int stop = e->plan.progress(e->plan.progress_user, done, total);
+    cr_busy_in(&e->busy);
+    return stop;
+}
+
+certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+{
     cr_error_clear(&e->error);
     certreg_status status = check_span(e, first, count);
     if (status) return status;
@@ -182,19 +253,23 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
         if (used.first == used.end) continue;
-        if ((status = interrupted(e))) return status;
+        if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, end))) return status;
-        if (e->plan.progress && e->plan.progress(e->plan.progress_user, asked.end - first, count))
+        if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
     }
     return CERTREG_OK;
 }
 
-/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
-certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, cr_estimator_sample(e, first, count));
+}
+
+/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
+static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
     certreg_status status = cr_estimator_ready(e);
     if (status) return status;
     if (!x && count) return cr_fail(&e->error, CERTREG_INVALID, "x is NULL");
@@ -205,27 +280,42 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
         return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
     }
     if (!count) return CERTREG_OK;
-    const double start = cr_estimator_now();
+    const double start = cr_estimator_now(e);
     status = draw(e, first, count, x);
     if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
-    e->library_seconds += cr_estimator_now() - start;
+    e->library_seconds += cr_estimator_now(e) - start;
     return status;
 }
 
-certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count, const float *y)
+certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
-    if (!e) return CERTREG_INVALID;
-    cr_error_clear(&e->error);
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, draw_range(e, first, count, x));
+}
+
+static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
+                                   const float *y)
+{
     const certreg_status status = check_span(e, first, count);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_INVALID, "y is NULL");
     return cr_record_store(e, first, count, y, 0);
 }
 
-/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
-void certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, size_t count,
+                                        const float *y)
 {
-    if (e) e->deadline = seconds > 0 ? cr_estimator_now() + seconds : 0;
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));
+}
+
+/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
+certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    if (status) return status;
+    e->deadline = seconds > 0 ? cr_estimator_now(e) + seconds : 0;
+    return cr_estimator_leave(e, CERTREG_OK);
 }
 
 void certreg_estimator_cancel(certreg_estimator *e)
@@ -235,5 +325,5 @@ void certreg_estimator_cancel(certreg_estimator *e)
 
 const certreg_error *certreg_estimator_error(const certreg_estimator *e)
 {
-    return e ? &e->error : NULL;
+    return e ? cr_busy_error(&e->busy, &e->error) : NULL;
 }

@@ -43,7 +43,7 @@ static double weight_of(const cr_second_sums *s, size_t at)
 static double find_weights(cr_second_sums *s)
 {
     double greatest = 0, sum = 0;
-    for (size_t i = 0; i < s->job->count; i++) {
+    for (size_t i = 0; i < s->job->count && !cr_watch_ends(s->e->at.watch, i); i++) {
         const double w = fabs(weight_of(s, i));
         greatest = fmax(greatest, w);
         sum += w;
@@ -52,7 +52,7 @@ static double find_weights(cr_second_sums *s)
     int exponent;
     frexp(greatest, &exponent);
     const double unit = ldexp(1, exponent);
-    for (size_t i = 0; i < s->job->count; i++) {
+    for (size_t i = 0; i < s->job->count && !cr_watch_ends(s->e->at.watch, i); i++) {
         const double w = (double)(s->room->weights[i] = (float)(weight_of(s, i) / unit));
         s->weights += w;
         s->fourth += w * w * w * w;

@@ -28,6 +28,7 @@ static void leave_out_masked(const certreg_estimator *e, float *rows, size_t cou
 static certreg_status load(cr_second_sums *s, size_t at, tile *t)
 {
     const size_t left = s->job->count - at;
+    if (cr_watch_late(s->e->at.watch)) return CERTREG_DEADLINE;
     t->at = at;
     t->count = left < s->room->tile ? left : s->room->tile;
     const certreg_status status = s->e->backend->ops->draw(s->e->backend, &s->e->noise, s->room->zero, s->e->at.mask,

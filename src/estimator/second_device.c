@@ -8,6 +8,7 @@ static certreg_status load(cr_second_sums *s, size_t at, int which, cr_tile *t)
     const certreg_estimator *e = s->e;
     const cr_second_device *room = &e->device.second;
     const size_t left = s->job->count - at;
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     *t = (cr_tile){room->rows[which], room->weights + at, room->norms + at, left < s->room->tile ? left : s->room->tile};
     return e->backend->ops->tile(e->backend, &e->noise, s->job->first + at, t->count, room->features, s->d, room->rows[which], room->norms + at);
 }
@@ -91,6 +92,7 @@ static certreg_status run(cr_second_sums *s, int way)
 certreg_status cr_second_on_device(cr_second_sums *s, int way)
 {
     const certreg_status status = run(s, way);
+    if (status == CERTREG_DEADLINE) return status;
     if (status) return cr_estimator_backend_failed(s->e, status, "sum over pairs of samples");
     for (size_t i = 0; i < s->job->count; i++) {
         s->self += cr_second_self(s, i, s->room->norms[i]);

@@ -14,7 +14,7 @@ static size_t block_length(const certreg_estimator *e, size_t count)
 static double unit_of(const certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     double greatest = 0;
-    for (size_t i = s->first; i < s->first + s->count; i++)
+    for (size_t i = s->first; i < s->first + s->count && !cr_watch_ends(e->at.watch, i); i++)
         greatest = fmax(greatest, fabs(cr_score_value(s->score[f], cr_record_value(e, i, s->output)) - s->centre[f]));
     int exponent = 0;
     if (isfinite(greatest)) frexp(greatest, &exponent);
@@ -25,21 +25,8 @@ void cr_sums_weights(certreg_estimator *e, const cr_sums_job *s, size_t first, s
 {
     for (size_t f = 0; f < s->functions; f++)
         for (size_t i = 0; i < count; i++)
-            e->at.weights[f * e->tile + i] =
+            e->at.weights[f * e->plan.capacity + i] =
                 (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) - s->centre[f]) / s->unit[f]);
-}
-
-/* One block on the CPU. */
-static certreg_status sum_block(certreg_estimator *e, const cr_sums_job *s, size_t first, size_t length, double *sums)
-{
-    for (size_t done = 0; done < length; done += e->tile) {
-        const size_t count = cr_replay_tile(e, done, length);
-        cr_sums_weights(e, s, first + done, count);
-        const certreg_status status =
-            e->backend->ops->replay(e->backend, &e->noise, first + done, count, s->functions, e->at.weights, e->tile, sums);
-        if (status) return cr_estimator_backend_failed(e, status, "replay the noise");
-    }
-    return CERTREG_OK;
 }
 
 certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
@@ -49,22 +36,30 @@ certreg_status cr_sums_blocks(certreg_estimator *e, cr_sums_job *s)
         return cr_fail(&e->error, CERTREG_WRONG_STATE, "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
                        s->count, e->plan.blocks);
     for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
+    if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
     if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
+    const double start = cr_estimator_now(e);
     memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
-    for (size_t b = 0; b < e->plan.blocks; b++) {
-        const certreg_status status = sum_block(e, s, s->first + b * length, length, e->at.sums + b * s->functions * d);
-        if (status) return status;
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    cr_sums_weights(e, s, s->first, e->plan.blocks * length);
+    certreg_status status = CERTREG_OK;
+    for (size_t b = 0; b < e->plan.blocks && !status; b++) {
+        if (cr_watch_late(e->at.watch)) return CERTREG_DEADLINE;
+        status = e->backend->ops->replay(e->backend, &e->noise, s->first + b * length, length, s->functions, e->at.weights + b * length,
+                                         e->plan.capacity, e->at.sums + b * s->functions * d);
     }
-    return CERTREG_OK;
+    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
 }
 
 certreg_status cr_sums_gram(certreg_estimator *e, const cr_sums_job *s, size_t f)
 {
     const size_t d = e->model.inputs;
-    const double scale = s->unit[f] / (double)block_length(e, s->count);
-    if (cr_estimator_on_device(e)) return cr_device_gram(e, s, f, scale);
-    cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, scale, e->at.gram);
-    return CERTREG_OK;
+    const double scale = s->unit[f] / (double)block_length(e, s->count), start = cr_estimator_now(e);
+    certreg_status status = cr_estimator_in_time(e);
+    if (!status && cr_estimator_on_device(e)) status = cr_device_gram(e, s, f, scale);
+    else if (!status) cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->at.mask, scale, e->at.gram);
+    e->at.watch->fixed += cr_estimator_now(e) - start;
+    return status;
 }
 
 certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, size_t count, cr_paper *paper)
@@ -74,17 +69,12 @@ certreg_status cr_sums_paper(certreg_estimator *e, size_t output, size_t first, 
     whole.unit[0] = unit_of(e, &whole, 0);
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);
-    for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = cr_replay_tile(e, done, count);
-        cr_sums_weights(e, &whole, first + done, n);
-        status = cr_replay_add(e, first + done, n);
-    }
+    cr_sums_weights(e, &whole, first, count);
+    if (!status) status = cr_replay_add(e, first, count);
     if (!status) status = cr_replay_aim(e);
-    for (size_t done = 0; done < count && !status; done += e->tile) {
-        const size_t n = cr_replay_tile(e, done, count);
-        status = cr_replay_project(e, first + done, n);
-        if (!status && !done) cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
-        if (!status) cr_paper_add(paper, e->at.record + (first + done) * e->model.outputs + output, e->model.outputs, n, e->at.dots, e->at.norms);
-    }
-    return status;
+    if (!status) status = cr_replay_project(e, first, count);
+    if (status) return status;
+    cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
+    cr_paper_add(paper, e->at.record + first * e->model.outputs + output, e->model.outputs, count, e->at.dots, e->at.norms);
+    return CERTREG_OK;
 }

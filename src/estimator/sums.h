@@ -19,7 +19,7 @@ typedef struct cr_sums_job { /* which scores, about which centres, over which sa
 certreg_status cr_sums_blocks(certreg_estimator *, cr_sums_job *);
 /* Gram matrix of the block means of function f, into at.gram; after cr_sums_blocks. */
 certreg_status cr_sums_gram(certreg_estimator *, const cr_sums_job *, size_t f);
-/* Weights of samples first .. first+count-1 into at.weights, functions a tile apart. */
+/* Weights of samples first .. first+count-1 into at.weights, functions plan.capacity apart. */
 void cr_sums_weights(certreg_estimator *, const cr_sums_job *, size_t first, size_t count);
 /* Both passes of the paper's all-pairs estimate over the recorded outputs first .. first+count-1. */
 certreg_status cr_sums_paper(certreg_estimator *, size_t output, size_t first, size_t count, cr_paper *paper);

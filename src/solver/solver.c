@@ -21,6 +21,7 @@ certreg_status certreg_solver_create(void *memory, size_t bytes, certreg_solver 
     const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
     if (status) return status;
     cr_error_clear(&(*out)->error);
+    cr_busy_init(&(*out)->busy);
     (*out)->owns_memory = owned;
     return CERTREG_OK;
 }
@@ -32,7 +33,7 @@ void certreg_solver_destroy(certreg_solver *solver)
 
 const certreg_error *certreg_solver_error(const certreg_solver *solver)
 {
-    return solver ? &solver->error : NULL;
+    return solver ? cr_busy_error(&solver->busy, &solver->error) : NULL;
 }
 
 /* Shift and shifted mean of one side. Both searches start from the same points where the box is narrow. */
@@ -78,18 +79,25 @@ static certreg_status solve(certreg_solver *solver, cr_facts *facts, double radi
     return CERTREG_OK;
 }
 
+static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family,
+                            double radius, certreg_shift *found)
+{
+    cr_facts facts;
+    if (!(radius >= 0))
+        return cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative",
+                       radius);
+    const certreg_status status = cr_facts_read(bounds, family, &facts, &solver->error);
+    return status ? status : solve(solver, &facts, radius, found);
+}
+
 certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
 {
-    certreg_error *error = solver ? &solver->error : NULL;
-    cr_error_clear(error);
-    certreg_status status = cr_struct_check(out, OLDEST_SHIFT, "shift", error);
-    if (status) return status;
     certreg_shift found = {.struct_size = sizeof found, .drop = INFINITY, .rise = INFINITY, .mean_least = -INFINITY, .mean_greatest = INFINITY};
-    if (!solver) return cr_struct_write(out, out->struct_size, &found, sizeof found), CERTREG_INVALID;
-    cr_facts facts;
-    if (!(radius >= 0)) status = cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative", radius);
-    if (!status) status = cr_facts_read(bounds, family, &facts, &solver->error);
-    if (!status) status = solve(solver, &facts, radius, &found);
-    cr_struct_write(out, out->struct_size, &found, sizeof found);
-    return status;
+    certreg_error *error = solver ? &solver->error : NULL;
+    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, error) : CERTREG_INVALID;
+    const certreg_status sized = cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : error);
+    certreg_status status = refused ? refused : sized;
+    if (!status) status = shift(solver, bounds, family, radius, &found);
+    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return refused ? status : cr_busy_leave(&solver->busy, status);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# consumers/run.sh: the library as others use it. The header under several compilers and standards; make install into an empty
-# folder, programs built against it through pkg-config, the first program of README.md with its compile line; make uninstall.
+# consumers/run.sh [headers]: the library as others use it, or the header alone. The header under
+# several compilers and standards; make install into an empty folder, programs built against it
+# through pkg-config, the first program of README.md with its compile line; make uninstall.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -37,6 +38,8 @@ header clang c11 header.c
 for standard in c++11 c++20; do header g++ "$standard" header.cpp; done
 header clang++ c++11 header.cpp
 
+[ "${1:-}" != headers ] || exit "$bad"
+
 # ---- installed -------------------------------------------------------------------------------------------------------------------
 prefix=$tmp/usr
 install() { make -s --no-print-directory install PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
@@ -70,8 +73,10 @@ printf '__attribute__((constructor)) static void run(void) { __builtin_puts("a s
 cat >opens.c <<'END'
 #include <certreg/certreg.h>
 #include <stdio.h>
-int main(void)
+#include <unistd.h>
+int main(int argc, char **argv)
 {
+    if (argc > 1 && chdir(argv[1])) return 9;
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *backend = NULL;
     printf("%d %s\n", (int)certreg_backend_open_cuda(0, NULL, NULL, &why, &backend), why.text);
@@ -88,6 +93,17 @@ inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
 tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
+lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens"; }
+called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
+tell 'nor where the name says that it was called with' called_otherwise
+# The library loaded by a relative path, and another working directory when it looks for the module.
+mkdir -p alone/lib away/lib/certreg
+cp elsewhere/certreg/libcertreg_cuda.so away/lib/certreg/
+cp "$prefix"/lib/libcertreg.so.0 alone/lib/
+goes_away() { cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" ../away; }
+loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
+tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
+tell 'it looks for the module beside the library it has' loaded_relatively
 
 # ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
 mkdir readme

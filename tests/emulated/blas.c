@@ -70,6 +70,7 @@ static cublasStatus_t give(cublasHandle_t blas, product what)
 {
     product *p = malloc(sizeof *p);
     if (!p) abort();
+    emulated()->products++;
     *p = what;
     return status_of(emulated_enqueue(blas->stream, run_product, p, free));
 }

@@ -46,11 +46,13 @@ struct cudaLaunchConfig_t {
 template <typename K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, K *kernel)
 {
     out->numRegs = kernel ? 1 : 0;
-    return emulated_enter();
+    return emulated_load(reinterpret_cast<void (*)()>(kernel), 0);
 }
 
 template <typename... P, typename... A> cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how, void (*kernel)(P...), A... arguments)
 {
+    const cudaError_t code = emulated_load(reinterpret_cast<void (*)()>(kernel), 1);
+    if (code) return code;
     auto *closure = new std::function<void()>([=] { kernel(static_cast<P>(arguments)...); });
     const emulated_index grid = {how->gridDim.x, how->gridDim.y, how->gridDim.z}, block = {how->blockDim.x, how->blockDim.y, how->blockDim.z};
     return emulated_launch(

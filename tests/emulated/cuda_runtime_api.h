@@ -10,7 +10,10 @@ extern "C" {
 typedef int cudaError_t;
 typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
-enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidDevice = 101, cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalAddress = 700 };
+enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidDevice = 101, cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalAddress = 700,
+       cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureImplicit = 906 };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
@@ -30,6 +33,7 @@ struct cudaFuncAttributes {
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *how);
 cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device);
 cudaError_t cudaGetDevice(int *device); /* does not look at the context, so that it works where that is lost */
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMalloc(void **out, size_t bytes);
@@ -41,6 +45,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);

@@ -15,7 +15,7 @@ typedef struct work {
 } work;
 
 struct emulated_stream { /* never freed: events may know it */
-    int device, at_once;
+    int device, at_once, capturing;
     work *first, *last;
     uint64_t given, done; /* numbers of work */
 };
@@ -164,6 +164,7 @@ static void run_to(cudaStream_t s, uint64_t number)
 
 static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
 {
+    if (stream->capturing) emulated_broken("work for a stream that is capturing");
     work *w = malloc(sizeof *w);
     if (!w) emulated_broken("no memory");
     *w = (work){.run = run, .with = with, .drop = drop};
@@ -212,6 +213,28 @@ static void wait_now(void *with)
     run_to(e->stream, e->after);
 }
 
+void emulated_capture(cudaStream_t stream, int on)
+{
+    stream->capturing = on;
+}
+
+cudaError_t emulated_load(void (*kernel)(void), int launched)
+{
+    static struct {
+        void (*kernel)(void);
+        unsigned devices; /* a bit for each that has it */
+    } table[64];
+    lock();
+    const unsigned device = 1u << emulated_current();
+    size_t i = 0;
+    while (table[i].kernel && table[i].kernel != kernel) i++;
+    if (i + 1 == sizeof table / sizeof *table) emulated_broken("too many kernels");
+    if (launched && !(table[i].devices & device)) emulated_broken("a kernel is launched that was not loaded when the device was opened");
+    if (launched) return leave(cudaSuccess);
+    table[i].kernel = kernel, table[i].devices |= device;
+    return leave(count());
+}
+
 static void crash_now(void *with)
 {
     lost[((cudaStream_t)with)->device] = EMULATED_LOST;
@@ -226,6 +249,13 @@ void emulated_crash(cudaStream_t stream)
 cudaError_t cudaGetDeviceCount(int *number)
 {
     *number = EMULATED_DEVICES;
+    return emulated_enter();
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
+{
+    if (which != cudaDevAttrComputeCapabilityMajor) return cudaErrorInvalidValue;
+    *value = device == EMULATED_HOPPER ? 9 : 8;
     return emulated_enter();
 }
 
@@ -246,6 +276,7 @@ cudaError_t cudaFree(void *memory)
     while (*at && (*at)->memory != memory) at = &(*at)->next;
     block *b = *at;
     if (!b) emulated_broken("cudaFree of what cudaMalloc did not give");
+    state.strays += b->device != emulated_current();
     for (size_t i = 0; i < streams_made; i++)
         if (streams[i]->device == b->device) run_to(streams[i], streams[i]->given);
     open_memory(1);
@@ -310,11 +341,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     lock();
+    if (stream->capturing) emulated_broken("waiting for a stream that is capturing");
     state.waits++;
     const cudaError_t code = count();
     if (code) return leave(code);
     run_to(stream, stream->given);
     return leave(lost[stream->device]);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    *status = stream->capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return emulated_enter();
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)

@@ -3,7 +3,9 @@
  *   and after it that cudaFree compares.
  * - Work on a stream runs when somebody waits for it, in the calling thread, and not before: what forgot to wait finds nothing
  *   done. A stream may be told to run everything at once instead.
- * - Any call can be made to fail; device 1 has little memory; a lost device stays lost. */
+ * - The program ends, with a message, at what goes unnoticed on a device or costs a user's program more than this one: work on a stream that
+ *   is capturing, and the launch of a kernel that was not loaded before.
+ * - Any call can be made to fail; device 1 has little memory, device 2 is a Hopper; a lost device stays lost. */
 #ifndef TESTS_EMULATED_H
 #define TESTS_EMULATED_H
 #include "cuda_runtime_api.h"
@@ -13,7 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-enum { EMULATED_DEVICES = 3, EMULATED_LOST = 700, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 + (4 << 20) /* which the module takes for cuBLAS */ };
+enum { EMULATED_DEVICES = 3, EMULATED_LOST = 700, EMULATED_HOPPER = 2, EMULATED_SMALL = 1, EMULATED_SMALL_BYTES = 100000 + (4 << 20) /* which the module takes for cuBLAS */ };
 
 typedef struct emulated_state { /* for tests to read, and to set where so marked */
     int at_once;        /* set: whether streams made from now on run work when it is given to them */
@@ -24,6 +26,8 @@ typedef struct emulated_state { /* for tests to read, and to set where so marked
     size_t taken, most_taken;  /* bytes */
     int objects;        /* memory, streams, events and cuBLAS handles that are alive */
     int waits;          /* of the host */
+    int products;       /* asked of cuBLAS */
+    int strays;         /* pieces of memory that were freed with another device current */
     unsigned contexts;  /* bit d: device d has one, which costs memory there */
 } emulated_state;
 emulated_state *emulated(void);
@@ -35,6 +39,10 @@ typedef void emulated_work(void *with);
 cudaError_t emulated_enter(void);
 /* Work as a kernel's: it may touch device memory. `with` is given to `drop` (NULL: nothing) afterwards. */
 cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop);
+/* Whether a stream is capturing a graph. */
+void emulated_capture(cudaStream_t stream, int on);
+/* A kernel is loaded on the current device, or (launched) was so before. */
+cudaError_t emulated_load(void (*kernel)(void), int launched);
 /* An access to an address that is no memory. */
 void emulated_crash(cudaStream_t stream);
 

@@ -42,7 +42,7 @@ static void expect(void *there, const void *wanted, size_t bytes)
 
 static cr_noise noise_of(int i)
 {
-    return (cr_noise){.seed = shapes[i].seed, .stream = shapes[i].stream, .inputs = shapes[i].inputs, .centre = shapes[i].centre};
+    return (cr_noise){.seed = shapes[i].seed, .stream = shapes[i].stream, .level = (uint64_t)i % 3 * (CR_LEVELS / 3), .inputs = shapes[i].inputs, .centre = shapes[i].centre};
 }
 
 static float *made_up_mask(size_t d)
@@ -143,8 +143,31 @@ START_TEST(directions_have_the_bits_of_the_cpu)
 }
 END_TEST
 
+START_TEST(walks_have_the_bits_of_the_cpu)
+{
+    enum { LENGTHS = 2 * (BLOCKS + 1) };
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count, results = LENGTHS + 2 * n;
+    const cr_noise noise = noise_of(_i);
+    float *weights = made_up_numbers(n, 3), *mask = made_up_mask(d);
+    double *want = malloc(results * sizeof *want), *room = malloc(2 * BLOCKS * d * sizeof *room);
+    certreg_backend *cpu = cr_backend_default();
+    float *weights_there = over(weights, n * sizeof *weights), *mask_there = over(mask, d * sizeof *mask);
+    double *there = over(NULL, results * sizeof *there), *room_there = over(NULL, 2 * BLOCKS * d * sizeof *room);
+    ck_assert_int_eq(cpu->ops->walk(cpu, &noise, shapes[_i].first, n, BLOCKS, weights, mask, room, want, want + LENGTHS, want + LENGTHS + n, NULL),
+                     CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->walk(gpu, &noise, shapes[_i].first, n, BLOCKS, weights_there, mask_there, room_there, there, there + LENGTHS,
+                                    there + LENGTHS + n, NULL),
+                     CERTREG_OK);
+    expect(there, want, results * sizeof *want);
+    gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there), gpu->ops->free(gpu, room_there);
+    free(weights), free(mask), free(want), free(room);
+}
+END_TEST
+
 static void check_gram(const double *gram, const double *sums, size_t pitch, size_t d)
 {
+    for (size_t p = 0; p < BLOCKS; p++)
+        for (size_t q = 0; q < p; q++) ck_assert_double_eq(gram[p * BLOCKS + q], 0);
     for (size_t p = 0; p < BLOCKS; p++)
         for (size_t q = p; q < BLOCKS; q++) {
             double sum = 0, size = 0;
@@ -241,6 +264,30 @@ static void end_tile(hand_tile *t)
     free(t->rows), free(t->weights);
 }
 
+/* As noise is about 0 in steps of 1; aligned for access by fours, or not. */
+START_TEST(tiles_of_all_features_have_the_bits_of_the_cpu)
+{
+    const size_t d = shapes[_i].inputs, n = shapes[_i].count < 40 ? shapes[_i].count : 40, bytes = n * d * sizeof(float);
+    const cr_noise noise = noise_of(_i);
+    int32_t *features = malloc(d * sizeof *features);
+    float *z = calloc(d, sizeof *z), *step = malloc(d * sizeof *step), *want = malloc(bytes), *got = malloc(bytes);
+    for (size_t j = 0; j < d; j++) features[j] = (int32_t)j, step[j] = 1;
+    certreg_backend *cpu = cr_backend_default();
+    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);
+    int32_t *features_there = over(features, d * sizeof *features);
+    double *norms = over(NULL, n * sizeof *norms);
+    for (size_t off = 0; off < 2; off++) {
+        float *rows = over(NULL, bytes + sizeof *rows);
+        ck_assert_int_eq(gpu->ops->tile(gpu, &noise, shapes[_i].first, n, features_there, d, rows + off, norms), CERTREG_OK);
+        ck_assert_int_eq(gpu->ops->fetch(gpu, got, rows + off, bytes), CERTREG_OK);
+        for (size_t k = 0; k < n * d; k++) ck_assert(got[k] == want[k]);
+        gpu->ops->free(gpu, rows);
+    }
+    gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
+    free(features), free(z), free(step), free(want), free(got);
+}
+END_TEST
+
 START_TEST(products_of_pairs_are_summed)
 {
     hand_tile a = make_tile(0, ROWS_A, 5), b = make_tile(100, ROWS_B, 6);
@@ -323,7 +370,9 @@ void contract_add_tests(TCase *to, certreg_backend *backend)
     tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, directions_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_loop_test(to, walks_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu_and_gram_matrices_nearly, 0, SHAPES);
+    tcase_add_loop_test(to, tiles_of_all_features_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, products_of_pairs_are_summed, 0, 2);
     tcase_add_test(to, weighted_squares_add_up_to_a_matrix_and_give_forms);
     tcase_add_test(to, memory_is_filled);

@@ -1,9 +1,12 @@
 """The Python wrapper: its structs are those of the header, its answers those of the library, and nothing that goes wrong on one
 side is lost on the other. Ends with Check's line of counts."""
+import copy
 import ctypes
 import gc
+import multiprocessing
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -157,7 +160,17 @@ class Typical(unittest.TestCase):
             e.begin(Z, 0.25)
             for part in reversed(parts):
                 e.merge(part)
-            self.assertEqual(e.export(), data)
+            self.assertTrue(same(whole, e.answer(0.5)))
+            self.assertEqual(e.export(), data)  # which remembers that it was asked
+
+    def test_a_certificate_names_the_noise_of_its_level(self):
+        with estimator() as e:
+            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), stream=3)
+            for k, c in enumerate(levels):
+                self.assertEqual((c.stream, c.level), (3, k + 1))
+                e.begin(Z, c.sigma, c.stream, c.level)
+                e.sample(0, SAMPLES)
+                self.assertEqual(e.answer(Question(0.5, joint=2)).radius, c.radius)
 
     def test_bounds_of_a_record_give_its_radius(self):
         q = Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC)
@@ -253,6 +266,19 @@ class Device(unittest.TestCase):
                 e.draw(2, 4, out=Out())
             with self.assertRaisesRegex(certreg.CertregError, "no memory of device"):
                 e.draw(2, 5)
+
+    def test_device_arrays_end_with_the_call_of_the_model(self):
+        kept = []
+
+        def model(x, y):
+            kept.append(x)
+            self.store(y, self.fetch(x)[:, :1])
+
+        with certreg.Estimator(model, 3, 300, device=0, module=self.module) as e:
+            self.assertTrue(e.certify(ORIGIN, 0.25, 300, 0.5).certified)
+        for x in kept:
+            with self.assertRaises(AttributeError):
+                x.__cuda_array_interface__
 
     def test_what_goes_wrong_on_a_device_is_told(self):
         with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:
@@ -395,6 +421,14 @@ class Limits(unittest.TestCase):
             e.deadline(0.05)
             self.assertEqual(e.answer(0.5, samples=SAMPLES).stop, Stop.DEADLINE)
 
+    def test_a_tick_without_samples_hands_its_prediction_on(self):
+        with estimator() as e:
+            e.deadline(1e-9)
+            c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.75))
+            self.assertEqual((c.stop, c.samples, c.estimate), (Stop.DEADLINE, 0, 0.75))
+            e.deadline(0)
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate), stream=1).prediction, 0.75)
+
     def test_an_estimator_goes_with_its_last_reference(self):
         gone = weakref.ref(estimator())
         gc.disable()
@@ -502,6 +536,139 @@ class BadInput(unittest.TestCase):
             e.begin(Z, 0.25)
         with self.assertRaisesRegex(ValueError, "closed"):
             s.within(Bounds(1, variance=1), 1)
+
+
+def fails_in_a_process(sigma):
+    """In a process of a pool."""
+    with estimator() as e:
+        e.certify(Z, sigma, SAMPLES, 0.5, Question(-1))
+
+
+class Misuse(unittest.TestCase):
+    def busy(self, call, *arguments):
+        with self.assertRaises(CertregError) as caught:
+            call(*arguments)
+        self.assertEqual(caught.exception.status, Status.BUSY)
+
+    def ask_meanwhile(self, ask, on_a_thread):
+        """Has `ask` called once while a certify runs, by its model or another thread; the
+        certificate is the undisturbed one."""
+        with estimator() as e:
+            wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
+        errors = []
+
+        def once(e):
+            try:
+                ask(e)
+            except BaseException as error:
+                errors.append(error)
+
+        def disturbed(x):
+            if not asked:
+                asked.append(True)
+                if on_a_thread:
+                    thread = threading.Thread(target=once, args=(e,))
+                    thread.start()
+                    thread.join()
+                else:
+                    once(e)
+            return model(x)
+
+        asked = []
+        with estimator(disturbed) as e:
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
+        self.assertTrue(asked)
+        if errors:
+            raise errors[0]
+
+    def test_closing_during_a_call_is_refused(self):
+        for on_a_thread in (False, True):
+            self.ask_meanwhile(lambda e: self.busy(e.close), on_a_thread)
+
+    def test_calls_during_a_call_are_refused(self):
+        for on_a_thread in (False, True):
+            for ask in (lambda e: e.certify(Z, 0.25, SAMPLES, 0.5), lambda e: e.begin(Z, 0.25),
+                        lambda e: e.answer(0.5), lambda e: e.export(), lambda e: e.draw(0, 1),
+                        lambda e: e.deadline(1), lambda e: e.bounds(0.5)):
+                self.ask_meanwhile(lambda e, ask=ask: self.busy(ask, e), on_a_thread)
+
+    def test_cancel_may_come_at_any_time(self):
+        with estimator(lambda x: (e.cancel(), model(x))[1]) as e:
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.CANCELLED)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            e.cancel()
+
+    def test_memory_of_a_device_is_refused_by_the_cpu(self):
+        class Out:
+            __cuda_array_interface__ = dict(version=3, shape=(5, 3), typestr="<f4",
+                                            data=(64, False), strides=None)
+
+        with estimator() as e:
+            e.begin(Z, 0.25)
+            with self.assertRaisesRegex(ValueError, "device="):
+                e.draw(0, 5, out=Out())
+
+    def test_an_array_that_the_model_keeps_outlives_the_estimator(self):
+        kept, copies = [], []
+        with estimator(lambda x: (kept.append(x), copies.append(x.copy()), model(x))[2]) as e:
+            e.certify(Z, 0.25, SAMPLES, 0.5)
+        del e
+        gc.collect()
+        owner = kept[-1]
+        while owner.base is not None:
+            owner = owner.base
+        self.assertTrue(isinstance(owner, np.ndarray) and owner.flags.owndata)
+        np.testing.assert_array_equal(kept[-1], copies[-1])
+
+    def test_errors_survive_pickle(self):
+        with self.assertRaises(CertregError) as caught:
+            fails_in_a_process(0.25)
+        error = caught.exception
+        self.assertEqual(len(error.certificates), 2)
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            again = pickle.loads(pickle.dumps(error, protocol))
+            self.assertIs(type(again), CertregError)
+            self.assertEqual((str(again), again.args), (str(error), error.args))
+            for field in ("status", "sample", "row", "output", "model_code"):
+                self.assertEqual(getattr(again, field), getattr(error, field), field)
+            self.assertEqual(repr(again.certificates), repr(error.certificates))
+        self.assertEqual(copy.copy(error).status, error.status)
+
+    def test_errors_come_back_from_a_pool(self):
+        for method in ("fork", "spawn"):
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                with self.assertRaises(CertregError) as caught:
+                    pool.apply_async(fails_in_a_process, (0.25,)).get(timeout=60)
+            self.assertEqual(caught.exception.status, Status.INVALID)
+
+    def test_handles_say_that_they_cannot_be_pickled(self):
+        for make in (estimator, Solver):
+            with make() as handle:
+                for call in (pickle.dumps, copy.copy, copy.deepcopy):
+                    with self.assertRaisesRegex(TypeError, "(Estimator|Solver) cannot be pickled"):
+                        call(handle)
+
+    def test_a_forked_child_is_told(self):
+        with estimator() as e, Solver() as s:
+            e.begin(Z, 0.25)
+            told, tell = os.pipe()
+            child = os.fork()
+            if child == 0:
+                said = []
+                for call in (lambda: e.answer(0.5, samples=SAMPLES), lambda: e.export(),
+                             lambda: s.shift(Bounds(1, variance=1), 1)):
+                    try:
+                        call()
+                    except CertregError as error:
+                        said.append(error.status == Status.WRONG_STATE and "fork" in str(error))
+                e.close(), s.close()
+                os.write(tell, b"y" if said == [True] * 3 else b"n")
+                os._exit(0)
+            os.waitpid(child, 0)
+            self.assertEqual(os.read(told, 1), b"y")
+            self.assertTrue(e.answer(0.5, samples=SAMPLES).certified)
+            os.close(told), os.close(tell)
 
 
 class Exceptions(unittest.TestCase):

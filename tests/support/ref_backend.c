@@ -3,6 +3,7 @@
 /* after the lanes */
 #include "backend/normal4.h"
 #include <math.h>
+#include <stdlib.h>
 
 float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
 {
@@ -10,7 +11,7 @@ float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
     const uint64_t row = (noise->inputs + 3) / 4; /* blocks of four normals per sample */
     uint32_t words[4];
     float normals[4];
-    cr_philox_block(noise->seed, noise->stream, i * row + j / 4, words);
+    cr_philox_block(noise->seed, noise->stream, (noise->level << CR_LEVEL_BITS) + i * row + j / 4, words);
     cr_normal4_from(words, normals);
     return normals[j % 4];
 }
@@ -77,10 +78,31 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise, u
     return CERTREG_OK;
 }
 
+/* Border by border, with the steps above. */
+static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
+                           const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+                           cr_watch *watch)
+{
+    (void)watch;
+    certreg_backend *cpu = cr_backend_default();
+    float *direction = malloc(noise->inputs * sizeof *direction);
+    if (!direction) return CERTREG_NO_MEMORY;
+    for (size_t j = 0; j < noise->inputs; j++) room[j] = 0;
+    for (size_t b = 0, from = 0; b <= blocks; b++) {
+        const size_t n = b == blocks ? 0 : count / blocks + (b >= blocks - count % blocks);
+        cpu->ops->aim(cpu, room, mask, noise->inputs, direction, lengths + 2 * b);
+        project(backend, noise, first + from, n, direction, mask, dots + from, norms + from);
+        replay(backend, noise, first + from, n, 1, weights + from, 0, room);
+        from += n;
+    }
+    free(direction);
+    return CERTREG_OK;
+}
+
 certreg_backend *ref_backend(void)
 {
     static const cr_backend_ops ops = {
-        .api_version = CR_BACKEND_API, .device = -1, .draw = draw, .replay = replay, .project = project};
-    static certreg_backend backend = {&ops};
+        .api_version = CR_BACKEND_API, .device = -1, .draw = draw, .replay = replay, .project = project, .walk = walk};
+    static certreg_backend backend = {.ops = &ops};
     return &backend;
 }

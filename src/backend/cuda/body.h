@@ -18,7 +18,7 @@ CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4]
 /* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
-    cr_body_block(source, sample * source->row + quad, e);
+    cr_body_block(source, cr_source_block(source, sample) + quad, e);
     if (source->centre && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
@@ -27,7 +27,7 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
                              size_t stride, float part[2][4])
 {
     const uint64_t row = source->row;
-    uint64_t block = first * row + quad;
+    uint64_t block = cr_source_block(source, first) + quad;
     size_t i = source->centre && first == 0; /* whose noise is 0 */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {

@@ -16,14 +16,6 @@ typedef struct pace { /* of threads that keep their quad and go from sample to s
     uint64_t blocks, floats;           /* of normals and of x, from one sample to the next */
 } pace;
 
-/* Four features as they are stored; whole: in one access. */
-template <bool whole> __device__ void put(float *to, const float x[4], size_t features)
-{
-    if (whole) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
-    else
-        for (size_t k = 0; k < features; k++) to[k] = x[k];
-}
-
 template <bool whole>
 __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
                                                            uint64_t first, const pace go, float *__restrict__ x)
@@ -37,11 +29,11 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source sour
         from[k] = z[j + k], by[k] = step[j + k];
         odd = odd || (by[k] == 0.0f && from[k] == 0.0f);
     }
-    uint64_t block = (first + row) * go.quads + quad;
+    uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
     uint32_t left = go.turns + (row < go.rest);
     if (source.centre != 0 && first + row == 0) { /* the noise-free sample */
-        put<whole>(to, from, features);
+        cr_put<whole>(to, from, features);
         block += go.blocks, to += go.floats, left--;
     }
     for (; left > 0; left--, block += go.blocks, to += go.floats) {
@@ -49,7 +41,7 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source sour
         cr_body_block(&source, block, e);
         for (int k = 0; k < 4; k++) e[k] = v_fma(by[k], e[k], from[k]);
         for (int k = 0; odd && k < 4; k++) e[k] = by[k] == 0.0f ? from[k] : e[k];
-        put<whole>(to, e, features);
+        cr_put<whole>(to, e, features);
     }
 }
 
@@ -118,6 +110,8 @@ __global__ void __launch_bounds__(lanes *deep *high)
     if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
 }
 
+constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
+
 /* One block of threads, of which the first are the partial sums; all of them divide. */
 __global__ void __launch_bounds__(aim_threads)
     aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *direction, double *__restrict__ lengths)
@@ -137,10 +131,9 @@ __global__ void __launch_bounds__(aim_threads)
 
 } // namespace
 
-int cr_cuda_has_kernels(void)
+int cr_cuda_load_kernels(void)
 {
-    cudaFuncAttributes any;
-    return static_cast<int>(cudaFuncGetAttributes(&any, draw_kernel<true>));
+    return cr_load(draw_kernel<true>, draw_kernel<false>, block_sums_kernel, project_narrow, project_wide, aim_kernel);
 }
 
 int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
@@ -152,8 +145,7 @@ int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const floa
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
     const pace go = {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep), static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
                      deep * source.row, deep * noise->inputs};
-    const bool whole = noise->inputs % 4 == 0 && reinterpret_cast<uintptr_t>(x) % sizeof(float4) == 0;
-    return cr_launch(stream, whole ? draw_kernel<true> : draw_kernel<false>, cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first, go,
+    return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>, cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first, go,
                      x);
 }
 
@@ -174,7 +166,7 @@ int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t 
     const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
     if (count == 0) return 0;
     if (count / high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, wide ? project_kernel<32, 2> : project_kernel<4, 16>, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
+    return cr_launch(stream, wide ? project_wide : project_narrow, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
                      direction, mask, dots, norms);
 }
 

@@ -6,9 +6,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Whether there is code for the current device: 0, or CUDA's number. */
-int cr_cuda_has_kernels(void);
-int cr_cuda_has_second_kernels(void);
+/* Every kernel is loaded, where CUDA would do so at its first launch, and that would be late. 0, or CUDA's number: no code for the device. */
+int cr_cuda_load_kernels(void);
+int cr_cuda_load_second_kernels(void);
 int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
 int cr_cuda_block_sums(void *stream, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
                        size_t stride, const float *mask, int add, double *sums);

@@ -11,6 +11,19 @@ static inline unsigned cr_grid(uint64_t work, uint64_t each, uint64_t most = 0x7
     return static_cast<unsigned>(blocks < most ? blocks : most);
 }
 
+/* Four features as they are stored, or fewer; whole: in one access, which takes rows that cr_whole finds fit. */
+template <bool whole> static __device__ void cr_put(float *to, const float x[4], size_t features)
+{
+    if (whole) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
+    else
+        for (size_t k = 0; k < features; k++) to[k] = x[k];
+}
+
+static inline bool cr_whole(const float *rows, size_t features)
+{
+    return features % 4 == 0 && reinterpret_cast<uintptr_t>(rows) % sizeof(float4) == 0;
+}
+
 /* The sum over the first `threads` threads of a block by halves: an order that is always the same. Every thread takes part, and gets it. */
 template <unsigned threads> static __device__ double cr_sum_of_block(double mine, double *part)
 {
@@ -23,6 +36,15 @@ template <unsigned threads> static __device__ double cr_sum_of_block(double mine
     const double sum = part[0];
     __syncthreads(); /* part is used again */
     return sum;
+}
+
+/* Asking for attributes loads. */
+template <typename... kernels> int cr_load(kernels... each)
+{
+    cudaFuncAttributes any;
+    int code = 0;
+    ((code = code ? code : static_cast<int>(cudaFuncGetAttributes(&any, each))), ...);
+    return code;
 }
 
 template <typename... parameters, typename... arguments>

@@ -10,7 +10,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { BLAS_ROOM = 4 << 20 }; /* bytes of cuBLAS's work space; left alone, it takes its own when it likes */
+/* Bytes of cuBLAS's work space, as NVIDIA recommends them; left alone, it takes its own when it likes. */
+enum { HOPPER = 9, BLAS_ROOM = 4 << 20, BLAS_ROOM_HOPPER = 32 << 20 };
 enum { BLAS_CODES = 10000 }; /* what its statuses are raised by, among CUDA's numbers */
 
 typedef struct cuda {
@@ -44,13 +45,32 @@ static certreg_status of_blas(cuda *me, cublasStatus_t status)
     return status == CUBLAS_STATUS_ALLOC_FAILED ? CERTREG_NO_MEMORY : CERTREG_DEVICE_FAILED;
 }
 
-/* Every op begins and ends here. A context that is lost stays lost. */
+/* Work on a capturing stream would go into the caller's graph instead of being done, and waiting for it would spoil the capture. */
+static certreg_status check_capture(cuda *me)
+{
+    enum cudaStreamCaptureStatus now = cudaStreamCaptureStatusNone;
+    const int code = (int)cudaStreamIsCapturing(me->stream, &now);
+    if (code == cudaErrorStreamCaptureImplicit) cudaGetLastError(); /* another stream's, which the legacy stream would wait for */
+    else if (code) return of_runtime(me, code);
+    if (!code && now == cudaStreamCaptureStatusNone) return CERTREG_OK;
+    me->code = cudaErrorStreamCaptureUnsupported;
+    me->text = "the stream is capturing a graph; end the capture before the library is to work on it";
+    return CERTREG_WRONG_STATE;
+}
+
+/* Every op begins with enter and ends with leave. A context that is lost stays lost. */
 static certreg_status enter(cuda *me)
 {
     if (cr_cuda_is_sticky(me->code)) return CERTREG_DEVICE_FAILED;
     const certreg_status status = of_runtime(me, cr_cuda_context_enter(&me->context));
     me->inside = !status;
-    return status;
+    return status || !me->stream ? status : check_capture(me);
+}
+
+/* What ends memory, streams and the like: also where the context is lost, or it would be looked for in the caller's. */
+static void enter_to_end(cuda *me)
+{
+    me->inside = !cr_cuda_context_enter(&me->context);
 }
 
 static certreg_status leave(cuda *me, certreg_status status)
@@ -73,7 +93,7 @@ static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **ou
 static void op_free(certreg_backend *backend, void *memory)
 {
     cuda *me = of(backend);
-    enter(me);
+    enter_to_end(me);
     if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
     leave(me, CERTREG_OK);
 }
@@ -191,12 +211,32 @@ static certreg_status op_aim(certreg_backend *backend, const double *sums, const
     return leave(me, status);
 }
 
+/* Sums and direction at the border that was reached last, in the room. */
+static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks, const float *weights,
+                              const float *mask, double *room, double *lengths, double *dots, double *norms, cr_watch *watch)
+{
+    if (cr_watch_late(watch)) return CERTREG_DEADLINE;
+    cuda *me = of(backend);
+    float *direction = (float *)(void *)(room + noise->inputs);
+    certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaMemsetAsync(room, 0, noise->inputs * sizeof *room, me->stream));
+    for (size_t b = 0, from = 0; b <= blocks && !status; b++) {
+        const size_t to = b < blocks ? cr_walk_border(count, blocks, b + 1) : from, n = to - from;
+        status = of_runtime(me, cr_cuda_aim(me->stream, room, mask, noise->inputs, direction, lengths + 2 * b));
+        if (!status) status = of_runtime(me, cr_cuda_project(me->stream, noise, first + from, n, direction, mask, dots + from, norms + from));
+        if (!status && n) status = of_runtime(me, cr_cuda_block_sums(me->stream, noise, first + from, n, 1, 1, weights + from, 0, NULL, 1, room));
+        from = to;
+    }
+    return leave(me, status);
+}
+
 static certreg_status op_gram(certreg_backend *backend, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram)
 {
     cuda *me = of(backend);
     const double one = 1, zero = 0;
     if (pitch > INT_MAX || blocks > INT_MAX) return CERTREG_INVALID; /* cuBLAS counts in int */
     certreg_status status = enter(me);
+    if (!status) status = of_runtime(me, (int)cudaMemsetAsync(gram, 0, blocks * blocks * sizeof *gram, me->stream));
     if (!status) /* columns there, rows here */
         status = of_blas(me, cublasDsyrk(me->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, (int)blocks, (int)inputs, &one, sums, (int)pitch, &zero, gram,
                                          (int)blocks));
@@ -266,7 +306,7 @@ static int32_t op_last_code(certreg_backend *backend, const char **text)
 static void op_close(certreg_backend *backend)
 {
     cuda *me = of(backend);
-    if (me->context.held) enter(me);
+    if (me->context.held) enter_to_end(me);
     if (me->blas) cublasDestroy(me->blas);
     if (me->blas_room) cudaFree(me->blas_room);
     if (me->stream && me->owns_stream) cudaStreamDestroy(me->stream);
@@ -283,6 +323,7 @@ static const cr_backend_ops device_ops = {.api_version = CR_BACKEND_API,
                                           .replay = op_replay,
                                           .project = op_project,
                                           .aim = op_aim,
+                                          .walk = op_walk,
                                           .alloc = op_alloc,
                                           .free = op_free,
                                           .store = op_store,
@@ -311,20 +352,29 @@ static certreg_status open_streams(cuda *me)
     return status;
 }
 
+static certreg_status open_blas(cuda *me)
+{
+    int major = 0;
+    certreg_status status = of_blas(me, cublasCreate(&me->blas));
+    if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
+    if (!status) status = of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH)); /* float is float */
+    if (!status) status = of_runtime(me, (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, me->device));
+    const size_t room = major >= HOPPER ? BLAS_ROOM_HOPPER : BLAS_ROOM;
+    if (!status) status = of_runtime(me, (int)cudaMalloc(&me->blas_room, room));
+    if (!status) status = of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, room)); /* after the stream, which resets it */
+    return status;
+}
+
 static certreg_status start(cuda *me, void *stream)
 {
     me->stream = stream;
     me->owns_stream = stream == NULL;
     certreg_status status = of_runtime(me, cr_cuda_context_open(&me->context, me->device));
     if (!status) status = enter(me);
-    if (!status) status = of_runtime(me, cr_cuda_has_kernels()); /* which are loaded when they are needed, and that would be late */
-    if (!status) status = of_runtime(me, cr_cuda_has_second_kernels());
+    if (!status) status = of_runtime(me, cr_cuda_load_kernels());
+    if (!status) status = of_runtime(me, cr_cuda_load_second_kernels());
     if (!status) status = open_streams(me);
-    if (!status) status = of_blas(me, cublasCreate(&me->blas));
-    if (!status) status = of_blas(me, cublasSetStream(me->blas, me->stream));
-    if (!status) status = of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH)); /* float is float */
-    if (!status) status = of_runtime(me, (int)cudaMalloc(&me->blas_room, BLAS_ROOM));
-    if (!status) status = of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, BLAS_ROOM)); /* after the stream, which resets it */
+    if (!status) status = open_blas(me);
     return leave(me, status);
 }
 

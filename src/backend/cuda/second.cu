@@ -15,6 +15,18 @@ __global__ void __launch_bounds__(threads)
         rows[at] = cr_body_normal(&source, first + at / active, static_cast<size_t>(features[at % active]));
 }
 
+/* Where all features are active: four of them a thread, none drawn for nothing. */
+template <bool whole> __global__ void __launch_bounds__(threads) tile_all_kernel(const cr_source source, uint64_t first, size_t count, float *__restrict__ rows)
+{
+    const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t at = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < count * source.row; at += step) {
+        const size_t i = at / source.row, j = 4 * (at % source.row), features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
+        float e[4];
+        cr_body_normals(&source, first + i, j / 4, e);
+        cr_put<whole>(rows + i * source.inputs + j, e, features);
+    }
+}
+
 __global__ void __launch_bounds__(threads)
     scale_kernel(const float *__restrict__ rows, const float *__restrict__ weights, size_t count, size_t active, float *__restrict__ scaled)
 {
@@ -58,16 +70,19 @@ __global__ void __launch_bounds__(threads) pairs_kernel(const cr_tile a, const c
 
 } // namespace
 
-int cr_cuda_has_second_kernels(void)
+int cr_cuda_load_second_kernels(void)
 {
-    cudaFuncAttributes any;
-    return static_cast<int>(cudaFuncGetAttributes(&any, pairs_kernel));
+    return cr_load(tile_kernel, tile_all_kernel<true>, tile_all_kernel<false>, scale_kernel, row_dots_kernel, pairs_kernel);
 }
 
 int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows)
 {
     if (count == 0) return 0;
-    return cr_launch(stream, tile_kernel, cr_grid(count * active, threads), threads, cr_source_of(noise), first, count, features, active, rows);
+    const cr_source source = cr_source_of(noise);
+    if (active == noise->inputs)
+        return cr_launch(stream, cr_whole(rows, active) ? tile_all_kernel<true> : tile_all_kernel<false>, cr_grid(count * source.row, threads), threads, source,
+                         first, count, rows);
+    return cr_launch(stream, tile_kernel, cr_grid(count * active, threads), threads, source, first, count, features, active, rows);
 }
 
 int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active, double *dots)

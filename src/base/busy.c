@@ -1,0 +1,54 @@
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "base/busy.h"
+#include <unistd.h>
+
+void cr_busy_init(cr_busy *busy)
+{
+    atomic_init(&busy->taken, 0);
+    busy->process = (int64_t)getpid();
+}
+
+int cr_busy_is_foreign(const cr_busy *busy)
+{
+    return busy->process != (int64_t)getpid();
+}
+
+certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
+{
+    /* Asked first: in a child the mark of a call that was running at the fork would stay for ever. */
+    if (cr_busy_is_foreign(busy))
+        return cr_fail(error, CERTREG_WRONG_STATE,
+                       "the handle was made in another process; create one after fork");
+    if (!cr_flag_take(&busy->taken)) return CERTREG_BUSY;
+    cr_environment_enter(&busy->callers);
+    cr_error_clear(error);
+    return CERTREG_OK;
+}
+
+certreg_status cr_busy_leave(cr_busy *busy, certreg_status status)
+{
+    cr_environment_leave(&busy->callers);
+    cr_flag_release(&busy->taken);
+    return status;
+}
+
+void cr_busy_out(const cr_busy *busy)
+{
+    cr_environment_leave(&busy->callers);
+}
+
+void cr_busy_in(cr_busy *busy)
+{
+    cr_environment_enter(&busy->callers);
+}
+
+const certreg_error *cr_busy_error(const cr_busy *busy, const certreg_error *error)
+{
+    static const certreg_error running = {
+        .struct_size = sizeof running, .status = CERTREG_BUSY, .sample = -1, .row = -1, .output = -1,
+        .text = "another call is running on the handle, around this callback or on another thread"};
+    const int taken = atomic_load_explicit(&busy->taken, memory_order_acquire);
+    return taken && !cr_busy_is_foreign(busy) ? &running : error;
+}

@@ -1,0 +1,26 @@
+/* The closing computation in time: what it is expected to take, its watch, and a rehearsal where
+ * nothing is known yet (theory 5.1). */
+#ifndef CR_CERTIFY_CLOSING_H
+#define CR_CERTIFY_CLOSING_H
+#include "estimator/estimator.h"
+
+/* Continues a hash by what the time depends on. */
+uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *);
+/* What is known of questions with this hash; where that is nothing, in the place of those that
+ * came longest ago. */
+cr_cost *cr_closing_cost(certreg_estimator *, uint64_t asked);
+
+/* From now on the watch runs, to the deadline and at most for so many seconds. Returns the time. */
+double cr_closing_start(certreg_estimator *, double most);
+/* The watch stops, and what was learned is kept: of all questions answered from so many `samples`;
+ * of fewer questions, where that is 0, only that they were given up. Returns non-zero if they
+ * were. */
+int cr_closing_end(certreg_estimator *, double start, size_t samples);
+
+/* So many samples whose outputs no model gave, in an empty record: for the time it takes to
+ * answer. Until the record is cleared no answer is one. */
+void cr_closing_make_up(certreg_estimator *, size_t samples);
+/* Outputs of these samples such that the question about them has an answer. */
+void cr_closing_make_up_for(certreg_estimator *, const certreg_question *, size_t samples);
+
+#endif

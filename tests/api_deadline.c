@@ -1,0 +1,170 @@
+/* What a control loop gets from a tick that had no time: the estimate to go on with. */
+#include "api_kit.h"
+
+enum { INPUTS = 3, CAPACITY = 1000, PILOT = 150 };
+
+static const float where[INPUTS] = {0.5f, 0, 0};
+
+typedef struct stage {
+    certreg_estimator *e; /* to be cancelled */
+    unsigned calls, cancel_at;
+    int fails;
+} stage;
+
+static int model(void *user, const certreg_batch *b)
+{
+    stage *s = user;
+    kit_identity(NULL, b);
+    for (size_t i = 0; s->fails && i < b->rows; i++) b->y[i] = NAN;
+    if (++s->calls == s->cancel_at) certreg_estimator_cancel(s->e);
+    return 0;
+}
+
+static certreg_estimator *make(stage *s, int32_t kind, size_t pilot)
+{
+    const double lo = 0, hi = 360;
+    certreg_model m = kit_model(model, s, INPUTS, 1);
+    certreg_plan p = kit_plan(CAPACITY);
+    m.batch = 50;
+    m.kind = &kind;
+    if (kind == CERTREG_ANGLE) m.lo = &lo, m.hi = &hi;
+    p.pilot = pilot;
+    p.flags = s->fails ? CERTREG_PLAN_COUNT_FAILURES : 0;
+    return s->e = kit_create(NULL, &m, &p);
+}
+
+static certreg_question about(double prediction)
+{
+    certreg_question q = kit_question(0.5);
+    q.prediction_given = 1;
+    q.prediction = prediction;
+    return q;
+}
+
+static certreg_certificate certify(certreg_estimator *e, const certreg_question *q, uint64_t stream)
+{
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, where, 0.1, stream));
+    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, 1, &c));
+    ck_assert_int_eq(c.status, CERTREG_OK);
+    return c;
+}
+
+static certreg_certificate certify_in_no_time(certreg_estimator *e, const certreg_question *q,
+                                              uint64_t stream)
+{
+    certreg_estimator_set_deadline(e, 1e-9);
+    const certreg_certificate c = certify(e, q, stream);
+    certreg_estimator_set_deadline(e, 0);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
+    ck_assert_uint_eq(c.samples, 0);
+    ck_assert_double_eq(c.radius, 0);
+    return c;
+}
+
+static const int32_t scores[] = {CERTREG_SCORE_MEDIAN, CERTREG_SCORE_HUBER, CERTREG_SCORE_MEAN};
+static const int32_t intervals[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ASYMPTOTIC,
+                                    CERTREG_INTERVAL_ANYTIME};
+
+START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
+{
+    stage s = {0};
+    for (int k = 0; k < KIT_ROWS(scores); k++) {
+        certreg_estimator *e = make(&s, CERTREG_REAL, _i == 1 ? PILOT : SIZE_MAX);
+        certreg_question q = about(0.45);
+        q.score = scores[k], q.interval = intervals[_i], q.huber_width = k == 1 ? 0.25 : 0;
+        if (k == 2) q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
+        q.prediction = certify_in_no_time(e, &q, 1).estimate;
+        ck_assert_double_eq(q.prediction, 0.45);
+        const certreg_certificate c = certify(e, &q, 2);
+        ck_assert_double_eq(c.prediction, 0.45);
+        ck_assert_double_gt(c.radius, 0);
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
+START_TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
+{
+    stage s = {0};
+    certreg_estimator *e = make(&s, CERTREG_ANGLE, SIZE_MAX);
+    const certreg_question q = about(400);
+    ck_assert_double_eq(certify_in_no_time(e, &q, 1).estimate, 40);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(only_without_samples_and_prediction_there_is_no_estimate)
+{
+    stage s = {0};
+    certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+    const certreg_question q = kit_question(0.5);
+    ck_assert_double_nan(certify_in_no_time(e, &q, 1).estimate);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(samples_too_few_for_a_certificate_still_give_an_estimate)
+{
+    stage s = {.cancel_at = 2};
+    certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+    const certreg_question q = _i ? about(7) : kit_question(0.5);
+    const certreg_certificate c = certify(e, &q, 1);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
+    ck_assert_uint_eq(c.samples, 100);
+    ck_assert_int_eq(c.outcome, CERTREG_ABSTAINED);
+    ck_assert_double_eq_tol(c.estimate, 0.5, 0.1);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(where_every_output_failed_the_prediction_is_handed_on)
+{
+    stage s = {.fails = 1};
+    certreg_estimator *e = make(&s, CERTREG_REAL, SIZE_MAX);
+    const certreg_question q = about(0.45);
+    const certreg_certificate c = certify(e, &q, 1);
+    ck_assert_uint_eq(c.samples, CAPACITY);
+    ck_assert_double_eq(c.radius, 0);
+    ck_assert_double_eq(c.estimate, 0.45);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* Nobody knows what answers take when an estimator is new, and it must not be learned from
+ * outputs: the model is not called for it. */
+START_TEST(a_first_deadline_changes_no_answer)
+{
+    for (int k = 0; k < KIT_ROWS(scores); k++) {
+        stage s = {0};
+        certreg_certificate c[2];
+        for (int timed = 0; timed < 2; timed++) {
+            certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+            certreg_question q = kit_question(0.5);
+            q.score = scores[k], q.interval = CERTREG_INTERVAL_ASYMPTOTIC,
+            q.huber_width = k == 1 ? 0.25 : 0;
+            s.calls = 0;
+            certreg_estimator_set_deadline(e, timed ? 1000 : 0);
+            c[timed] = certify(e, &q, 1);
+            c[timed].model_seconds = c[timed].library_seconds = 0;
+            ck_assert_uint_eq(s.calls, CAPACITY / 50);
+            certreg_estimator_destroy(e);
+        }
+        ck_assert_mem_eq(c, c + 1, sizeof *c);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("without time");
+    TCase *all = kit_case(suite, "ticks", 20);
+    tcase_add_loop_test(all, a_tick_without_samples_hands_the_prediction_on_to_the_next, 0,
+                        KIT_ROWS(intervals));
+    tcase_add_test(all, the_prediction_of_an_angle_is_handed_on_within_the_turn);
+    tcase_add_test(all, only_without_samples_and_prediction_there_is_no_estimate);
+    tcase_add_loop_test(all, samples_too_few_for_a_certificate_still_give_an_estimate, 0, 2);
+    tcase_add_test(all, where_every_output_failed_the_prediction_is_handed_on);
+    tcase_add_test(all, a_first_deadline_changes_no_answer);
+    return kit_run(suite);
+}

@@ -1,0 +1,248 @@
+/* Second tries with one record: whoever asks again after an answer, at a number of samples or by a
+ * test that the answer may have chosen. Each policy below ends with one certificate; its radius may
+ * be too large in a share alpha of the runs, not in more. A record that refuses to answer makes no
+ * mistake. */
+#include "api_kit.h"
+#include "base/binomial.h"
+#include "base/normal.h"
+#include "support/simulate.h"
+
+enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
+#define ALPHA 0.05
+static const double rare = 0.1; /* outputs beyond the tolerance: the radius is Phi^-1(1 - rare) */
+
+/* ---- a model whose outputs are known beforehand ---------------------------------------------- */
+typedef struct outputs {
+    float y[LARGE];
+    int cancels; /* the caller does, as soon as a plain question would be answered too well */
+    certreg_estimator *handle;
+} outputs;
+
+static int looks_good(const outputs *o, uint64_t samples)
+{
+    int64_t beyond = 0;
+    for (uint64_t i = 0; i < samples; i++) beyond += o->y[i] > 1;
+    return beyond <= cr_binomial_critical(samples, rare, ALPHA);
+}
+
+static int tell(void *user, const certreg_batch *b)
+{
+    outputs *o = user;
+    const uint64_t end = b->first + b->rows;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = o->y[b->first + i];
+    if (o->cancels && looks_good(o, end)) certreg_estimator_cancel(o->handle);
+    return 0;
+}
+
+static void draw(outputs *o, simulate_source *source)
+{
+    for (size_t i = 0; i < LARGE; i++) o->y[i] = (float)(simulate_uniform(source) < rare ? 10 : 0);
+}
+
+enum { CAPACITIES = 4 };
+static const size_t capacities[CAPACITIES] = {60, 200, 600, LARGE};
+
+typedef struct desk {
+    outputs outputs;
+    certreg_estimator *small, *growing[CAPACITIES];
+    double truth;
+} desk;
+
+static certreg_estimator *make(outputs *o, size_t capacity, size_t pilot)
+{
+    certreg_model m = kit_model(tell, o, 1, 1);
+    m.batch = 20;
+    certreg_plan p = kit_plan(capacity);
+    p.facts = CERTREG_MEAN, p.pilot = pilot;
+    return kit_create(NULL, &m, &p);
+}
+
+static certreg_question ask_for(double wanted)
+{
+    certreg_question q = kit_question(1);
+    q.alpha = ALPHA, q.prediction_given = 1, q.wanted = wanted;
+    return q;
+}
+
+/* The radius, or 0 where the record refuses. */
+static double radius_of(certreg_estimator *e, size_t samples, certreg_question q,
+                        certreg_status *status)
+{
+    certreg_certificate c = kit_certificate();
+    *status = certreg_certify(e, NULL, samples, &q, 1, &c);
+    if (*status) ck_assert_int_eq(*status, CERTREG_WRONG_STATE);
+    return c.radius;
+}
+
+static double radius_now(certreg_estimator *e, size_t samples, certreg_question q)
+{
+    certreg_status unused;
+    return radius_of(e, samples, q, &unused);
+}
+
+/* At the number that is there, and where that is refused at all of them. */
+static double here_or_at_all(certreg_estimator *e)
+{
+    certreg_status status;
+    const double here = radius_of(e, 0, ask_for(0), &status);
+    return status ? radius_now(e, SMALL, ask_for(0)) : here;
+}
+
+/* ---- policies: the radius that the caller ends with ------------------------------------------ */
+/* A wanted radius and an alpha of its own decide where to stop; the certificate is for a fixed
+ * number. */
+static certreg_question scout(void)
+{
+    certreg_question q = ask_for(1.28);
+    q.alpha = 0.1;
+    return q;
+}
+
+static double growing_until_proven(desk *d)
+{
+    for (size_t n = STEP; n <= SMALL; n += STEP)
+        if (radius_now(d->small, n, scout()) >= 1.28) return radius_now(d->small, 0, ask_for(0));
+    return radius_now(d->small, 0, ask_for(0));
+}
+
+static double telling_until_proven(desk *d)
+{
+    for (size_t n = 0; n < SMALL; n += STEP) {
+        KIT_OK(d->small, certreg_estimator_record(d->small, n, STEP, d->outputs.y + n));
+        if (radius_now(d->small, 0, scout()) >= 1.28) break;
+    }
+    return radius_now(d->small, 0, ask_for(0));
+}
+
+static double growing_until_long_enough(desk *d)
+{
+    double radius = 0;
+    for (size_t n = STEP; n <= SMALL && radius <= d->truth; n += STEP)
+        radius = radius_now(d->small, n, ask_for(0));
+    return radius;
+}
+
+static double cancelled_where_it_looks_good(desk *d)
+{
+    d->outputs.cancels = 1;
+    radius_now(d->small, SMALL, ask_for(1.28));
+    d->outputs.cancels = 0;
+    return here_or_at_all(d->small);
+}
+
+static double stopped_by_a_deadline_then_here_or_at_all(desk *d)
+{
+    size_t n = STEP;
+    while (n < SMALL && !looks_good(&d->outputs, n)) n += STEP;
+    KIT_OK(d->small, certreg_estimator_sample(d->small, 0, n));
+    certreg_estimator_set_deadline(d->small, 1e-9);
+    radius_now(d->small, SMALL, ask_for(1.28));
+    certreg_estimator_set_deadline(d->small, 0);
+    return here_or_at_all(d->small);
+}
+
+static void carry(certreg_estimator *from, certreg_estimator *to)
+{
+    static unsigned char record[4 * LARGE + 256];
+    KIT_OK(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)));
+}
+
+static double again_and_again_with_a_larger_capacity(desk *d)
+{
+    const certreg_question q = ask_for(d->truth * (1 + 1e-6));
+    double radius = 0;
+    for (int i = 0; i < CAPACITIES && radius <= d->truth; i++) {
+        if (i) carry(d->growing[i - 1], d->growing[i]);
+        radius = radius_now(d->growing[i], capacities[i], q);
+    }
+    return radius;
+}
+
+static double once_more_with_a_look_at_what_is_there(desk *d)
+{
+    certreg_certificate c = kit_certificate();
+    const certreg_question first = scout();
+    KIT_OK(d->small, certreg_certify(d->small, NULL, SMALL, &first, 1, &c));
+    certreg_question q = ask_for(d->truth * (1 + 1e-6));
+    q.looks = &c.samples, q.look_count = 1;
+    return radius_now(d->small, 0, q);
+}
+
+static const struct policy {
+    const char *name;
+    double (*run)(desk *);
+} policies[] = {
+    {"growing until proven", growing_until_proven},
+    {"telling until proven", telling_until_proven},
+    {"growing until long enough", growing_until_long_enough},
+    {"cancelled where it looks good", cancelled_where_it_looks_good},
+    {"deadline, then here or at all", stopped_by_a_deadline_then_here_or_at_all},
+    {"larger and larger capacities", again_and_again_with_a_larger_capacity},
+    {"a look at what is there", once_more_with_a_look_at_what_is_there},
+};
+
+START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
+{
+    static desk d;
+    simulate_source source;
+    simulate_seed(&source, 300 + (uint64_t)_i);
+    memset(&d, 0, sizeof d);
+    d.truth = cr_normal_quantile_sf(rare);
+    d.small = d.outputs.handle = make(&d.outputs, SMALL, SIZE_MAX);
+    for (int i = 0; i < CAPACITIES; i++) d.growing[i] = make(&d.outputs, capacities[i], SIZE_MAX);
+    uint64_t wrong = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        draw(&d.outputs, &source);
+        KIT_OK(d.small, certreg_estimator_begin(d.small, (const float[]){0}, 1, run));
+        for (int i = 0; i < CAPACITIES; i++)
+            KIT_OK(d.growing[i], certreg_estimator_begin(d.growing[i], (const float[]){0}, 1, run));
+        wrong += policies[_i].run(&d) > d.truth;
+    }
+    printf("%-36s wrong in %.3f of runs, alpha %.2f\n", policies[_i].name, (double)wrong / RUNS,
+           ALPHA);
+    fflush(stdout);
+    ck_assert_uint_le(wrong, simulate_most_misses(RUNS, ALPHA, 0.001));
+    certreg_estimator_destroy(d.small);
+    for (int i = 0; i < CAPACITIES; i++) certreg_estimator_destroy(d.growing[i]);
+}
+END_TEST
+
+/* ---- noise levels, a stream a tick ----------------------------------------------------------- */
+/* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
+ * come from the same noise. */
+START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
+{
+    enum { LEVELS = 2, TICKS = 6000, SAMPLES = 400 };
+    const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
+    const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    certreg_plan p = kit_plan(SAMPLES);
+    p.facts = CERTREG_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = kit_question(tolerance);
+    q.alpha = LEVELS * ALPHA, q.prediction_given = 1;
+    uint64_t wrong = 0;
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        certreg_certificate c[LEVELS] = {kit_certificate()};
+        KIT_OK(e, certreg_certify_sigmas(e, NULL, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES,
+                                         &q, 1, c));
+        const double truth = fmax(0, tolerance - fabs(c[0].prediction)); /* T is z, which is 0 */
+        wrong += c[0].radius > truth;
+        q.prediction = c[1].estimate;
+    }
+    printf("carried from level to level          wrong in %.3f of ticks, alpha %.2f\n",
+           (double)wrong / TICKS, ALPHA);
+    fflush(stdout);
+    ck_assert_uint_le(wrong, simulate_most_misses(TICKS, ALPHA, 0.001));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("second tries");
+    TCase *tries = kit_case(suite, "tries", 60);
+    tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0,
+                        KIT_ROWS(policies));
+    tcase_add_test(tries, an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level);
+    return kit_run(suite);
+}

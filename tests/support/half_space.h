@@ -1,0 +1,68 @@
+/* A half-space that is asked for wanted radii, for tests of the public interface: what there is to
+ * know about it is known. */
+#ifndef SUPPORT_HALF_SPACE_H
+#define SUPPORT_HALF_SPACE_H
+#include "api_kit.h"
+#include <time.h>
+
+enum { CAPACITY = 4000, BATCH = 20 };
+
+/* 10 beyond a face at distance `face`, else 0: about the prediction 0 its true radius is `face`. */
+typedef struct half_space {
+    double face, pause;
+    size_t calls, cancel_at, fail_at, fail_code;
+    certreg_estimator *handle;
+} half_space;
+
+static inline int beyond(void *user, const certreg_batch *b)
+{
+    half_space *h = user;
+    if (++h->calls == h->fail_at) return (int)h->fail_code;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] = (double)b->x[i * b->inputs] > h->face ? 10 : 0;
+    if (h->calls == h->cancel_at) certreg_estimator_cancel(h->handle);
+    if (h->pause > 0) nanosleep(&(struct timespec){0, (long)(1e9 * h->pause)}, NULL);
+    return 0;
+}
+
+static inline certreg_estimator *make(half_space *h, size_t outputs, uint64_t stream)
+{
+    certreg_model m = kit_model(beyond, h, 2, outputs);
+    m.batch = BATCH;
+    certreg_plan p = kit_plan(CAPACITY);
+    p.pilot = SIZE_MAX;
+    h->handle = kit_create(NULL, &m, &p);
+    KIT_OK(h->handle, certreg_estimator_begin(h->handle, (const float[]){0, 0}, 1, stream));
+    return h->handle;
+}
+
+static inline certreg_question wish(double wanted, int32_t interval)
+{
+    certreg_question q = kit_question(1);
+    q.prediction_given = 1, q.wanted = wanted, q.interval = interval;
+    return q;
+}
+
+static inline certreg_certificate ask(certreg_estimator *e, size_t samples, certreg_question q)
+{
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
+    ck_assert_int_eq(c.status, CERTREG_OK);
+    return c;
+}
+
+static const int32_t sequential[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ANYTIME};
+
+static inline void carry(certreg_estimator *from, certreg_estimator *to)
+{
+    size_t bytes = 0;
+    KIT_OK(from, certreg_estimator_export(from, NULL, &bytes));
+    void *buffer = malloc(bytes);
+    ck_assert_ptr_nonnull(buffer);
+    KIT_OK(from, certreg_estimator_export(from, buffer, &bytes));
+    KIT_OK(to, certreg_estimator_import(to, buffer, bytes));
+    free(buffer);
+}
+
+#endif

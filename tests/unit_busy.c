@@ -1,0 +1,65 @@
+/* The busy mark of handles whose calls call nobody back, held by hand. */
+#include "base/busy.h"
+#include "bisection/bisection.h"
+#include "solver/solver.h"
+#include "support/suite.h"
+#include <math.h>
+#include <string.h>
+
+static const certreg_bounds u = {
+    .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+
+START_TEST(busy_solvers_refuse_and_keep_their_error)
+{
+    certreg_solver *s = NULL;
+    certreg_shift shift = {.struct_size = sizeof shift}, unsized = {.struct_size = 3};
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
+    ck_assert_int_eq(cr_busy_enter(&s->busy, &s->error), CERTREG_OK);
+    cr_fail(&s->error, CERTREG_NUMERICAL, "of the running call");
+    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_BUSY);
+    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, NAN, &unsized), CERTREG_BUSY);
+    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, NULL), CERTREG_BUSY);
+    ck_assert(shift.drop == INFINITY && shift.rise == INFINITY && shift.mean_least == -INFINITY &&
+              unsized.drop == 0);
+    ck_assert_int_eq(certreg_solver_error(s)->status, CERTREG_BUSY);
+    ck_assert_str_eq(s->error.text, "of the running call");
+    ck_assert_int_eq(cr_busy_leave(&s->busy, CERTREG_NUMERICAL), CERTREG_NUMERICAL);
+    ck_assert_str_eq(certreg_solver_error(s)->text, "of the running call");
+    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_OK);
+    certreg_solver_destroy(s);
+}
+END_TEST
+
+START_TEST(busy_bisections_refuse_and_keep_their_error)
+{
+    certreg_solver *s = NULL;
+    certreg_bisection *b = NULL;
+    certreg_radius r = {.struct_size = sizeof r, .radius = 7};
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &b), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, -1, &r), CERTREG_INVALID);
+    ck_assert_int_eq(cr_bisection_enter(b), CERTREG_OK);
+    r.radius = 7;
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &r), CERTREG_BUSY);
+    ck_assert_double_eq(r.radius, 0);
+    r.radius = 7;
+    ck_assert_int_eq(certreg_bisection_above(b, &u, NULL, 1, 0, &r), CERTREG_BUSY);
+    ck_assert_double_eq(r.radius, 0);
+    ck_assert_int_eq(certreg_bisection_error(b)->status, CERTREG_BUSY);
+    ck_assert_str_eq(cr_bisection_error(b)->text, "");
+    cr_bisection_leave(b, CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &r), CERTREG_OK);
+    ck_assert(r.radius > 0);
+    certreg_bisection_destroy(b);
+    certreg_solver_destroy(s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("busy");
+    TCase *bad_input = kit_case(suite, "bad_input", 10);
+    tcase_add_test(bad_input, busy_solvers_refuse_and_keep_their_error);
+    tcase_add_test(bad_input, busy_bisections_refuse_and_keep_their_error);
+    return kit_run(suite);
+}
