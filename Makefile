@@ -156,6 +156,12 @@ $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(LIBS)
 
+# Certificates of every kind, compared with those that are kept (tests/golden).
+$(OBJ)/tests/golden/golden.o: ISA := -Itests/emulated
+$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(emulated)
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN/..' $(LIBS)
+
+check: $(OBJ)/tests/golden/golden
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) $(if $(NVCC),gpu-bundle) ## Build and run every test
 	@OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) bash tests/run.sh $(programs)
 # Without the simulations (cover_, prop_), what takes ten seconds, the examples, and installing.

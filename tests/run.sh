@@ -98,7 +98,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/consumers/*.sh .ci/run && echo "ok shellcheck" || echo "not ok shellcheck"
+    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh .ci/run && echo "ok shellcheck" || echo "not ok shellcheck"
 }
 
 python() {
@@ -125,6 +125,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start engines engines
+    start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"
     start check_gpu on_device check_gpu "^100%: "
