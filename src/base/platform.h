@@ -7,7 +7,12 @@
 #ifdef __FAST_MATH__
 #error "libcertreg rounds to the safe side and tests for NaN and infinity: build it without -ffast-math"
 #endif
-_Static_assert(sizeof(size_t) == 8 && sizeof(void *) == 8 && SIZE_MAX == UINT64_MAX, "libcertreg needs 64-bit sizes and pointers");
-_Static_assert(sizeof(double) == 8 && sizeof(float) == 4, "libcertreg needs IEEE 754 doubles and floats");
+#ifdef __cplusplus
+#define CR_STATIC_ASSERT static_assert
+#else
+#define CR_STATIC_ASSERT _Static_assert
+#endif
+CR_STATIC_ASSERT(sizeof(size_t) == 8 && sizeof(void *) == 8 && SIZE_MAX == UINT64_MAX, "libcertreg needs 64-bit sizes and pointers");
+CR_STATIC_ASSERT(sizeof(double) == 8 && sizeof(float) == 4, "libcertreg needs IEEE 754 doubles and floats");
 
 #endif
