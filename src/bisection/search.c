@@ -6,6 +6,7 @@
 
 #define MOST_STEPS 40
 #define MOST_SETTLING 40
+#define PATIENCE 6 /* steps that Newton has before bisection may take over */
 
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
@@ -65,7 +66,7 @@ static double root(state *s, double low, double high, double start, double (*roo
         if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
         const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
         if (cap) next = high;
-        else if (!(next > low && next < high) || fabs(next - x) > 0.5 * last) next = middle_of(low, high);
+        else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last)) next = middle_of(low, high);
         if (next == x || high - low <= 1e-13 * high) break;
         last = fabs(next - x);
         x = next;
