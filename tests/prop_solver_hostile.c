@@ -3,27 +3,13 @@
 #include "bisection/bisection.h"
 #include "solver/solver.h"
 #include "support/hostile.h"
+#include "support/solver_fixture.h"
 #include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { ALL = 63, ROWS_EACH = 50, BLOCKS = 20 };
-
-static certreg_solver *solver;
-static certreg_bisection *bisection;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
-}
 
 static certreg_shift shift_of(const certreg_bounds *bounds, double r)
 {

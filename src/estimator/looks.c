@@ -13,6 +13,10 @@ static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 /* ---- the counts ----------------------------------------------------------------------------------------------------------------- */
 certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
 {
+    if (cr_inquiry_is_closed(q) && (e->plan.capacity > CR_CLOSED_MOST || cr_asked_capacity(e) > CR_CLOSED_MOST))
+        return cr_fail(&e->error, CERTREG_INVALID,
+                       "question.wanted with CERTREG_INTERVAL_FINITE goes with a plan.capacity up to %d; use "
+                       "CERTREG_INTERVAL_ANYTIME", CR_CLOSED_MOST);
     if (!q->looks)
         return q->look_count ? cr_fail(&e->error, CERTREG_INVALID, "question.looks is NULL, but look_count is %zu", q->look_count) : CERTREG_OK;
     if (!q->look_count || q->look_count > CR_LOOKS)
@@ -84,19 +88,48 @@ static int is_same(const cr_closed *a, const cr_closed *b)
            !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
-/* Goes on making them, each step between two looks at the clock. What a deadline interrupts goes on
- * with the next call, so that the numbers never depend on the time. Zero: not all are made yet. */
+/* ---- making it */
+static void widen(const int32_t *from, size_t count, int64_t *to)
+{
+    for (size_t j = 0; j < count; j++) to[j] = from[j];
+}
+
+static void keep(const int64_t *from, size_t count, int32_t *to)
+{
+    for (size_t j = 0; j < count; j++) to[j] = (int32_t)from[j];
+}
+
+/* Non-zero: the numbers of the radius under way are made. */
+static int make_some(certreg_estimator *e, cr_closed *t)
+{
+    uint64_t trials[CR_LOOKS];
+    int64_t critical[CR_LOOKS];
+    for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
+    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, e->at.paths, CR_CLOSED_ROOM, critical)) return 0;
+    keep(critical, t->count, t->critical[t->made]);
+    return 1;
+}
+
+static void nest(cr_closed *t)
+{
+    int64_t critical[CR_LOOKS], next[CR_LOOKS];
+    for (size_t i = CR_CLOSED_RADII; --i > 0;) {
+        widen(t->critical[i - 1], t->count, critical);
+        widen(t->critical[i], t->count, next);
+        cr_closed_nest(critical, next, t->count);
+        keep(critical, t->count, t->critical[i - 1]);
+    }
+}
+
+/* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
+ * call, so that the numbers never depend on the time. Zero: not all are made yet. */
 static int go_on_making(certreg_estimator *e, cr_closed *t)
 {
     while (t->made < CR_CLOSED_RADII) {
         if (cr_watch_late(e->at.watch)) return 0;
-        if (!cr_closed_step(&t->search, t->trials, t->count, t->q[t->made], t->alpha, e->at.paths,
-                            CR_CLOSED_ROOM, t->critical[t->made]))
-            continue;
+        if (!make_some(e, t)) continue;
         cr_closed_begin(&t->search, t->count, t->alpha);
-        if (++t->made < CR_CLOSED_RADII) continue;
-        for (size_t i = CR_CLOSED_RADII; --i > 0;)
-            cr_closed_nest(t->critical[i - 1], t->critical[i], t->count);
+        if (++t->made == CR_CLOSED_RADII) nest(t);
     }
     return 1;
 }
@@ -120,7 +153,7 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_inquiry *inqu
     cr_looks looks;
     cr_looks_make(e, &inquiry->question, &looks);
     now.count = looks.count;
-    for (size_t j = 0; j < looks.count; j++) now.trials[j] = looks.at[j] - e->plan.pilot;
+    for (size_t j = 0; j < looks.count; j++) now.trials[j] = (uint32_t)(looks.at[j] - e->plan.pilot);
     for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, inquiry, c, i);
     cr_closed *test = place_of(e, &now);
     return go_on_making(e, test) ? test : NULL;

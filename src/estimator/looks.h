@@ -8,6 +8,7 @@
 #define CR_LOOKS 128u
 #define CR_CLOSED_ROOM 4096u /* doubles of work for the paths of a closed test */
 #define CR_CLOSED_RADII 5u
+#define CR_CLOSED_MOST INT32_MAX /* samples of a closed test */
 #define CR_CLOSED_KEPT 8u
 
 typedef struct cr_looks { /* numbers of samples, pilot included */
@@ -19,9 +20,9 @@ typedef struct cr_looks { /* numbers of samples, pilot included */
  * answer to the next, since making them takes longer than asking them. */
 typedef struct cr_closed {
     double q[CR_CLOSED_RADII], alpha; /* q: failures at z must be rarer than this for the radius to hold */
-    uint64_t trials[CR_LOOKS];
     size_t count;
-    int64_t critical[CR_CLOSED_RADII][CR_LOOKS];
+    uint32_t trials[CR_LOOKS]; /* small numbers: there are many, and hosts with little memory */
+    int32_t critical[CR_CLOSED_RADII][CR_LOOKS];
     size_t made;             /* so many of them; a deadline may interrupt the next */
     cr_closed_search search; /* of the next */
 } cr_closed;
