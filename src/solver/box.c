@@ -97,8 +97,10 @@ static const double end_share = 0.03;
 static double next_mean(const search *s, int round)
 {
     const double middle = 0.5 * (s->low + s->high), width = s->high - s->low, root = level_of_root(s);
-    if (root > s->low && root < s->high && round % 3 != 2) return root;
-    if (round > 1 && s->has_left != s->has_right) return s->has_left ? s->high - end_share * width : s->low + end_share * width;
+    const int ordinary = round <= 8; /* most searches have ended by then */
+    if (!ordinary && root > s->low && root < s->high && round % 3 != 2) return root;
+    if (!ordinary && s->has_left != s->has_right)
+        return s->has_left ? s->high - end_share * width : s->low + end_share * width;
     if (round % 3 == 2 || !s->has_left || !s->has_right) return middle;
     const double gl = s->left.slope + s->weight, gr = s->right.slope + s->weight;
     const double m = s->left.mean + (s->right.mean - s->left.mean) * gl / (gl - gr);
