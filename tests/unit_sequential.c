@@ -7,6 +7,14 @@
 enum { ROOM = 4096, MOST_LOOKS = 128, MOST_TRIALS = 2000 };
 static double work[ROOM];
 
+static void make_closed(const uint64_t *looks, size_t count, double q, double alpha, double *room_for, size_t room,
+                        int64_t *critical)
+{
+    cr_closed_search s;
+    cr_closed_begin(&s, count, alpha);
+    while (!cr_closed_step(&s, looks, count, q, alpha, room_for, room, critical)) continue;
+}
+
 /* ---- looks ---------------------------------------------------------------------------------------------------------------------- */
 static size_t every_look(uint64_t *looks, uint64_t from, uint64_t by, uint64_t last)
 {
@@ -113,7 +121,7 @@ START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     long double before = 2;
     for (int s = 0; s <= 10; s++) {
         const double q = c.q + (1 - c.q) * 0.1 * s * s / 10;
@@ -132,7 +140,7 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
     if (c.count == 1) ck_assert(critical[0] == cr_binomial_critical(c.looks[0], c.q, c.alpha));
     if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3) return; /* too coarse to be filled */
@@ -149,7 +157,7 @@ START_TEST(nested_tests_pass_for_greater_shares_and_stay_valid)
     int64_t critical[TESTS][MOST_LOOKS];
     for (int t = 0; t < TESTS; t++) {
         q[t] = t ? q[t - 1] * (t == 3 ? 1.2 : 1.001) : c.q;
-        cr_closed_make(c.looks, c.count, q[t], c.alpha, work, t == 2 ? 2 : ROOM, critical[t]);
+        make_closed(c.looks, c.count, q[t], c.alpha, work, t == 2 ? 2 : ROOM, critical[t]);
     }
     for (int t = TESTS; --t > 0;) cr_closed_nest(critical[t - 1], critical[t], c.count);
     for (int t = 0; t < TESTS; t++) {
@@ -173,7 +181,7 @@ START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
     for (size_t room = 0; room < 12; room += 3) {
-        cr_closed_make(c.looks, c.count, c.q, c.alpha, work, room, critical);
+        make_closed(c.looks, c.count, c.q, c.alpha, work, room, critical);
         ck_assert(paths_crossing(c.looks, c.count, c.q, critical) <= c.alpha);
         if (!room) assert_spent(&c, critical);
     }
@@ -187,7 +195,7 @@ START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
     closed_case c = {.q = 0.3264, .alpha = 0.05};
     int64_t critical[MOST_LOOKS];
     c.count = growing_looks(c.looks, 1.2, lasts[_i]);
-    cr_closed_make(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
+    make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
     const double crossing = cr_closed_crossing(c.looks, c.count, c.q, critical, work, ROOM);
     double sum = 0;
     for (size_t j = 0; j < c.count; j++)
@@ -203,7 +211,7 @@ START_TEST(one_look_is_the_binomial_test_at_the_whole_of_alpha)
     for (int i = 0; i < 5; i++)
         for (int s = 0; s < KIT_ROWS(shares); s++) {
             int64_t critical;
-            cr_closed_make(looks + i, 1, shares[s], 0.05, work, ROOM, &critical);
+            make_closed(looks + i, 1, shares[s], 0.05, work, ROOM, &critical);
             ck_assert_int_eq(critical, cr_binomial_critical(looks[i], shares[s], 0.05));
         }
 }
@@ -216,7 +224,7 @@ START_TEST(work_is_not_touched_beyond_its_room)
     double guarded[64];
     for (size_t room = 0; room < 60; room += 7) {
         for (int i = 0; i < 64; i++) guarded[i] = -7;
-        cr_closed_make(c.looks, c.count, c.q, c.alpha, guarded, room, critical);
+        make_closed(c.looks, c.count, c.q, c.alpha, guarded, room, critical);
         for (size_t i = room; i < 64; i++) ck_assert_double_eq(guarded[i], -7);
     }
 }
@@ -227,7 +235,7 @@ START_TEST(long_stretches_between_looks_lose_no_paths)
     const uint64_t looks[] = {100000, 850000};
     const double q = 1e-3;
     int64_t critical[2];
-    cr_closed_make(looks, 2, q, 0.05, work, ROOM, critical);
+    make_closed(looks, 2, q, 0.05, work, ROOM, critical);
     const double crossing = cr_closed_crossing(looks, 2, q, critical, work, ROOM);
     const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q), second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
     ck_assert_double_le(crossing, 0.05);
@@ -249,9 +257,9 @@ START_TEST(what_lies_in_the_room_before_does_not_count)
     int64_t clean[48], poisoned[48];
     for (int j = 0; j < 48; j++) looks[j] = 1004 + (uint64_t)j;
     memset(work, 0, sizeof work);
-    cr_closed_make(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, clean);
+    make_closed(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, clean);
     memset(work, 0xc0, sizeof work);
-    cr_closed_make(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
+    make_closed(looks, 48, 0.49999999969901399, 2.13e-131, work, ROOM, poisoned);
     for (int j = 0; j < 48; j++) ck_assert_int_eq(clean[j], poisoned[j]);
     memset(work, 0xc0, sizeof work);
     const double crossing = cr_closed_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
@@ -263,7 +271,7 @@ START_TEST(hopeless_tests_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
     int64_t critical[2];
-    cr_closed_make(looks, 2, 1e-9, 0.05, work, ROOM, critical);
+    make_closed(looks, 2, 1e-9, 0.05, work, ROOM, critical);
     ck_assert(critical[0] == -1 && critical[1] == -1);
     ck_assert_double_eq(cr_closed_crossing(looks, 2, 0.3, critical, work, ROOM), 0);
     ck_assert_double_eq(cr_closed_crossing(looks, 0, 0.3, critical, work, ROOM), 0);

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SMALL 32768u /* normals: below this, waking threads costs more than they save */
 
@@ -17,7 +16,6 @@ typedef struct cpu {
     certreg_backend base;
     const cr_cpu_kernels *kernels; /* NULL: the best there are */
     cr_pool *pool;                 /* NULL: the calling thread */
-    pid_t owner;                   /* 0: any process, there being no state */
 } cpu;
 
 const cr_cpu_kernels *cr_cpu_path(int path)
@@ -41,10 +39,11 @@ const cr_cpu_kernels *cr_cpu_best(void)
 
 static const cr_cpu_kernels *kernels_of(const cpu *me) { return me->kernels ? me->kernels : cr_cpu_best(); }
 
-/* A handle belongs to the process that opened it: a child has none of its threads. */
+/* A handle belongs to the process that opened it: a child has none of its threads. The default backend
+ * was opened by nobody, and has no state. */
 static certreg_status check(const cpu *me, const cr_noise *noise)
 {
-    if (me->owner && me->owner != getpid()) return CERTREG_WRONG_STATE;
+    if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_WRONG_STATE;
     return noise->inputs ? CERTREG_OK : CERTREG_INVALID;
 }
 
@@ -175,7 +174,6 @@ static int is_late(const walk *w, size_t part)
     return atomic_load_explicit(w->late, memory_order_relaxed);
 }
 
-
 static void walk_sums_part(void *context, size_t part, size_t parts)
 {
     const walk *w = context;
@@ -234,7 +232,7 @@ static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, u
 static void op_close(certreg_backend *backend)
 {
     cpu *me = (cpu *)backend;
-    cr_pool_destroy(me->pool, me->owner != getpid());
+    cr_pool_destroy(me->pool, cr_busy_is_foreign(&me->base.busy));
     free(me);
 }
 
@@ -246,7 +244,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
     if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
-    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best(), .owner = getpid()};
+    *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
     cr_busy_init(&me->base.busy);
     const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
     if (status) {

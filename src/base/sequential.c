@@ -161,13 +161,6 @@ int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, dou
     return 1;
 }
 
-void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical)
-{
-    cr_closed_search s;
-    cr_closed_begin(&s, count, alpha);
-    while (!cr_closed_step(&s, looks, count, q, alpha, work, room, critical)) continue;
-}
-
 void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)
 {
     for (size_t j = 0; j < count; j++)

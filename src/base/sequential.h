@@ -8,10 +8,8 @@
  * a look where at most critical[j] of them failed (-1: never). If the probability is q or more, any of them passes with probability
  * at most alpha, whenever one stops looking. The numbers may be lowered, never raised.
  * work: `room` doubles to follow the paths in; where they, or the time, do not suffice, the interim looks share half of alpha and the
- * last one has the rest. */
-void cr_closed_make(const uint64_t *looks, size_t count, double q, double alpha, double *work, size_t room, int64_t *critical);
-/* The same in steps, each of which follows the paths once at most: begin, then step until it is
- * non-zero. Until then `critical` has no meaning. */
+ * last one has the rest. It is made in steps, each of which follows the paths once at most: begin, then step until that is non-zero.
+ * Until then `critical` has no meaning. */
 typedef struct cr_closed_search {
     double low, high, level; /* logarithms of the level of each look */
     int rounds, proven;

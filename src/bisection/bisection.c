@@ -11,7 +11,6 @@ enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bo
 struct certreg_bisection {
     certreg_error error;
     cr_busy busy;
-    certreg_solver *solver;
     cr_effort effort; /* of the last call: not the solver's, which others may use meanwhile */
     cr_watch *watch;
     int32_t owns_memory;
@@ -33,7 +32,6 @@ certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, 
     if (status) return status;
     cr_error_clear(&(*out)->error);
     cr_busy_init(&(*out)->busy);
-    (*out)->solver = borrowed;
     (*out)->owns_memory = owned;
     return CERTREG_OK;
 }
