@@ -63,7 +63,7 @@ ifeq ($(shell uname -m),x86_64)
 $(OBJ)/%_avx2.o:   ISA := -mavx2 -mfma
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
-$(OBJ)/src/estimator/second_blas.o: ISA = $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
+$(OBJ)/src/bounds/hessian_blas.o: ISA = $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -MMD -MP -c $< -o $@
@@ -96,7 +96,7 @@ $(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
 	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
 	    $(foreach a,$(sort $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH))),-gencode arch=compute_$a,code=compute_$a) \
 	    -c $< -o $@
-$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/second.o backend/cuda/module.o backend/cuda/context.o backend/cuda/status.o base/error.o base/structs.o)
+$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/hessian.o backend/cuda/module.o backend/cuda/context.o backend/cuda/status.o base/error.o base/structs.o)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL $(LDFLAGS) $^ -L$(CUDA_HOME)/lib64 \
 	    -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas $(cuda_link) -lm -o $@
@@ -142,7 +142,7 @@ $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
 	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
 $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o device.o launch.o blas.o)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
-$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/second.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
+$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/hessian.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
 $(addprefix $(OBJ)/tests/,unit_cuda.o unit_second_device.o api_device.o): ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
 $(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o

@@ -15,20 +15,23 @@ static const double deadline = 0.005, allowed = 0.0055;
 
 typedef struct loop {
     const char *name;
-    int32_t score, interval;
-    uint32_t family;
+    int32_t statistic, method;
+    uint32_t constraints;
     int32_t kind;
 } loop;
 
 static const loop loops[] = {
-    {"median", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, CERTREG_REAL},
-    {"median_gradient", CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC, 0, CERTREG_REAL},
-    {"huber_finite", CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, 0, CERTREG_REAL},
-    {"huber_asymptotic", CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, 0, CERTREG_REAL},
-    {"mean_finite", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_FINITE, 0, CERTREG_REAL},
-    {"mean_asymptotic", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, 0, CERTREG_REAL},
-    {"mean_anytime", CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ANYTIME, 0, CERTREG_REAL},
-    {"circular_finite", CERTREG_SCORE_CIRCULAR_MEAN, CERTREG_INTERVAL_FINITE, 0, CERTREG_ANGLE},
+    {"median", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, CERTREG_OUTPUT_REAL},
+    {"median_gradient", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC, 0,
+     CERTREG_OUTPUT_REAL},
+    {"huber_finite", CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, CERTREG_OUTPUT_REAL},
+    {"huber_asymptotic", CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0,
+     CERTREG_OUTPUT_REAL},
+    {"mean_finite", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_FINITE, 0, CERTREG_OUTPUT_REAL},
+    {"mean_asymptotic", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 0, CERTREG_OUTPUT_REAL},
+    {"mean_anytime", CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ANYTIME, 0, CERTREG_OUTPUT_REAL},
+    {"circular_finite", CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0,
+     CERTREG_OUTPUT_ANGLE},
 };
 
 static double now(void)
@@ -66,11 +69,11 @@ static result run(certreg_estimator *e, certreg_bisection *b, const loop *l, int
     static double times[MOST];
     result r = {0};
     certreg_question q = {.struct_size = sizeof q,
-                          .score = l->score,
-                          .interval = l->interval,
-                          .family = l->family,
+                          .statistic = l->statistic,
+                          .method = l->method,
+                          .constraints = l->constraints,
                           .tolerance = 0.3,
-                          .huber_width = l->score == CERTREG_SCORE_HUBER ? 0.15 : 0,
+                          .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? 0.15 : 0,
                           .prediction_given = 1,
                           .prediction = 0.4};
     for (int i = 0; i < ticks; i++) {
@@ -103,7 +106,7 @@ static int measure(const loop *l, certreg_bisection *b, int ticks, FILE *csv)
                              .kind = &l->kind,
                              .lo = &lo,
                              .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = CAPACITY, .pilot = SIZE_MAX};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = CAPACITY, .pilot = SIZE_MAX};
     certreg_estimator *e;
     if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) return 1;
     const result r = run(e, b, l, ticks);

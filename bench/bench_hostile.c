@@ -1,5 +1,5 @@
-/* The solver and the radius search on facts chosen to be hard, one core: the longest call, and the 99.9th percentile without the second
- * order. Usage: bench_hostile [results.csv] */
+/* The solver and the radius search on constraints chosen to be hard, one core: the longest call,
+ * and the 99.9th percentile without the second order. Usage: bench_hostile [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -23,7 +23,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void report(FILE *csv, const char *name, double *times, int count, double share, double allowed)
+static void report(FILE *csv, const char *name, double *times, int count, double share,
+                   double allowed)
 {
     qsort(times, (size_t)count, sizeof *times, ascending);
     const double ours = times[(int)((count - 1) * share)];
@@ -37,19 +38,21 @@ int main(int argc, char **argv)
     int count[2] = {0, 0};
     certreg_solver *solver;
     certreg_bisection *bisection;
-    if (certreg_solver_create(NULL, 0, &solver) || certreg_bisection_create(solver, NULL, 0, &bisection)) return 1;
+    if (certreg_solver_create(NULL, 0, &solver) ||
+        certreg_bisection_create(solver, NULL, 0, &bisection))
+        return 1;
     for (uint64_t seed = 0; seed < ROWS; seed++) {
         dice d = dice_of(950000000 + seed);
         hostile h = random_hostile(&d);
-        h.bounds.facts = 1 + (uint32_t)dice_between(&d, 0, 62.999);
-        certreg_shift moved = {.struct_size = sizeof moved};
+        h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, 62.999);
+        certreg_mean_change moved = {.struct_size = sizeof moved};
         certreg_radius found = {.struct_size = sizeof found};
         const double start = now();
-        certreg_solver_shift(solver, &h.bounds, 0, h.r, &moved);
+        certreg_solver_worst_case(solver, &h.bounds, 0, h.r, &moved);
         const double middle = now();
         certreg_bisection_within(bisection, &h.bounds, 0, h.tolerance, &found);
         for (int first = 0; first < 2; first++) {
-            if (first && (h.bounds.facts & CERTREG_SECOND_ORDER)) continue;
+            if (first && (h.bounds.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) continue;
             shift[first][count[first]] = middle - start;
             radius[first][count[first]++] = now() - middle;
         }

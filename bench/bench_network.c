@@ -1,5 +1,6 @@
-/* What the library costs beside a network: seconds per certificate of 10,000 samples of the demo's network, model and library apart,
- * and the memory of the estimator against its stated bound. Run from the repository root. Usage: bench_network [results.csv] */
+/* What the library costs beside a network: seconds per certificate of 10,000 samples of the demo's
+ * network, model and library apart, and the memory of the estimator against its stated bound. Run
+ * from the repository root. Usage: bench_network [results.csv] */
 #include <cblas.h>
 #include <certreg/certreg.h>
 #include <stdio.h>
@@ -19,11 +20,17 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"median_exact", {.score = CERTREG_SCORE_MEDIAN}},
-    {"median_gradient", {.score = CERTREG_SCORE_MEDIAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC}},
-    {"huber", {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .huber_width = 5}},
-    {"circular_mean", {.score = CERTREG_SCORE_CIRCULAR_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC}},
-    {"mean_paper", {.score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_PAPER, .promise = CERTREG_PROMISE_TRUE_MEAN}},
+    {"median_exact", {.statistic = CERTREG_STATISTIC_MEDIAN}},
+    {"median_gradient",
+     {.statistic = CERTREG_STATISTIC_MEDIAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {"huber",
+     {.statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC, .huber_width = 5}},
+    {"circular_mean",
+     {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {"mean_paper",
+     {.statistic = CERTREG_STATISTIC_MEAN,
+      .method = CERTREG_METHOD_PAPER,
+      .center = CERTREG_CENTER_TRUE_MEAN}},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -34,7 +41,8 @@ static int evaluate(void *user, const certreg_batch *b)
 }
 
 /* Least library seconds of one kind alone, and the model's in the same run. */
-static int measure(certreg_estimator *e, certreg_bisection *bisection, const float *z, const kind *k, double *library, double *model)
+static int measure(certreg_estimator *e, certreg_bisection *bisection, const float *z,
+                   const kind *k, double *library, double *model)
 {
     *library = *model = 1e9;
     for (int i = 0; i < REPEATS; i++) {
@@ -42,7 +50,8 @@ static int measure(certreg_estimator *e, certreg_bisection *bisection, const flo
         certreg_certificate c = {.struct_size = sizeof c};
         ask.struct_size = sizeof ask;
         ask.tolerance = tolerance;
-        if (certreg_estimator_begin(e, z, sigma, (uint64_t)i) || certreg_certify(e, bisection, SAMPLES, &ask, 1, &c)) {
+        if (certreg_estimator_begin(e, z, sigma, (uint64_t)i) ||
+            certreg_certify(e, bisection, SAMPLES, &ask, 1, &c)) {
             fprintf(stderr, "%s: %s\n", k->name, certreg_estimator_error(e)->text);
             return 1;
         }
@@ -54,18 +63,27 @@ static int measure(certreg_estimator *e, certreg_bisection *bisection, const flo
 
 static int run(struct engine *engine, FILE *csv)
 {
-    const int32_t pair = CERTREG_ANGLE_PAIR;
+    const int32_t pair = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
-    certreg_model m = {.struct_size = sizeof m, .eval = evaluate, .user = engine, .inputs = INPUTS, .outputs = 1, .batch = BATCH,
-                       .kind = &pair, .lo = &lo, .hi = &hi};
-    certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES};
+    certreg_model m = {.struct_size = sizeof m,
+                       .eval = evaluate,
+                       .user = engine,
+                       .inputs = INPUTS,
+                       .outputs = 1,
+                       .batch = BATCH,
+                       .kind = &pair,
+                       .lo = &lo,
+                       .hi = &hi};
+    certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     float z[INPUTS];
-    for (size_t j = 0; j < INPUTS; j++) z[j] = j / 28 > 5 && j / 28 < 22 && j % 28 > 12 && j % 28 < 16 ? 1.0f : 0.0f; /* a stroke */
+    for (size_t j = 0; j < INPUTS; j++)
+        z[j] = j / 28 > 5 && j / 28 < 22 && j % 28 > 12 && j % 28 < 16 ? 1.0f : 0.0f; /* a stroke */
     size_t bytes = 0;
-    int failed = certreg_estimator_size(NULL, &m, &p, &bytes) || certreg_estimator_create(NULL, &m, &p, NULL, &e) ||
+    int failed = certreg_estimator_size(NULL, &m, &p, &bytes) ||
+                 certreg_estimator_create(NULL, &m, &p, NULL, &e) ||
                  certreg_solver_create(NULL, 0, &s) || certreg_bisection_create(s, NULL, 0, &b);
     const double bound = (2.0 * BATCH + 130) * INPUTS * 4 + 65536 + 4.0 * SAMPLES;
     printf("estimator: %zu bytes (bound %.0f)\n", bytes, bound);
@@ -74,9 +92,11 @@ static int run(struct engine *engine, FILE *csv)
         double library, model;
         failed = measure(e, b, z, kinds + i, &library, &model);
         if (failed) break;
-        printf("%-16s library %6.2f ms, model %7.2f ms: %4.1f %% (target 10 %%)\n", kinds[i].name, 1e3 * library, 1e3 * model,
-               100 * library / model);
-        if (csv) fprintf(csv, "library_share_%s,%.6g,%.6g,%.4f,0.1\n", kinds[i].name, library, model, library / model);
+        printf("%-16s library %6.2f ms, model %7.2f ms: %4.1f %% (target 10 %%)\n", kinds[i].name,
+               1e3 * library, 1e3 * model, 100 * library / model);
+        if (csv)
+            fprintf(csv, "library_share_%s,%.6g,%.6g,%.4f,0.1\n", kinds[i].name, library, model,
+                    library / model);
     }
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
@@ -89,7 +109,8 @@ int main(int argc, char **argv)
     struct engine engine;
     char why[ENGINE_WHY];
     printf("OpenBLAS core: %s\n", openblas_get_corename());
-    if (engine_open_ort(network, INPUTS, 2, 1, &engine, why) && engine_open_plain(network, INPUTS, 2, 1, &engine, why)) {
+    if (engine_open_ort(network, INPUTS, 2, 1, &engine, why) &&
+        engine_open_plain(network, INPUTS, 2, 1, &engine, why)) {
         fprintf(stderr, "no network: %s\n", why);
         return 1;
     }

@@ -1,5 +1,6 @@
-/* Noise against NumPy, one core each: normals drawn per second, and all noise work of one certificate (draw, then replay into the
- * gradient sums of 64 blocks for two functions; the moments of the outputs are in both). Usage: bench_noise [results.csv] */
+/* Noise against NumPy, one core each: normals drawn per second, and all noise work of one
+ * certificate (draw, then replay into the gradient sums of 64 blocks for two functions; the moments
+ * of the outputs are in both). Usage: bench_noise [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -54,7 +55,8 @@ static void certificate(work *w)
     moments(w, 1);
     for (size_t b = 0; b < BLOCKS; b++) {
         const size_t first = SAMPLES * b / BLOCKS, end = SAMPLES * (b + 1) / BLOCKS;
-        w->backend->ops->replay(w->backend, &w->noise, first, end - first, 2, w->weights + first, SAMPLES, w->sums + 2 * b * INPUTS);
+        w->backend->ops->replay(w->backend, &w->noise, first, end - first, 2, w->weights + first,
+                                SAMPLES, w->sums + 2 * b * INPUTS);
     }
 }
 
@@ -74,7 +76,8 @@ static int peer(double seconds[2])
 {
     const char *python = getenv("PYTHON");
     char command[512];
-    snprintf(command, sizeof command, "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/noise_peer.py %d %d %d %d",
+    snprintf(command, sizeof command,
+             "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/noise_peer.py %d %d %d %d",
              python && *python ? python : "/usr/bin/python3", SAMPLES, INPUTS, BLOCKS, REPEATS);
     FILE *pipe = popen(command, "r");
     if (!pipe) return 0;
@@ -85,16 +88,19 @@ static int peer(double seconds[2])
 static void report(FILE *csv, const char *name, double ours, double theirs, double target)
 {
     const double ratio = theirs > 0 ? theirs / ours : 0;
-    printf("%-24s ours %.3f ms (%.0f million normals/s), NumPy %.3f ms: %.1f times (target %.0f)\n", name, 1e3 * ours,
-           1e-6 * SAMPLES * INPUTS / ours, 1e3 * theirs, ratio, target);
+    printf("%-24s ours %.3f ms (%.0f million normals/s), NumPy %.3f ms: %.1f times (target %.0f)\n",
+           name, 1e3 * ours, 1e-6 * SAMPLES * INPUTS / ours, 1e3 * theirs, ratio, target);
     if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,%g\n", name, ours, theirs, ratio, target);
 }
 
 int main(int argc, char **argv)
 {
-    work w = {.backend = cr_backend_default(), .noise = {.seed = 1, .stream = 2, .inputs = INPUTS}};
-    w.z = calloc(INPUTS, sizeof *w.z), w.step = calloc(INPUTS, sizeof *w.step), w.x = calloc(BATCH * INPUTS, sizeof *w.x);
-    w.outputs = calloc(2 * SAMPLES, sizeof *w.outputs), w.weights = calloc(2 * SAMPLES, sizeof *w.weights);
+    work w = {.backend = cr_backend_default(),
+              .noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS}};
+    w.z = calloc(INPUTS, sizeof *w.z), w.step = calloc(INPUTS, sizeof *w.step),
+    w.x = calloc(BATCH * INPUTS, sizeof *w.x);
+    w.outputs = calloc(2 * SAMPLES, sizeof *w.outputs),
+    w.weights = calloc(2 * SAMPLES, sizeof *w.weights);
     w.sums = calloc(2 * BLOCKS * INPUTS, sizeof *w.sums);
     if (!w.z || !w.step || !w.x || !w.outputs || !w.weights || !w.sums) return 1;
     for (size_t j = 0; j < INPUTS; j++) w.z[j] = 0.001f * (float)j, w.step[j] = 0.25f;

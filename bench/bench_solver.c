@@ -1,6 +1,6 @@
-/* The solver and the radius search over random admissible inputs, one core: shift with mean, variance, gradient and range from cold;
- * radius to 1e-9, the final re-evaluation included. Peer: the paper's procedure in SciPy (paper_procedure.py).
- * Usage: bench_solver [results.csv] */
+/* The solver and the radius search over random admissible inputs, one core: shift with mean,
+ * variance, gradient and range from cold; radius to 1e-9, the final re-evaluation included. Peer:
+ * the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -40,9 +40,11 @@ static problem make(void)
 {
     const double mean = -0.95 + 1.9 * uniform(), variance = (1 - mean * mean) * between(1e-3, 1);
     /* clip(t) scaled to this variance has this correlation: whatever is below is admissible. */
-    const double spread = sqrt(variance), most = spread * erf((1 - fabs(mean)) / spread * sqrt(0.5)), gradient = 0.99 * most * uniform();
+    const double spread = sqrt(variance),
+                 most = spread * erf((1 - fabs(mean)) / spread * sqrt(0.5)),
+                 gradient = 0.99 * most * uniform();
     return (problem){.bounds = {.struct_size = sizeof(certreg_bounds),
-                                .facts = CERTREG_FAMILY_ECGM,
+                                .constraints = CERTREG_CONSTRAINTS_ECGM,
                                 .sigma = 0.5,
                                 .mean_lo = mean,
                                 .mean_hi = mean,
@@ -58,9 +60,10 @@ static problem make(void)
 static double shift_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
 {
     (void)bisection;
-    certreg_shift shift = {.struct_size = sizeof shift};
+    certreg_mean_change shift = {.struct_size = sizeof shift};
     const double start = now();
-    const certreg_status status = certreg_solver_shift(solver, &p->bounds, 0, p->radius, &shift);
+    const certreg_status status =
+        certreg_solver_worst_case(solver, &p->bounds, 0, p->radius, &shift);
     return status ? INFINITY : now() - start;
 }
 
@@ -69,7 +72,8 @@ static double radius_time(certreg_solver *solver, certreg_bisection *bisection, 
     (void)solver;
     certreg_radius radius = {.struct_size = sizeof radius};
     const double start = now();
-    const certreg_status status = certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
+    const certreg_status status =
+        certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
     return status ? INFINITY : now() - start;
 }
 
@@ -79,14 +83,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median and 99th percentile over the problems, each the best of a few runs: what the machine does beside is not measured. */
+/* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
+ * beside is not measured. */
 static void measure(certreg_solver *solver, certreg_bisection *bisection, const problem *all,
-                    double (*task)(certreg_solver *, certreg_bisection *, const problem *), double out[2])
+                    double (*task)(certreg_solver *, certreg_bisection *, const problem *),
+                    double out[2])
 {
     static double times[PROBLEMS];
     for (int i = 0; i < PROBLEMS; i++) {
         times[i] = INFINITY;
-        for (int j = 0; j < REPEATS; j++) times[i] = fmin(times[i], task(solver, bisection, all + i));
+        for (int j = 0; j < REPEATS; j++)
+            times[i] = fmin(times[i], task(solver, bisection, all + i));
     }
     qsort(times, PROBLEMS, sizeof *times, ascending);
     out[0] = times[PROBLEMS / 2];
@@ -101,11 +108,12 @@ static double peer(const problem *all)
     if (!rows) return 0;
     for (int i = 0; i < PEER_PROBLEMS; i++) {
         const certreg_bounds *b = &all[i].bounds;
-        fprintf(rows, "%.17g %.17g %.17g %g %g %g %.17g\n", b->mean_lo, b->variance_hi, b->gradient_hi, b->range_lo, b->range_hi, b->sigma,
-                all[i].tolerance);
+        fprintf(rows, "%.17g %.17g %.17g %g %g %g %.17g\n", b->mean_lo, b->variance_hi,
+                b->gradient_hi, b->range_lo, b->range_hi, b->sigma, all[i].tolerance);
     }
     fclose(rows);
-    snprintf(command, sizeof command, "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/paper_procedure.py < %s",
+    snprintf(command, sizeof command,
+             "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 %s bench/paper_procedure.py < %s",
              python && *python ? python : "/usr/bin/python3", name);
     double seconds = 0;
     FILE *pipe = popen(command, "r");
@@ -115,10 +123,12 @@ static double peer(const problem *all)
     return good ? seconds : 0;
 }
 
-/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are allowed. */
+/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are allowed.
+ */
 static void report(FILE *csv, const char *name, double ours, double theirs, double target)
 {
-    printf("%-16s %8.1f us, against %.6g us: %.2f times (target %g)\n", name, 1e6 * ours, 1e6 * theirs, theirs / ours, target);
+    printf("%-16s %8.1f us, against %.6g us: %.2f times (target %g)\n", name, 1e6 * ours,
+           1e6 * theirs, theirs / ours, target);
     if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,%g\n", name, ours, theirs, theirs / ours, target);
 }
 
@@ -129,7 +139,9 @@ int main(int argc, char **argv)
     certreg_bisection *bisection;
     double shift[2], radius[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
-    if (certreg_solver_create(NULL, 0, &solver) || certreg_bisection_create(solver, NULL, 0, &bisection)) return 1;
+    if (certreg_solver_create(NULL, 0, &solver) ||
+        certreg_bisection_create(solver, NULL, 0, &bisection))
+        return 1;
     measure(solver, bisection, all, shift_time, shift);
     measure(solver, bisection, all, radius_time, radius);
     FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;

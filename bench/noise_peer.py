@@ -27,15 +27,15 @@ def certificate(generator, samples, inputs, blocks, outputs, z, step):
     x = np.empty((BATCH, inputs), np.float32)
     sums = np.zeros((blocks, 2, inputs))
     block = samples // blocks
-    centre = outputs.mean(axis=1, dtype=np.float64)
-    weights = (outputs - centre[:, None]).astype(np.float32)
+    center = outputs.mean(axis=1, dtype=np.float64)
+    weights = (outputs - center[:, None]).astype(np.float32)
     for first in range(0, samples, block):
         count = min(block, samples - first)
         e = generator.standard_normal((count, inputs), dtype=np.float32)
         np.multiply(e, step, out=x[:count])
         x[:count] += z
         sums[min(first // block, blocks - 1)] += weights[:, first:first + count] @ e
-    return centre, weights.var(axis=1, dtype=np.float64), sums
+    return center, weights.var(axis=1, dtype=np.float64), sums
 
 
 def main():

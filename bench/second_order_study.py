@@ -191,15 +191,15 @@ def second(e, w, tail):
     return u, hi, np.abs(np.linalg.eigvalsh(m / (n * np.sqrt(2)))).max()
 
 
-def variance_hi(x, tail, centre=None):
-    c = x.mean() if centre is None else centre
+def variance_hi(x, tail, center=None):
+    c = x.mean() if center is None else center
     g = (x - c) ** 2
     q = hall(norm.isf(tail), ((g - g.mean()) ** 3).mean() / max(g.std() ** 3, 1e-300), len(x))
-    return g.mean() + q * g.std() / np.sqrt(len(x)) + (centre is None) * norm.isf(tail) ** 2 * g.mean() / len(x)
+    return g.mean() + q * g.std() / np.sqrt(len(x)) + (center is None) * norm.isf(tail) ** 2 * g.mean() / len(x)
 
 
-def bounds_of(e, plus, minus, pairs, n, interval, centre, lo, hi):
-    """One dict of facts; None for `minus`: independent samples."""
+def bounds_of(e, plus, minus, pairs, n, interval, center, lo, hi):
+    """One dict of constraints; None for `minus`: independent samples."""
     b = {"lo": lo, "hi": hi}
     tail = {"all": 0.25, "mean": 0.25, "kappa": 0.5, "second": 0.0}
     if not interval:
@@ -217,13 +217,13 @@ def bounds_of(e, plus, minus, pairs, n, interval, centre, lo, hi):
         if method in ("first", "second"):
             f = plus[:n]
             x["mean"] = f.mean() - norm.isf(ALPHA * shares["mean"]) * f.std() / np.sqrt(n)
-            x["all"], g, h = variance_hi(f, ALPHA * shares["all"]), f - centre, f - centre
+            x["all"], g, h = variance_hi(f, ALPHA * shares["all"]), f - center, f - center
             es = e[:n]
         else:
             odd, even = (plus[:n // 2] - minus[:n // 2]) / 2, (plus[:n // 2] + minus[:n // 2]) / 2
             x["mean"] = even.mean() - norm.isf(ALPHA * shares["mean"]) * even.std() / np.sqrt(n // 2)
             x["odd"], x["even"] = (variance_hi(odd, ALPHA * shares["all"] / 2, 0.0), variance_hi(even, ALPHA * shares["all"] / 2))
-            g, h, es = odd, even - centre, e[:n // 2]
+            g, h, es = odd, even - center, e[:n // 2]
         x["kappa"] = gradient(es, g, ALPHA * shares["kappa"])[1]
         if shares["second"]:
             _, x["second"], x["top"] = second(es, h, ALPHA * shares["second"])
@@ -278,12 +278,12 @@ def study(args):
         table = {}
         for index, z in enumerate(digits(args.mnist, args.images)):
             rng = np.random.default_rng([index, int(1000 * sigma)])
-            centre = angle(z[None])[0]
-            pilot = wrap(angle(z + sigma * rng.standard_normal((1500, 784), np.float32)) - centre)
+            center = angle(z[None])[0]
+            pilot = wrap(angle(z + sigma * rng.standard_normal((1500, 784), np.float32)) - center)
             e = rng.standard_normal((pairs, 784), np.float32)
-            plus, minus = (wrap(angle(z + s * sigma * e) - centre) for s in (1, -1))
-            psi = np.median(pilot)
-            scores = [lambda t: np.clip((t - psi + eps) / width, -1, 1), lambda t: np.clip((psi + eps - t) / width, -1, 1)]
+            plus, minus = (wrap(angle(z + s * sigma * e) - center) for s in (1, -1))
+            prediction = np.median(pilot)
+            scores = [lambda t: np.clip((t - prediction + eps) / width, -1, 1), lambda t: np.clip((prediction + eps - t) / width, -1, 1)]
             for interval in (False, True):
                 f = bounds_of(e, plus, minus, pairs, n, interval, pilot.mean(), -np.pi, np.pi)
                 u = [bounds_of(e, s(plus), s(minus), pairs, n, interval, s(pilot).mean(), -1, 1) for s in scores]

@@ -1,5 +1,6 @@
-/* A heading in degrees, close to north, where 359 and 1 are two degrees apart: several noise levels, and several tolerances asked
- * of one record. The model is a ring of eight detectors; it answers with the direction of the source as (cos, sin). */
+/* A heading in degrees, close to north, where 359 and 1 are two degrees apart: several noise
+ * levels, and several tolerances asked of one record. The model is a ring of eight detectors; it
+ * answers with the direction of the source as (cos, sin). */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,32 +28,43 @@ static int direction(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* Every radius printed for one noise level holds together with all the others: alpha is shared by SIGMAS*TOLERANCES promises. */
-static certreg_status sweep(certreg_estimator *e, certreg_bisection *b, const float *z, double sigma, uint64_t stream)
+/* Every radius printed for one noise level holds together with all the others: alpha is shared by
+ * SIGMAS*TOLERANCES promises. */
+static certreg_status sweep(certreg_estimator *e, certreg_bisection *b, const float *z,
+                            double sigma, uint64_t stream)
 {
     static const double tolerance[TOLERANCES] = {5, 10, 20, 30};
     certreg_question q[TOLERANCES] = {{0}};
     certreg_certificate c[TOLERANCES] = {{.struct_size = sizeof *c}};
     for (size_t t = 0; t < TOLERANCES; t++)
-        q[t] = (certreg_question){.struct_size = sizeof *q, .tolerance = tolerance[t], .joint = SIGMAS * TOLERANCES};
+        q[t] = (certreg_question){
+            .struct_size = sizeof *q, .tolerance = tolerance[t], .bonferroni = SIGMAS * TOLERANCES};
     certreg_status status = certreg_estimator_begin(e, z, sigma, stream);
     if (!status) status = certreg_certify(e, b, SAMPLES, q, TOLERANCES, c);
     for (size_t t = 0; !status && t < TOLERANCES; t++)
-        printf("sigma %.2f: heading %6.2f, within %2g degrees up to %.4f\n", sigma, c[t].prediction, c[t].tolerance, c[t].radius);
+        printf("sigma %.2f: heading %6.2f, within %2g degrees up to %.4f\n", sigma, c[t].prediction,
+               c[t].tolerance, c[t].radius);
     if (status) return status;
     q[0].tolerance = 15; /* an afterthought: the same record answers, the model is not called */
     status = certreg_certify(e, b, 0, q, 1, c);
-    if (!status) printf("sigma %.2f: afterwards,     within 15 degrees up to %.4f\n", sigma, c->radius);
+    if (!status)
+        printf("sigma %.2f: afterwards,     within 15 degrees up to %.4f\n", sigma, c->radius);
     return status;
 }
 
 int main(void)
 {
     static const double sigma[SIGMAS] = {0.05, 0.1, 0.2};
-    const int32_t kind = CERTREG_ANGLE_PAIR;
+    const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = 0, hi = 360; /* one turn, in degrees */
-    const certreg_model m = {.struct_size = sizeof m, .eval = direction, .inputs = DETECTORS, .outputs = 1, .kind = &kind, .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = direction,
+                             .inputs = DETECTORS,
+                             .outputs = 1,
+                             .kind = &kind,
+                             .lo = &lo,
+                             .hi = &hi};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;
@@ -61,7 +73,8 @@ int main(void)
     certreg_status status = certreg_solver_create(NULL, 0, &s);
     if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
     float z[DETECTORS];
-    for (size_t j = 0; j < DETECTORS; j++) z[j] = (float)fmax(0, cos(bearing(j) - turn * 358 / 360));
+    for (size_t j = 0; j < DETECTORS; j++)
+        z[j] = (float)fmax(0, cos(bearing(j) - turn * 358 / 360));
     for (size_t k = 0; !status && k < SIGMAS; k++) status = sweep(e, b, z, sigma[k], k);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
     certreg_bisection_destroy(b);

@@ -1,5 +1,6 @@
-/* Inverted control: an inference server with a queue of its own takes batches and answers in any order. `draw` gives the inputs,
- * `record` takes the outputs, and the certificate has the same bits as if the library had called the model itself. */
+/* Inverted control: an inference server with a queue of its own takes batches and answers in any
+ * order. `draw` gives the inputs, `record` takes the outputs, and the certificate has the same bits
+ * as if the library had called the model itself. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static int callback(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- the stand-in server: takes tickets, finishes them in an order of its own --------------------------------------------------- */
+/* ---- the stand-in server: takes tickets, finishes them in an order of its own */
 typedef struct job {
     int busy;
     uint64_t ticket; /* first sample of the batch */
@@ -73,24 +74,31 @@ static certreg_status serve(certreg_estimator *e, server *s)
 
 int main(void)
 {
-    certreg_model m = {.struct_size = sizeof m, .eval = callback, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES};
+    certreg_model m = {
+        .struct_size = sizeof m, .eval = callback, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.5};
     const float z[INPUTS] = {0.3f, -0.2f, 0.1f, 0, 0.4f, -0.5f};
-    certreg_certificate asked = {.struct_size = sizeof asked}, called = {.struct_size = sizeof called};
+    certreg_certificate asked = {.struct_size = sizeof asked},
+                        called = {.struct_size = sizeof called};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     server *s = calloc(1, sizeof *s);
-    if (!s || certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(s ? why.text : "out of memory"), free(s), 1;
+    if (!s || certreg_estimator_create(NULL, &m, &p, &why, &e))
+        return puts(s ? why.text : "out of memory"), free(s), 1;
     certreg_status status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = serve(e, s);
     if (!status) status = certreg_certify(e, NULL, 0, &q, 1, &asked);
-    if (!status) status = certreg_estimator_begin(e, z, 0.2, 7); /* once more, the library calling */
+    if (!status)
+        status = certreg_estimator_begin(e, z, 0.2, 7); /* once more, the library calling */
     if (!status) status = certreg_certify(e, NULL, SAMPLES, &q, 1, &called);
     if (status) puts(certreg_estimator_error(e)->text);
     else
-        printf("radius %.6f from the server, %.6f from the callback: %s\n", asked.radius, called.radius,
-               asked.radius == called.radius && asked.prediction == called.prediction ? "same bits" : "DIFFERENT");
+        printf("radius %.6f from the server, %.6f from the callback: %s\n", asked.radius,
+               called.radius,
+               asked.radius == called.radius && asked.prediction == called.prediction
+                   ? "same bits"
+                   : "DIFFERENT");
     certreg_estimator_destroy(e);
     free(s);
     return status || asked.radius != called.radius;

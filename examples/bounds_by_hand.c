@@ -1,6 +1,7 @@
-/* The solver alone: bounds written down by hand, the worst shift of the mean as a curve over the radius, and the largest radius for
- * a tolerance. Each column may use different facts; more facts, smaller shifts.
- *      bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with lines"                                                   */
+/* The solver alone: bounds written down by hand, the worst shift of the mean as a curve over the
+ * radius, and the largest radius for a tolerance. Each column may use different constraints; more
+ * constraints, smaller shifts. bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with
+ * lines"                                                   */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,14 +10,17 @@ enum { FAMILIES = 4, POINTS = 25 };
 
 static certreg_status print_curve(certreg_solver *s, const certreg_bounds *bounds)
 {
-    static const uint32_t family[FAMILIES] = {CERTREG_FAMILY_C, CERTREG_FAMILY_CG, CERTREG_FAMILY_ECM, CERTREG_FAMILY_ECGM};
+    static const uint32_t constraints[FAMILIES] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
+                                                   CERTREG_CONSTRAINTS_ECM,
+                                                   CERTREG_CONSTRAINTS_ECGM};
     puts("# radius         C        C,G      E,C+M    E,C,G+M");
     for (int i = 1; i <= POINTS; i++) {
         const double radius = 0.04 * i;
         printf("%8.2f", radius);
         for (size_t k = 0; k < FAMILIES; k++) {
-            certreg_shift v = {.struct_size = sizeof v};
-            const certreg_status status = certreg_solver_shift(s, bounds, family[k], radius, &v);
+            certreg_mean_change v = {.struct_size = sizeof v};
+            const certreg_status status =
+                certreg_solver_worst_case(s, bounds, constraints[k], radius, &v);
             if (status) return status;
             printf(" %10.6f", fmax(v.drop, v.rise));
         }
@@ -28,20 +32,29 @@ static certreg_status print_curve(certreg_solver *s, const certreg_bounds *bound
 int main(void)
 {
     const certreg_bounds bounds = {.struct_size = sizeof bounds,
-                                   .facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE,
+                                   .constraints =
+                                       CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                       CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE,
                                    .sigma = 0.5,
-                                   .mean_lo = 0.95, .mean_hi = 1.05,
+                                   .mean_lo = 0.95,
+                                   .mean_hi = 1.05,
                                    .variance_hi = 2,
-                                   .gradient_lo = 0.7, .gradient_hi = 0.85, /* sigma times the norm of the gradient */
-                                   .range_lo = -3.2, .range_hi = 3.2};
+                                   .gradient_lo = 0.7,
+                                   .gradient_hi = 0.85, /* sigma times the norm of the gradient */
+                                   .range_lo = -3.2,
+                                   .range_hi = 3.2};
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     certreg_radius r = {.struct_size = sizeof r};
     certreg_status status = certreg_solver_create(NULL, 0, &s);
     if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
-    if (!status && (status = print_curve(s, &bounds))) printf("# %s\n", certreg_solver_error(s)->text);
-    if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r))) printf("# %s\n", certreg_bisection_error(b)->text);
-    if (!status) printf("# moves by at most 0.5 up to %.6f, where it %s\n", r.radius, r.binding ? "rises" : "drops");
+    if (!status && (status = print_curve(s, &bounds)))
+        printf("# %s\n", certreg_solver_error(s)->text);
+    if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r)))
+        printf("# %s\n", certreg_bisection_error(b)->text);
+    if (!status)
+        printf("# moves by at most 0.5 up to %.6f, where it %s\n", r.radius,
+               r.binding ? "rises" : "drops");
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
     return status != CERTREG_OK;

@@ -1,6 +1,7 @@
-/* Certificates inside a control loop: all memory is static, nothing is allocated after the start, and another thread or a signal
- * handler may stop the loop. Every tick the policy's output is certified to stay within 0.1 while the state estimate is wrong by
- * less than the radius. The mode flags at the end of the state are not measured and hence never perturbed. */
+/* Certificates inside a control loop: all memory is static, nothing is allocated after the start,
+ * and another thread or a signal handler may stop the loop. Every tick the policy's output is
+ * certified to stay within 0.1 while the state estimate is wrong by less than the radius. The mode
+ * flags at the end of the state are not measured and hence never perturbed. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdalign.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 
 enum { STATE = 16, MEASURED = 12, SAMPLES = 256, TICKS = 500 };
-static alignas(64) unsigned char estimator_memory[64 * 1024], solver_memory[64 * 1024], bisection_memory[16 * 1024];
+static alignas(64) unsigned char estimator_memory[64 * 1024], solver_memory[64 * 1024],
+    bisection_memory[16 * 1024];
 static certreg_estimator *volatile running; /* for the emergency stop */
 
 /* What an emergency button's handler calls: safe from any thread and from a signal handler. */
@@ -17,7 +19,7 @@ static void emergency(void)
     if (running) certreg_estimator_cancel(running);
 }
 
-/* ---- the stand-in: a policy, and a plant that follows it ------------------------------------------------------------------------ */
+/* ---- the stand-in: a policy, and a plant that follows it */
 static float act(const float *x)
 {
     float u = 0;
@@ -40,7 +42,7 @@ static void plant(float *x, double u)
     }
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop */
 typedef struct summary {
     int ticks, certified;
     double least, greatest; /* certified radii */
@@ -48,24 +50,27 @@ typedef struct summary {
 
 static certreg_status loop(certreg_estimator *e, certreg_bisection *b, summary *all)
 {
-    certreg_question q = {.struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .prediction_given = 1};
+    certreg_question q = {
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .prediction_given = 1};
     certreg_certificate c = {.struct_size = sizeof c};
     float z[STATE] = {1, 0, -0.5f, 0, 0.8f, 0, 0.2f, 0, -0.3f, 0, 0.6f, 0, 1, 0, 0, 0};
     q.prediction = (double)act(z);
     for (all->ticks = 0; all->ticks < TICKS; all->ticks++) {
         certreg_estimator_set_deadline(e, 1); /* generous here; a loop at 100 Hz would say 0.008 */
-        certreg_status status = certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks); /* every tick has noise of its own */
+        certreg_status status =
+            certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks); /* every tick has noise of
+                                                                          its own */
         if (!status) status = certreg_certify(e, b, SAMPLES, &q, 1, &c);
         if (status) return status;
         if (c.stop == CERTREG_STOP_CANCELLED) return CERTREG_OK;
-        if (c.outcome != CERTREG_ABSTAINED) {
+        if (c.outcome != CERTREG_OUTCOME_ABSTAINED) {
             all->certified++;
             all->least = fmin(all->least, c.radius);
             all->greatest = fmax(all->greatest, c.radius);
         }
         plant(z, q.prediction);
-        /* Came from this tick's noise, so it is independent of the next one's. A tick that had no time for a sample hands its own
-         * prediction on. */
+        /* Came from this tick's noise, so it is independent of the next one's. A tick that had no
+         * time for a sample hands its own prediction on. */
         q.prediction = c.estimate;
         if (all->ticks == TICKS - 20) emergency();
     }
@@ -77,23 +82,38 @@ int main(void)
     static float scale[STATE];
     const double lo = -5, hi = 5;
     for (int j = 0; j < MEASURED; j++) scale[j] = 1;
-    const certreg_model m = {.struct_size = sizeof m, .eval = policy, .inputs = STATE, .outputs = 1, .batch = 64, .scale = scale, .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES, .pilot = SIZE_MAX, /* every prediction is given */
-                            .facts = CERTREG_MEAN, /* all that the exact median needs */
-                            .memory = estimator_memory, .memory_bytes = sizeof estimator_memory};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = policy,
+                             .inputs = STATE,
+                             .outputs = 1,
+                             .batch = 64,
+                             .scale = scale,
+                             .lo = &lo,
+                             .hi = &hi};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .max_samples = SAMPLES,
+                            .pilot = SIZE_MAX,                      /* every prediction is given */
+                            .constraints = CERTREG_CONSTRAINT_MEAN, /* all that the exact median
+                                                                       needs */
+                            .memory = estimator_memory,
+                            .memory_bytes = sizeof estimator_memory};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s)) return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b)) return puts("bisection_memory is too small"), 1;
+    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s))
+        return puts("solver_memory is too small"), 1;
+    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b))
+        return puts("bisection_memory is too small"), 1;
     running = e;
     summary all = {.least = INFINITY};
     const certreg_status status = loop(e, b, &all);
     running = NULL;
     if (status) puts(certreg_estimator_error(e)->text);
-    else printf("stopped in tick %d; %d ticks certified, radii %.4f to %.4f\n", all.ticks, all.certified, all.least, all.greatest);
+    else
+        printf("stopped in tick %d; %d ticks certified, radii %.4f to %.4f\n", all.ticks,
+               all.certified, all.least, all.greatest);
     certreg_bisection_destroy(b); /* nothing to free, but every handle has the same life */
     certreg_solver_destroy(s);
     certreg_estimator_destroy(e);

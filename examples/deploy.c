@@ -1,8 +1,11 @@
-/* From a model to a deployment: which noise level, how many calls to serve, and what to tell the operator.
- *   1. On inputs set aside, certify at several noise levels and choose the one with the greatest mean radius.
- *   2. At that level, certify what is *served*: a median of 101 fresh calls, which has an error of its own.
- *   3. For a shift of a given size, ask the inverse question: between which values does the answer stay?
- * The model, a sensor with a dead zone and an expensive range of its own, is a stand-in. */
+/* From a model to a deployment: which noise level, how many calls to serve, and what to tell the
+ * operator.
+ *   1. On inputs set aside, certify at several noise levels and choose the one with the greatest
+ * mean radius.
+ *   2. At that level, certify what is *served*: a median of 101 fresh calls, which has an error of
+ * its own.
+ *   3. For a shift of a given size, ask the inverse question: between which values does the answer
+ * stay? The model, a sensor with a dead zone and an expensive range of its own, is a stand-in. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +14,7 @@ enum { INPUTS = 10, SAMPLES = 4000, LEVELS = 4, ASIDE = 12, SERVED = 101 };
 static const double sigma[LEVELS] = {0.05, 0.1, 0.2, 0.4};
 static const double tolerance = 0.5;
 
-/* ---- the stand-in --------------------------------------------------------------------------------------------------------------- */
+/* ---- the stand-in */
 static int model(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -26,10 +29,11 @@ static int model(void *user, const certreg_batch *b)
 
 static void input(int at, float *z)
 {
-    for (int j = 0; j < INPUTS; j++) z[j] = 0.5f * sinf((float)(at * INPUTS + j) * 0.7f) + 0.1f * (float)(at % 7);
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = 0.5f * sinf((float)(at * INPUTS + j) * 0.7f) + 0.1f * (float)(at % 7);
 }
 
-/* ---- 1. one level for all inputs ------------------------------------------------------------------------------------------------ */
+/* ---- 1. one level for all inputs */
 static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t *level)
 {
     const certreg_question q = {.struct_size = sizeof q, .tolerance = tolerance};
@@ -39,41 +43,56 @@ static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t 
         float z[INPUTS];
         input(i, z);
         c[i * LEVELS].struct_size = sizeof *c; /* every level has noise of its own */
-        const certreg_status status = certreg_certify_sigmas(e, b, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
+        const certreg_status status = certreg_certify_sigmas(
+            e, b, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
         if (status) return status;
     }
     const certreg_status status = certreg_choose_sigma(c, ASIDE, LEVELS, mean_radius, level);
     for (size_t k = 0; k < LEVELS && !status; k++)
-        printf("sigma %.2f: mean radius %.4f%s\n", sigma[k], mean_radius[k], k == *level ? "  <- deploy" : "");
+        printf("sigma %.2f: mean radius %.4f%s\n", sigma[k], mean_radius[k],
+               k == *level ? "  <- deploy" : "");
     return status;
 }
 
-/* ---- 2. and 3. on an input that had no part in the choice ------------------------------------------------------------------------ */
+/* ---- 2. and 3. on an input that had no part in the choice */
 static certreg_status deploy(certreg_estimator *e, certreg_bisection *b, double level)
 {
     enum { MEDIAN, SERVE, REACH, SERVED_REACH, QUESTIONS };
     const certreg_question q[QUESTIONS] = {
-        [MEDIAN] = {.struct_size = sizeof *q, .tolerance = tolerance, .joint = QUESTIONS},
-        [SERVE] = {.tolerance = tolerance, .served_samples = SERVED, .served_beta = 0.01, .joint = QUESTIONS},
-        [REACH] = {.promise = CERTREG_PROMISE_REACH, .at_radius = 0.1, .joint = QUESTIONS},
-        [SERVED_REACH] = {.promise = CERTREG_PROMISE_REACH, .at_radius = 0.1, .served_samples = SERVED, .served_beta = 0.01, .joint = QUESTIONS}};
+        [MEDIAN] = {.struct_size = sizeof *q, .tolerance = tolerance, .bonferroni = QUESTIONS},
+        [SERVE] = {.tolerance = tolerance,
+                   .served_samples = SERVED,
+                   .served_beta = 0.01,
+                   .bonferroni = QUESTIONS},
+        [REACH] = {.center = CERTREG_CENTER_REACH, .at_radius = 0.1, .bonferroni = QUESTIONS},
+        [SERVED_REACH] = {.center = CERTREG_CENTER_REACH,
+                          .at_radius = 0.1,
+                          .served_samples = SERVED,
+                          .served_beta = 0.01,
+                          .bonferroni = QUESTIONS}};
     certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}};
     float z[INPUTS];
     input(ASIDE, z);
     certreg_status status = certreg_estimator_begin(e, z, level, 1000);
     if (!status) status = certreg_certify(e, b, SAMPLES, q, QUESTIONS, c);
     if (status) return status;
-    printf("the smoothed answer, %.3f, moves by less than %g below a shift of %.4f\n", c[MEDIAN].prediction, tolerance, c[MEDIAN].radius);
-    printf("what %d calls serve stays there, 99 times of 100, below %.4f\n", SERVED, c[SERVE].radius);
-    printf("below a shift of 0.1 the smoothed answer stays from %.3f to %.3f\n", c[REACH].reach_lo, c[REACH].reach_hi);
-    printf("and the served one, 99 times of 100, from %.3f to %.3f\n", c[SERVED_REACH].reach_lo, c[SERVED_REACH].reach_hi);
+    printf("the smoothed answer, %.3f, moves by less than %g below a shift of %.4f\n",
+           c[MEDIAN].prediction, tolerance, c[MEDIAN].radius);
+    printf("what %d calls serve stays there, 99 times of 100, below %.4f\n", SERVED,
+           c[SERVE].radius);
+    printf("below a shift of 0.1 the smoothed answer stays from %.3f to %.3f\n", c[REACH].output_lo,
+           c[REACH].output_hi);
+    printf("and the served one, 99 times of 100, from %.3f to %.3f\n", c[SERVED_REACH].output_lo,
+           c[SERVED_REACH].output_hi);
     return CERTREG_OK;
 }
 
-/* The served answer itself: a median of fresh calls at the present input, from streams that certified nothing. */
+/* The served answer itself: a median of fresh calls at the present input, from streams that
+ * certified nothing. */
 static certreg_status serve(certreg_estimator *e, double level, uint64_t request, double *answer)
 {
-    const certreg_question q = {.struct_size = sizeof q, .tolerance = tolerance, .prediction_given = 1};
+    const certreg_question q = {
+        .struct_size = sizeof q, .tolerance = tolerance, .prediction_given = 1};
     certreg_certificate c = {.struct_size = sizeof c};
     float z[INPUTS];
     input(ASIDE, z);
@@ -86,9 +105,14 @@ static certreg_status serve(certreg_estimator *e, double level, uint64_t request
 
 int main(void)
 {
-    const certreg_model m = {.struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES, .facts = CERTREG_MEAN};
-    const certreg_plan few = {.struct_size = sizeof few, .capacity = SERVED, .facts = CERTREG_MEAN, .pilot = SIZE_MAX};
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .max_samples = SAMPLES, .constraints = CERTREG_CONSTRAINT_MEAN};
+    const certreg_plan few = {.struct_size = sizeof few,
+                              .max_samples = SERVED,
+                              .constraints = CERTREG_CONSTRAINT_MEAN,
+                              .pilot = SIZE_MAX};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL, *server = NULL;
     certreg_solver *s = NULL;
@@ -102,7 +126,8 @@ int main(void)
     if (!status) status = choose(e, b, &level);
     if (!status) status = deploy(e, b, sigma[level]);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
-    if (!status && (status = serve(server, sigma[level], 0, &answer))) puts(certreg_estimator_error(server)->text);
+    if (!status && (status = serve(server, sigma[level], 0, &answer)))
+        puts(certreg_estimator_error(server)->text);
     if (!status) printf("served: %.3f\n", answer);
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);

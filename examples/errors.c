@@ -1,4 +1,5 @@
-/* What goes wrong is told in one sentence for people and in fields for programs; the handle goes on with the next input. */
+/* What goes wrong is told in one sentence for people and in fields for programs; the handle goes on
+ * with the next input. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,17 +20,20 @@ static int model(void *user, const certreg_batch *b)
 static void tell(certreg_status status, const certreg_error *error)
 {
     printf("%s: %s\n", certreg_status_text(status), error->text);
-    if (error->sample >= 0) printf("    sample %lld, row %lld, output %d, model's code %d\n", (long long)error->sample, (long long)error->row, (int)error->output, (int)error->model_code);
+    if (error->sample >= 0)
+        printf("    sample %lld, row %lld, output %d, model's code %d\n", (long long)error->sample,
+               (long long)error->row, (int)error->output, (int)error->model_code);
 }
 
 int main(void)
 {
     enum fault fault = SOUND;
     certreg_model m = {.struct_size = sizeof m, .eval = model, .user = &fault, .outputs = 1};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = 1000};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = 1000};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e); /* model.inputs was forgotten */
+    certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e); /* model.inputs was
+                                                                                 forgotten */
     tell(status, &why);
     m.inputs = 3;
     if ((status = certreg_estimator_create(NULL, &m, &p, &why, &e))) return tell(status, &why), 1;
@@ -41,10 +45,13 @@ int main(void)
     }
 
     fault = SOUND;
-    const certreg_question questions[2] = {{.struct_size = sizeof *questions, .tolerance = 0.2}, {.tolerance = -1}};
+    const certreg_question questions[2] = {{.struct_size = sizeof *questions, .tolerance = 0.2},
+                                           {.tolerance = -1}};
     certreg_certificate c[2] = {{.struct_size = sizeof *c}};
     status = certreg_estimator_begin(e, z, 0.1, 0);
-    if (!status) status = certreg_certify(e, NULL, 1000, questions, 2, c); /* one bad question does not spoil the other */
+    if (!status)
+        status = certreg_certify(e, NULL, 1000, questions, 2, c); /* one bad question does not spoil
+                                                                     the other */
     tell(status, certreg_estimator_error(e));
     printf("the first question is answered all the same: radius %.4f\n", c[0].radius);
     certreg_estimator_destroy(e);

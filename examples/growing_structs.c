@@ -1,5 +1,6 @@
-/* The rule by which structs may grow, seen from a program compiled against a later header: what it leaves at zero is accepted by an
- * older library, what it sets is refused rather than ignored, and what the older library does not know reads as zero. */
+/* The rule by which structs may grow, seen from a program compiled against a later header: what it
+ * leaves at zero is accepted by an older library, what it sets is refused rather than ignored, and
+ * what the older library does not know reads as zero. */
 #include <certreg/certreg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,13 @@ struct later_radius {
     double novelty[2];
 };
 
-static certreg_status ask(certreg_bisection *b, uint32_t bounds_size, double novelty, struct later_radius *r)
+static certreg_status ask(certreg_bisection *b, uint32_t bounds_size, double novelty,
+                          struct later_radius *r)
 {
-    struct later_bounds w = {.known = {.struct_size = bounds_size, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1}};
+    struct later_bounds w = {.known = {.struct_size = bounds_size,
+                                       .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                                       .sigma = 1,
+                                       .variance_hi = 1}};
     w.novelty = novelty;
     memset(r, 0xee, sizeof *r);
     r->known.struct_size = sizeof *r;
@@ -33,13 +38,17 @@ int main(void)
     const certreg_status same = ask(b, sizeof(certreg_bounds), 0, &r);
     printf("this header's struct: %s, radius %.6f\n", certreg_status_text(same), r.known.radius);
     const certreg_status unused = ask(b, sizeof(struct later_bounds), 0, &r);
-    printf("a later one, novelty unused: %s, radius %.6f, novelty of the answer %g\n", certreg_status_text(unused), r.known.radius, r.novelty[1]);
+    printf("a later one, novelty unused: %s, radius %.6f, novelty of the answer %g\n",
+           certreg_status_text(unused), r.known.radius, r.novelty[1]);
     const certreg_status used = ask(b, sizeof(struct later_bounds), 1, &r);
-    printf("a later one, novelty used: %s (%s)\n", certreg_status_text(used), certreg_bisection_error(b)->text);
+    printf("a later one, novelty used: %s (%s)\n", certreg_status_text(used),
+           certreg_bisection_error(b)->text);
     const certreg_status forgotten = ask(b, 0, 0, &r);
-    printf("struct_size forgotten: %s (%s)\n", certreg_status_text(forgotten), certreg_bisection_error(b)->text);
+    printf("struct_size forgotten: %s (%s)\n", certreg_status_text(forgotten),
+           certreg_bisection_error(b)->text);
 
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
-    return same || unused || used != CERTREG_VERSION || forgotten != CERTREG_INVALID || r.known.radius != 0;
+    return same || unused || used != CERTREG_E_VERSION || forgotten != CERTREG_E_INVALID ||
+           r.known.radius != 0;
 }

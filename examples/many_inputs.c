@@ -1,12 +1,13 @@
-/* One estimator for many inputs, three certificates from each record, progress, a CSV table. The network is a stand-in with the
- * shape of an inference engine: a session and a call that runs a batch (examples/engines has a real one). */
+/* One estimator for many inputs, three certificates from each record, progress, a CSV table. The
+ * network is a stand-in with the shape of an inference engine: a session and a call that runs a
+ * batch (examples/engines has a real one). */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { PIXELS = 196, HIDDEN = 8, IMAGES = 4, SAMPLES = 2000, QUESTIONS = 3 };
 
-/* ---- the stand-in engine -------------------------------------------------------------------------------------------------------- */
+/* ---- the stand-in engine */
 typedef struct session {
     float weight[HIDDEN][PIXELS], head[2][HIDDEN];
 } session;
@@ -22,7 +23,8 @@ static void load(session *s)
     unsigned state = 1;
     for (int h = 0; h < HIDDEN; h++)
         for (int j = 0; j < PIXELS; j++) s->weight[h][j] = 0.1f * small(&state);
-    for (int h = 0; h < HIDDEN; h++) s->head[0][h] = 1 + 0.3f * small(&state), s->head[1][h] = small(&state);
+    for (int h = 0; h < HIDDEN; h++)
+        s->head[0][h] = 1 + 0.3f * small(&state), s->head[1][h] = small(&state);
 }
 
 static int run(const session *s, const float *x, float *y, size_t rows)
@@ -40,7 +42,7 @@ static int run(const session *s, const float *x, float *y, size_t rows)
     return 0;
 }
 
-/* ---- certificates --------------------------------------------------------------------------------------------------------------- */
+/* ---- certificates */
 static int eval(void *user, const certreg_batch *b) /* (cos, sin) goes straight into y */
 {
     return run(user, b->x, b->y, b->rows);
@@ -48,14 +50,15 @@ static int eval(void *user, const certreg_batch *b) /* (cos, sin) goes straight 
 
 static int progress(void *user, uint64_t done, uint64_t total)
 {
-    fprintf(stderr, "\rinput %d of %d: %3.0f %%", *(int *)user + 1, IMAGES, 100.0 * (double)done / (double)total);
+    fprintf(stderr, "\rinput %d of %d: %3.0f %%", *(int *)user + 1, IMAGES,
+            100.0 * (double)done / (double)total);
     return 0; /* anything else cancels */
 }
 
 static void print_row(int image, const certreg_certificate *c)
 {
-    printf("%d,%d,%u,%d,%.6g,%.6g,%llu\n", image, (int)c->score, (unsigned)c->family, (int)c->interval, c->prediction, c->radius,
-           (unsigned long long)c->samples);
+    printf("%d,%d,%u,%d,%.6g,%.6g,%llu\n", image, (int)c->statistic, (unsigned)c->constraints,
+           (int)c->method, c->prediction, c->radius, (unsigned long long)c->samples);
 }
 
 static certreg_status all_images(certreg_estimator *e, certreg_bisection *b, int *at)
@@ -63,9 +66,15 @@ static certreg_status all_images(certreg_estimator *e, certreg_bisection *b, int
     const double tolerance = 10 * 3.14159265358979 / 180;
     const certreg_question ask[QUESTIONS] = {
         {.struct_size = sizeof *ask, .tolerance = tolerance}, /* the exact median */
-        {.tolerance = tolerance, .score = CERTREG_SCORE_HUBER, .huber_width = 0.5 * tolerance, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-        {.tolerance = tolerance, .score = CERTREG_SCORE_MEAN, .promise = CERTREG_PROMISE_TRUE_MEAN, .interval = CERTREG_INTERVAL_PAPER}};
-    puts("image,score,family,interval,prediction,radius,samples");
+        {.tolerance = tolerance,
+         .statistic = CERTREG_STATISTIC_HUBER,
+         .huber_width = 0.5 * tolerance,
+         .method = CERTREG_METHOD_ASYMPTOTIC},
+        {.tolerance = tolerance,
+         .statistic = CERTREG_STATISTIC_MEAN,
+         .center = CERTREG_CENTER_TRUE_MEAN,
+         .method = CERTREG_METHOD_PAPER}};
+    puts("image,statistic,constraints,method,prediction,radius,samples");
     for (*at = 0; *at < IMAGES; ++*at) {
         float z[PIXELS];
         for (int j = 0; j < PIXELS; j++) z[j] = 0.5f + 0.4f * sinf((float)(j * (*at + 2)) * 0.1f);
@@ -84,9 +93,18 @@ int main(void)
     static session net;
     load(&net);
     int at = 0;
-    const int32_t kind = CERTREG_ANGLE_PAIR;
-    const certreg_model m = {.struct_size = sizeof m, .eval = eval, .user = &net, .inputs = PIXELS, .outputs = 1, .kind = &kind};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES, .seed = 42, .progress = progress, .progress_user = &at};
+    const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = eval,
+                             .user = &net,
+                             .inputs = PIXELS,
+                             .outputs = 1,
+                             .kind = &kind};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .max_samples = SAMPLES,
+                            .seed = 42,
+                            .progress = progress,
+                            .progress_user = &at};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;

@@ -1,6 +1,7 @@
-/* Sampling on several machines: every rank has its own index range, ranks send their records as bytes, and the root's certificate
- * has the bits of a run on one machine. One rank dies half-way and resumes from its last checkpoint. Ranks are simulated one after
- * the other; with MPI, `collected` is what a gather delivers. */
+/* Sampling on several machines: every rank has its own index range, ranks send their records as
+ * bytes, and the root's certificate has the bits of a run on one machine. One rank dies half-way
+ * and resumes from its last checkpoint. Ranks are simulated one after the other; with MPI,
+ * `collected` is what a gather delivers. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,13 +29,15 @@ static int model(void *user, const certreg_batch *b)
 
 static certreg_estimator *estimator(void)
 {
-    const certreg_model m = {.struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES, .seed = 2026};
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .seed = 2026};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
     if (status) puts(why.text);
-    else if ((status = certreg_estimator_begin(e, z, 0.25, 11))) puts(certreg_estimator_error(e)->text);
+    else if ((status = certreg_estimator_begin(e, z, 0.25, 11)))
+        puts(certreg_estimator_error(e)->text);
     if (!status) return e;
     certreg_estimator_destroy(e);
     return NULL;
@@ -46,20 +49,24 @@ static certreg_status save(certreg_estimator *e, bytes *to)
     *to = (bytes){0};
     certreg_estimator_export(e, NULL, &to->size); /* asks for the size */
     to->data = malloc(to->size);
-    return to->data ? certreg_estimator_export(e, to->data, &to->size) : CERTREG_NO_MEMORY;
+    return to->data ? certreg_estimator_export(e, to->data, &to->size) : CERTREG_E_NO_MEMORY;
 }
 
-/* One rank: whole batches (a batch that two ranks share would be computed twice), a checkpoint every few of them. Returns early at
- * `dies_at` samples, as if the machine had been switched off. */
+/* One rank: whole batches (a batch that two ranks share would be computed twice), a checkpoint
+ * every few of them. Returns early at `dies_at` samples, as if the machine had been switched off.
+ */
 static certreg_status work(int rank, size_t dies_at, bytes *checkpoint)
 {
     const size_t per = (SAMPLES / RANKS + BATCH - 1) / BATCH * BATCH, first = (size_t)rank * per;
     const size_t count = rank == RANKS - 1 ? SAMPLES - first : per;
     certreg_estimator *e = estimator();
-    if (!e) return CERTREG_NO_MEMORY;
-    certreg_status status = checkpoint->data ? certreg_estimator_import(e, checkpoint->data, checkpoint->size) : CERTREG_OK;
+    if (!e) return CERTREG_E_NO_MEMORY;
+    certreg_status status = checkpoint->data
+                                ? certreg_estimator_import(e, checkpoint->data, checkpoint->size)
+                                : CERTREG_OK;
     for (size_t at = 0; !status && at < count && at < dies_at; at += CHECKPOINT) {
-        status = certreg_estimator_sample(e, first + at, count - at < CHECKPOINT ? count - at : CHECKPOINT);
+        status = certreg_estimator_sample(e, first + at,
+                                          count - at < CHECKPOINT ? count - at : CHECKPOINT);
         if (!status) status = save(e, checkpoint);
     }
     if (status) printf("rank %d: %s\n", rank, certreg_estimator_error(e)->text);
@@ -67,13 +74,15 @@ static certreg_status work(int rank, size_t dies_at, bytes *checkpoint)
     return status;
 }
 
-static certreg_status answer(const bytes *collected, size_t count, size_t samples, certreg_certificate *c)
+static certreg_status answer(const bytes *collected, size_t count, size_t samples,
+                             certreg_certificate *c)
 {
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.2};
     certreg_estimator *e = estimator();
-    if (!e) return CERTREG_NO_MEMORY;
+    if (!e) return CERTREG_E_NO_MEMORY;
     certreg_status status = CERTREG_OK;
-    for (size_t k = 0; !status && k < count; k++) status = certreg_estimator_import(e, collected[k].data, collected[k].size);
+    for (size_t k = 0; !status && k < count; k++)
+        status = certreg_estimator_import(e, collected[k].data, collected[k].size);
     if (!status) status = certreg_certify(e, NULL, samples, &q, 1, c);
     if (status) puts(certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
@@ -83,15 +92,20 @@ static certreg_status answer(const bytes *collected, size_t count, size_t sample
 int main(void)
 {
     bytes collected[RANKS] = {{0}};
-    certreg_certificate together = {.struct_size = sizeof together}, alone = {.struct_size = sizeof alone};
-    certreg_status status = work(2, CHECKPOINT, &collected[2]); /* dies after its first checkpoint */
+    certreg_certificate together = {.struct_size = sizeof together},
+                        alone = {.struct_size = sizeof alone};
+    certreg_status status = work(2, CHECKPOINT, &collected[2]); /* dies after its first checkpoint
+                                                                 */
     for (int r = 0; !status && r < RANKS; r++) status = work(r, SAMPLES, &collected[r]);
     const size_t rows = model_rows;
-    if (!status) status = answer(collected, RANKS, 0, &together); /* 0: a gap would be reported, not filled */
+    if (!status)
+        status = answer(collected, RANKS, 0, &together); /* 0: a gap would be reported, not filled
+                                                          */
     if (!status) status = answer(NULL, 0, SAMPLES, &alone);
     if (!status)
-        printf("%zu rows for %d samples on %d ranks; radius %.17g together, %.17g alone: %s\n", rows, SAMPLES, RANKS, together.radius,
-               alone.radius, together.radius == alone.radius ? "same bits" : "DIFFERENT");
+        printf("%zu rows for %d samples on %d ranks; radius %.17g together, %.17g alone: %s\n",
+               rows, SAMPLES, RANKS, together.radius, alone.radius,
+               together.radius == alone.radius ? "same bits" : "DIFFERENT");
     for (int r = 0; r < RANKS; r++) free(collected[r].data);
     return status || together.radius != alone.radius;
 }

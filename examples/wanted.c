@@ -1,6 +1,6 @@
-/* A wanted radius by a deadline: how few calls will do? A controller may act at once if its command is proven to stay within 0.1 for
- * sensor errors below 0.08, and must fall back to a slow, careful mode otherwise.
- * The budget is 400 calls a tick; on the average a quarter of it is used. */
+/* A wanted radius by a deadline: how few calls will do? A controller may act at once if its command
+ * is proven to stay within 0.1 for sensor errors below 0.08, and must fall back to a slow, careful
+ * mode otherwise. The budget is 400 calls a tick; on the average a quarter of it is used. */
 #include <certreg/certreg.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +9,10 @@
 
 enum { SENSORS = 6, BUDGET = 400, TICKS = 200 };
 static const double sigma = 0.1, wanted = 0.08;
-static alignas(64) unsigned char estimator_memory[256 * 1024], solver_memory[64 * 1024], bisection_memory[16 * 1024];
+static alignas(64) unsigned char estimator_memory[256 * 1024], solver_memory[64 * 1024],
+    bisection_memory[16 * 1024];
 
-/* ---- the stand-in: a command that is steep where the first sensor is near zero -------------------------------------------------- */
+/* ---- the stand-in: a command that is steep where the first sensor is near zero */
 static float command(const float *x)
 {
     return 0.25f * tanhf(6 * x[0]) + 0.3f * x[1] * x[2] - 0.1f * x[3] + 0.05f * sinf(x[4] + x[5]);
@@ -30,10 +31,11 @@ static void sense(int tick, float *z) /* a slow swing through zero and back */
     for (int j = 0; j < SENSORS; j++) z[j] = 0.6f * cosf(6.2832f * t + (float)j);
 }
 
-/* ---- every tick: go on sampling until the radius is proven, out of reach, or time is up ----------------------------------------- */
+/* ---- every tick: go on sampling until the radius is proven, out of reach, or time is up */
 static certreg_status drive(certreg_estimator *e, certreg_bisection *b)
 {
-    const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .wanted = wanted};
+    const certreg_question q = {
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .wanted = wanted};
     certreg_certificate c = {.struct_size = sizeof c};
     int proven = 0, hopeless = 0;
     uint64_t calls = 0;
@@ -45,15 +47,16 @@ static certreg_status drive(certreg_estimator *e, certreg_bisection *b)
         if (!status) status = certreg_certify(e, b, BUDGET, &q, 1, &c);
         if (status) return status;
         proven += c.radius >= wanted;
-        hopeless += c.stop == CERTREG_STOP_HOPELESS; /* what has been proven by then, if anything, is in c.radius */
+        hopeless += c.stop == CERTREG_STOP_HOPELESS; /* what has been proven by then, if anything,
+                                                        is in c.radius */
         calls += c.samples;
     }
-    printf("%d ticks: %d proven, %d given up early; %.1f calls a tick instead of %d\n", TICKS, proven, hopeless,
-           (double)calls / TICKS, BUDGET);
+    printf("%d ticks: %d proven, %d given up early; %.1f calls a tick instead of %d\n", TICKS,
+           proven, hopeless, (double)calls / TICKS, BUDGET);
     return CERTREG_OK;
 }
 
-/* ---- planning: what would it take? ---------------------------------------------------------------------------------------------- */
+/* ---- planning: what would it take? */
 static certreg_status plan_ahead(certreg_estimator *e)
 {
     float z[SENSORS];
@@ -61,44 +64,60 @@ static certreg_status plan_ahead(certreg_estimator *e)
     certreg_forecast f = {.struct_size = sizeof f};
     sense(10, z);
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 20);
-    if (!status) status = certreg_estimator_sample(e, 0, 120); /* a look at the model: the forecast may then say more */
+    if (!status)
+        status = certreg_estimator_sample(e, 0, 120); /* a look at the model: the forecast may then
+                                                         say more */
     for (int k = 1; k <= 3 && !status; k++) {
         q.wanted = k * 0.08;
         status = certreg_estimator_forecast(e, &q, &f);
         if (status) return status;
         if (f.least_samples == 0) printf("radius %.2f: never, with %d calls\n", q.wanted, BUDGET);
-        else printf("radius %.2f: at least %" PRIu64 " calls, %.0f expected\n", q.wanted, f.least_samples, f.expected_samples);
+        else
+            printf("radius %.2f: at least %" PRIu64 " calls, %.0f expected\n", q.wanted,
+                   f.least_samples, f.expected_samples);
     }
     return status;
 }
 
-/* ---- at any time: look after every batch, and stop when you like ---------------------------------------------------------------- */
+/* ---- at any time: look after every batch, and stop when you like */
 static certreg_status watch(certreg_estimator *e, certreg_bisection *b)
 {
-    const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .interval = CERTREG_INTERVAL_ANYTIME};
+    const certreg_question q = {
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .method = CERTREG_METHOD_ANYTIME};
     certreg_certificate c = {.struct_size = sizeof c};
     float z[SENSORS];
     sense(10, z);
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 21);
     for (size_t n = 80; n <= BUDGET && !status; n += 80) {
         status = certreg_certify(e, b, n, &q, 1, &c);
-        if (!status) printf("after %3zu calls: radius %.4f\n", n, c.radius); /* each of them, and all together, with probability 1 - alpha */
+        if (!status)
+            printf("after %3zu calls: radius %.4f\n", n, c.radius); /* each of them, and all
+                                                                       together, with probability 1
+                                                                       - alpha */
     }
     return status;
 }
 
 int main(void)
 {
-    const certreg_model m = {.struct_size = sizeof m, .eval = controller, .inputs = SENSORS, .outputs = 1, .batch = 8};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = BUDGET, .facts = CERTREG_MEAN, /* the median needs no gradient */
-                            .pilot = 16, .memory = estimator_memory, .memory_bytes = sizeof estimator_memory};
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = controller, .inputs = SENSORS, .outputs = 1, .batch = 8};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .max_samples = BUDGET,
+                            .constraints = CERTREG_CONSTRAINT_MEAN, /* the median needs no gradient
+                                                                     */
+                            .pilot = 16,
+                            .memory = estimator_memory,
+                            .memory_bytes = sizeof estimator_memory};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s)) return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b)) return puts("bisection_memory is too small"), 1;
+    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s))
+        return puts("solver_memory is too small"), 1;
+    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b))
+        return puts("bisection_memory is too small"), 1;
     certreg_status status = plan_ahead(e);
     if (!status) status = drive(e, b);
     if (!status) status = watch(e, b);

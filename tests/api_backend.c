@@ -22,7 +22,8 @@ START_TEST(cpu_opens_with_any_admissible_number_of_threads)
 {
     static const int32_t threads[] = {1, 2, 3, 8, 33, 0}; /* 0: all online processors */
     certreg_backend *backend = NULL;
-    ck_assert_msg(certreg_backend_open_cpu(threads[_i], &why, &backend) == CERTREG_OK, "%s", why.text);
+    ck_assert_msg(certreg_backend_open_cpu(threads[_i], &why, &backend) == CERTREG_OK, "%s",
+                  why.text);
     ck_assert_ptr_nonnull(backend);
     ck_assert_int_eq(why.status, CERTREG_OK);
     ck_assert_str_eq(why.text, "");
@@ -33,7 +34,8 @@ END_TEST
 START_TEST(many_backends_live_side_by_side)
 {
     certreg_backend *backends[20];
-    for (int i = 0; i < 20; i++) ck_assert_int_eq(certreg_backend_open_cpu(1 + i % 4, NULL, &backends[i]), CERTREG_OK);
+    for (int i = 0; i < 20; i++)
+        ck_assert_int_eq(certreg_backend_open_cpu(1 + i % 4, NULL, &backends[i]), CERTREG_OK);
     for (int i = 0; i < 20; i++) certreg_backend_close(backends[(7 * i) % 20]);
 }
 END_TEST
@@ -48,20 +50,25 @@ START_TEST(absent_cuda_module_is_a_status_with_a_reason)
 {
     int somewhere;
     certreg_backend *backend = (certreg_backend *)&somewhere;
-    const certreg_status status = certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", &why, &backend);
-    ck_assert_int_eq(status, CERTREG_NO_BACKEND);
+    const certreg_status status =
+        certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", &why, &backend);
+    ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
     ck_assert_int_eq(why.status, status);
     ck_assert_ptr_null(backend);
     ck_assert_uint_gt(strlen(why.text), 10);
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", NULL, &backend), CERTREG_NO_BACKEND);
+    ck_assert_int_eq(
+        certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", NULL, &backend),
+        CERTREG_E_NO_BACKEND);
 }
 END_TEST
 
-/* The module lies beside the library where nvcc was there to build it. Then it is for the driver to say that there is no device. */
+/* The module lies beside the library where nvcc was there to build it. Then it is for the driver to
+ * say that there is no device. */
 START_TEST(machines_without_a_device_are_told_so)
 {
     const char *sanitized = getenv("SANITIZED");
-    if (sanitized && *sanitized) { /* CUDA's libraries stay in the process, and take more room than valgrind and small limits have */
+    if (sanitized && *sanitized) { /* CUDA's libraries stay in the process, and take more room than
+                                      valgrind and small limits have */
         puts("api_backend: skipped the CUDA module");
         return;
     }
@@ -73,11 +80,15 @@ START_TEST(machines_without_a_device_are_told_so)
     const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
     certreg_backend *backend = NULL;
     const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &backend);
-    if (!built) ck_assert_int_eq(status, CERTREG_NO_BACKEND);
-    else if (!driver) ck_assert_msg(status == CERTREG_NO_DEVICE && why.model_code > 0, "%d: %s", (int)status, why.text);
+    if (!built) ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
+    else if (!driver)
+        ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.model_code > 0, "%d: %s", (int)status,
+                      why.text);
     else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
     ck_assert_int_eq(status == CERTREG_OK, backend != NULL);
-    if (built && !driver) ck_assert_int_eq(certreg_backend_open_cuda(3, NULL, path, &why, &backend), CERTREG_NO_DEVICE);
+    if (built && !driver)
+        ck_assert_int_eq(certreg_backend_open_cuda(3, NULL, path, &why, &backend),
+                         CERTREG_E_NO_DEVICE);
     certreg_backend_close(backend);
 }
 END_TEST
@@ -87,31 +98,31 @@ START_TEST(impossible_numbers_of_threads_are_refused)
     static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
     int somewhere;
     certreg_backend *backend = (certreg_backend *)&somewhere;
-    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], &why, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(why.status, CERTREG_INVALID);
+    ck_assert_int_eq(why.status, CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "threads"));
     ck_assert_int_eq(why.sample, -1);
-    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_E_INVALID);
 }
 END_TEST
 
 START_TEST(null_out_is_refused)
 {
-    ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, NULL, &why, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, NULL, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
-    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_E_INVALID);
 }
 END_TEST
 
 START_TEST(bad_cuda_arguments_are_refused)
 {
     certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open_cuda(-1, NULL, NULL, &why, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cuda(-1, NULL, NULL, &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "device"));
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "", &why, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "", &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "module"));
 }
 END_TEST
@@ -125,11 +136,13 @@ START_TEST(reason_is_never_written_beyond_the_callers_struct)
     certreg_backend *backend;
     memset(&larger, 0xA5, sizeof larger);
     larger.error.struct_size = 16;
-    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_INVALID);
-    ck_assert_int_eq(larger.error.status, CERTREG_INVALID);
-    for (size_t i = 16; i < sizeof larger; i++) ck_assert_uint_eq(((unsigned char *)&larger)[i], 0xA5);
-    larger.error.struct_size = sizeof larger; /* of a later release: what this one does not know is zeroed */
-    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_E_INVALID);
+    ck_assert_int_eq(larger.error.status, CERTREG_E_INVALID);
+    for (size_t i = 16; i < sizeof larger; i++)
+        ck_assert_uint_eq(((unsigned char *)&larger)[i], 0xA5);
+    larger.error.struct_size = sizeof larger; /* of a later release: what this one does not know is
+                                                 zeroed */
+    ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_E_INVALID);
     for (size_t i = 0; i < sizeof larger.after; i++) ck_assert_uint_eq(larger.after[i], 0);
 }
 END_TEST
@@ -144,8 +157,11 @@ START_TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
         const struct rlimit little = {(rlim_t)1 << 28, (rlim_t)1 << 28};
         certreg_backend *backend = NULL;
         if (setrlimit(RLIMIT_AS, &little)) _exit(0);
-        int good = certreg_backend_open_cpu(1024, &why, &backend) == CERTREG_NO_MEMORY && !backend && why.text[0];
-        good = good && certreg_backend_open_cpu(2, &why, &backend) == CERTREG_OK; /* what was taken has been given back */
+        int good = certreg_backend_open_cpu(1024, &why, &backend) == CERTREG_E_NO_MEMORY &&
+                   !backend && why.text[0];
+        good = good && certreg_backend_open_cpu(2, &why, &backend) == CERTREG_OK; /* what was taken
+                                                                                     has been given
+                                                                                     back */
         certreg_backend_close(backend);
         _exit(good ? 0 : 1);
     }
@@ -159,7 +175,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("backend, public");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad_input = tcase_create("bad_input");
     tcase_add_checked_fixture(typical, setup, NULL);
     tcase_add_checked_fixture(limits, setup, NULL);
     tcase_add_checked_fixture(bad_input, setup, NULL);

@@ -7,12 +7,12 @@
 enum { MOST = 10 };
 static const double pi = 3.14159265358979323846;
 
-/* ---- models ------------------------------------------------------------------------------------------------------------------ */
+/* ---- models */
 typedef struct toy {
     double weight[MOST], offset;
-    int step;                  /* 1 above zero, else 0 */
-    size_t calls, cancel_at;   /* call during which it cancels, counted from 1 */
-    double pause, fail_above;  /* of the second input: NaN */
+    int step;                 /* 1 above zero, else 0 */
+    size_t calls, cancel_at;  /* call during which it cancels, counted from 1 */
+    double pause, fail_above; /* of the second input: NaN */
     certreg_estimator *handle;
 } toy;
 
@@ -48,40 +48,47 @@ static double steepness(const toy *t, const float *scale, size_t d)
     return sqrt(sum);
 }
 
-static const toy slope = {.weight = {0.7, -0.4, 0.3, 0.2, 0.1, -0.3, 0.05, 0.6, -0.2, 0.1}, .offset = 0.25};
+static const toy slope = {.weight = {0.7, -0.4, 0.3, 0.2, 0.1, -0.3, 0.05, 0.6, -0.2, 0.1},
+                          .offset = 0.25};
 static const float origin[MOST] = {0.1f, 0.2f, -0.3f, 0.4f, 0.5f, -0.6f, 0.7f, -0.8f, 0.9f, 1};
 static const float units[MOST] = {1, 2, 0.5f, 0, 1, 3, 0.25f, 1, 0, 2};
 static const double sigma = 0.5;
 
-static certreg_estimator *make(toy *t, size_t d, const float *scale, size_t capacity, size_t pilot)
+static certreg_estimator *make(toy *t, size_t d, const float *scale, size_t max_samples,
+                               size_t pilot)
 {
     certreg_model m = kit_model(toy_model, t, d, 1);
     m.scale = scale;
-    certreg_plan p = kit_plan(capacity);
+    certreg_plan p = kit_plan(max_samples);
     p.pilot = pilot;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     return t->handle = e;
 }
 
-static certreg_question mean_question(double tolerance, int32_t promise, uint32_t family)
+static certreg_question mean_question(double tolerance, int32_t center, uint32_t constraints)
 {
     certreg_question q = kit_question(tolerance);
-    q.score = CERTREG_SCORE_MEAN, q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.promise = promise, q.family = family;
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC, q.center = center,
+    q.constraints = constraints;
     return q;
 }
 
-/* ---- affine: the radius is tolerance/steepness ------------------------------------------------------------------------------- */
+/* ---- affine: the radius is tolerance/steepness */
 static const struct {
     size_t inputs;
     int scaled;
-    int32_t promise;
-    uint32_t family;
+    int32_t center;
+    uint32_t constraints;
 } affine_cases[] = {
-    {1, 0, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM},    {1, 0, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG},
-    {MOST, 0, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM}, {MOST, 0, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG},
-    {MOST, 1, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM}, {MOST, 1, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG},
-    {MOST, 0, CERTREG_PROMISE_PREDICTION, CERTREG_FAMILY_CG},  {MOST, 1, CERTREG_PROMISE_PREDICTION, CERTREG_FAMILY_ECGM},
+    {1, 0, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_ECGM},
+    {1, 0, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_CG},
+    {MOST, 0, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_ECGM},
+    {MOST, 0, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_CG},
+    {MOST, 1, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_ECGM},
+    {MOST, 1, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_CG},
+    {MOST, 0, CERTREG_CENTER_PREDICTION, CERTREG_CONSTRAINTS_CG},
+    {MOST, 1, CERTREG_CENTER_PREDICTION, CERTREG_CONSTRAINTS_ECGM},
 };
 
 START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
@@ -90,15 +97,19 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
     const size_t d = affine_cases[_i].inputs;
     const float *scale = affine_cases[_i].scaled ? units : NULL;
     certreg_estimator *e = make(&t, d, scale, 20000, 0);
-    certreg_question q = mean_question(0.4 * sigma * steepness(&t, scale, d), affine_cases[_i].promise, affine_cases[_i].family);
-    certreg_certificate c = kit_certificate(); /* beyond 0.4 sigma the uncertainty of the variance tells more */
+    certreg_question q = mean_question(0.4 * sigma * steepness(&t, scale, d),
+                                       affine_cases[_i].center, affine_cases[_i].constraints);
+    certreg_certificate c = kit_certificate(); /* beyond 0.4 sigma the uncertainty of the variance
+                                                  tells more */
     KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
     double truth = q.tolerance;
-    if (q.promise == CERTREG_PROMISE_PREDICTION) truth -= fabs(c.prediction - affine(&t, origin, d)); /* the nearer end */
+    if (q.center == CERTREG_CENTER_PREDICTION)
+        truth -= fabs(c.prediction - affine(&t, origin, d)); /* the nearer end */
     truth /= steepness(&t, scale, d);
-    ck_assert_int_eq(c.outcome, CERTREG_CERTIFIED);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_msg(c.radius <= truth && c.radius >= 0.9 * truth, "%g of %g", c.radius, truth);
-    ck_assert_double_le(fabs(c.estimate - affine(&t, origin, d)), 5 * sigma * steepness(&t, scale, d) / sqrt(16000));
+    ck_assert_double_le(fabs(c.estimate - affine(&t, origin, d)),
+                        5 * sigma * steepness(&t, scale, d) / sqrt(16000));
     ck_assert_double_ge(c.gradient_hi, sigma * steepness(&t, scale, d));
     ck_assert_double_ge(c.variance_hi, pow(sigma * steepness(&t, scale, d), 2));
     certreg_estimator_destroy(e);
@@ -109,28 +120,31 @@ START_TEST(variance_alone_gives_its_closed_form)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 20000, 0);
-    certreg_question q = mean_question(0.4, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_C);
+    certreg_question q = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
-    const double variance = pow(sigma * steepness(&t, NULL, MOST), 2), truth = sigma * sqrt(log1p(0.16 / variance));
-    ck_assert_uint_eq(c.family, CERTREG_FAMILY_C);
+    const double variance = pow(sigma * steepness(&t, NULL, MOST), 2),
+                 truth = sigma * sqrt(log1p(0.16 / variance));
+    ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_C);
     ck_assert_msg(c.radius <= truth && c.radius >= 0.95 * truth, "%g of %g", c.radius, truth);
     ck_assert_double_eq_tol(c.radius, sigma * sqrt(log1p(0.16 / c.variance_hi)), 1e-8);
-    q.interval = CERTREG_INTERVAL_PAPER, q.family = 0;
+    q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
     KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
-    ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST), 0.1 * 0.4 / steepness(&t, NULL, MOST));
+    ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
+                            0.1 * 0.4 / steepness(&t, NULL, MOST));
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- half-space: the radius is the distance to its face ---------------------------------------------------------------------- */
+/* ---- half-space: the radius is the distance to its face */
 static const struct {
     double distance; /* in scaled units */
     int scaled;
-    int32_t interval;
+    int32_t method;
 } faces[] = {
-    {0.2, 0, CERTREG_INTERVAL_FINITE}, {0.5, 0, CERTREG_INTERVAL_FINITE},     {0.8, 1, CERTREG_INTERVAL_FINITE},
-    {1.0, 1, CERTREG_INTERVAL_FINITE}, {0.5, 1, CERTREG_INTERVAL_ASYMPTOTIC}, {0.8, 0, CERTREG_INTERVAL_ASYMPTOTIC},
+    {0.2, 0, CERTREG_METHOD_FINITE},     {0.5, 0, CERTREG_METHOD_FINITE},
+    {0.8, 1, CERTREG_METHOD_FINITE},     {1.0, 1, CERTREG_METHOD_FINITE},
+    {0.5, 1, CERTREG_METHOD_ASYMPTOTIC}, {0.8, 0, CERTREG_METHOD_ASYMPTOTIC},
 };
 
 START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
@@ -142,26 +156,30 @@ START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
     t.offset = faces[_i].distance * steepness(&t, scale, MOST) - affine(&t, origin, MOST);
     certreg_estimator *e = make(&t, MOST, scale, 20000, 0);
     certreg_question q = kit_question(0.45); /* no prediction is that near to both values */
-    q.interval = faces[_i].interval;
+    q.method = faces[_i].method;
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
-    ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02, "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
+    ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02,
+                  "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
     ck_assert_uint_eq(c.side, 0); /* the lower end gives way */
     ck_assert_double_gt(c.prediction, 0.55);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- the same bits ----------------------------------------------------------------------------------------------------------- */
+/* ---- the same bits */
 enum { ASKED = 6 };
 static void several(certreg_question q[ASKED])
 {
     for (int i = 0; i < ASKED; i++) q[i] = kit_question(0.4);
-    q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[2].score = CERTREG_SCORE_HUBER, q[2].huber_width = 0.2, q[2].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[3] = mean_question(0.4, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG);
-    q[4] = mean_question(0.5, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_C); /* shares no bounds with the one before */
-    q[5] = mean_question(0.3, CERTREG_PROMISE_TRUE_MEAN, 0);
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[2].statistic = CERTREG_STATISTIC_HUBER, q[2].huber_width = 0.2,
+    q[2].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[3] = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_CG);
+    q[4] = mean_question(0.5, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C); /* shares no bounds
+                                                                                   with the one
+                                                                                   before */
+    q[5] = mean_question(0.3, CERTREG_CENTER_TRUE_MEAN, 0);
 }
 
 static void forget_times(certreg_certificate *c, size_t count)
@@ -207,7 +225,7 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
         KIT_OK(e, certreg_certify(e, i % 2 ? bisection : NULL, i % 3 ? 2000 : 0, &q[i], 1, &one));
         forget_times(&one, 1);
         ck_assert_mem_eq(&all[i], &one, sizeof one);
-        ck_assert_int_eq(one.outcome, CERTREG_CERTIFIED);
+        ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
     ck_assert_uint_eq(t.calls, calls);
     certreg_bisection_destroy(bisection);
@@ -221,24 +239,25 @@ START_TEST(certificates_tell_all_that_is_needed_to_run_them_again)
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
     certreg_question q = kit_question(0.4);
-    q.score = CERTREG_SCORE_HUBER, q.huber_width = 0.2, q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.alpha = 0.02, q.joint = 4;
+    q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.2,
+    q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.02, q.bonferroni = 4;
     certreg_certificate c = kit_certificate(), other = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &c));
     ck_assert_uint_eq(c.samples, 1500);
     ck_assert_uint_eq(c.seed, 11);
-    ck_assert_uint_eq(c.stream, 3);
+    ck_assert_uint_eq(c.noise_id, 3);
     ck_assert_uint_eq(c.batch, 256);
     ck_assert_uint_gt(c.pilot, 0);
     ck_assert_double_eq(c.sigma, sigma);
     ck_assert_double_eq(c.tolerance, 0.4);
     ck_assert_double_eq(c.huber_width, 0.2);
     ck_assert_double_eq(c.alpha, 0.005); /* divided by joint */
-    ck_assert_int_eq(c.score, CERTREG_SCORE_HUBER);
-    ck_assert_int_eq(c.interval, CERTREG_INTERVAL_ASYMPTOTIC);
-    ck_assert_uint_eq(c.family, CERTREG_FAMILY_ECGM);
+    ck_assert_int_eq(c.statistic, CERTREG_STATISTIC_HUBER);
+    ck_assert_int_eq(c.method, CERTREG_METHOD_ASYMPTOTIC);
+    ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_ECGM);
     ck_assert_double_le(c.mean_lo, c.mean_hi);
     ck_assert_double_gt(c.model_seconds + c.library_seconds, 0);
-    q.alpha = 0.005, q.joint = 0;
+    q.alpha = 0.005, q.bonferroni = 0;
     KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &other));
     ck_assert_double_eq(c.radius, other.radius);
     q.alpha = 0.02;
@@ -263,13 +282,16 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
         certreg_certificate c = kit_certificate();
         certreg_radius r = {.struct_size = sizeof r};
         KIT_OK(e, certreg_certify(e, bisection, 2000, &q[i], 1, &c));
-        if (q[i].promise == CERTREG_PROMISE_TRUE_MEAN) {
+        if (q[i].center == CERTREG_CENTER_TRUE_MEAN) {
             KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_OUTPUT, b));
-            ck_assert_int_eq(certreg_bisection_within(bisection, b, q[i].family, q[i].tolerance, &r), CERTREG_OK);
+            ck_assert_int_eq(
+                certreg_bisection_within(bisection, b, q[i].constraints, q[i].tolerance, &r),
+                CERTREG_OK);
         } else {
             KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_LOWER, b));
             KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_UPPER, b + 1));
-            ck_assert_int_eq(certreg_bisection_above(bisection, b, NULL, 2, q[i].family, &r), CERTREG_OK);
+            ck_assert_int_eq(certreg_bisection_above(bisection, b, NULL, 2, q[i].constraints, &r),
+                             CERTREG_OK);
         }
         ck_assert_double_eq(r.radius, c.radius);
         ck_assert_int_eq(r.outcome, c.outcome);
@@ -280,7 +302,7 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
 }
 END_TEST
 
-/* ---- predictions, alpha ------------------------------------------------------------------------------------------------------ */
+/* ---- predictions, alpha */
 START_TEST(given_predictions_need_no_pilot)
 {
     toy t = slope;
@@ -296,14 +318,15 @@ START_TEST(given_predictions_need_no_pilot)
     KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
     ck_assert_double_eq(c.prediction, q.prediction);
     ck_assert_uint_eq(c.pilot, 0);
-    const double truth = 0.3 / steepness(&t, NULL, MOST); /* the median of a symmetric law is its mean; the lower end is nearer */
+    const double truth = 0.3 / steepness(&t, NULL, MOST); /* the median of a symmetric law is its
+                                                             mean; the lower end is nearer */
     ck_assert_msg(c.radius < truth && c.radius > 0.85 * truth, "%g of %g", c.radius, truth);
     ck_assert_uint_eq(c.side, 0);
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.samples, 5000);
     q.prediction = 100; /* far off: nothing can be proven, and that is an answer */
     KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
-    ck_assert_int_eq(c.outcome, CERTREG_ABSTAINED);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
 }
@@ -340,32 +363,34 @@ START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
     const certreg_plan p = kit_plan(2000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
-    certreg_question q = mean_question(1.5, CERTREG_PROMISE_TRUE_MEAN, 0); /* more than the range: nothing can go wrong */
+    certreg_question q = mean_question(1.5, CERTREG_CENTER_TRUE_MEAN, 0); /* more than the range:
+                                                                             nothing can go wrong */
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c));
-    ck_assert_int_eq(c.outcome, CERTREG_CAPPED);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CAPPED);
     ck_assert_double_eq_tol(c.radius, 10 * sigma, 1e-9);
     ck_assert_double_le(c.radius, 10 * sigma);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- bad questions ----------------------------------------------------------------------------------------------------------- */
+/* ---- bad questions */
 START_TEST(one_bad_question_does_not_silence_the_others)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
-    certreg_question q[4] = {kit_question(0.4), kit_question(-1), kit_question(0.5), kit_question(0.4)};
+    certreg_question q[4] = {kit_question(0.4), kit_question(-1), kit_question(0.5),
+                             kit_question(0.4)};
     certreg_certificate c[4], alone = kit_certificate();
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     q[3].output = 1;
-    KIT_STATUS(e, certreg_certify(e, NULL, 2000, q, 4, c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify(e, NULL, 2000, q, 4, c), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "question 1"));
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "tolerance"));
     ck_assert_double_eq(certreg_estimator_error(e)->value, -1);
-    ck_assert_int_eq(c[1].status, CERTREG_INVALID);
-    ck_assert_int_eq(c[3].status, CERTREG_INVALID);
+    ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
+    ck_assert_int_eq(c[3].status, CERTREG_E_INVALID);
     for (int i = 0; i < 4; i += 2) {
         KIT_OK(e, certreg_certify(e, NULL, 0, &q[i], 1, &alone));
         ck_assert_int_eq(c[i].status, CERTREG_OK);
@@ -388,23 +413,25 @@ START_TEST(questions_that_are_all_bad_do_not_call_the_model)
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     q[0].known.struct_size = sizeof q[0];
-    KIT_STATUS(e, certreg_certify(e, NULL, 2000, &q[0].known, 2, c), CERTREG_VERSION); /* the first failure */
+    KIT_STATUS(e, certreg_certify(e, NULL, 2000, &q[0].known, 2, c),
+               CERTREG_E_VERSION); /* the first failure */
     ck_assert_uint_eq(t.calls, 0);
-    ck_assert_int_eq(c[0].status, CERTREG_VERSION); /* and each its own */
-    ck_assert_int_eq(c[1].status, CERTREG_INVALID);
+    ck_assert_int_eq(c[0].status, CERTREG_E_VERSION); /* and each its own */
+    ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- early stops ------------------------------------------------------------------------------------------------------------- */
+/* ---- early stops */
 static const struct {
     size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
-    int32_t interval;
+    int32_t method;
     int proves;
 } stops[] = {
-    {1, CERTREG_INTERVAL_FINITE, 0},     {5, CERTREG_INTERVAL_FINITE, 0},      {7, CERTREG_INTERVAL_FINITE, 1},
-    {20, CERTREG_INTERVAL_FINITE, 1},    {1, CERTREG_INTERVAL_ASYMPTOTIC, 0},  {6, CERTREG_INTERVAL_ASYMPTOTIC, 0},
-    {20, CERTREG_INTERVAL_ASYMPTOTIC, 1},
+    {1, CERTREG_METHOD_FINITE, 0},      {5, CERTREG_METHOD_FINITE, 0},
+    {7, CERTREG_METHOD_FINITE, 1},      {20, CERTREG_METHOD_FINITE, 1},
+    {1, CERTREG_METHOD_ASYMPTOTIC, 0},  {6, CERTREG_METHOD_ASYMPTOTIC, 0},
+    {20, CERTREG_METHOD_ASYMPTOTIC, 1},
 };
 
 START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
@@ -413,14 +440,15 @@ START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
     t.cancel_at = stops[_i].batches;
     certreg_estimator *e = make(&t, MOST, NULL, 10000, 0);
     certreg_question q = kit_question(1.5);
-    q.interval = stops[_i].interval;
+    q.method = stops[_i].method;
     certreg_certificate c = kit_certificate(), whole = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &c));
     ck_assert_int_eq(certreg_estimator_error(e)->status, CERTREG_OK);
     ck_assert_int_eq(c.status, CERTREG_OK);
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 256 * stops[_i].batches);
-    ck_assert_int_eq(c.outcome, stops[_i].proves ? CERTREG_CERTIFIED : CERTREG_ABSTAINED);
+    ck_assert_int_eq(c.outcome,
+                     stops[_i].proves ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_eq(c.radius > 0, stops[_i].proves);
     ck_assert_double_lt(c.radius, 1.5 / steepness(&t, NULL, MOST));
     KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &whole)); /* and on it goes */
@@ -442,8 +470,8 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
     KIT_OK(e, certreg_certify(e, NULL, 100000, &q, 1, &c));
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, 100000);
-    if (c.samples > c.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_CERTIFIED);
-    if (c.samples <= c.pilot) ck_assert_int_eq(c.outcome, CERTREG_ABSTAINED);
+    if (c.samples > c.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    if (c.samples <= c.pilot) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_lt(c.radius, 0.6 / steepness(&t, NULL, MOST));
     ck_assert_double_ge(c.model_seconds, 0.005 * (double)t.calls);
     certreg_estimator_set_deadline(e, 0);
@@ -454,36 +482,42 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
 }
 END_TEST
 
-/* ---- failed outputs ---------------------------------------------------------------------------------------------------------- */
+/* ---- failed outputs */
 START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
 {
-    toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5}; /* three in ten fail */
+    toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5}; /* three in ten fail
+                                                                                */
     certreg_model m = kit_model(toy_model, &t, 2, 1);
     certreg_plan p = kit_plan(20000);
     p.flags = CERTREG_PLAN_COUNT_FAILURES;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
-    certreg_question q[3] = {kit_question(1), kit_question(1), mean_question(1, CERTREG_PROMISE_TRUE_MEAN, 0)};
-    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.5, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    certreg_question q[3] = {kit_question(1), kit_question(1),
+                             mean_question(1, CERTREG_CENTER_TRUE_MEAN, 0)};
+    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.5,
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate c[3];
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
     const double truth = 0.52440051270804 * sigma; /* there half of them fail */
-    for (int i = 0; i < 2; i++) ck_assert_msg(c[i].radius < truth && c[i].radius > 0.85 * truth, "%d: %g of %g", i, c[i].radius, truth);
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(c[i].radius < truth && c[i].radius > 0.85 * truth, "%d: %g of %g", i,
+                      c[i].radius, truth);
     ck_assert_int_eq(c[2].status, CERTREG_OK);
-    ck_assert_int_eq(c[2].outcome, CERTREG_ABSTAINED); /* a mean with unknown values has no bound */
+    ck_assert_int_eq(c[2].outcome, CERTREG_OUTCOME_ABSTAINED); /* a mean with unknown values has no
+                                                                  bound */
     ck_assert_double_eq(c[2].radius, 0);
     t.fail_above = -100; /* all of them */
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
-    for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_ABSTAINED);
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
     for (int i = 0; i < 3; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- fork -------------------------------------------------------------------------------------------------------------------- */
+/* ---- fork */
 START_TEST(forked_child_is_told_to_make_its_own_handle)
 {
     toy t = slope;
@@ -502,19 +536,21 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
         certreg_bounds b = {.struct_size = sizeof b};
         float x[MOST] = {0};
         size_t bytes = 0;
-        int good = certreg_estimator_begin(e, origin, sigma, 3) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_draw(e, 0, 1, x) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_record(e, 0, 1, x) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_export(e, NULL, &bytes) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_import(e, x, 1) == CERTREG_WRONG_STATE;
-        good = good && certreg_estimator_bounds(e, &q, 1, &b) == CERTREG_WRONG_STATE;
-        good = good && certreg_certify(e, NULL, 0, &q, 1, &c) == CERTREG_WRONG_STATE && c.radius == 0;
+        int good = certreg_estimator_begin(e, origin, sigma, 3) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_sample(e, 0, 1) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_draw(e, 0, 1, x) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_record(e, 0, 1, x) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_export(e, NULL, &bytes) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_import(e, x, 1) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_bounds(e, &q, 1, &b) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_certify(e, NULL, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE &&
+               c.radius == 0;
         good = good && strstr(certreg_estimator_error(e)->text, "fork");
         certreg_estimator_destroy(e);
         certreg_backend_close(backend); /* neither hangs */
         certreg_estimator *own = NULL;
-        good = good && !certreg_estimator_create(NULL, &m, &p, NULL, &own) && !certreg_estimator_begin(own, origin, sigma, 3);
+        good = good && !certreg_estimator_create(NULL, &m, &p, NULL, &own) &&
+               !certreg_estimator_begin(own, origin, sigma, 3);
         good = good && !certreg_certify(own, NULL, 2000, &q, 1, &c) && c.radius > 0;
         certreg_estimator_destroy(own);
         _exit(good ? 0 : 1);
@@ -530,10 +566,11 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
 }
 END_TEST
 
-/* ---- angles ------------------------------------------------------------------------------------------------------------------ */
+/* ---- angles */
 typedef struct dial { /* angle = degrees + rate*x0, in any unit, wrapped where the model likes */
     double degrees, rate;
-    int form; /* 0: plain real degrees; 1: degrees, wrapped; 2: radians; 3: (cos, sin); 4: degrees, many turns away; 5: turns */
+    int form; /* 0: plain real degrees; 1: degrees, wrapped; 2: radians; 3: (cos, sin); 4: degrees,
+                 many turns away; 5: turns */
 } dial;
 
 static int dial_model(void *user, const certreg_batch *b)
@@ -559,18 +596,24 @@ static const struct {
     double lo, hi; /* the turn; 0, 0: the default */
     int form;
 } dials[] = {
-    {CERTREG_REAL, 0, 0, 0},          {CERTREG_ANGLE, -180, 180, 1},      {CERTREG_ANGLE, 0, 0, 2},    {CERTREG_ANGLE_PAIR, 0, 0, 3},
-    {CERTREG_ANGLE_PAIR, -180, 180, 3}, {CERTREG_ANGLE, 0, 360, 4},       {CERTREG_ANGLE, 0, 1, 5},    {CERTREG_ANGLE_PAIR, 0, 24, 3},
+    {CERTREG_OUTPUT_REAL, 0, 0, 0},
+    {CERTREG_OUTPUT_ANGLE, -180, 180, 1},
+    {CERTREG_OUTPUT_ANGLE, 0, 0, 2},
+    {CERTREG_OUTPUT_ANGLE_PAIR, 0, 0, 3},
+    {CERTREG_OUTPUT_ANGLE_PAIR, -180, 180, 3},
+    {CERTREG_OUTPUT_ANGLE, 0, 360, 4},
+    {CERTREG_OUTPUT_ANGLE, 0, 1, 5},
+    {CERTREG_OUTPUT_ANGLE_PAIR, 0, 24, 3},
 };
 
 static double unit_of(int k)
 {
-    if (dials[k].kind == CERTREG_REAL) return 1;
+    if (dials[k].kind == CERTREG_OUTPUT_REAL) return 1;
     return dials[k].hi > dials[k].lo ? (dials[k].hi - dials[k].lo) / 360 : pi / 180;
 }
 
 /* The certificate with prediction and estimate turned back to degrees in [0, 360). */
-static certreg_certificate read_dial(dial d, int k, int32_t score)
+static certreg_certificate read_dial(dial d, int k, int32_t statistic)
 {
     d.form = dials[k].form;
     certreg_model m = kit_model(dial_model, &d, 2, 1);
@@ -579,9 +622,10 @@ static certreg_certificate read_dial(dial d, int k, int32_t score)
     const certreg_plan p = kit_plan(4000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_question q = kit_question(15 * unit_of(k));
-    q.score = score;
-    q.interval = score == CERTREG_SCORE_MEDIAN ? CERTREG_INTERVAL_FINITE : CERTREG_INTERVAL_ASYMPTOTIC;
-    if (score == CERTREG_SCORE_HUBER) q.huber_width = 8 * unit_of(k);
+    q.statistic = statistic;
+    q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                     : CERTREG_METHOD_ASYMPTOTIC;
+    if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 8 * unit_of(k);
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
@@ -591,7 +635,8 @@ static certreg_certificate read_dial(dial d, int k, int32_t score)
         ck_assert_double_lt(c.prediction, dials[k].hi);
     }
     certreg_estimator_destroy(e);
-    c.prediction = fmod(c.prediction / unit_of(k) + 720, 360), c.estimate = fmod(c.estimate / unit_of(k) + 720, 360);
+    c.prediction = fmod(c.prediction / unit_of(k) + 720, 360),
+    c.estimate = fmod(c.estimate / unit_of(k) + 720, 360);
     return c;
 }
 
@@ -600,17 +645,21 @@ static const double directions[] = {0, 90, 179.5, 180, -179.5, -90};
 START_TEST(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut)
 {
     const dial d = {.degrees = directions[_i], .rate = 20}; /* ten degrees of noise */
-    static const int32_t scores[] = {CERTREG_SCORE_MEDIAN, CERTREG_SCORE_HUBER, CERTREG_SCORE_CIRCULAR_MEAN};
+    static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
+                                     CERTREG_STATISTIC_CIRCULAR_MEAN};
     for (int s = 0; s < 3; s++) {
-        const int first = scores[s] == CERTREG_SCORE_CIRCULAR_MEAN; /* of a real number there is none */
+        const int first = scores[s] == CERTREG_STATISTIC_CIRCULAR_MEAN; /* of a real number there is
+                                                                           none */
         const certreg_certificate model = read_dial(d, first, scores[s]);
-        ck_assert_int_eq(model.outcome, CERTREG_CERTIFIED);
+        ck_assert_int_eq(model.outcome, CERTREG_OUTCOME_CERTIFIED);
         ck_assert_double_gt(model.radius, 0.5);
         ck_assert_double_lt(model.radius, 15.0 / 20);
         ck_assert_double_lt(fabs(remainder(model.prediction - d.degrees, 360)), 1.5);
-        for (int k = first + 1; k < KIT_ROWS(dials); k++) { /* outputs are rounded to float in each unit; a count may change by one */
+        for (int k = first + 1; k < KIT_ROWS(dials); k++) { /* outputs are rounded to float in each
+                                                               unit; a count may change by one */
             const certreg_certificate c = read_dial(d, k, scores[s]);
-            ck_assert_msg(fabs(c.radius - model.radius) < 2e-3 * model.radius, "score %d, dial %d: %g and %g", s, k, c.radius, model.radius);
+            ck_assert_msg(fabs(c.radius - model.radius) < 2e-3 * model.radius,
+                          "statistic %d, dial %d: %g and %g", s, k, c.radius, model.radius);
             ck_assert_double_lt(fabs(remainder(c.prediction - model.prediction, 360)), 0.02);
             ck_assert_double_lt(fabs(remainder(c.estimate - model.estimate, 360)), 0.02);
         }
@@ -623,9 +672,10 @@ START_TEST(radius_of_an_angle_never_exceeds_that_of_its_line)
     static const double rates[] = {2, 20, 60, 120, 240, 1000};
     const dial d = {.degrees = 179, .rate = rates[_i]};
     for (int k = 0; k < KIT_ROWS(dials); k++) {
-        const certreg_certificate c = read_dial(d, k, CERTREG_SCORE_MEDIAN);
-        ck_assert_double_le(c.radius, 15 / rates[_i] * 1.0000001); /* where the median of the line leaves */
-        if (rates[_i] >= 1000) ck_assert_double_eq(c.radius, 0); /* uniform on the circle */
+        const certreg_certificate c = read_dial(d, k, CERTREG_STATISTIC_MEDIAN);
+        ck_assert_double_le(c.radius, 15 / rates[_i] * 1.0000001); /* where the median of the line
+                                                                      leaves */
+        if (rates[_i] >= 1000) ck_assert_double_eq(c.radius, 0);   /* uniform on the circle */
     }
 }
 END_TEST
@@ -633,13 +683,13 @@ END_TEST
 START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
 {
     dial d = {.degrees = 180, .rate = 20, .form = 1};
-    static const int32_t kind = CERTREG_ANGLE;
+    static const int32_t kind = CERTREG_OUTPUT_ANGLE;
     static const double lo = -180, hi = 180;
     certreg_model m = kit_model(dial_model, &d, 2, 1);
     m.kind = &kind, m.lo = &lo, m.hi = &hi;
     const certreg_plan p = kit_plan(4000);
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    certreg_question q = mean_question(15, CERTREG_PROMISE_TRUE_MEAN, 0);
+    certreg_question q = mean_question(15, CERTREG_CENTER_TRUE_MEAN, 0);
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
@@ -651,7 +701,7 @@ START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
 }
 END_TEST
 
-/* ---- several outputs --------------------------------------------------------------------------------------------------------- */
+/* ---- several outputs */
 static int mixed_model(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -659,15 +709,19 @@ static int mixed_model(void *user, const certreg_batch *b)
         const double x = (double)b->x[2 * i], a = 3 + 0.4 * x;
         float *y = b->y + i * b->columns;
         if (b->columns == 1) *y = (float)x;
-        else y[0] = (float)x, y[1] = (float)cos(a), y[2] = (float)sin(a), y[3] = (float)(180 * a / pi), y[4] = (float)(2 * x);
+        else
+            y[0] = (float)x, y[1] = (float)cos(a), y[2] = (float)sin(a),
+            y[3] = (float)(180 * a / pi), y[4] = (float)(2 * x);
     }
     return 0;
 }
 
 START_TEST(outputs_of_mixed_kinds_share_one_record)
 {
-    static const int32_t kind[] = {CERTREG_REAL, CERTREG_ANGLE_PAIR, CERTREG_ANGLE, CERTREG_REAL};
-    static const double lo[] = {-50, 0, -180, -INFINITY}, hi[] = {50, 6.283185307179586, 180, INFINITY};
+    static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE_PAIR,
+                                   CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
+    static const double lo[] = {-50, 0, -180, -INFINITY},
+                        hi[] = {50, 6.283185307179586, 180, INFINITY};
     certreg_model m = kit_model(mixed_model, NULL, 2, 4);
     m.kind = kind, m.lo = lo, m.hi = hi;
     const certreg_plan p = kit_plan(4000);
@@ -676,13 +730,19 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
     certreg_question q[4];
     certreg_certificate c[4], alone = kit_certificate();
-    for (int k = 0; k < 4; k++) q[k] = kit_question(k == 0 ? 0.6 : k == 1 ? 0.24 : k == 2 ? 0.24 * 180 / pi : 1.2), q[k].output = k;
+    for (int k = 0; k < 4; k++)
+        q[k] = kit_question(k == 0   ? 0.6
+                            : k == 1 ? 0.24
+                            : k == 2 ? 0.24 * 180 / pi
+                                     : 1.2),
+        q[k].output = k;
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     KIT_OK(e, certreg_certify(e, NULL, 4000, q, 4, c));
     for (int k = 0; k < 4; k++) { /* all four say the same about the same input */
         ck_assert_int_eq(c[k].output, k);
-        ck_assert_msg(fabs(c[k].radius - c[0].radius) < 2e-3 * c[0].radius, "output %d: %g and %g", k, c[k].radius, c[0].radius);
+        ck_assert_msg(fabs(c[k].radius - c[0].radius) < 2e-3 * c[0].radius, "output %d: %g and %g",
+                      k, c[k].radius, c[0].radius);
     }
     ck_assert_double_eq_tol(c[1].prediction, 3.2, 0.05);
     ck_assert_double_eq_tol(c[2].prediction, 3.2 * 180 / pi - 360, 3);
@@ -700,20 +760,25 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("certify");
-    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60), *bad_input = kit_case(suite, "bad_input", 60);
-    tcase_add_loop_test(typical, affine_models_get_nine_tenths_of_their_radius_and_never_more, 0, KIT_ROWS(affine_cases));
+    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60),
+          *bad_input = kit_case(suite, "bad_input", 60);
+    tcase_add_loop_test(typical, affine_models_get_nine_tenths_of_their_radius_and_never_more, 0,
+                        KIT_ROWS(affine_cases));
     tcase_add_test(typical, variance_alone_gives_its_closed_form);
-    tcase_add_loop_test(typical, half_spaces_are_certified_almost_to_their_face_and_never_beyond, 0, KIT_ROWS(faces));
+    tcase_add_loop_test(typical, half_spaces_are_certified_almost_to_their_face_and_never_beyond, 0,
+                        KIT_ROWS(faces));
     tcase_add_test(typical, runs_repeat_bit_for_bit);
     tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
     tcase_add_test(typical, certificates_tell_all_that_is_needed_to_run_them_again);
     tcase_add_test(typical, bounds_lead_to_the_radius_of_the_certificate);
     tcase_add_test(typical, given_predictions_need_no_pilot);
-    tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0, KIT_ROWS(directions));
+    tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0,
+                        KIT_ROWS(directions));
     tcase_add_test(typical, outputs_of_mixed_kinds_share_one_record);
     tcase_add_test(limits, smaller_alpha_never_gives_a_larger_radius);
     tcase_add_test(limits, radii_beyond_ten_sigma_are_capped_and_say_so);
-    tcase_add_loop_test(limits, cancelled_certificates_are_valid_for_what_was_recorded, 0, KIT_ROWS(stops));
+    tcase_add_loop_test(limits, cancelled_certificates_are_valid_for_what_was_recorded, 0,
+                        KIT_ROWS(stops));
     tcase_add_loop_test(limits, deadlines_stop_in_time_with_a_valid_radius, 0, 2);
     tcase_add_loop_test(limits, radius_of_an_angle_never_exceeds_that_of_its_line, 0, 6);
     tcase_add_test(limits, mean_of_an_angle_takes_it_as_a_plain_number);

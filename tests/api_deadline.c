@@ -27,7 +27,7 @@ static certreg_estimator *make(stage *s, int32_t kind, size_t pilot)
     certreg_plan p = kit_plan(CAPACITY);
     m.batch = 50;
     m.kind = &kind;
-    if (kind == CERTREG_ANGLE) m.lo = &lo, m.hi = &hi;
+    if (kind == CERTREG_OUTPUT_ANGLE) m.lo = &lo, m.hi = &hi;
     p.pilot = pilot;
     p.flags = s->fails ? CERTREG_PLAN_COUNT_FAILURES : 0;
     return s->e = kit_create(NULL, &m, &p);
@@ -62,18 +62,19 @@ static certreg_certificate certify_in_no_time(certreg_estimator *e, const certre
     return c;
 }
 
-static const int32_t scores[] = {CERTREG_SCORE_MEDIAN, CERTREG_SCORE_HUBER, CERTREG_SCORE_MEAN};
-static const int32_t intervals[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ASYMPTOTIC,
-                                    CERTREG_INTERVAL_ANYTIME};
+static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
+                                 CERTREG_STATISTIC_MEAN};
+static const int32_t intervals[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ASYMPTOTIC,
+                                    CERTREG_METHOD_ANYTIME};
 
 START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
 {
     stage s = {0};
     for (int k = 0; k < KIT_ROWS(scores); k++) {
-        certreg_estimator *e = make(&s, CERTREG_REAL, _i == 1 ? PILOT : SIZE_MAX);
+        certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, _i == 1 ? PILOT : SIZE_MAX);
         certreg_question q = about(0.45);
-        q.score = scores[k], q.interval = intervals[_i], q.huber_width = k == 1 ? 0.25 : 0;
-        if (k == 2) q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
+        q.statistic = scores[k], q.method = intervals[_i], q.huber_width = k == 1 ? 0.25 : 0;
+        if (k == 2) q.method = CERTREG_METHOD_ASYMPTOTIC;
         const certreg_certificate empty = certify_in_no_time(e, &q, 1);
         ck_assert_double_eq(empty.prediction, 0.45);
         q.prediction = empty.estimate;
@@ -89,7 +90,7 @@ END_TEST
 START_TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
 {
     stage s = {0};
-    certreg_estimator *e = make(&s, CERTREG_ANGLE, SIZE_MAX);
+    certreg_estimator *e = make(&s, CERTREG_OUTPUT_ANGLE, SIZE_MAX);
     const certreg_question q = about(400);
     ck_assert_double_eq(certify_in_no_time(e, &q, 1).estimate, 40);
     certreg_estimator_destroy(e);
@@ -99,7 +100,7 @@ END_TEST
 START_TEST(only_without_samples_and_prediction_there_is_no_estimate)
 {
     stage s = {0};
-    certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+    certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
     const certreg_question q = kit_question(0.5);
     ck_assert_double_nan(certify_in_no_time(e, &q, 1).estimate);
     certreg_estimator_destroy(e);
@@ -109,12 +110,12 @@ END_TEST
 START_TEST(samples_too_few_for_a_certificate_still_give_an_estimate)
 {
     stage s = {.cancel_at = 2};
-    certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+    certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
     const certreg_question q = _i ? about(7) : kit_question(0.5);
     const certreg_certificate c = certify(e, &q, 1);
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 100);
-    ck_assert_int_eq(c.outcome, CERTREG_ABSTAINED);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq_tol(c.estimate, 0.5, 0.1);
     certreg_estimator_destroy(e);
 }
@@ -123,7 +124,7 @@ END_TEST
 START_TEST(where_every_output_failed_the_prediction_is_handed_on)
 {
     stage s = {.fails = 1};
-    certreg_estimator *e = make(&s, CERTREG_REAL, SIZE_MAX);
+    certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, SIZE_MAX);
     const certreg_question q = about(0.45);
     const certreg_certificate c = certify(e, &q, 1);
     ck_assert_uint_eq(c.samples, CAPACITY);
@@ -141,9 +142,9 @@ START_TEST(a_first_deadline_changes_no_answer)
         stage s = {0};
         certreg_certificate c[2];
         for (int timed = 0; timed < 2; timed++) {
-            certreg_estimator *e = make(&s, CERTREG_REAL, PILOT);
+            certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
             certreg_question q = kit_question(0.5);
-            q.score = scores[k], q.interval = CERTREG_INTERVAL_ASYMPTOTIC,
+            q.statistic = scores[k], q.method = CERTREG_METHOD_ASYMPTOTIC,
             q.huber_width = k == 1 ? 0.25 : 0;
             s.calls = 0;
             certreg_estimator_set_deadline(e, timed ? 1000 : 0);

@@ -1,6 +1,6 @@
-/* Estimators on a device with memory of its own: the CUDA module, kernels and all, on a device that is emulated on the host
- * (emulated/emulated.h). The model gets the device's addresses and a stream, certificates are those of the CPU, and every failure is
- * a status. */
+/* Estimators on a device with memory of its own: the CUDA module, kernels and all, on a device that
+ * is emulated on the host (emulated/emulated.h). The model gets the device's addresses and a
+ * stream, certificates are those of the CPU, and every failure is a status. */
 #include "api_kit.h"
 #include "emulated.h"
 #include "support/emulated_device.h"
@@ -8,9 +8,10 @@
 #include <sys/wait.h>
 
 enum { INPUTS = 7, OUTPUTS = 2, SAMPLES = 1500, BATCH = 100 };
-static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
+static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1, 0.5f},
+                   scale[INPUTS] = {1, 0.5f, 2, 0, 1, 1, 0.7f};
 
-/* ---- the model -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the model */
 typedef struct surface {
     size_t calls, fail_at, skip_at, crash_at, cancel_at;
     certreg_estimator *cancelled;
@@ -41,7 +42,8 @@ static void work(void *with)
 static task task_of(surface *s, const certreg_batch *b)
 {
     if (++s->calls == s->cancel_at) certreg_estimator_cancel(s->cancelled);
-    return (task){b->rows, b->inputs, b->columns, s->calls == s->skip_at ? 5 : SIZE_MAX, b->x, b->y, s};
+    return (task){b->rows, b->inputs, b->columns, s->calls == s->skip_at ? 5 : SIZE_MAX,
+                  b->x,    b->y,      s};
 }
 
 static int on_host(void *user, const certreg_batch *b)
@@ -63,8 +65,10 @@ static int on_device(void *user, const certreg_batch *b)
     emulated()->fail_at = 0;
     int device = -1;
     cudaGetDevice(&device);
-    s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice || x.device != b->device || (uintptr_t)b->x % 256 != 0;
-    s->strange |= cudaPointerGetAttributes(&y, b->y) || y.type != cudaMemoryTypeDevice || y.device != b->device || (uintptr_t)b->y % 256 != 0;
+    s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice ||
+                  x.device != b->device || (uintptr_t)b->x % 256 != 0;
+    s->strange |= cudaPointerGetAttributes(&y, b->y) || y.type != cudaMemoryTypeDevice ||
+                  y.device != b->device || (uintptr_t)b->y % 256 != 0;
     cudaSetDevice(b->device);
     const int refused = (int)emulated_enqueue(b->stream, work, t, free);
     if (s->calls == s->crash_at) emulated_crash(b->stream);
@@ -87,7 +91,7 @@ static int note_places(void *user, const certreg_batch *b)
     return (int)cudaMemsetAsync(b->y, 0, b->rows * b->columns * sizeof *b->y, b->stream);
 }
 
-/* ---- backends ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- backends */
 static certreg_backend *open_device(int32_t number, void *stream)
 {
     certreg_error why;
@@ -107,7 +111,7 @@ static certreg_model model_of(surface *s, int device)
 static certreg_plan plan_of(size_t samples)
 {
     certreg_plan p = kit_plan(samples);
-    p.facts = CERTREG_FAMILY_ECGM;
+    p.constraints = CERTREG_CONSTRAINTS_ECGM;
     return p;
 }
 
@@ -125,18 +129,21 @@ static void close_all(certreg_estimator *e, certreg_backend *backend)
     ck_assert_int_eq(emulated()->objects, 0);
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------------------------------------------- */
+/* ---- what is asked */
 static const struct {
-    int32_t output, score, interval, promise;
-    uint32_t family;
-} asked[] = {{0, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, 0},
-             {1, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, CERTREG_FAMILY_ECGM},
-             {0, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC, 0, 0},
-             {0, CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, 0, 0},
-             {1, CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, 0, CERTREG_FAMILY_ECGM},
-             {0, CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG},
-             {1, CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM},
-             {CERTREG_OUTPUT_NORM, CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_TRUE_MEAN, 0}};
+    int32_t output, statistic, method, center;
+    uint32_t constraints;
+} asked[] = {{0, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0},
+             {1, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, CERTREG_CONSTRAINTS_ECGM},
+             {0, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC, 0, 0},
+             {0, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, 0},
+             {1, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, CERTREG_CONSTRAINTS_ECGM},
+             {0, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
+              CERTREG_CONSTRAINTS_CG},
+             {1, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
+              CERTREG_CONSTRAINTS_ECGM},
+             {CERTREG_ALL_OUTPUTS, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC,
+              CERTREG_CENTER_TRUE_MEAN, 0}};
 enum { ASKED = sizeof asked / sizeof *asked };
 
 static void ask(certreg_estimator *e, size_t samples, certreg_certificate c[ASKED])
@@ -144,14 +151,17 @@ static void ask(certreg_estimator *e, size_t samples, certreg_certificate c[ASKE
     certreg_question q[ASKED];
     for (int i = 0; i < ASKED; i++) {
         q[i] = kit_question(0.6);
-        q[i].output = asked[i].output, q[i].score = asked[i].score, q[i].interval = asked[i].interval, q[i].promise = asked[i].promise;
-        q[i].family = asked[i].family, q[i].huber_width = asked[i].score == CERTREG_SCORE_HUBER ? 0.4 : 0;
+        q[i].output = asked[i].output, q[i].statistic = asked[i].statistic,
+        q[i].method = asked[i].method, q[i].center = asked[i].center;
+        q[i].constraints = asked[i].constraints,
+        q[i].huber_width = asked[i].statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0;
     }
     c[0] = kit_certificate();
     KIT_OK(e, certreg_certify(e, NULL, samples, q, ASKED, c));
 }
 
-/* Work may run as late as somebody waits for it, at once, or that of the library's side stream at once and the caller's late. */
+/* Work may run as late as somebody waits for it, at once, or that of the library's side stream at
+ * once and the caller's late. */
 START_TEST(certificates_of_a_device_are_those_of_the_cpu)
 {
     surface here = {0}, there = {0};
@@ -175,7 +185,8 @@ START_TEST(certificates_of_a_device_are_those_of_the_cpu)
         ask(cpu, SAMPLES, a), ask(device, SAMPLES, b);
         for (int i = 0; i < ASKED; i++) {
             ck_assert_double_gt(a[i].radius, 0);
-            ck_assert_msg(fabs(a[i].radius - b[i].radius) <= 1e-9 * a[i].radius, "question %d: %.17g, on the CPU %.17g", i, b[i].radius, a[i].radius);
+            ck_assert_msg(fabs(a[i].radius - b[i].radius) <= 1e-9 * a[i].radius,
+                          "question %d: %.17g, on the CPU %.17g", i, b[i].radius, a[i].radius);
             ck_assert(a[i].prediction == b[i].prediction || isnan(a[i].prediction));
         }
     }
@@ -197,9 +208,9 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
     certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
     const certreg_model m[2] = {model_of(&here, 0), model_of(&there, 1)};
     certreg_plan p = kit_plan(600);
-    p.facts = CERTREG_FAMILY_ECGHM;
+    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
     certreg_question q = kit_question(0.6);
-    q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.family = CERTREG_FAMILY_ECGHM;
+    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = CERTREG_CONSTRAINTS_ECGHM;
     size_t bytes = 0, on_cpu = 1;
     ck_assert_int_eq(certreg_estimator_device_size(backend, m + 1, &p, &bytes), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_device_size(NULL, m, &p, &on_cpu), CERTREG_OK);
@@ -218,12 +229,14 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
 }
 END_TEST
 
-/* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The host waits for the outputs of a batch, and
- * else only for what it cannot go on without: two Gram matrices; of either condition the pilot's walk and the others'; one projection. */
+/* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
+ * host waits for the outputs of a batch, and else only for what it cannot go on without: two Gram
+ * matrices; of either condition the pilot's walk and the others'; one projection. */
 START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
 {
     enum { WIDE = 784, MANY = 10000 };
-    static const int32_t intervals[] = {CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_PAPER};
+    static const int32_t intervals[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_FINITE,
+                                        CERTREG_METHOD_PAPER};
     static const int waits[] = {2, 4, 1};
     static const double lo[] = {-9, -9}, hi[] = {9, 9};
     static float z[WIDE];
@@ -235,11 +248,13 @@ START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
     certreg_certificate c = kit_certificate();
     m.lo = lo, m.hi = hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
-    q.interval = intervals[_i], q.family = CERTREG_FAMILY_ECGM;
-    if (q.interval == CERTREG_INTERVAL_PAPER) q.score = CERTREG_SCORE_MEAN, q.promise = CERTREG_PROMISE_TRUE_MEAN;
+    q.method = intervals[_i], q.constraints = CERTREG_CONSTRAINTS_ECGM;
+    if (q.method == CERTREG_METHOD_PAPER)
+        q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
     KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
     const int waited = emulated()->waits, batches = (MANY + 255) / 256;
-    const size_t before = emulated()->to_device + emulated()->to_host, outputs = MANY * 2 * sizeof(float);
+    const size_t before = emulated()->to_device + emulated()->to_host,
+                 outputs = MANY * 2 * sizeof(float);
     KIT_OK(e, certreg_certify(e, NULL, MANY, &q, 1, &c));
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
@@ -253,14 +268,15 @@ END_TEST
 /* TensorRT takes nothing else; graphs are captured for either address of x. */
 START_TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
 {
-    static const size_t inputs[] = {1, 3, 7, 16, 33, 784, 1001}, rows[] = {1, 5, 64}, facts[] = {CERTREG_MEAN, CERTREG_FAMILY_ECGM};
+    static const size_t inputs[] = {1, 3, 7, 16, 33, 784, 1001}, rows[] = {1, 5, 64},
+                        constraints[] = {CERTREG_CONSTRAINT_MEAN, CERTREG_CONSTRAINTS_ECGM};
     static float z[1001];
     certreg_backend *backend = open_device(0, NULL);
     for (size_t i = 0; i < 7 * 3 * 2; i++) {
         places seen = {.batches = 0};
         certreg_model m = kit_model(note_places, &seen, inputs[i % 7], 2);
         certreg_plan p = kit_plan(300);
-        m.batch = rows[i / 7 % 3], p.facts = (uint32_t)facts[i / 21];
+        m.batch = rows[i / 7 % 3], p.constraints = (uint32_t)constraints[i / 21];
         certreg_estimator *e = kit_create(backend, &m, &p);
         KIT_OK(e, certreg_estimator_begin(e, z, 0.3, 0));
         KIT_OK(e, certreg_estimator_sample(e, 0, 4 * m.batch));
@@ -324,8 +340,9 @@ START_TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
     KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
     void *const wrong[] = {b, elsewhere};
     for (int i = 0; i < 2; i++) {
-        KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, wrong[i]), CERTREG_INVALID);
-        ck_assert_ptr_nonnull(strstr(certreg_estimator_error(device)->text, "x is no memory of device 0"));
+        KIT_STATUS(device, certreg_estimator_draw(device, 4, 3, wrong[i]), CERTREG_E_INVALID);
+        ck_assert_ptr_nonnull(
+            strstr(certreg_estimator_error(device)->text, "x is no memory of device 0"));
     }
     KIT_OK(device, certreg_estimator_draw(device, 4, 3, x));
     ck_assert_int_eq(cudaSetDevice(0), 0);
@@ -367,13 +384,14 @@ START_TEST(cancelling_and_deadlines_hold_between_batches)
     certreg_estimator *e = make(backend, &there);
     there.cancelled = e;
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_CANCELLED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_CANCELLED);
     ck_assert_uint_eq(there.calls, 4);
-    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES)); /* the batch that was drawn ahead is still good */
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES)); /* the batch that was drawn ahead is still
+                                                           good */
     ck_assert_uint_eq(there.calls, SAMPLES / BATCH);
     certreg_estimator_set_deadline(e, 1e-9);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEADLINE);
     close_all(e, backend);
 }
 END_TEST
@@ -394,8 +412,12 @@ static void *certify_alone(void *of)
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     certreg_estimator *e = NULL;
-    if (try_emulated(0, NULL, &why, &backend) || certreg_estimator_create(backend, &m, &p, &why, &e)) return NULL;
-    if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange) t->radius = c.radius;
+    if (try_emulated(0, NULL, &why, &backend) ||
+        certreg_estimator_create(backend, &m, &p, &why, &e))
+        return NULL;
+    if (!certreg_estimator_begin(e, where, 0.3, 0) &&
+        !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange)
+        t->radius = c.radius;
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
     return NULL;
@@ -407,24 +429,27 @@ START_TEST(several_inputs_at_once_on_streams_of_their_own)
     thread t[THREADS] = {{.radius = 0}}, alone = {.radius = 0};
     certify_alone(&alone);
     ck_assert_double_gt(alone.radius, 0);
-    for (int i = 0; i < THREADS; i++) ck_assert_int_eq(pthread_create(&t[i].id, NULL, certify_alone, t + i), 0);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&t[i].id, NULL, certify_alone, t + i), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(t[i].id, NULL);
     for (int i = 0; i < THREADS; i++) ck_assert_double_eq(t[i].radius, alone.radius);
     ck_assert_int_eq(emulated()->objects, 0);
 }
 END_TEST
 
-/* ---- failures --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- failures */
 START_TEST(failures_of_the_model_are_told_as_on_the_cpu)
 {
     surface there = {.fail_at = 3, .skip_at = 5};
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_MODEL_FAILED); /* with work in flight */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED); /* with work in
+                                                                                       flight */
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 17);
     ck_assert_int_eq(certreg_estimator_error(e)->sample, 2 * BATCH);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_NOT_FINITE); /* a row left out */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_NOT_FINITE); /* a row left out
+                                                                                   */
     ck_assert_int_eq(certreg_estimator_error(e)->row, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     close_all(e, backend);
@@ -440,10 +465,10 @@ START_TEST(a_device_without_memory_is_a_status_at_create)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = (certreg_estimator *)&there;
     m.batch = 8000;
-    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &e), CERTREG_NO_MEMORY);
+    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &e), CERTREG_E_NO_MEMORY);
     ck_assert_ptr_null(e);
     ck_assert_msg(strstr(why.text, "out of memory") && why.model_code == 2, "%s", why.text);
-    m.batch = 10, p.capacity = 1000, p.facts = CERTREG_FAMILY_ECM;
+    m.batch = 10, p.max_samples = 1000, p.constraints = CERTREG_CONSTRAINTS_ECM;
     ck_assert_msg(!certreg_estimator_create(backend, &m, &p, &why, &e), "%s", why.text);
     close_all(e, backend);
 }
@@ -458,13 +483,14 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     c.radius = 9;
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "illegal memory access"));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEVICE_FAILED);
-    KIT_STATUS(e, certreg_estimator_begin(e, where, 0.3, 1), CERTREG_DEVICE_FAILED);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 1), CERTREG_WRONG_STATE); /* no input was begun */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_estimator_begin(e, where, 0.3, 1), CERTREG_E_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE); /* no input was begun
+                                                                              */
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
 }
@@ -479,7 +505,7 @@ START_TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
     emulated()->contexts = 0;
     close_all(e, backend);
     ck_assert_uint_eq(emulated()->contexts, 1u << 0);
@@ -499,8 +525,10 @@ START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     ck_assert_int_eq(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
     ck_assert_int_eq(cudaMalloc((void **)&x, INPUTS * sizeof *x), 0);
     emulated_capture(stream, 1);
-    ck_assert_int_eq(try_emulated(0, stream, &why, &backend), CERTREG_WRONG_STATE);
-    ck_assert_msg(strstr(why.text, capturing) && why.model_code == cudaErrorStreamCaptureUnsupported, "%s", why.text);
+    ck_assert_int_eq(try_emulated(0, stream, &why, &backend), CERTREG_E_WRONG_STATE);
+    ck_assert_msg(strstr(why.text, capturing) &&
+                      why.model_code == cudaErrorStreamCaptureUnsupported,
+                  "%s", why.text);
     ck_assert_ptr_null(backend);
     emulated_capture(stream, 0);
     backend = open_device(0, stream);
@@ -510,10 +538,11 @@ START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, 300));
     emulated_capture(stream, 1);
-    KIT_STATUS(e, certreg_estimator_sample(e, 300, 300), CERTREG_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 300, 300), CERTREG_E_WRONG_STATE);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, capturing));
-    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_WRONG_STATE);
-    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &other), CERTREG_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(certreg_estimator_create(backend, &m, &p, &why, &other),
+                     CERTREG_E_WRONG_STATE);
     ck_assert_ptr_nonnull(strstr(why.text, capturing));
     emulated_capture(stream, 0);
     const certreg_question q = kit_question(0.6);
@@ -538,15 +567,17 @@ START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
     void *x = NULL;
     ck_assert_int_eq(cudaMalloc(&x, INPUTS * sizeof(float)), 0);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    emulated()->calls = 0, emulated()->fail_at = 3, emulated()->fail_code = 700; /* after entering */
-    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_DEVICE_FAILED);
+    emulated()->calls = 0, emulated()->fail_at = 3, emulated()->fail_code = 700; /* after entering
+                                                                                  */
+    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_DEVICE_FAILED);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     ck_assert(cudaFree(x) == 700);
     close_all(e, backend);
 }
 END_TEST
 
-/* From open to close, with every call of the runtime failing once: memory, another error, a lost device. */
+/* From open to close, with every call of the runtime failing once: memory, another error, a lost
+ * device. */
 static certreg_status whole_life(certreg_certificate c[ASKED])
 {
     surface there = {0};
@@ -556,7 +587,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     const certreg_plan p = plan_of(700);
     certreg_estimator *e = NULL;
     certreg_question q[2] = {kit_question(0.6), kit_question(0.6)};
-    q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     c[0] = kit_certificate();
     certreg_status status = try_emulated(0, NULL, &why, &backend);
     if (!status) status = certreg_estimator_create(backend, &m, &p, &why, &e);
@@ -586,8 +617,10 @@ START_TEST(every_call_that_fails_is_a_status)
         const certreg_status status = whole_life(c);
         failed += status != CERTREG_OK;
         for (int i = 0; i < 2; i++)
-            ck_assert_msg(status ? c[i].radius == 0 : c[i].radius == right[i].radius, "call %d: status %d, radius %.17g", n, (int)status, c[i].radius);
-        ck_assert_msg(emulated()->objects == 0, "call %d: %d objects stayed", n, emulated()->objects);
+            ck_assert_msg(status ? c[i].radius == 0 : c[i].radius == right[i].radius,
+                          "call %d: status %d, radius %.17g", n, (int)status, c[i].radius);
+        ck_assert_msg(emulated()->objects == 0, "call %d: %d objects stayed", n,
+                      emulated()->objects);
     }
     ck_assert_int_ge(failed, calls - 20); /* those of closing are no one's loss */
 }
@@ -631,9 +664,9 @@ START_TEST(estimators_that_share_a_device_take_turns)
     certreg_certificate a[ASKED], b[ASKED];
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
     ask(e, SAMPLES, a);
-    ck_assert_int_eq(p.asked, CERTREG_BUSY);
+    ck_assert_int_eq(p.asked, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(p.why, "backend"));
-    ck_assert_int_eq(p.made, CERTREG_BUSY);
+    ck_assert_int_eq(p.made, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(p.told, "backend"));
     KIT_OK(p.other, certreg_estimator_begin(p.other, where, 0.3, 1)); /* its turn */
     ask(p.other, SAMPLES, b);
@@ -659,10 +692,10 @@ START_TEST(a_forked_child_leaves_the_device_alone)
         const certreg_plan plan = plan_of(SAMPLES);
         certreg_error why = {.struct_size = sizeof why};
         certreg_estimator *made = NULL;
-        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_WRONG_STATE &&
+        int good = certreg_estimator_sample(e, 0, 1) == CERTREG_E_WRONG_STATE &&
                    strstr(certreg_estimator_error(e)->text, "fork");
         good = good &&
-               certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_WRONG_STATE &&
+               certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_E_WRONG_STATE &&
                strstr(why.text, "fork");
         certreg_estimator_destroy(e);
         certreg_backend_close(backend);
@@ -680,12 +713,16 @@ START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
     certreg_error why;
     certreg_backend *backend = NULL;
     char path[4096];
-    ck_assert_int_eq(try_emulated(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_NO_DEVICE);
+    ck_assert_int_eq(try_emulated(EMULATED_DEVICES, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
     ck_assert_int_eq(why.model_code, 101);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_beside("old_module.so", path), &why, &backend), CERTREG_VERSION);
+    ck_assert_int_eq(
+        certreg_backend_open_cuda(0, NULL, path_beside("old_module.so", path), &why, &backend),
+        CERTREG_E_VERSION);
     ck_assert_ptr_null(backend);
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, path_beside("../libcertreg.so", path), &why, &backend), CERTREG_NO_BACKEND); /* no module */
+    ck_assert_int_eq(
+        certreg_backend_open_cuda(0, NULL, path_beside("../libcertreg.so", path), &why, &backend),
+        CERTREG_E_NO_BACKEND); /* no module */
     ck_assert_ptr_nonnull(strstr(why.text, "is no module"));
 }
 END_TEST

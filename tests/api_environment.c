@@ -9,7 +9,7 @@
 #include <xmmintrin.h>
 #endif
 
-/* ---- environments ------------------------- */
+/* ---- environments */
 enum { TRAPS, FLUSHED, UPWARD, DOWNWARD, TOWARDZERO, ENVIRONMENTS };
 static const int rounding[ENVIRONMENTS] = {
     [UPWARD] = FE_UPWARD, [DOWNWARD] = FE_DOWNWARD, [TOWARDZERO] = FE_TOWARDZERO};
@@ -57,7 +57,7 @@ static void check_environment(const char *what)
                   is.control, wanted.control);
 }
 
-/* ---- everything the library computes, as bytes ------------------------- */
+/* ---- everything the library computes, as bytes */
 static unsigned char bytes[1 << 16];
 static size_t used;
 
@@ -74,11 +74,11 @@ static void keep_certificates(certreg_certificate *c, size_t count)
     keep(c, count * sizeof *c);
 }
 
-#define CALL(call)                                                                                 \
-    do {                                                                                           \
-        const certreg_status got = (call);                                                         \
-        check_environment(#call);                                                                  \
-        ck_assert_msg(got == CERTREG_OK, "%s: %s", #call, certreg_status_text(got));               \
+#define CALL(call)                                                                   \
+    do {                                                                             \
+        const certreg_status got = (call);                                           \
+        check_environment(#call);                                                    \
+        ck_assert_msg(got == CERTREG_OK, "%s: %s", #call, certreg_status_text(got)); \
     } while (0)
 
 enum { INPUTS = 160, ROWS = 256, SAMPLES = 1024 };
@@ -120,15 +120,16 @@ static void solve_all(void)
                         .range_lo = -2,
                         .range_hi = 3,
                         .second_order_hi = 0.25,
-                        .moment_centre = 0.25,
+                        .moment_center = 0.25,
                         .moment_hi = 0.4};
-    for (uint32_t facts = 1; facts < 64; facts++) {
-        certreg_shift shift = {.struct_size = sizeof shift};
+    for (uint32_t constraints = 1; constraints < 64; constraints++) {
+        certreg_mean_change shift = {.struct_size = sizeof shift};
         certreg_radius within = {.struct_size = sizeof within}, above = within;
-        u.facts = facts;
-        CALL(certreg_solver_shift(s, &u, 0, 0.0625 * (facts % 7), &shift));
+        u.constraints = constraints;
+        CALL(certreg_solver_worst_case(s, &u, 0, 0.0625 * (constraints % 7), &shift));
         CALL(certreg_bisection_within(b, &u, 0, 0.25, &within));
-        if (facts & CERTREG_MEAN) CALL(certreg_bisection_above(b, &u, NULL, 1, 0, &above));
+        if (constraints & CERTREG_CONSTRAINT_MEAN)
+            CALL(certreg_bisection_above(b, &u, NULL, 1, 0, &above));
         keep(&shift, sizeof shift), keep(&within, sizeof within), keep(&above, sizeof above);
     }
     certreg_bisection_destroy(b);
@@ -136,31 +137,32 @@ static void solve_all(void)
     check_environment("destroy");
 }
 
-static certreg_question question(int score, int interval)
+static certreg_question question(int statistic, int method)
 {
     certreg_question q = kit_question(0.7);
-    q.score = score, q.interval = interval;
-    q.huber_width = score == CERTREG_SCORE_HUBER ? 0.3 : 0;
-    q.promise =
-        interval == CERTREG_INTERVAL_PAPER ? CERTREG_PROMISE_TRUE_MEAN : CERTREG_PROMISE_PREDICTION;
-    q.family = interval == CERTREG_INTERVAL_PAPER ? CERTREG_FAMILY_CG : 0;
+    q.statistic = statistic, q.method = method;
+    q.huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
+    q.center = method == CERTREG_METHOD_PAPER ? CERTREG_CENTER_TRUE_MEAN
+                                              : CERTREG_CENTER_PREDICTION;
+    q.constraints = method == CERTREG_METHOD_PAPER ? CERTREG_CONSTRAINTS_CG : 0;
     return q;
 }
 
 static void certify_all(certreg_estimator *e, const float *z)
 {
     enum { COUNT = 6, LEVELS = 2 };
-    const certreg_question q[COUNT] = {question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE),
-                                       question(CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE),
-                                       question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC),
-                                       question(CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER),
-                                       question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ANYTIME),
-                                       question(CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC)};
+    const certreg_question q[COUNT] = {
+        question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE),
+        question(CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE),
+        question(CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC),
+        question(CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER),
+        question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME),
+        question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC)};
     certreg_question both[2] = {q[0], q[0]}, wanted_one = q[0];
     both[1].output = 1;
     wanted_one.wanted = 0.1;
     certreg_certificate c[COUNT] = {kit_certificate()}, each[2] = {kit_certificate()},
-                        joint = kit_certificate(), level[LEVELS] = {kit_certificate()};
+                        bonferroni = kit_certificate(), level[LEVELS] = {kit_certificate()};
     certreg_bounds bounds = {.struct_size = sizeof bounds};
     certreg_forecast forecast = {.struct_size = sizeof forecast};
     double mean_radius[LEVELS];
@@ -174,11 +176,11 @@ static void certify_all(certreg_estimator *e, const float *z)
     CALL(certreg_estimator_bounds(e, q + 2, CERTREG_SIDE_UPPER, &bounds));
     CALL(certreg_estimator_export(e, record, &room));
     CALL(certreg_estimator_import(e, record, room));
-    CALL(certreg_certify_outputs(e, NULL, SAMPLES, both, 2, each, &joint));
+    CALL(certreg_certify_outputs(e, NULL, SAMPLES, both, 2, each, &bonferroni));
     CALL(certreg_certify_sigmas(e, NULL, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, q, 1,
                                 level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
-    keep_certificates(c, COUNT), keep_certificates(each, 2), keep_certificates(&joint, 1),
+    keep_certificates(c, COUNT), keep_certificates(each, 2), keep_certificates(&bonferroni, 1),
         keep_certificates(level, LEVELS);
     keep(&bounds, sizeof bounds), keep(&forecast, sizeof forecast), keep(record, room),
         keep(mean_radius, sizeof mean_radius), keep(&best, sizeof best);
@@ -195,8 +197,9 @@ static void run_all(void)
     m.batch = ROWS, m.scale = scale, m.lo = (const double[]){-50, -50},
     m.hi = (const double[]){50, 50};
     certreg_plan p = kit_plan(SAMPLES);
-    p.facts =
-        CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE | CERTREG_SECOND_ORDER;
+    p.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                    CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE |
+                    CERTREG_CONSTRAINT_SECOND_ORDER;
     p.progress = progress;
     certreg_backend *backend = NULL;
     certreg_estimator *e = NULL;
@@ -204,8 +207,8 @@ static void run_all(void)
     size_t size = 0;
     used = 0;
     wanted = now();
-    CALL(certreg_backend_open_cpu(3, NULL,
-                                  &backend)); /* whose threads are born into this environment */
+    CALL(certreg_backend_open_cpu(3, NULL, &backend)); /* whose threads are born into this
+                                                          environment */
     CALL(certreg_estimator_size(backend, &m, &p, &size));
     CALL(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
@@ -242,9 +245,9 @@ START_TEST(nonsense_is_refused_in_every_environment)
     const double nan[2] = {NAN, NAN};
     certreg_solver *s = NULL;
     certreg_estimator *e = NULL;
-    certreg_shift shift = {.struct_size = sizeof shift};
+    certreg_mean_change shift = {.struct_size = sizeof shift};
     const certreg_bounds u = {.struct_size = sizeof u,
-                              .facts = CERTREG_MEAN,
+                              .constraints = CERTREG_CONSTRAINT_MEAN,
                               .sigma = 1,
                               .mean_lo = NAN,
                               .mean_hi = INFINITY};
@@ -257,18 +260,18 @@ START_TEST(nonsense_is_refused_in_every_environment)
     set_environment(_i);
     wanted = now();
     m.lo = nan;
-    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &size), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &size), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_E_INVALID);
     m.lo = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &e), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_begin(e, z, 0.5, 0), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_estimator_begin(e, z + 1, NAN, 0), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_estimator_set_deadline(e, NAN), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, NAN, &shift), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_estimator_begin(e, z, 0.5, 0), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_begin(e, z + 1, NAN, 0), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_set_deadline(e, NAN), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &shift), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, NAN, &shift), CERTREG_E_INVALID);
     const float origin[2] = {0, 0};
     ck_assert_int_eq(certreg_estimator_begin(e, origin, 0.5, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_E_INVALID);
     check_environment("nonsense");
     set_environment(ENVIRONMENTS);
     ck_assert(c.radius == 0 && shift.drop == INFINITY);
@@ -277,7 +280,7 @@ START_TEST(nonsense_is_refused_in_every_environment)
 }
 END_TEST
 
-/* ---- what a callback does to its environment ------------------------- */
+/* ---- what a callback does to its environment */
 static int raises(void *user, const certreg_batch *b)
 {
     (void)user;

@@ -28,7 +28,8 @@ static int untouched(const unsigned char *from, const unsigned char *end)
 static void release(const guarded *g)
 {
     ck_assert_msg(untouched(g->block, g->at), "written before the memory");
-    ck_assert_msg(untouched(g->at + g->bytes, g->block + g->bytes + 2 * GUARD + 64), "written behind the memory");
+    ck_assert_msg(untouched(g->at + g->bytes, g->block + g->bytes + 2 * GUARD + 64),
+                  "written behind the memory");
     free(g->block);
 }
 
@@ -37,21 +38,25 @@ static int sums(void *user, const certreg_batch *b)
     (void)user;
     for (size_t i = 0; i < b->rows; i++)
         for (size_t k = 0; k < b->columns; k++)
-            b->y[i * b->columns + k] = b->x[i * b->inputs] + 0.5f * b->x[(i + 1) * b->inputs - 1] + (float)(k + 1);
+            b->y[i * b->columns + k] =
+                b->x[i * b->inputs] + 0.5f * b->x[(i + 1) * b->inputs - 1] + (float)(k + 1);
     return 0;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------------ */
-static const int32_t pairs[3] = {CERTREG_ANGLE_PAIR, CERTREG_REAL, CERTREG_ANGLE_PAIR};
+/* ---- shapes */
+static const int32_t pairs[3] = {CERTREG_OUTPUT_ANGLE_PAIR, CERTREG_OUTPUT_REAL,
+                                 CERTREG_OUTPUT_ANGLE_PAIR};
 static const struct {
-    size_t inputs, outputs, batch, capacity, pilot, blocks;
-    uint32_t facts;
+    size_t inputs, outputs, batch, max_samples, pilot, blocks;
+    uint32_t constraints;
     const int32_t *kind;
 } shapes[] = {
-    {1, 1, 1, 2, 0, 0, 0, NULL},        {1, 1, 0, 500, 0, 0, 0, NULL},   {3, 1, 7, 500, 0, 64, 0, NULL},
-    {17, 3, 16, 999, 0, 65, 0, pairs},  {100, 2, 33, 700, 0, 100, 0, NULL}, {5, 1, 0, 300, 1, 0, 1, NULL},
-    {784, 1, 64, 600, 0, 0, 3, NULL},   {1000, 3, 10, 400, 0, 64, 15, pairs}, {5, 2, 1, 300, SIZE_MAX, 0, 0, NULL},
-    {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL}, {2, 1, 3, 700, 100, 130, 0, NULL}, {12288, 1, 0, 300, 0, 0, 0, NULL},
+    {1, 1, 1, 2, 0, 0, 0, NULL},          {1, 1, 0, 500, 0, 0, 0, NULL},
+    {3, 1, 7, 500, 0, 64, 0, NULL},       {17, 3, 16, 999, 0, 65, 0, pairs},
+    {100, 2, 33, 700, 0, 100, 0, NULL},   {5, 1, 0, 300, 1, 0, 1, NULL},
+    {784, 1, 64, 600, 0, 0, 3, NULL},     {1000, 3, 10, 400, 0, 64, 15, pairs},
+    {5, 2, 1, 300, SIZE_MAX, 0, 0, NULL}, {1, 1, 0, 1, SIZE_MAX, 0, 1, NULL},
+    {2, 1, 3, 700, 100, 130, 0, NULL},    {12288, 1, 0, 300, 0, 0, 0, NULL},
 };
 
 static certreg_model model_of(int k)
@@ -63,28 +68,32 @@ static certreg_model model_of(int k)
 
 static certreg_plan plan_of(int k)
 {
-    certreg_plan p = kit_plan(shapes[k].capacity);
-    p.pilot = shapes[k].pilot, p.blocks = shapes[k].blocks, p.facts = shapes[k].facts;
+    certreg_plan p = kit_plan(shapes[k].max_samples);
+    p.pilot = shapes[k].pilot, p.blocks = shapes[k].blocks, p.constraints = shapes[k].constraints;
     return p;
 }
 
 static void use_everything(certreg_estimator *e, int k, certreg_bisection *bisection)
 {
     static float z[12288];
-    const size_t capacity = shapes[k].capacity;
+    const size_t max_samples = shapes[k].max_samples;
     certreg_question q[3] = {kit_question(1), kit_question(1), kit_question(1)};
-    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.5, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[2].score = CERTREG_SCORE_MEAN, q[2].promise = CERTREG_PROMISE_TRUE_MEAN, q[2].interval = CERTREG_INTERVAL_PAPER;
-    const size_t count = capacity < 100 || shapes[k].facts ? 1 : 3; /* as far as capacity and facts allow */
+    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.5,
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[2].statistic = CERTREG_STATISTIC_MEAN, q[2].center = CERTREG_CENTER_TRUE_MEAN,
+    q[2].method = CERTREG_METHOD_PAPER;
+    const size_t count = max_samples < 100 || shapes[k].constraints ? 1 : 3; /* as far as
+                                                                                max_samples and
+                                                                                constraints allow */
     for (int i = 0; i < 3; i++) q[i].prediction_given = shapes[k].pilot == SIZE_MAX;
     certreg_certificate c[3];
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
-    float *x = malloc(capacity * shapes[k].inputs * sizeof *x);
+    float *x = malloc(max_samples * shapes[k].inputs * sizeof *x);
     size_t bytes = 0;
     KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
-    KIT_OK(e, certreg_certify(e, bisection, capacity, q, count, c));
-    KIT_OK(e, certreg_estimator_draw(e, 0, capacity, x));
+    KIT_OK(e, certreg_certify(e, bisection, max_samples, q, count, c));
+    KIT_OK(e, certreg_estimator_draw(e, 0, max_samples, x));
     KIT_OK(e, certreg_estimator_export(e, NULL, &bytes));
     unsigned char *record = malloc(bytes);
     KIT_OK(e, certreg_estimator_export(e, record, &bytes));
@@ -151,13 +160,13 @@ START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
     const size_t small[] = {0, 1, 64, bytes / 2, bytes - 1};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         p.memory = g.at, p.memory_bytes = small[i];
-        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_SMALL_MEMORY);
+        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_SMALL_MEMORY);
         ck_assert_ptr_null(e);
         ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
     }
     for (size_t off = 1; off < 64; off++) {
         p.memory = g.at + off, p.memory_bytes = bytes + 64;
-        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_INVALID);
+        ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
         ck_assert_ptr_nonnull(strstr(why.text, "plan.memory"));
     }
     ck_assert(untouched(g.at, g.at + bytes));
@@ -165,19 +174,22 @@ START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
 }
 END_TEST
 
-/* ---- the promise of the header ----------------------------------------------------------------------------------------------- */
+/* ---- the promise of the header */
 static const struct {
-    size_t inputs, capacity, outputs;
-} promised[] = {{1, 1000, 1}, {1, 100000, 1}, {784, 1000, 1}, {784, 100000, 1}, {12288, 1000, 1}, {12288, 100000, 1}, {784, 1000, 10}};
+    size_t inputs, max_samples, outputs;
+} promised[] = {{1, 1000, 1},     {1, 100000, 1},     {784, 1000, 1}, {784, 100000, 1},
+                {12288, 1000, 1}, {12288, 100000, 1}, {784, 1000, 10}};
 
 START_TEST(memory_stays_within_what_the_header_promises)
 {
-    const size_t d = promised[_i].inputs, recorded = promised[_i].capacity * promised[_i].outputs;
+    const size_t d = promised[_i].inputs,
+                 recorded = promised[_i].max_samples * promised[_i].outputs;
     const certreg_model m = kit_model(sums, NULL, d, promised[_i].outputs);
-    const certreg_plan p = kit_plan(promised[_i].capacity);
+    const certreg_plan p = kit_plan(promised[_i].max_samples);
     size_t bytes = 0;
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
-    const size_t most = (2 * 256 + 130) * d * 4 + 131072 + 4 * recorded + 24 * promised[_i].capacity;
+    const size_t most =
+        (2 * 256 + 130) * d * 4 + 131072 + 4 * recorded + 24 * promised[_i].max_samples;
     ck_assert_msg(bytes <= most, "%zu bytes, promised are %zu", bytes, most);
     ck_assert_uint_ge(bytes, 4 * recorded);
 }
@@ -190,14 +202,14 @@ START_TEST(memory_without_the_gradient_does_without_block_sums)
     certreg_plan p = kit_plan(1000);
     size_t with, without;
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with), CERTREG_OK);
-    p.facts = CERTREG_MEAN;
+    p.constraints = CERTREG_CONSTRAINT_MEAN;
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without), CERTREG_OK);
     ck_assert_uint_le(without, 8 * 12288 * 4 + 131072 + 4 * 1000);
     ck_assert_uint_ge(with, without + 2 * 64 * 12288 * 8);
 }
 END_TEST
 
-/* ---- solver and bisection ---------------------------------------------------------------------------------------------------- */
+/* ---- solver and bisection */
 START_TEST(solver_and_bisection_are_small)
 {
     ck_assert_uint_gt(certreg_solver_size(), 0);
@@ -214,19 +226,30 @@ START_TEST(solver_and_bisection_live_in_callers_memory)
     certreg_solver *solver, *own;
     certreg_bisection *bisection, *own_bisection;
     ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, b.at, bisection_bytes, &bisection), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(solver, b.at, bisection_bytes, &bisection),
+                     CERTREG_OK);
     ck_assert_ptr_eq(solver, (certreg_solver *)(void *)a.at);
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(own, NULL, 12345, &own_bisection), CERTREG_OK); /* bytes are ignored then */
-    const certreg_bounds box = {.struct_size = sizeof box, .facts = CERTREG_FAMILY_ECGM, .sigma = 0.5, .mean_lo = 0.4, .mean_hi = 0.5,
-                                .variance_hi = 0.2, .gradient_lo = 0, .gradient_hi = 0.3, .range_lo = -1, .range_hi = 1};
-    certreg_shift shift = {.struct_size = sizeof shift}, other_shift = shift;
+    ck_assert_int_eq(certreg_bisection_create(own, NULL, 12345, &own_bisection),
+                     CERTREG_OK); /* bytes are ignored then */
+    const certreg_bounds box = {.struct_size = sizeof box,
+                                .constraints = CERTREG_CONSTRAINTS_ECGM,
+                                .sigma = 0.5,
+                                .mean_lo = 0.4,
+                                .mean_hi = 0.5,
+                                .variance_hi = 0.2,
+                                .gradient_lo = 0,
+                                .gradient_hi = 0.3,
+                                .range_lo = -1,
+                                .range_hi = 1};
+    certreg_mean_change shift = {.struct_size = sizeof shift}, other_shift = shift;
     certreg_radius radius = {.struct_size = sizeof radius}, other_radius = radius;
-    ck_assert_int_eq(certreg_solver_shift(solver, &box, 0, 0.2, &shift), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_shift(own, &box, 0, 0.2, &other_shift), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &box, 0, 0.2, &shift), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_worst_case(own, &box, 0, 0.2, &other_shift), CERTREG_OK);
     ck_assert_mem_eq(&shift, &other_shift, sizeof shift);
     ck_assert_int_eq(certreg_bisection_above(bisection, &box, NULL, 1, 0, &radius), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_above(own_bisection, &box, NULL, 1, 0, &other_radius), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_above(own_bisection, &box, NULL, 1, 0, &other_radius),
+                     CERTREG_OK);
     ck_assert_mem_eq(&radius, &other_radius, sizeof radius);
     ck_assert_double_gt(radius.radius, 0);
     certreg_bisection_destroy(bisection);
@@ -244,14 +267,18 @@ START_TEST(estimator_and_bisection_share_one_block_of_the_caller)
     certreg_plan p = plan_of(3);
     size_t bytes = 0;
     ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
-    const size_t second = (bytes + 63) / 64 * 64, third = second + (certreg_solver_size() + 63) / 64 * 64;
+    const size_t second = (bytes + 63) / 64 * 64,
+                 third = second + (certreg_solver_size() + 63) / 64 * 64;
     guarded g = take(third + certreg_bisection_size());
     certreg_solver *solver;
     certreg_bisection *bisection;
     p.memory = g.at, p.memory_bytes = bytes;
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    ck_assert_int_eq(certreg_solver_create(g.at + second, certreg_solver_size(), &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, g.at + third, certreg_bisection_size(), &bisection), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(g.at + second, certreg_solver_size(), &solver),
+                     CERTREG_OK);
+    ck_assert_int_eq(
+        certreg_bisection_create(solver, g.at + third, certreg_bisection_size(), &bisection),
+        CERTREG_OK);
     use_everything(e, 3, bisection);
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
@@ -267,13 +294,17 @@ START_TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
     certreg_solver *solver = NULL, *own;
     certreg_bisection *bisection = NULL;
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes - 1, &solver), CERTREG_SMALL_MEMORY);
+    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes - 1, &solver),
+                     CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(solver);
-    ck_assert_int_eq(certreg_bisection_create(own, b.at, bisection_bytes - 1, &bisection), CERTREG_SMALL_MEMORY);
+    ck_assert_int_eq(certreg_bisection_create(own, b.at, bisection_bytes - 1, &bisection),
+                     CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(bisection);
     for (size_t off = 1; off < 64; off++) {
-        ck_assert_int_eq(certreg_solver_create(a.at + off, solver_bytes + 1, &solver), CERTREG_INVALID);
-        ck_assert_int_eq(certreg_bisection_create(own, b.at + off, bisection_bytes + 1, &bisection), CERTREG_INVALID);
+        ck_assert_int_eq(certreg_solver_create(a.at + off, solver_bytes + 1, &solver),
+                         CERTREG_E_INVALID);
+        ck_assert_int_eq(certreg_bisection_create(own, b.at + off, bisection_bytes + 1, &bisection),
+                         CERTREG_E_INVALID);
         ck_assert_ptr_null(solver);
         ck_assert_ptr_null(bisection);
     }
@@ -288,15 +319,19 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("memory");
-    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30), *bad_input = kit_case(suite, "bad_input", 30);
-    tcase_add_loop_test(typical, estimator_touches_the_bytes_that_it_asked_for_and_no_others, 0, KIT_ROWS(shapes));
+    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30),
+          *bad_input = kit_case(suite, "bad_input", 30);
+    tcase_add_loop_test(typical, estimator_touches_the_bytes_that_it_asked_for_and_no_others, 0,
+                        KIT_ROWS(shapes));
     tcase_add_test(typical, estimator_gives_the_same_bits_in_anybodys_memory);
     tcase_add_test(typical, solver_and_bisection_live_in_callers_memory);
     tcase_add_test(typical, estimator_and_bisection_share_one_block_of_the_caller);
-    tcase_add_loop_test(limits, memory_stays_within_what_the_header_promises, 0, KIT_ROWS(promised));
+    tcase_add_loop_test(limits, memory_stays_within_what_the_header_promises, 0,
+                        KIT_ROWS(promised));
     tcase_add_test(limits, solver_and_bisection_are_small);
     tcase_add_test(limits, memory_without_the_gradient_does_without_block_sums);
-    tcase_add_loop_test(bad_input, memory_that_is_small_or_askew_is_refused_untouched, 0, KIT_ROWS(shapes));
+    tcase_add_loop_test(bad_input, memory_that_is_small_or_askew_is_refused_untouched, 0,
+                        KIT_ROWS(shapes));
     tcase_add_test(bad_input, solver_and_bisection_refuse_memory_that_is_small_or_askew);
     return kit_run(suite);
 }

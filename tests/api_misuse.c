@@ -9,7 +9,7 @@ enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
 static const float z[INPUTS] = {0.5f, -1, 2};
 static const double sigmas[2] = {0.25, 0.5};
 
-/* ---- every call on an estimator ------------------------- */
+/* ---- every call on an estimator */
 typedef struct refusals { /* who asks, and the first thing that was wrong */
     certreg_estimator *e;
     certreg_bisection *b;
@@ -24,36 +24,37 @@ static void expect(refusals *r, const char *name, certreg_status status, int cla
     if (!r->wrong && (status != r->expected || !claims_nothing)) r->wrong = name;
 }
 
-#define EXPECT(r, call, claims_nothing)                                                            \
-    do {                                                                                           \
-        const certreg_status status = (call);                                                      \
-        expect(r, #call, status, claims_nothing);                                                  \
+#define EXPECT(r, call, claims_nothing)           \
+    do {                                          \
+        const certreg_status status = (call);     \
+        expect(r, #call, status, claims_nothing); \
     } while (0)
 
 static int is_blank(const certreg_certificate *c, certreg_status status)
 {
-    return c->status == status && c->radius == 0 && c->outcome == CERTREG_ABSTAINED &&
-           c->reach_lo == -INFINITY && c->reach_hi == INFINITY;
+    return c->status == status && c->radius == 0 && c->outcome == CERTREG_OUTCOME_ABSTAINED &&
+           c->output_lo == -INFINITY && c->output_hi == INFINITY;
 }
 
 /* Outputs that look like a proof, for a call to overwrite. */
 static certreg_certificate stale(void)
 {
-    return (certreg_certificate){
-        .struct_size = sizeof(certreg_certificate), .outcome = CERTREG_CERTIFIED, .radius = 7};
+    return (certreg_certificate){.struct_size = sizeof(certreg_certificate),
+                                 .outcome = CERTREG_OUTCOME_CERTIFIED,
+                                 .radius = 7};
 }
 
 static void ask_certificates(refusals *r)
 {
     const certreg_question q[OUTPUTS] = {kit_question(1),
                                          {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
-    certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, joint = stale();
+    certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, bonferroni = stale();
     EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c),
            is_blank(c, r->expected) && is_blank(c + 1, r->expected));
     c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &joint),
+    EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &bonferroni),
            is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
-               is_blank(&joint, r->expected));
+               is_blank(&bonferroni, r->expected));
     c[0] = c[1] = stale();
     EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c),
            is_blank(c, r->expected) && is_blank(c + 3, r->expected));
@@ -62,7 +63,8 @@ static void ask_certificates(refusals *r)
 static void ask_all(refusals *r)
 {
     certreg_question q = kit_question(1), aims = q;
-    certreg_bounds bounds = {.struct_size = sizeof bounds, .facts = CERTREG_MEAN, .mean_lo = 7};
+    certreg_bounds bounds = {
+        .struct_size = sizeof bounds, .constraints = CERTREG_CONSTRAINT_MEAN, .mean_lo = 7};
     certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
     float x[INPUTS] = {0};
     size_t size = 0;
@@ -76,14 +78,15 @@ static void ask_all(refusals *r)
     EXPECT(r, certreg_estimator_import(r->e, x, 4), 1);
     EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
     EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
-           bounds.facts == 0 && bounds.mean_lo == 0);
+           bounds.constraints == 0 && bounds.mean_lo == 0);
     EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
            forecast.expected_samples == INFINITY);
     ask_certificates(r);
 }
 
-static const char *const refused[] = {"begin",  "begin_level", "sample",       "draw",   "record",
-                                      "export", "import",      "set_deadline", "bounds", "forecast"};
+static const char *const refused[] = {"begin",  "begin_level", "sample", "draw",
+                                      "record", "export",      "import", "set_deadline",
+                                      "bounds", "forecast"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 
@@ -116,7 +119,7 @@ START_TEST(every_function_of_an_estimator_is_asked_here)
 }
 END_TEST
 
-/* ---- a model that asks, or lets another thread ask ------------------------- */
+/* ---- a model that asks, or lets another thread ask */
 typedef struct asker {
     refusals r;
     int on_a_thread, by_progress, done;
@@ -196,12 +199,12 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     certreg_solver *s = NULL;
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &a.r.b), CERTREG_OK);
-    a.r.expected = CERTREG_BUSY;
+    a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, model, &a);
     const certreg_certificate got = certified(a.r.e, a.r.b);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 3);
-    ck_assert_int_eq(a.told, CERTREG_BUSY);
+    ck_assert_int_eq(a.told, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(a.error, "running"));
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     ck_assert_str_eq(certreg_estimator_error(a.r.e)->text, "");
@@ -224,18 +227,18 @@ START_TEST(a_running_call_keeps_its_error)
     asker a = {.on_a_thread = _i};
     const certreg_question q = kit_question(1);
     certreg_certificate c = kit_certificate();
-    a.r.expected = CERTREG_BUSY;
+    a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, asks_and_fails, &a);
     KIT_OK(a.r.e, certreg_estimator_begin(a.r.e, z, 0.25, 1));
-    KIT_STATUS(a.r.e, certreg_certify(a.r.e, NULL, SAMPLES, &q, 1, &c), CERTREG_MODEL_FAILED);
+    KIT_STATUS(a.r.e, certreg_certify(a.r.e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
-    ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_MODEL_FAILED);
+    ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
     certreg_estimator_destroy(a.r.e);
 }
 END_TEST
 
-/* ---- the bisection of a running certify ------------------------- */
+/* ---- the bisection of a running certify */
 typedef struct nested {
     certreg_bisection *outer, *own;
     certreg_estimator *other;
@@ -248,8 +251,10 @@ typedef struct nested {
 static int asks_another(void *user, const certreg_batch *b)
 {
     nested *n = user;
-    const certreg_bounds u = {
-        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .variance_hi = 1};
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
@@ -275,9 +280,9 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);
     const certreg_certificate got = certified(e, n.outer);
-    ck_assert_int_eq(n.direct, CERTREG_BUSY);
-    ck_assert_int_eq(n.shared, CERTREG_BUSY);
-    ck_assert(is_blank(&n.refused, CERTREG_BUSY));
+    ck_assert_int_eq(n.direct, CERTREG_E_BUSY);
+    ck_assert_int_eq(n.shared, CERTREG_E_BUSY);
+    ck_assert(is_blank(&n.refused, CERTREG_E_BUSY));
     ck_assert_ptr_nonnull(strstr(n.text, "bisection"));
     ck_assert_int_eq(n.alone, CERTREG_OK);
     ck_assert_double_eq(n.answered.radius, wanted.radius);
@@ -288,7 +293,7 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
 }
 END_TEST
 
-/* ---- threads that do not know of each other ------------------------- */
+/* ---- threads that do not know of each other */
 enum { THREADS = 3, ROUNDS = 300 };
 typedef struct crowd {
     certreg_estimator *e[THREADS];
@@ -308,7 +313,7 @@ typedef struct member {
 static void count(member *m, certreg_status status, int right, int nothing)
 {
     m->answered += status == CERTREG_OK;
-    m->wrong += status == CERTREG_OK ? !right : status != CERTREG_BUSY || !nothing;
+    m->wrong += status == CERTREG_OK ? !right : status != CERTREG_E_BUSY || !nothing;
 }
 
 /* One solver, one bisection, and each an estimator of its own with that bisection. */
@@ -316,20 +321,22 @@ static void *use(void *argument)
 {
     member *m = argument;
     const crowd *c = m->of;
-    const certreg_bounds u = {
-        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .variance_hi = 1};
     const certreg_question q = kit_question(1);
     for (int i = 0; i < ROUNDS; i++) {
-        certreg_shift shift = {.struct_size = sizeof shift};
+        certreg_mean_change shift = {.struct_size = sizeof shift};
         certreg_radius r = {.struct_size = sizeof r};
-        certreg_status status = certreg_solver_shift(c->s, &u, 0, 0.5, &shift);
+        certreg_status status = certreg_solver_worst_case(c->s, &u, 0, 0.5, &shift);
         count(m, status, shift.drop == c->drop, shift.drop == INFINITY);
         status = certreg_bisection_within(c->b, &u, 0, 0.5, &r);
         count(m, status, r.radius == c->radius, r.radius == 0);
         if (i % 30) continue;
         certreg_certificate got = stale();
         status = certreg_certify(c->e[c->shared ? 0 : m->number], c->b, SAMPLES, &q, 1, &got);
-        count(m, status, got.radius == c->wanted.radius, is_blank(&got, CERTREG_BUSY));
+        count(m, status, got.radius == c->wanted.radius, is_blank(&got, CERTREG_E_BUSY));
     }
     return NULL;
 }
@@ -342,15 +349,17 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
     member m[THREADS];
     int answered = 0;
     certreg_backend *backend = NULL;
-    const certreg_bounds u = {
-        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
-    certreg_shift shift = {.struct_size = sizeof shift};
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .variance_hi = 1};
+    certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius r = {.struct_size = sizeof r};
     c.wanted = undisturbed();
     ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &c.s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(c.s, NULL, 0, &c.b), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_shift(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_worst_case(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_within(c.b, &u, 0, 0.5, &r), CERTREG_OK);
     c.drop = shift.drop, c.radius = r.radius;
     for (int i = 0; i < THREADS; i++) {
@@ -374,10 +383,10 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
 }
 END_TEST
 
-/* ---- forked children ------------------------- */
+/* ---- forked children */
 static int says_fork(const certreg_error *error)
 {
-    return error->status == CERTREG_WRONG_STATE && strstr(error->text, "fork");
+    return error->status == CERTREG_E_WRONG_STATE && strstr(error->text, "fork");
 }
 
 /* Whether an estimator can be made on a backend that another process opened. */
@@ -387,42 +396,44 @@ static int backend_serves(certreg_backend *theirs)
     const certreg_plan p = kit_plan(SAMPLES);
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    return certreg_estimator_create(theirs, &m, &p, &why, &e) != CERTREG_WRONG_STATE || e ||
+    return certreg_estimator_create(theirs, &m, &p, &why, &e) != CERTREG_E_WRONG_STATE || e ||
            !says_fork(&why);
 }
 
 /* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
 static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
 {
-    const certreg_bounds u = {
-        .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .variance_hi = 1};
     const certreg_question q = kit_question(1);
-    certreg_shift shift = {.struct_size = sizeof shift};
+    certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     certreg_certificate c = stale();
-    a->r.expected = CERTREG_WRONG_STATE;
+    a->r.expected = CERTREG_E_WRONG_STATE;
     ask_all(&a->r);
     if (a->r.wrong || !says_fork(certreg_estimator_error(a->r.e))) return 1;
-    if (certreg_solver_shift(s, &u, 0, 1, &shift) != CERTREG_WRONG_STATE ||
+    if (certreg_solver_worst_case(s, &u, 0, 1, &shift) != CERTREG_E_WRONG_STATE ||
         shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
         return 2;
-    if (certreg_bisection_within(a->r.b, &u, 0, 1, &r) != CERTREG_WRONG_STATE || r.radius != 0 ||
+    if (certreg_bisection_within(a->r.b, &u, 0, 1, &r) != CERTREG_E_WRONG_STATE || r.radius != 0 ||
         !says_fork(certreg_bisection_error(a->r.b)))
         return 3;
     r.radius = 7;
-    if (certreg_bisection_above(a->r.b, &u, NULL, 1, 0, &r) != CERTREG_WRONG_STATE || r.radius != 0)
+    if (certreg_bisection_above(a->r.b, &u, NULL, 1, 0, &r) != CERTREG_E_WRONG_STATE ||
+        r.radius != 0)
         return 4;
     certreg_estimator_destroy(a->r.e);
-    certreg_estimator *own =
-        make(NULL, model,
-             NULL); /* with the parent's bisection: refused, and its own estimator says why */
+    certreg_estimator *own = make(NULL, model, NULL); /* with the parent's bisection: refused, and
+                                                         its own estimator says why */
     if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
-    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_WRONG_STATE ||
-        !is_blank(&c, CERTREG_WRONG_STATE))
+    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
+        !is_blank(&c, CERTREG_E_WRONG_STATE))
         return 6;
     if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
     certreg_bisection *theirs = NULL;
-    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_WRONG_STATE || theirs) return 9;
+    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_E_WRONG_STATE || theirs) return 9;
     if (backend_serves(threads)) return 10;
     certreg_bisection_destroy(a->r.b);
     certreg_solver_destroy(s);
@@ -431,14 +442,14 @@ static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
     return 0;
 }
 
-typedef struct family {
+typedef struct constraints {
     asker a;
     certreg_solver *s;
     certreg_backend *threads;
     int done, child;
-} family;
+} constraints;
 
-static int child_of(family *f)
+static int child_of(constraints *f)
 {
     int status = 0;
     const pid_t child = fork();
@@ -450,7 +461,7 @@ static int child_of(family *f)
 
 static int forks(void *user, const certreg_batch *b)
 {
-    family *f = user;
+    constraints *f = user;
     if (!f->done++) f->child = child_of(f);
     return kit_identity(NULL, b);
 }
@@ -458,7 +469,7 @@ static int forks(void *user, const certreg_batch *b)
 /* Of idle handles, and of handles whose call was running at the fork. */
 START_TEST(a_forked_child_is_told_so_by_every_handle)
 {
-    family f = {.done = !_i};
+    constraints f = {.done = !_i};
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &f.s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(f.s, NULL, 0, &f.a.r.b), CERTREG_OK);
     ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &f.threads), CERTREG_OK);

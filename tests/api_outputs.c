@@ -4,7 +4,7 @@
 enum { INPUTS = 3, OUTPUTS = 3, SAMPLES = 4000, LEVELS = 3 };
 static const float where[INPUTS] = {0.2f, -0.1f, 0.4f};
 
-/* ---- a linear map, its last output an angle -------------------------------------------------------------------------------------------- */
+/* ---- a linear map, its last output an angle */
 typedef struct linear {
     double weight[OUTPUTS];
     size_t calls, fail_at;
@@ -15,11 +15,13 @@ static int map(void *user, const certreg_batch *b)
     linear *l = user;
     if (++l->calls == l->fail_at) return 5;
     for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++) b->y[i * b->columns + k] = (float)(l->weight[k] * (double)b->x[i * b->inputs + k]);
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] = (float)(l->weight[k] * (double)b->x[i * b->inputs + k]);
     return 0;
 }
 
-static const int32_t mixed[OUTPUTS] = {CERTREG_REAL, CERTREG_REAL, CERTREG_ANGLE};
+static const int32_t mixed[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
+                                       CERTREG_OUTPUT_ANGLE};
 
 static certreg_estimator *make(linear *l, const int32_t *kind, size_t outputs)
 {
@@ -43,7 +45,7 @@ static void forget(certreg_certificate *c, size_t count)
     for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
 }
 
-/* ---- one radius for all -------------------------------------------------------------------------------------------------------------------- */
+/* ---- one radius for all */
 START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
@@ -51,20 +53,21 @@ START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
     certreg_question q[OUTPUTS];
     for (int k = 0; k < OUTPUTS; k++) q[k] = about((k + _i) % OUTPUTS, 0.8); /* in any order */
     q[1].alpha = 0.2;
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate(), alone[OUTPUTS] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint));
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate(),
+                        alone[OUTPUTS] = {kit_certificate()};
+    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
     KIT_OK(e, certreg_certify(e, NULL, 0, q, OUTPUTS, alone));
     forget(each, OUTPUTS), forget(alone, OUTPUTS);
     ck_assert_mem_eq(each, alone, sizeof each);
     double least = INFINITY;
     for (int k = 0; k < OUTPUTS; k++) least = fmin(least, each[k].radius);
     ck_assert_double_gt(least, 0);
-    ck_assert_double_eq(joint.radius, least);
-    ck_assert_int_eq(joint.output, 0); /* the steepest */
-    ck_assert_double_le(joint.radius, 0.8);
-    ck_assert_double_eq(joint.alpha, 0.2);
-    ck_assert_int_eq(joint.outcome, CERTREG_CERTIFIED);
-    ck_assert_int_eq(joint.status, CERTREG_OK);
+    ck_assert_double_eq(bonferroni.radius, least);
+    ck_assert_int_eq(bonferroni.output, 0); /* the steepest */
+    ck_assert_double_le(bonferroni.radius, 0.8);
+    ck_assert_double_eq(bonferroni.alpha, 0.2);
+    ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_int_eq(bonferroni.status, CERTREG_OK);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -74,14 +77,19 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.5), about(2, 0.4)};
-    q[0].score = CERTREG_SCORE_MEAN, q[0].promise = CERTREG_PROMISE_TRUE_MEAN, q[0].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.3, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[2].score = CERTREG_SCORE_CIRCULAR_MEAN, q[2].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint));
+    q[0].statistic = CERTREG_STATISTIC_MEAN, q[0].center = CERTREG_CENTER_TRUE_MEAN,
+    q[0].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.3,
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[2].statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q[2].method = CERTREG_METHOD_ASYMPTOTIC;
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
     const double truth[OUTPUTS] = {0.8, 0.5 / 0.7, 0.4 / 0.3};
-    for (int k = 0; k < OUTPUTS; k++) ck_assert_msg(each[k].radius > 0 && each[k].radius <= truth[k], "%d: %g", k, each[k].radius);
-    ck_assert_double_eq(joint.radius, fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
+    for (int k = 0; k < OUTPUTS; k++)
+        ck_assert_msg(each[k].radius > 0 && each[k].radius <= truth[k], "%d: %g", k,
+                      each[k].radius);
+    ck_assert_double_eq(bonferroni.radius,
+                        fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -93,11 +101,11 @@ START_TEST(rates_of_failure_add_up_over_the_outputs_that_are_served)
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
     q[0].served_samples = 1001, q[0].served_beta = 0.01;
     q[2].served_samples = 1001, q[2].served_beta = 0.03;
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint));
-    ck_assert_double_gt(joint.radius, 0);
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    ck_assert_double_gt(bonferroni.radius, 0);
     ck_assert_double_eq(each[0].served_beta, 0.01);
-    ck_assert_double_eq(joint.served_beta, 0.01 + 0.03);
+    ck_assert_double_eq(bonferroni.served_beta, 0.01 + 0.03);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -107,13 +115,13 @@ START_TEST(one_output_that_abstains_leaves_no_joint_radius)
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 1e-4), about(2, 0.8)};
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint));
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
     ck_assert_double_gt(each[0].radius, 0);
-    ck_assert_double_eq(joint.radius, 0);
-    ck_assert_int_eq(joint.outcome, CERTREG_ABSTAINED);
-    ck_assert_int_eq(joint.output, 1);
-    ck_assert(isinf(joint.reach_lo) && isinf(joint.reach_hi));
+    ck_assert_double_eq(bonferroni.radius, 0);
+    ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_int_eq(bonferroni.output, 1);
+    ck_assert(isinf(bonferroni.output_lo) && isinf(bonferroni.output_hi));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -121,12 +129,13 @@ END_TEST
 static const struct {
     int32_t output[OUTPUTS];
     size_t count;
-    uint32_t joint;
-    int32_t promise;
+    uint32_t bonferroni;
+    int32_t center;
     double alpha;
 } refused[] = {
-    {{0, 1, 2}, 2, 0, 0, 0},  {{0, 1, 1}, 3, 0, 0, 0},  {{0, 1, 3}, 3, 0, 0, 0}, {{0, 1, -1}, 3, 0, 0, 0}, {{0, 1, 2}, 3, 2, 0, 0},
-    {{0, 1, 2}, 3, 0, CERTREG_PROMISE_REACH, 0}, {{0, 1, 2}, 3, 0, 0, 0.7}, {{0, 1, 2}, 0, 0, 0, 0},
+    {{0, 1, 2}, 2, 0, 0, 0},   {{0, 1, 1}, 3, 0, 0, 0}, {{0, 1, 3}, 3, 0, 0, 0},
+    {{0, 1, -1}, 3, 0, 0, 0},  {{0, 1, 2}, 3, 2, 0, 0}, {{0, 1, 2}, 3, 0, CERTREG_CENTER_REACH, 0},
+    {{0, 1, 2}, 3, 0, 0, 0.7}, {{0, 1, 2}, 0, 0, 0, 0},
 };
 
 START_TEST(bad_sets_of_questions_get_no_joint_radius)
@@ -135,14 +144,17 @@ START_TEST(bad_sets_of_questions_get_no_joint_radius)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[OUTPUTS];
     for (int k = 0; k < OUTPUTS; k++) q[k] = about(refused[_i].output[k], 0.8);
-    q[2].joint = refused[_i].joint, q[2].promise = refused[_i].promise, q[2].alpha = refused[_i].alpha;
-    q[2].at_radius = q[2].promise == CERTREG_PROMISE_REACH;
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
-    joint.radius = 7, joint.outcome = CERTREG_CERTIFIED;
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, refused[_i].count, each, &joint), CERTREG_INVALID);
-    ck_assert_double_eq(joint.radius, 0);
-    ck_assert_int_eq(joint.status, CERTREG_INVALID);
-    ck_assert_int_eq(joint.outcome, CERTREG_ABSTAINED);
+    q[2].bonferroni = refused[_i].bonferroni, q[2].center = refused[_i].center,
+    q[2].alpha = refused[_i].alpha;
+    q[2].at_radius = q[2].center == CERTREG_CENTER_REACH;
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
+    bonferroni.radius = 7, bonferroni.outcome = CERTREG_OUTCOME_CERTIFIED;
+    KIT_STATUS(e,
+               certreg_certify_outputs(e, NULL, SAMPLES, q, refused[_i].count, each, &bonferroni),
+               CERTREG_E_INVALID);
+    ck_assert_double_eq(bonferroni.radius, 0);
+    ck_assert_int_eq(bonferroni.status, CERTREG_E_INVALID);
+    ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_gt((int)strlen(certreg_estimator_error(e)->text), 0);
     ck_assert_uint_eq(l.calls, 0);
     certreg_estimator_destroy(e);
@@ -154,23 +166,27 @@ START_TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
     linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 2};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
-    certreg_certificate each[OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint), CERTREG_MODEL_FAILED);
-    for (int k = 0; k < OUTPUTS; k++) ck_assert_int_eq(each[k].status, CERTREG_MODEL_FAILED);
-    ck_assert_int_eq(joint.status, CERTREG_MODEL_FAILED);
-    ck_assert_double_eq(joint.radius, 0);
-    joint.struct_size = 3;
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &joint), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, SAMPLES, q, OUTPUTS, each, &joint), CERTREG_INVALID);
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
+    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+               CERTREG_E_MODEL_FAILED);
+    for (int k = 0; k < OUTPUTS; k++) ck_assert_int_eq(each[k].status, CERTREG_E_MODEL_FAILED);
+    ck_assert_int_eq(bonferroni.status, CERTREG_E_MODEL_FAILED);
+    ck_assert_double_eq(bonferroni.radius, 0);
+    bonferroni.struct_size = 3;
+    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+               CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+                     CERTREG_E_INVALID);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- the norm of all outputs ------------------------------------------------------------------------------------------------------------------ */
-static certreg_question of_norm(double tolerance, uint32_t family)
+/* ---- the norm of all outputs */
+static certreg_question of_norm(double tolerance, uint32_t constraints)
 {
-    certreg_question q = about(CERTREG_OUTPUT_NORM, tolerance);
-    q.score = CERTREG_SCORE_MEAN, q.promise = CERTREG_PROMISE_TRUE_MEAN, q.interval = CERTREG_INTERVAL_ASYMPTOTIC, q.family = family;
+    certreg_question q = about(CERTREG_ALL_OUTPUTS, tolerance);
+    q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN,
+    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = constraints;
     return q;
 }
 
@@ -178,8 +194,11 @@ START_TEST(the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, NULL, OUTPUTS);
-    const double frobenius = 0.5 * sqrt(1 + 0.49 + 0.09), tolerance = 0.2; /* trace = square of it: all is linear */
-    const certreg_question q[] = {of_norm(tolerance, CERTREG_FAMILY_C), of_norm(tolerance, CERTREG_FAMILY_CG), of_norm(tolerance, 0)};
+    const double frobenius = 0.5 * sqrt(1 + 0.49 + 0.09), tolerance = 0.2; /* trace = square of it:
+                                                                              all is linear */
+    const certreg_question q[] = {of_norm(tolerance, CERTREG_CONSTRAINTS_C),
+                                  of_norm(tolerance, CERTREG_CONSTRAINTS_CG),
+                                  of_norm(tolerance, 0)};
     certreg_certificate c[3] = {kit_certificate()};
     KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 3, c));
     const double by_variance = 0.5 * sqrt(log1p(tolerance * tolerance / c[0].variance_hi));
@@ -189,12 +208,12 @@ START_TEST(the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian
     ck_assert_double_ge(c[1].gradient_hi, frobenius);
     ck_assert_double_le(c[1].gradient_hi, 1.1 * frobenius);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(c[i].output, CERTREG_OUTPUT_NORM);
-        ck_assert_int_eq(c[i].outcome, CERTREG_CERTIFIED);
+        ck_assert_int_eq(c[i].output, CERTREG_ALL_OUTPUTS);
+        ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_CERTIFIED);
         ck_assert_double_le(c[i].radius, tolerance); /* in truth: the steepest weight is 1 */
         ck_assert_double_gt(c[i].radius, 0.8 * 0.5 * tolerance / frobenius);
     }
-    ck_assert_uint_eq(c[2].family, CERTREG_FAMILY_CG);
+    ck_assert_uint_eq(c[2].constraints, CERTREG_CONSTRAINTS_CG);
     ck_assert_double_eq(c[2].radius, c[1].radius);
     certreg_estimator_destroy(e);
 }
@@ -204,7 +223,8 @@ START_TEST(the_norm_of_one_output_is_that_output)
 {
     linear l = {.weight = {1}};
     certreg_estimator *e = make(&l, NULL, 1);
-    certreg_question q[] = {of_norm(0.2, CERTREG_FAMILY_C), of_norm(0.2, CERTREG_FAMILY_C)};
+    certreg_question q[] = {of_norm(0.2, CERTREG_CONSTRAINTS_C),
+                            of_norm(0.2, CERTREG_CONSTRAINTS_C)};
     q[1].output = 0;
     certreg_certificate c[2] = {kit_certificate()};
     KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, c));
@@ -220,24 +240,24 @@ START_TEST(norms_that_make_no_sense_are_refused)
     certreg_estimator *e = make(&l, _i == 0 ? mixed : NULL, OUTPUTS);
     certreg_question q = of_norm(0.2, 0);
     switch (_i) {
-    case 1: q.score = CERTREG_SCORE_MEDIAN; break;
-    case 2: q.promise = CERTREG_PROMISE_PREDICTION; break;
-    case 3: q.interval = CERTREG_INTERVAL_PAPER; break;
-    case 4: q.interval = CERTREG_INTERVAL_FINITE; break; /* no range */
-    case 5: q.family = CERTREG_FAMILY_ECGM; break;
+    case 1: q.statistic = CERTREG_STATISTIC_MEDIAN; break;
+    case 2: q.center = CERTREG_CENTER_PREDICTION; break;
+    case 3: q.method = CERTREG_METHOD_PAPER; break;
+    case 4: q.method = CERTREG_METHOD_FINITE; break; /* no range */
+    case 5: q.constraints = CERTREG_CONSTRAINTS_ECGM; break;
     case 6: q.output = -2; break;
     case 7: q.served_samples = 10, q.served_beta = 0.1; break;
     default: break;
     }
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- several noise levels ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- several noise levels */
 static const double levels[LEVELS] = {0.3, 0.6, 0.2};
 
 START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
@@ -245,11 +265,11 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
-    q[1].joint = 2, q[1].alpha = 0.3;
+    q[1].bonferroni = 2, q[1].alpha = 0.3;
     certreg_certificate all[LEVELS * 2] = {kit_certificate()};
     KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
     forget(all, LEVELS * 2);
-    q[0].joint = LEVELS, q[1].joint = 2 * LEVELS;
+    q[0].bonferroni = LEVELS, q[1].bonferroni = 2 * LEVELS;
     for (int i = 0; i < LEVELS; i++) {
         certreg_certificate alone[2] = {kit_certificate()};
         KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
@@ -259,7 +279,7 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
         ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
         ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
         ck_assert_double_eq(all[2 * i].sigma, levels[i]);
-        ck_assert_uint_eq(all[2 * i].stream, 17);
+        ck_assert_uint_eq(all[2 * i].noise_id, 17);
         ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
         ck_assert_double_gt(all[2 * i].radius, 0);
     }
@@ -269,25 +289,33 @@ END_TEST
 
 START_TEST(bad_levels_are_refused_and_leave_no_radius)
 {
-    const double bad[][LEVELS] = {{0.3, 0, 0.2}, {0.3, -1, 0.2}, {0.3, NAN, 0.2}, {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
+    const double bad[][LEVELS] = {{0.3, 0, 0.2},        {0.3, -1, 0.2},  {0.3, NAN, 0.2},
+                                  {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
     for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_double_eq(c[i].radius, 0);
-        ck_assert_int_eq(c[i].status, CERTREG_INVALID);
+        ck_assert_int_eq(c[i].status, CERTREG_E_INVALID);
     }
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c), CERTREG_INVALID);
-    q.joint = UINT32_MAX;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
+               CERTREG_E_INVALID);
+    q.bonferroni = UINT32_MAX;
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
     for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
 }
@@ -299,10 +327,11 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c), CERTREG_MODEL_FAILED);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_MODEL_FAILED);
     ck_assert_uint_eq(l.calls, 20);
     ck_assert_double_gt(c[0].radius, 0);
-    for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_MODEL_FAILED);
+    for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_E_MODEL_FAILED);
     for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
 }
@@ -314,10 +343,11 @@ START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
     certreg_certificate c[LEVELS * 2] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
+               CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "noise level 0: question 0"));
     for (int i = 0; i < LEVELS; i++) {
-        ck_assert_int_eq(c[2 * i].status, CERTREG_INVALID);
+        ck_assert_int_eq(c[2 * i].status, CERTREG_E_INVALID);
         ck_assert_double_eq(c[2 * i].radius, 0);
         ck_assert_int_eq(c[2 * i + 1].status, CERTREG_OK);
         ck_assert_double_gt(c[2 * i + 1].radius, 0);
@@ -338,17 +368,18 @@ START_TEST(a_cancel_ends_all_levels)
     ck_assert_uint_le(l.calls, 1);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
-        ck_assert_int_eq(c[i].outcome, CERTREG_ABSTAINED);
+        ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
         ck_assert_double_eq(c[i].sigma, levels[i]);
         ck_assert_double_eq(c[i].radius, 0);
     }
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c)); /* it was reported, and is over */
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1,
+                                     c)); /* it was reported, and is over */
     ck_assert_double_gt(c[LEVELS - 1].radius, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- the choice -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the choice */
 static certreg_certificate with(double sigma, double radius)
 {
     certreg_certificate c = kit_certificate();
@@ -358,7 +389,8 @@ static certreg_certificate with(double sigma, double radius)
 
 START_TEST(the_level_with_the_greatest_mean_radius_is_chosen)
 {
-    const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0), with(0.1, 0.5), with(0.2, 0), with(0.4, 1)};
+    const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0),
+                                     with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
     double mean[3];
     size_t level = 9;
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 3, mean, &level), CERTREG_OK);
@@ -375,39 +407,41 @@ START_TEST(choices_among_what_cannot_be_compared_are_refused)
 {
     certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
     size_t level = 9;
-    ck_assert_int_eq(certreg_choose_sigma(c, 0, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 0, 2, NULL, &level), CERTREG_E_INVALID);
     ck_assert_uint_eq(level, 0);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 0, NULL, &level), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(NULL, 2, 2, NULL, &level), CERTREG_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 0, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(NULL, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, NULL), CERTREG_E_INVALID);
     c[2].sigma = 0.3; /* another level at another input */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
     c[2].sigma = 0.1, c[3].radius = NAN;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
     c[3].radius = INFINITY;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
-    c[3].radius = 0, c[3].status = CERTREG_MODEL_FAILED; /* its radius of 0 is no answer */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[3].radius = 0, c[3].status = CERTREG_E_MODEL_FAILED; /* its radius of 0 is no answer */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
     c[3].status = CERTREG_OK;
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_OK);
     c[1].sigma = c[3].sigma = 0.1; /* two questions, not two levels */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
     c[1].sigma = c[3].sigma = 0.2;
     c[0].struct_size = 8;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
 }
 END_TEST
 
 int main(void)
 {
     Suite *suite = suite_create("outputs and noise levels");
-    TCase *joint = kit_case(suite, "joint", 30), *norm = kit_case(suite, "norm", 30), *sigmas = kit_case(suite, "sigmas", 30);
-    tcase_add_loop_test(joint, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
-    tcase_add_test(joint, outputs_may_differ_in_score_promise_and_interval);
-    tcase_add_test(joint, rates_of_failure_add_up_over_the_outputs_that_are_served);
-    tcase_add_test(joint, one_output_that_abstains_leaves_no_joint_radius);
-    tcase_add_loop_test(joint, bad_sets_of_questions_get_no_joint_radius, 0, KIT_ROWS(refused));
-    tcase_add_test(joint, a_failing_model_leaves_neither_joint_nor_single_radii);
+    TCase *bonferroni = kit_case(suite, "bonferroni", 30), *norm = kit_case(suite, "norm", 30),
+          *sigmas = kit_case(suite, "sigmas", 30);
+    tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
+    tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
+    tcase_add_test(bonferroni, rates_of_failure_add_up_over_the_outputs_that_are_served);
+    tcase_add_test(bonferroni, one_output_that_abstains_leaves_no_joint_radius);
+    tcase_add_loop_test(bonferroni, bad_sets_of_questions_get_no_joint_radius, 0,
+                        KIT_ROWS(refused));
+    tcase_add_test(bonferroni, a_failing_model_leaves_neither_joint_nor_single_radii);
     tcase_add_test(norm, the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian);
     tcase_add_test(norm, the_norm_of_one_output_is_that_output);
     tcase_add_loop_test(norm, norms_that_make_no_sense_are_refused, 0, 8);

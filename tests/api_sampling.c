@@ -1,4 +1,5 @@
-/* Sampling: which rows the model is asked for, that results do not depend on how the work was cut, and how it stops. */
+/* Sampling: which rows the model is asked for, that results do not depend on how the work was cut,
+ * and how it stops. */
 #include "api_kit.h"
 #include <pthread.h>
 #include <time.h>
@@ -21,14 +22,15 @@ static void rest(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* ---- a model that writes down how it was called ------------------------------------------------------------------------------ */
+/* ---- a model that writes down how it was called */
 typedef struct diary {
     size_t calls;
     struct {
         uint64_t first;
         size_t used_first, used_count;
     } call[CALLS];
-    int only_wanted, bad_batch; /* the first: leaves out rows that are not wanted; the other: a batch was not as promised */
+    int only_wanted, bad_batch; /* the first: leaves out rows that are not wanted; the other: a
+                                   batch was not as promised */
     float x[CAPACITY + BATCH][INPUTS];
     double pause;
     size_t cancel_at; /* call during which it cancels, counted from 1 */
@@ -48,8 +50,9 @@ static float value_of(const float *x)
 static int write_down(void *user, const certreg_batch *b)
 {
     diary *d = user;
-    if (b->struct_size < sizeof *b || b->device != -1 || b->rows != BATCH || b->inputs != INPUTS || b->columns != 2 || b->first % BATCH ||
-        b->used_first + b->used_count > BATCH || !b->used_count || (uintptr_t)b->x % 64 || b->stream)
+    if (b->struct_size < sizeof *b || b->device != -1 || b->rows != BATCH || b->inputs != INPUTS ||
+        b->columns != 2 || b->first % BATCH || b->used_first + b->used_count > BATCH ||
+        !b->used_count || (uintptr_t)b->x % 64 || b->stream)
         d->bad_batch = 1;
     for (size_t i = 0; i < b->rows * b->columns; i++) d->bad_batch |= !isnan(b->y[i]);
     if (d->calls < CALLS) {
@@ -113,7 +116,7 @@ static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_
     ck_assert_uint_eq(book.call[k].used_count, used_count);
 }
 
-/* ---- which rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- which rows */
 START_TEST(model_is_called_for_what_is_missing_and_no_more)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 40));
@@ -125,13 +128,15 @@ START_TEST(model_is_called_for_what_is_missing_and_no_more)
     KIT_OK(e, certreg_estimator_sample(e, 7, 20));
     KIT_OK(e, certreg_estimator_sample(e, 3, 0));
     ck_assert_uint_eq(book.calls, 3);
-    KIT_OK(e, certreg_estimator_sample(e, 0, 64)); /* 40 .. 47 are missing of the third batch, and the whole fourth */
+    KIT_OK(e, certreg_estimator_sample(e, 0, 64)); /* 40 .. 47 are missing of the third batch, and
+                                                      the whole fourth */
     ck_assert_uint_eq(book.calls, 5);
     check_call(3, 32, 8, 8);
     check_call(4, 48, 0, 16);
     KIT_OK(e, certreg_estimator_sample(e, 101, 2));
     check_call(5, 96, 5, 2);
-    KIT_OK(e, certreg_estimator_sample(e, 96, 16)); /* a hole in the middle: one call for both ends */
+    KIT_OK(e, certreg_estimator_sample(e, 96, 16)); /* a hole in the middle: one call for both ends
+                                                     */
     ck_assert_uint_eq(book.calls, 7);
     check_call(6, 96, 0, 16);
 }
@@ -170,13 +175,13 @@ START_TEST(rows_beyond_the_capacity_are_genuine_samples)
     KIT_OK(e, certreg_estimator_draw(e, last, BATCH, x[0]));
     ck_assert_mem_eq(book.x[last], x, sizeof x);
     for (size_t i = 1; i < BATCH; i++) ck_assert_int_ne(memcmp(x[i], x[i - 1], sizeof x[i]), 0);
-    KIT_STATUS(e, certreg_estimator_draw(e, last, BATCH + 1, x[0]), CERTREG_TOO_MANY);
+    KIT_STATUS(e, certreg_estimator_draw(e, last, BATCH + 1, x[0]), CERTREG_E_TOO_MANY);
     KIT_OK(e, certreg_estimator_draw(e, last + BATCH - 1, 1, one));
     ck_assert_mem_eq(one, x[BATCH - 1], sizeof one);
 }
 END_TEST
 
-/* ---- the noise --------------------------------------------------------------------------------------------------------------- */
+/* ---- the noise */
 START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
 {
     float x[2][INPUTS];
@@ -198,7 +203,8 @@ START_TEST(masked_features_never_move)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
-    for (size_t i = 0; i < CAPACITY; i++) ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float)); /* the sign of zero, too */
+    for (size_t i = 0; i < CAPACITY; i++)
+        ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float)); /* the sign of zero, too */
 }
 END_TEST
 
@@ -231,7 +237,7 @@ START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
     KIT_OK(e, certreg_estimator_draw(e, 1, 8, again[0]));
     ck_assert_mem_eq(x, again, sizeof x);
     certreg_plan p = plan_of();
-    p.capacity = 5000, p.seed++;
+    p.max_samples = 5000, p.seed++;
     certreg_estimator *other = make(NULL, &p);
     KIT_OK(other, certreg_estimator_draw(other, 1, 8, again[0]));
     for (int i = 0; i < 8; i++) ck_assert_float_ne(x[i][0], again[i][0]);
@@ -244,7 +250,7 @@ START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
 }
 END_TEST
 
-/* ---- the same bits, however the work was cut --------------------------------------------------------------------------------- */
+/* ---- the same bits, however the work was cut */
 enum { RECORD = 16384 };
 typedef struct outcome {
     unsigned char record[RECORD];
@@ -255,15 +261,17 @@ typedef struct outcome {
 static void collect(certreg_estimator *from, outcome *o)
 {
     certreg_question q[3] = {kit_question(0.8), kit_question(0.8), kit_question(0.8)};
-    q[1].score = CERTREG_SCORE_HUBER, q[1].huber_width = 0.4, q[1].interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q[2].score = CERTREG_SCORE_MEAN, q[2].promise = CERTREG_PROMISE_TRUE_MEAN, q[2].interval = CERTREG_INTERVAL_PAPER, q[2].output = 1;
+    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.4,
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
+    q[2].statistic = CERTREG_STATISTIC_MEAN, q[2].center = CERTREG_CENTER_TRUE_MEAN,
+    q[2].method = CERTREG_METHOD_PAPER, q[2].output = 1;
     memset(o, 0, sizeof *o);
     for (int i = 0; i < 3; i++) o->answer[i] = kit_certificate();
     KIT_OK(from, certreg_certify(from, NULL, 0, q, 3, o->answer));
     for (int i = 0; i < 3; i++) o->answer[i].model_seconds = o->answer[i].library_seconds = 0;
     o->bytes = RECORD;
     KIT_OK(from, certreg_estimator_export(from, o->record, &o->bytes));
-    ck_assert_int_eq(o->answer[0].outcome, CERTREG_CERTIFIED);
+    ck_assert_int_eq(o->answer[0].outcome, CERTREG_OUTCOME_CERTIFIED);
 }
 
 static outcome whole, cut;
@@ -284,7 +292,9 @@ START_TEST(results_do_not_depend_on_how_sampling_was_cut)
         KIT_OK(e, certreg_estimator_sample(e, at, CAPACITY - at < step ? CAPACITY - at : step));
     check_same(e);
     KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
-    for (size_t k = 0; k < CAPACITY; k++) KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1)); /* one by one, shuffled */
+    for (size_t k = 0; k < CAPACITY; k++)
+        KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1)); /* one by one, shuffled
+                                                                              */
     check_same(e);
 }
 END_TEST
@@ -310,13 +320,16 @@ START_TEST(results_do_not_depend_on_who_runs_the_loop)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
     KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
-    for (size_t at = CAPACITY; at > 0; at -= 50) { /* from the end to the beginning, ten at a time within */
+    for (size_t at = CAPACITY; at > 0; at -= 50) { /* from the end to the beginning, ten at a time
+                                                      within */
         KIT_OK(e, certreg_estimator_draw(e, at - 50, 50, x[at - 50]));
         for (size_t i = at - 50; i < at; i++) y[i][0] = value_of(x[i]), y[i][1] = x[i][0];
-        for (size_t i = at - 50; i < at; i += 10) KIT_OK(e, certreg_estimator_record(e, i, 10, y[i]));
+        for (size_t i = at - 50; i < at; i += 10)
+            KIT_OK(e, certreg_estimator_record(e, i, 10, y[i]));
     }
     check_same(e);
-    KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0])); /* what is there and agrees may be recorded again */
+    KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0])); /* what is there and agrees may be
+                                                                  recorded again */
     check_same(e);
 }
 END_TEST
@@ -336,7 +349,7 @@ START_TEST(next_input_starts_from_nothing)
 }
 END_TEST
 
-/* ---- progress, cancel, deadline ---------------------------------------------------------------------------------------------- */
+/* ---- progress, cancel, deadline */
 START_TEST(progress_is_told_after_each_batch)
 {
     certreg_plan p = plan_of();
@@ -345,7 +358,8 @@ START_TEST(progress_is_told_after_each_batch)
     KIT_OK(told, certreg_estimator_sample(told, 8, 200));
     ck_assert_uint_eq(book.reports, 13); /* half a batch, then twelve whole ones */
     ck_assert_uint_eq(book.done[0], 8);
-    for (size_t i = 1; i < book.reports; i++) ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
+    for (size_t i = 1; i < book.reports; i++)
+        ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
     ck_assert_uint_eq(book.done[book.reports - 1], 200);
     certreg_estimator_destroy(told);
 }
@@ -357,7 +371,7 @@ START_TEST(progress_cancels_by_returning_non_zero)
     p.progress = report;
     certreg_estimator *told = make(NULL, &p);
     book.refuse_at = 3;
-    KIT_STATUS(told, certreg_estimator_sample(told, 0, 200), CERTREG_CANCELLED);
+    KIT_STATUS(told, certreg_estimator_sample(told, 0, 200), CERTREG_E_CANCELLED);
     ck_assert_uint_eq(book.calls, 3);
     KIT_OK(told, certreg_estimator_sample(told, 0, 200));
     ck_assert_uint_eq(book.calls, 13);
@@ -368,7 +382,7 @@ END_TEST
 START_TEST(cancel_from_the_callback_stops_after_its_batch)
 {
     book.cancel_at = 2;
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_CANCELLED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
     ck_assert_uint_eq(book.calls, 2);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "32 samples"));
     KIT_OK(e, certreg_estimator_sample(e, 0, 200)); /* told once, and then it goes on */
@@ -381,12 +395,13 @@ START_TEST(cancel_is_remembered_until_it_was_told)
     certreg_estimator_cancel(e);
     certreg_estimator_cancel(e);
     KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4)); /* begin does not forget it */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_CANCELLED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
     ck_assert_uint_eq(book.calls, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));
-    book.cancel_at = book.calls + 1; /* during the last batch of a call: that one is complete, the next one tells */
+    book.cancel_at = book.calls + 1; /* during the last batch of a call: that one is complete, the
+                                        next one tells */
     KIT_OK(e, certreg_estimator_sample(e, 200, 8));
-    KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_CANCELLED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_E_CANCELLED);
     KIT_OK(e, certreg_estimator_sample(e, 208, 100));
 }
 END_TEST
@@ -405,7 +420,7 @@ START_TEST(cancel_from_another_thread_stops_sampling)
     ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, e), 0);
     const certreg_status status = certreg_estimator_sample(e, 0, CAPACITY);
     pthread_join(thread, NULL);
-    KIT_STATUS(e, status, CERTREG_CANCELLED);
+    KIT_STATUS(e, status, CERTREG_E_CANCELLED);
     ck_assert_uint_lt(book.calls, (CAPACITY + BATCH - 1) / BATCH);
     book.pause = 0;
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -418,12 +433,12 @@ START_TEST(deadline_begins_no_batch_that_would_miss_it)
     book.pause = 0.02;
     const double start = now();
     certreg_estimator_set_deadline(e, 0.15);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
     const double took = now() - start;
     ck_assert_uint_ge(book.calls, 1);
     ck_assert_uint_le(book.calls, 7);
     if (!getenv("SANITIZED")) ck_assert_double_lt(took, 0.25); /* a busy machine may wake late */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
     certreg_estimator_set_deadline(e, 0);
     book.pause = 0;
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -437,17 +452,17 @@ START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
     certreg_estimator_set_deadline(e, 1e-9);
     rest(0.001);
     KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
     certreg_estimator_set_deadline(e, -1); /* what a loop has left of a tick that is over */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
-    KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, 101));
 }
 END_TEST
 
-/* ---- model that forgets rows ------------------------------------------------------------------------------------------------- */
+/* ---- model that forgets rows */
 static int forgetful(void *user, const certreg_batch *b)
 {
     (void)user;
@@ -463,10 +478,11 @@ START_TEST(row_left_unwritten_is_noticed)
     certreg_estimator *f = kit_create(NULL, &m, &p);
     KIT_OK(f, certreg_estimator_begin(f, input, sigma, 0));
     KIT_OK(f, certreg_estimator_sample(f, 0, BATCH - 1));
-    KIT_STATUS(f, certreg_estimator_sample(f, 0, 100), CERTREG_NOT_FINITE);
+    KIT_STATUS(f, certreg_estimator_sample(f, 0, 100), CERTREG_E_NOT_FINITE);
     ck_assert_int_eq(certreg_estimator_error(f)->sample, BATCH - 1);
     ck_assert_int_eq(certreg_estimator_error(f)->row, BATCH - 1);
-    KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH), CERTREG_NOT_FINITE); /* no value of an earlier batch in its place */
+    KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH),
+               CERTREG_E_NOT_FINITE); /* no value of an earlier batch in its place */
     certreg_estimator_destroy(f);
 }
 END_TEST
@@ -474,7 +490,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sampling");
-    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60), *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60),
+          *bad_input = kit_case(suite, "bad_input", 30);
     tcase_add_checked_fixture(typical, setup, teardown);
     tcase_add_checked_fixture(limits, setup, teardown);
     tcase_add_test(typical, model_is_called_for_what_is_missing_and_no_more);

@@ -1,17 +1,20 @@
-/* A wanted radius: when sampling stops, what is proven then, and that neither interruptions nor the way of the record change it. */
+/* A wanted radius: when sampling stops, what is proven then, and that neither interruptions nor the
+ * way of the record change it. */
 #include "support/half_space.h"
 
-/* ---- stops --------------------------------------------------------------------------------------------------------------------- */
+/* ---- stops */
 static const struct {
     double face, wanted, alpha;
     size_t served;
-    int32_t interval;
+    int32_t method;
 } provable[] = {
-    {2, 1, 0.05, 0, CERTREG_INTERVAL_FINITE},     {2, 1, 0.05, 0, CERTREG_INTERVAL_ANYTIME},   {9, 2, 0.001, 0, CERTREG_INTERVAL_FINITE},
-    {9, 2, 0.001, 0, CERTREG_INTERVAL_ANYTIME},   {1, 0.5, 0.5, 0, CERTREG_INTERVAL_FINITE},   {9, 1e-9, 0.05, 0, CERTREG_INTERVAL_FINITE},
-    {2, 0.7, 0.05, 41, CERTREG_INTERVAL_FINITE},  {2, 0.7, 0.05, 41, CERTREG_INTERVAL_ANYTIME}, {9, 2.7, 1e-4, 0, CERTREG_INTERVAL_FINITE},
-    {9, 1, 1e-30, 0, CERTREG_INTERVAL_FINITE},    {9, 1, 1e-30, 0, CERTREG_INTERVAL_ANYTIME},  {9, 0.123456789, 0.01, 4, CERTREG_INTERVAL_FINITE},
-    {9, 1e-9, 0.05, 0, CERTREG_INTERVAL_ANYTIME}, {1, 0.5, 0.5, 0, CERTREG_INTERVAL_ANYTIME},
+    {2, 1, 0.05, 0, CERTREG_METHOD_FINITE},     {2, 1, 0.05, 0, CERTREG_METHOD_ANYTIME},
+    {9, 2, 0.001, 0, CERTREG_METHOD_FINITE},    {9, 2, 0.001, 0, CERTREG_METHOD_ANYTIME},
+    {1, 0.5, 0.5, 0, CERTREG_METHOD_FINITE},    {9, 1e-9, 0.05, 0, CERTREG_METHOD_FINITE},
+    {2, 0.7, 0.05, 41, CERTREG_METHOD_FINITE},  {2, 0.7, 0.05, 41, CERTREG_METHOD_ANYTIME},
+    {9, 2.7, 1e-4, 0, CERTREG_METHOD_FINITE},   {9, 1, 1e-30, 0, CERTREG_METHOD_FINITE},
+    {9, 1, 1e-30, 0, CERTREG_METHOD_ANYTIME},   {9, 0.123456789, 0.01, 4, CERTREG_METHOD_FINITE},
+    {9, 1e-9, 0.05, 0, CERTREG_METHOD_ANYTIME}, {1, 0.5, 0.5, 0, CERTREG_METHOD_ANYTIME},
 };
 
 START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
@@ -19,22 +22,23 @@ START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
     for (uint64_t stream = 0; stream < 5; stream++) {
         half_space h = {.face = provable[_i].face};
         certreg_estimator *e = make(&h, 1, stream);
-        certreg_question q = wish(provable[_i].wanted, provable[_i].interval);
+        certreg_question q = wish(provable[_i].wanted, provable[_i].method);
         q.alpha = provable[_i].alpha;
         q.served_samples = provable[_i].served, q.served_beta = q.served_samples ? 0.05 : 0;
         const certreg_certificate c = ask(e, CAPACITY, q);
-        ck_assert_int_eq(c.outcome, CERTREG_CERTIFIED);
-        ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+        ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+        ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
         ck_assert_msg(c.radius >= q.wanted, "%.17g of %.17g", c.radius, q.wanted);
-        if (q.interval == CERTREG_INTERVAL_FINITE) ck_assert_double_le(c.radius, q.wanted * (1 + 2e-7) + 1e-11);
+        if (q.method == CERTREG_METHOD_FINITE)
+            ck_assert_double_le(c.radius, q.wanted * (1 + 2e-7) + 1e-11);
         ck_assert_uint_lt(c.samples, CAPACITY);
         ck_assert_uint_eq(c.samples % BATCH, 0);
         ck_assert_uint_eq(h.calls, c.samples / BATCH);
-        ck_assert_uint_eq(c.family & CERTREG_GRADIENT, 0); /* the plan has one */
+        ck_assert_uint_eq(c.constraints & CERTREG_CONSTRAINT_GRADIENT, 0); /* the plan has one */
         const certreg_certificate again = ask(e, CAPACITY, q);
         ck_assert_uint_eq(h.calls, c.samples / BATCH); /* it is proven already */
         ck_assert_double_eq(again.radius, c.radius);
-        ck_assert_int_eq(again.stop, CERTREG_STOP_WANTED);
+        ck_assert_int_eq(again.stop, CERTREG_STOP_TARGET);
         certreg_estimator_destroy(e);
     }
 }
@@ -42,7 +46,9 @@ END_TEST
 
 START_TEST(a_radius_out_of_reach_ends_sampling_early)
 {
-    const struct { double face, wanted; } cases[] = {{0.5, 2}, {0.5, 9.99}, {0.2, 10.5}, {-1, 0.1}, {9, 20}};
+    const struct {
+        double face, wanted;
+    } cases[] = {{0.5, 2}, {0.5, 9.99}, {0.2, 10.5}, {-1, 0.1}, {9, 20}};
     const double wanted = cases[_i / 2].wanted, face = cases[_i / 2].face;
     half_space h = {.face = face};
     certreg_estimator *e = make(&h, 1, 1);
@@ -62,10 +68,12 @@ START_TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
         half_space h = {.face = 1.2};
         certreg_estimator *e = make(&h, 1, stream);
         const double wanted = 1 + 0.04 * (double)stream;
-        const certreg_certificate c = ask(e, CAPACITY, wish(wanted, CERTREG_INTERVAL_FINITE));
+        const certreg_certificate c = ask(e, CAPACITY, wish(wanted, CERTREG_METHOD_FINITE));
         const double part = 5 * c.radius / wanted;
         ck_assert_msg(fabs(part - round(part)) < 1e-5, "%g of %g", c.radius, wanted);
-        ck_assert(c.stop == CERTREG_STOP_WANTED ? part >= 5 : c.stop == CERTREG_STOP_HOPELESS || c.samples == CAPACITY);
+        ck_assert(c.stop == CERTREG_STOP_TARGET
+                      ? part >= 5
+                      : c.stop == CERTREG_STOP_HOPELESS || c.samples == CAPACITY);
         parts[(int)round(part)]++;
         certreg_estimator_destroy(e);
     }
@@ -78,14 +86,14 @@ END_TEST
 /* The radius itself is just out of reach of the record, four fifths of it are well within. */
 START_TEST(a_long_closed_test_proves_a_part_of_the_wish_too)
 {
-    const size_t capacity[] = {14000, 20000, 200000};
+    const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
     certreg_model m = kit_model(beyond, &h, 2, 1);
-    certreg_plan p = kit_plan(capacity[_i]);
+    certreg_plan p = kit_plan(max_samples[_i]);
     p.pilot = SIZE_MAX;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 3));
-    const certreg_certificate c = ask(e, capacity[_i], wish(0.46, CERTREG_INTERVAL_FINITE));
+    const certreg_certificate c = ask(e, max_samples[_i], wish(0.46, CERTREG_METHOD_FINITE));
     ck_assert_double_ge(c.radius, 0.8 * 0.46);
     ck_assert_double_lt(c.radius, 0.45);
     certreg_estimator_destroy(e);
@@ -106,12 +114,13 @@ START_TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
 }
 END_TEST
 
-/* ---- several questions ---------------------------------------------------------------------------------------------------------- */
+/* ---- several questions */
 START_TEST(questions_without_a_wish_get_all_samples)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
-    const certreg_question q[] = {wish(1, CERTREG_INTERVAL_FINITE), wish(0, CERTREG_INTERVAL_FINITE), wish(1, CERTREG_INTERVAL_ANYTIME)};
+    const certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE),
+                                  wish(1, CERTREG_METHOD_ANYTIME)};
     certreg_certificate c[3] = {kit_certificate()};
     KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, 3, c));
     ck_assert_uint_eq(h.calls, CAPACITY / BATCH);
@@ -127,7 +136,8 @@ END_TEST
 START_TEST(sampling_goes_on_until_every_wish_is_settled)
 {
     uint64_t last = 0;
-    const double wanted[] = {0.5, 1, 1.5, 5}; /* the last is out of reach, which does not take long to see */
+    const double wanted[] = {0.5, 1, 1.5, 5}; /* the last is out of reach, which does not take long
+                                                 to see */
     for (size_t count = 1; count <= 4; count++) {
         half_space h = {.face = 2};
         certreg_estimator *e = make(&h, 1, 1);
@@ -136,7 +146,7 @@ START_TEST(sampling_goes_on_until_every_wish_is_settled)
         for (int i = 0; i < 4; i++) q[i] = wish(wanted[i], sequential[i % 2]);
         KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, count, c));
         for (size_t i = 0; i < count; i++) {
-            ck_assert_int_eq(c[i].stop, CERTREG_STOP_WANTED); /* one at least is proven */
+            ck_assert_int_eq(c[i].stop, CERTREG_STOP_TARGET); /* one at least is proven */
             if (i < 3) ck_assert_double_ge(c[i].radius, wanted[i]);
         }
         ck_assert_uint_ge(c[0].samples, last);
@@ -151,20 +161,20 @@ START_TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q[] = {wish(1, CERTREG_INTERVAL_FINITE), wish(0, CERTREG_INTERVAL_FINITE)};
+    certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE)};
     certreg_certificate c[2] = {kit_certificate()};
     q[1].alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, q, 2, c), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, q, 2, c), CERTREG_E_INVALID);
     ck_assert_int_eq(c[0].status, CERTREG_OK);
-    ck_assert_int_eq(c[0].stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c[0].radius, 1);
-    ck_assert_int_eq(c[1].status, CERTREG_INVALID);
+    ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
     ck_assert_double_eq(c[1].radius, 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- looks of the caller's -------------------------------------------------------------------------------------------------------- */
+/* ---- looks of the caller's */
 START_TEST(the_record_is_looked_at_where_the_caller_says)
 {
     const uint64_t looks[] = {7, 33, 34, 500, 3000};
@@ -174,12 +184,12 @@ START_TEST(the_record_is_looked_at_where_the_caller_says)
     q.looks = looks, q.look_count = 5;
     const certreg_certificate c = ask(e, CAPACITY, q);
     ck_assert(c.samples == 33 || c.samples == 34 || c.samples == 500);
-    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     q.look_count = 1; /* the wish cannot be proven with seven; other looks are for another record */
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
     const certreg_certificate one = ask(e, 100, q);
-    if (q.interval == CERTREG_INTERVAL_FINITE) ck_assert_int_eq(one.stop, CERTREG_STOP_HOPELESS);
-    if (q.interval == CERTREG_INTERVAL_FINITE) ck_assert_double_lt(one.radius, 1);
+    if (q.method == CERTREG_METHOD_FINITE) ck_assert_int_eq(one.stop, CERTREG_STOP_HOPELESS);
+    if (q.method == CERTREG_METHOD_FINITE) ck_assert_double_lt(one.radius, 1);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -189,14 +199,14 @@ START_TEST(fewer_samples_than_the_next_look_are_no_look)
     const uint64_t looks[] = {1000, 2000};
     half_space h = {.face = 9};
     certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q = wish(1, CERTREG_INTERVAL_FINITE);
+    certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     q.looks = looks, q.look_count = 2;
     certreg_certificate c = ask(e, 999, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
-    ck_assert_int_eq(c.outcome, CERTREG_ABSTAINED);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
     c = ask(e, 1001, q);
-    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_uint_eq(c.samples, 1000);
     certreg_estimator_destroy(e);
 }
@@ -207,34 +217,41 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
-    const certreg_question wanted = wish(0.5, sequential[_i]), other = wish(0.4, CERTREG_INTERVAL_FINITE);
-    const certreg_question plain = wish(0, CERTREG_INTERVAL_FINITE), anytime = wish(0, CERTREG_INTERVAL_ANYTIME);
+    const certreg_question wanted = wish(0.5, sequential[_i]),
+                           other = wish(0.4, CERTREG_METHOD_FINITE);
+    const certreg_question plain = wish(0, CERTREG_METHOD_FINITE),
+                           anytime = wish(0, CERTREG_METHOD_ANYTIME);
     const certreg_certificate c = ask(e, CAPACITY, wanted);
     certreg_certificate asked = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
-    ck_assert_int_eq(certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
+    ck_assert_int_eq(certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     ck_assert_double_eq(asked.radius, 0);
-    ck_assert_msg(strstr(certreg_estimator_error(e)->text, "ANYTIME") != NULL, "%s", certreg_estimator_error(e)->text);
-    ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b), CERTREG_WRONG_STATE);
+    ck_assert_msg(strstr(certreg_estimator_error(e)->text, "ANYTIME") != NULL, "%s",
+                  certreg_estimator_error(e)->text);
+    ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b),
+                     CERTREG_E_WRONG_STATE);
     KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &asked));
     KIT_OK(e, certreg_certify(e, NULL, 0, &other, 1, &asked));
-    ask(e, c.samples, other); /* nothing lifts it, neither another wish for fewer samples nor a way through bytes */
+    ask(e, c.samples, other); /* nothing lifts it, neither another wish for fewer samples nor a way
+                                 through bytes */
     ask(e, c.samples, wanted);
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    KIT_STATUS(e, certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     unsigned char bytes[4 * CAPACITY + 256];
     size_t size = sizeof bytes;
     half_space again = h;
     certreg_estimator *copy = make(&again, 1, 1);
     KIT_OK(e, certreg_estimator_export(e, bytes, &size));
     KIT_OK(copy, certreg_estimator_import(copy, bytes, size));
-    KIT_STATUS(copy, certreg_certify(copy, NULL, 0, &plain, 1, &asked), CERTREG_WRONG_STATE);
+    KIT_STATUS(copy, certreg_certify(copy, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     KIT_OK(copy, certreg_certify(copy, NULL, CAPACITY, &plain, 1, &asked));
     certreg_estimator_destroy(copy);
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked)); /* as many as were asked for */
+    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked)); /* as many as were asked for
+                                                                       */
     ck_assert_double_gt(asked.radius, 1);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
-    KIT_OK(e, certreg_certify(e, NULL, 60, &plain, 1, &asked)); /* another input: nothing is remembered */
+    KIT_OK(e, certreg_certify(e, NULL, 60, &plain, 1, &asked)); /* another input: nothing is
+                                                                   remembered */
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -251,7 +268,8 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
         for (size_t j = 0; j < 8; j++) {
             KIT_OK(e, certreg_estimator_sample(e, 0, j < 7 ? (size_t)looks[j] : CAPACITY));
             const double radius = ask(e, 0, q).radius;
-            ck_assert_msg(radius >= before, "stream %d: %.17g after %.17g", (int)stream, radius, before);
+            ck_assert_msg(radius >= before, "stream %d: %.17g after %.17g", (int)stream, radius,
+                          before);
             before = radius;
         }
         certreg_estimator_destroy(e);
@@ -259,7 +277,7 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
 }
 END_TEST
 
-/* ---- interruptions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- interruptions */
 static void forget(certreg_certificate *c)
 {
     c->model_seconds = c->library_seconds = 0;
@@ -267,22 +285,23 @@ static void forget(certreg_certificate *c)
 
 START_TEST(after_an_interruption_the_same_call_ends_as_if_there_had_been_none)
 {
-    half_space plain = {.face = 1.4}, broken = {.face = 1.4, .cancel_at = 5, .fail_at = 9, .fail_code = 77};
+    half_space plain = {.face = 1.4},
+               broken = {.face = 1.4, .cancel_at = 5, .fail_at = 9, .fail_code = 77};
     certreg_estimator *a = make(&plain, 1, 4), *b = make(&broken, 1, 4);
     const certreg_question q = wish(1, sequential[_i]);
     certreg_certificate whole = ask(a, CAPACITY, q), c = ask(b, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 5 * BATCH);
     ck_assert_double_le(c.radius, 1.4);
-    KIT_STATUS(b, certreg_certify(b, NULL, CAPACITY, &q, 1, &c), CERTREG_MODEL_FAILED);
+    KIT_STATUS(b, certreg_certify(b, NULL, CAPACITY, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(b)->model_code, 77);
-    ck_assert_int_eq(c.status, CERTREG_MODEL_FAILED);
+    ck_assert_int_eq(c.status, CERTREG_E_MODEL_FAILED);
     ck_assert_double_eq(c.radius, 0);
-    ck_assert(isinf(c.reach_lo) && isinf(c.reach_hi));
+    ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     c = ask(b, CAPACITY, q);
     forget(&whole), forget(&c);
     ck_assert_mem_eq(&whole, &c, sizeof c);
-    ck_assert_int_eq(c.stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     certreg_estimator_destroy(a);
     certreg_estimator_destroy(b);
 }
@@ -301,7 +320,7 @@ START_TEST(a_deadline_answers_from_the_looks_there_were)
 }
 END_TEST
 
-/* ---- other ways to the same record ------------------------------------------------------------------------------------------------- */
+/* ---- other ways to the same record */
 START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
 {
     for (uint64_t stream = 0; stream < 10; stream++) {
@@ -314,21 +333,22 @@ START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
         KIT_OK(e[2], certreg_estimator_sample(e[2], 1500, CAPACITY - 1500));
         carry(e[2], e[3]); /* the later part first: a gap until the other comes */
         certreg_certificate gap = kit_certificate();
-        KIT_STATUS(e[3], certreg_certify(e[3], NULL, 0, &q, 1, &gap), CERTREG_WRONG_STATE);
+        KIT_STATUS(e[3], certreg_certify(e[3], NULL, 0, &q, 1, &gap), CERTREG_E_WRONG_STATE);
         carry(e[1], e[3]);
         const certreg_certificate merged = ask(e[3], CAPACITY, q);
         ck_assert_uint_eq(h[3].calls, 0);
         ck_assert_int_eq(merged.stop, stopped.stop);
         if (_i == 0) ck_assert_double_eq(merged.radius, stopped.radius);
         ck_assert_double_ge(merged.radius, stopped.radius);
-        carry(e[0], e[2]); /* fills the beginning alone: the rest of the gap is sampled, or all is settled */
+        carry(e[0], e[2]); /* fills the beginning alone: the rest of the gap is sampled, or all is
+                              settled */
         ck_assert_double_ge(ask(e[2], CAPACITY, q).radius, stopped.radius);
         for (int i = 0; i < 4; i++) certreg_estimator_destroy(e[i]);
     }
 }
 END_TEST
 
-/* ---- forecast ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- forecast */
 static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
 {
     certreg_forecast f = {.struct_size = sizeof f};
@@ -338,7 +358,9 @@ static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
 
 START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
 {
-    const struct { double wanted, alpha; } cases[] = {{1, 0.05}, {2, 0.001}, {0.1, 0.5}, {2.9, 0.05}};
+    const struct {
+        double wanted, alpha;
+    } cases[] = {{1, 0.05}, {2, 0.001}, {0.1, 0.5}, {2.9, 0.05}};
     half_space h = {.face = 99};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(cases[_i / 2].wanted, sequential[_i % 2]);
@@ -347,7 +369,7 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
     ck_assert(isinf(f.expected_samples)); /* nothing is known yet */
     const uint64_t least = f.least_samples;
     ck_assert_uint_gt(least, 0);
-    const int anytime = q.interval == CERTREG_INTERVAL_ANYTIME;
+    const int anytime = q.method == CERTREG_METHOD_ANYTIME;
     ck_assert_double_lt(ask(e, least - 1, q).radius, q.wanted);
     const certreg_certificate c = ask(e, least, q);
     ck_assert_double_ge(c.radius, q.wanted);
@@ -368,7 +390,7 @@ START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
     const uint64_t looks[2] = {30, 40};
     half_space h = {.face = 99};
     certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q = wish(2.5, CERTREG_INTERVAL_ANYTIME);
+    certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
     q.looks = looks, q.look_count = 2;
     const uint64_t least = forecast(e, q).least_samples;
     ck_assert_uint_gt(least, 40);
@@ -386,48 +408,55 @@ START_TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
     half_space h = {.face = 1.4};
     certreg_estimator *e = make(&h, 1, 1);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
-    const certreg_forecast f = forecast(e, wish(1, CERTREG_INTERVAL_FINITE));
+    const certreg_forecast f = forecast(e, wish(1, CERTREG_METHOD_FINITE));
     ck_assert_msg(f.expected_samples > 60 && f.expected_samples < 300, "%g", f.expected_samples);
-    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_INTERVAL_FINITE)).expected_samples));
-    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_INTERVAL_ANYTIME)).expected_samples));
-    const certreg_forecast never = forecast(e, wish(5, CERTREG_INTERVAL_FINITE));
+    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_FINITE)).expected_samples));
+    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_ANYTIME)).expected_samples));
+    const certreg_forecast never = forecast(e, wish(5, CERTREG_METHOD_FINITE));
     ck_assert_uint_eq(never.least_samples, 0);
     ck_assert(isinf(never.expected_samples));
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- bad input -------------------------------------------------------------------------------------------------------------------- */
-static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0}, many[129] = {1};
+/* ---- bad input */
+static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0},
+                      many[129] = {1};
 static const struct {
     const char *word;
     double wanted;
-    int32_t interval, promise;
+    int32_t method, center;
     const uint64_t *looks;
     size_t count;
 } refused[] = {
-    {"wanted", NAN, CERTREG_INTERVAL_FINITE, 0, NULL, 0},      {"wanted", -1, CERTREG_INTERVAL_FINITE, 0, NULL, 0},
-    {"wanted", INFINITY, CERTREG_INTERVAL_FINITE, 0, NULL, 0}, {"wanted", 1, CERTREG_INTERVAL_ASYMPTOTIC, 0, NULL, 0},
-    {"wanted", 1, CERTREG_INTERVAL_FINITE, CERTREG_PROMISE_REACH, NULL, 0},
-    {"looks", 1, CERTREG_INTERVAL_FINITE, 0, falling, 2},      {"looks", 1, CERTREG_INTERVAL_ANYTIME, 0, beyond_capacity, 1},
-    {"looks", 1, CERTREG_INTERVAL_FINITE, 0, zero, 1},         {"look_count", 1, CERTREG_INTERVAL_FINITE, 0, many, 129},
-    {"look_count", 1, CERTREG_INTERVAL_FINITE, 0, falling, 0}, {"looks", 1, CERTREG_INTERVAL_FINITE, 0, NULL, 2},
-    {"look_count", 0, CERTREG_INTERVAL_FINITE, 0, falling, 1},
+    {"wanted", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
+    {"wanted", 1, CERTREG_METHOD_FINITE, CERTREG_CENTER_REACH, NULL, 0},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
+    {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},
+    {"look_count", 1, CERTREG_METHOD_FINITE, 0, many, 129},
+    {"look_count", 1, CERTREG_METHOD_FINITE, 0, falling, 0},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, NULL, 2},
+    {"look_count", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
 };
 
 START_TEST(bad_wishes_are_refused_before_the_model_is_called)
 {
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
-    certreg_question q = wish(refused[_i].wanted, refused[_i].interval);
-    q.promise = refused[_i].promise, q.looks = refused[_i].looks, q.look_count = refused[_i].count;
-    q.at_radius = q.promise == CERTREG_PROMISE_REACH;
+    certreg_question q = wish(refused[_i].wanted, refused[_i].method);
+    q.center = refused[_i].center, q.looks = refused[_i].looks, q.look_count = refused[_i].count;
+    q.at_radius = q.center == CERTREG_CENTER_REACH;
     certreg_certificate c = kit_certificate();
     certreg_forecast f = {.struct_size = sizeof f};
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_INVALID);
-    ck_assert_msg(strstr(certreg_estimator_error(e)->text, refused[_i].word) != NULL, "%s", certreg_estimator_error(e)->text);
+    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
+    ck_assert_msg(strstr(certreg_estimator_error(e)->text, refused[_i].word) != NULL, "%s",
+                  certreg_estimator_error(e)->text);
     ck_assert_uint_eq(h.calls, 0);
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     ck_assert_uint_eq(f.least_samples, 0);
     ck_assert(isinf(f.expected_samples));
     certreg_estimator_destroy(e);
@@ -439,20 +468,20 @@ START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_forecast f = {.struct_size = sizeof f};
-    certreg_question q = wish(0, CERTREG_INTERVAL_FINITE);
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_INVALID);
+    certreg_question q = wish(0, CERTREG_METHOD_FINITE);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     q.wanted = 1;
     f.struct_size = 1;
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_INVALID);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     f.struct_size = sizeof f;
-    ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &f), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &f), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_sample(e, 100, 20));
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
     certreg_estimator_destroy(e);
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan(100);
     e = kit_create(NULL, &m, &p);
-    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_WRONG_STATE);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -460,9 +489,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential certification");
-    TCase *stops = kit_case(suite, "stops", 60), *ways = kit_case(suite, "interruptions", 60), *plan = kit_case(suite, "forecast", 60),
-          *bad = kit_case(suite, "bad_input", 20);
-    tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0, KIT_ROWS(provable));
+    TCase *stops = kit_case(suite, "stops", 60), *ways = kit_case(suite, "interruptions", 60),
+          *plan = kit_case(suite, "forecast", 60), *bad = kit_case(suite, "bad_input", 20);
+    tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0,
+                        KIT_ROWS(provable));
     tcase_add_loop_test(stops, a_radius_out_of_reach_ends_sampling_early, 0, 10);
     tcase_add_test(stops, an_open_question_takes_all_samples_and_proves_a_part_of_the_wish);
     tcase_add_loop_test(stops, a_long_closed_test_proves_a_part_of_the_wish_too, 0, 3);
@@ -472,15 +502,18 @@ int main(void)
     tcase_add_test(stops, a_bad_question_neither_ends_nor_prolongs_sampling);
     tcase_add_loop_test(stops, the_record_is_looked_at_where_the_caller_says, 0, 2);
     tcase_add_test(stops, fewer_samples_than_the_next_look_are_no_look);
-    tcase_add_loop_test(stops, a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 0, 2);
+    tcase_add_loop_test(
+        stops, a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 0, 2);
     tcase_add_loop_test(stops, what_was_proven_at_a_look_stays_proven, 0, 2);
-    tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0, 2);
+    tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0,
+                        2);
     tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);
     tcase_add_loop_test(ways, merged_shards_are_answered_like_the_run_that_stopped, 0, 2);
     tcase_add_loop_test(plan, the_least_number_of_samples_is_what_a_perfect_model_takes, 0, 8);
     tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
     tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
-    tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0, KIT_ROWS(refused));
+    tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0,
+                        KIT_ROWS(refused));
     tcase_add_test(bad, forecasts_need_a_wish_a_record_without_gap_and_begin);
     return kit_run(suite);
 }

@@ -1,42 +1,53 @@
-/* Structs that grow at the end: sizes, shorter and longer callers, arrays, and that outputs are always written and never beyond. */
+/* Structs that grow at the end: sizes, shorter and longer callers, arrays, and that outputs are
+ * always written and never beyond. */
 #include "api_kit.h"
 
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
 static const float input[INPUTS] = {0.5f, -1, 3};
 
-/* ---- layout ------------------------------------------------------------------------------------------------------------------ */
+/* ---- layout */
 #define FIELD(type, field) sizeof(((type *)0)->field)
 static const struct {
     const char *name;
     size_t size, fields, first;
 } layouts[] = {
-    {"certreg_error", sizeof(certreg_error),
-     4 + 4 + 8 + 8 + 4 + 4 + 8 + FIELD(certreg_error, text), offsetof(certreg_error, struct_size)},
-    {"certreg_batch", sizeof(certreg_batch), 4 + 4 + 3 * sizeof(size_t) + 8 + 2 * sizeof(size_t) + 3 * sizeof(void *),
+    {"certreg_error", sizeof(certreg_error), 4 + 4 + 8 + 8 + 4 + 4 + 8 + FIELD(certreg_error, text),
+     offsetof(certreg_error, struct_size)},
+    {"certreg_batch", sizeof(certreg_batch),
+     4 + 4 + 3 * sizeof(size_t) + 8 + 2 * sizeof(size_t) + 3 * sizeof(void *),
      offsetof(certreg_batch, struct_size)},
-    {"certreg_model", sizeof(certreg_model), 4 + 4 + sizeof(certreg_eval) + sizeof(void *) + 3 * sizeof(size_t) + 4 * sizeof(void *),
+    {"certreg_model", sizeof(certreg_model),
+     4 + 4 + sizeof(certreg_eval) + sizeof(void *) + 3 * sizeof(size_t) + 4 * sizeof(void *),
      offsetof(certreg_model, struct_size)},
-    {"certreg_plan", sizeof(certreg_plan), 4 + 4 + 8 + 3 * sizeof(size_t) + sizeof(void (*)(void)) + 2 * sizeof(void *) + sizeof(size_t) + 4 + 4 + sizeof(size_t),
+    {"certreg_plan", sizeof(certreg_plan),
+     4 + 4 + 8 + 3 * sizeof(size_t) + sizeof(void (*)(void)) + 2 * sizeof(void *) + sizeof(size_t) +
+         4 + 4 + sizeof(size_t),
      offsetof(certreg_plan, struct_size)},
-    {"certreg_question", sizeof(certreg_question), 4 * 6 + 3 * 8 + 4 + 4 + 8 + 8 + 8 + sizeof(size_t) + 8 + sizeof(void *) + sizeof(size_t),
+    {"certreg_question", sizeof(certreg_question),
+     4 * 6 + 3 * 8 + 4 + 4 + 8 + 8 + 8 + sizeof(size_t) + 8 + sizeof(void *) + sizeof(size_t),
      offsetof(certreg_question, struct_size)},
-    {"certreg_bounds", sizeof(certreg_bounds), 4 + 4 + 8 * 9 + 8 + 8 + 8 * 2, offsetof(certreg_bounds, struct_size)},
-    {"certreg_shift", sizeof(certreg_shift), 4 + 4 + 8 * 4, offsetof(certreg_shift, struct_size)},
-    {"certreg_radius", sizeof(certreg_radius), 4 + 4 + 8 + sizeof(size_t), offsetof(certreg_radius, struct_size)},
-    {"certreg_certificate", sizeof(certreg_certificate), 4 * 4 + 8 * 5 + 4 * 4 + 4 + 4 + 8 * 4 + 8 * 5 + 8 * 2 + 8 * 3 + 8 * 2 + 8 * 3 + 8 * 3 + 8 * 2 + 8 + 8 + 8,
+    {"certreg_bounds", sizeof(certreg_bounds), 4 + 4 + 8 * 9 + 8 + 8 + 8 * 2,
+     offsetof(certreg_bounds, struct_size)},
+    {"certreg_mean_change", sizeof(certreg_mean_change), 4 + 4 + 8 * 4,
+     offsetof(certreg_mean_change, struct_size)},
+    {"certreg_radius", sizeof(certreg_radius), 4 + 4 + 8 + sizeof(size_t),
+     offsetof(certreg_radius, struct_size)},
+    {"certreg_certificate", sizeof(certreg_certificate),
+     4 * 4 + 8 * 5 + 4 * 4 + 4 + 4 + 8 * 4 + 8 * 5 + 8 * 2 + 8 * 3 + 8 * 2 + 8 * 3 + 8 * 3 + 8 * 2 +
+         8 + 8 + 8,
      offsetof(certreg_certificate, struct_size)},
 };
 
 START_TEST(structs_have_no_padding_and_sizes_of_whole_words)
 {
-    ck_assert_msg(layouts[_i].size == layouts[_i].fields, "%s: %zu bytes, fields take %zu", layouts[_i].name, layouts[_i].size,
-                  layouts[_i].fields);
+    ck_assert_msg(layouts[_i].size == layouts[_i].fields, "%s: %zu bytes, fields take %zu",
+                  layouts[_i].name, layouts[_i].size, layouts[_i].fields);
     ck_assert_uint_eq(layouts[_i].size % 8, 0);
     ck_assert_uint_eq(layouts[_i].first, 0);
 }
 END_TEST
 
-/* ---- everything once, with each struct as large as wanted -------------------------------------------------------------------- */
+/* ---- everything once, with each struct as large as wanted */
 typedef union grown { /* a struct of a caller that knows more fields, or fewer */
     uint32_t struct_size;
     certreg_error error;
@@ -44,7 +55,7 @@ typedef union grown { /* a struct of a caller that knows more fields, or fewer *
     certreg_plan plan;
     certreg_question question;
     certreg_bounds bounds;
-    certreg_shift shift;
+    certreg_mean_change shift;
     certreg_radius radius;
     certreg_certificate certificate;
     unsigned char bytes[sizeof(certreg_error) + TAIL]; /* the longest of them */
@@ -66,7 +77,11 @@ static void fill_inputs(void)
     const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
     const certreg_plan p = kit_plan(CAPACITY);
     const certreg_question q = kit_question(1);
-    const certreg_bounds b = {.struct_size = sizeof b, .facts = CERTREG_MEAN | CERTREG_VARIANCE, .sigma = 1, .mean_lo = 0.5, .mean_hi = 0.6,
+    const certreg_bounds b = {.struct_size = sizeof b,
+                              .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .mean_lo = 0.5,
+                              .mean_hi = 0.6,
                               .variance_hi = 1};
     put(&model, &m, sizeof m);
     put(&plan, &p, sizeof p);
@@ -82,7 +97,7 @@ static void fill_output(grown *g, size_t size)
 
 static void fill_outputs(size_t more)
 {
-    fill_output(&shift, sizeof(certreg_shift) + more);
+    fill_output(&shift, sizeof(certreg_mean_change) + more);
     fill_output(&radius, sizeof(certreg_radius) + more);
     fill_output(&certificate, sizeof(certreg_certificate) + more);
     fill_output(&why, sizeof(certreg_error) + more);
@@ -121,8 +136,9 @@ static certreg_status use(int which)
         ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes), status);
         return status;
     case 2: return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &out);
-    case 3: return certreg_certify(e, bisection, 0, &question.question, 1, &certificate.certificate);
-    case 4: return certreg_solver_shift(solver, &bounds.bounds, 0, 0.1, &shift.shift);
+    case 3:
+        return certreg_certify(e, bisection, 0, &question.question, 1, &certificate.certificate);
+    case 4: return certreg_solver_worst_case(solver, &bounds.bounds, 0, 0.1, &shift.shift);
     case 5: return certreg_bisection_within(bisection, &bounds.bounds, 0, 1, &radius.radius);
     default: return certreg_bisection_above(bisection, &bounds.bounds, NULL, 1, 0, &radius.radius);
     }
@@ -134,8 +150,10 @@ static grown *input_of(int which)
     return inputs[which];
 }
 
-static const size_t input_size[] = {sizeof(certreg_model),  sizeof(certreg_plan),   sizeof(certreg_question), sizeof(certreg_question),
-                                    sizeof(certreg_bounds), sizeof(certreg_bounds), sizeof(certreg_bounds)};
+static const size_t input_size[] = {sizeof(certreg_model),    sizeof(certreg_plan),
+                                    sizeof(certreg_question), sizeof(certreg_question),
+                                    sizeof(certreg_bounds),   sizeof(certreg_bounds),
+                                    sizeof(certreg_bounds)};
 
 START_TEST(inputs_of_a_size_that_no_version_had_are_invalid)
 {
@@ -144,7 +162,7 @@ START_TEST(inputs_of_a_size_that_no_version_had_are_invalid)
     ck_assert_int_eq(use(_i), CERTREG_OK);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         input_of(_i)->struct_size = (uint32_t)bad[k];
-        ck_assert_msg(use(_i) == CERTREG_INVALID, "size %zu of %zu", bad[k], size);
+        ck_assert_msg(use(_i) == CERTREG_E_INVALID, "size %zu of %zu", bad[k], size);
     }
     input_of(_i)->struct_size = (uint32_t)size;
     ck_assert_int_eq(use(_i), CERTREG_OK);
@@ -159,7 +177,7 @@ START_TEST(newer_callers_are_served_if_they_use_nothing_new)
         ck_assert_int_eq(use(_i), CERTREG_OK);
         for (size_t k = 0; k < more; k++) {
             input_of(_i)->bytes[size + k] = 1;
-            ck_assert_int_eq(use(_i), CERTREG_VERSION);
+            ck_assert_int_eq(use(_i), CERTREG_E_VERSION);
             input_of(_i)->bytes[size + k] = 0;
         }
         input_of(_i)->bytes[size + more] = 1; /* beyond the struct: not looked at */
@@ -169,7 +187,7 @@ START_TEST(newer_callers_are_served_if_they_use_nothing_new)
 }
 END_TEST
 
-/* ---- outputs ----------------------------------------------------------------------------------------------------------------- */
+/* ---- outputs */
 static void check_output(const grown *g, size_t known, size_t more)
 {
     ck_assert_uint_eq(g->struct_size, known + more);
@@ -183,7 +201,7 @@ START_TEST(outputs_are_zeroed_as_far_as_unknown_and_untouched_beyond)
     fill_outputs(more);
     for (int which = 3; which <= 5; which++) ck_assert_int_eq(use(which), CERTREG_OK);
     check_output(&certificate, sizeof(certreg_certificate), more);
-    check_output(&shift, sizeof(certreg_shift), more);
+    check_output(&shift, sizeof(certreg_mean_change), more);
     check_output(&radius, sizeof(certreg_radius), more);
     grown found;
     fill_output(&found, sizeof(certreg_bounds) + more);
@@ -205,8 +223,10 @@ START_TEST(outputs_of_a_size_that_no_version_had_are_left_alone)
             const size_t right = which == 4 ? sizeof(certreg_bounds) : out[which]->struct_size;
             out[which]->struct_size = (uint32_t)(k < 3 ? off[k] : k == 3 ? right - 8 : right + 4);
             before = *out[which];
-            if (which < 4) ck_assert_int_eq(use(which + 3), CERTREG_INVALID);
-            else ck_assert_int_eq(certreg_estimator_bounds(e, &question.question, 1, &found.bounds), CERTREG_INVALID);
+            if (which < 4) ck_assert_int_eq(use(which + 3), CERTREG_E_INVALID);
+            else
+                ck_assert_int_eq(certreg_estimator_bounds(e, &question.question, 1, &found.bounds),
+                                 CERTREG_E_INVALID);
             ck_assert_mem_eq(&before, out[which], sizeof before);
             out[which]->struct_size = (uint32_t)right;
         }
@@ -220,8 +240,10 @@ START_TEST(reasons_are_written_as_far_as_the_caller_knows_them)
     model.struct_size = 1;
     for (size_t size = 8; size <= sizeof why; size += 8) {
         fill_output(&why, size);
-        ck_assert_int_eq(certreg_estimator_create(NULL, &model.model, &plan.plan, &why.error, &made), CERTREG_INVALID);
-        ck_assert_int_eq(why.error.status, CERTREG_INVALID);
+        ck_assert_int_eq(
+            certreg_estimator_create(NULL, &model.model, &plan.plan, &why.error, &made),
+            CERTREG_E_INVALID);
+        ck_assert_int_eq(why.error.status, CERTREG_E_INVALID);
         ck_assert_uint_eq(why.struct_size, size);
         for (size_t i = size; i < sizeof why; i++) ck_assert_uint_eq(why.bytes[i], 0xA5);
     }
@@ -230,42 +252,44 @@ END_TEST
 
 START_TEST(outputs_are_written_on_failure_too)
 {
-    certreg_bounds found = {.struct_size = sizeof found, .facts = 15, .mean_lo = 4};
+    certreg_bounds found = {.struct_size = sizeof found, .constraints = 15, .mean_lo = 4};
     const certreg_certificate *c = &certificate.certificate;
-    const certreg_shift *s = &shift.shift;
+    const certreg_mean_change *s = &shift.shift;
     const certreg_radius *r = &radius.radius;
     question.question.tolerance = -1;
     bounds.bounds.sigma = -1;
-    ck_assert_int_eq(use(3), CERTREG_INVALID);
-    ck_assert_int_eq(c->status, CERTREG_INVALID);
-    ck_assert_int_eq(c->outcome, CERTREG_ABSTAINED);
+    ck_assert_int_eq(use(3), CERTREG_E_INVALID);
+    ck_assert_int_eq(c->status, CERTREG_E_INVALID);
+    ck_assert_int_eq(c->outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c->radius, 0);
-    ck_assert_double_eq(c->reach_lo, -INFINITY);
-    ck_assert_double_eq(c->reach_hi, INFINITY);
+    ck_assert_double_eq(c->output_lo, -INFINITY);
+    ck_assert_double_eq(c->output_hi, INFINITY);
     ck_assert_double_nan(c->prediction);
     ck_assert_double_nan(c->estimate);
-    ck_assert_int_eq(use(4), CERTREG_INVALID);
+    ck_assert_int_eq(use(4), CERTREG_E_INVALID);
     ck_assert_double_eq(s->drop, INFINITY);
     ck_assert_double_eq(s->rise, INFINITY);
     ck_assert_double_eq(s->mean_least, -INFINITY);
     ck_assert_double_eq(s->mean_greatest, INFINITY);
     for (int which = 5; which <= 6; which++) {
         fill_output(&radius, sizeof(certreg_radius));
-        ck_assert_int_eq(use(which), CERTREG_INVALID);
-        ck_assert_int_eq(r->outcome, CERTREG_ABSTAINED);
+        ck_assert_int_eq(use(which), CERTREG_E_INVALID);
+        ck_assert_int_eq(r->outcome, CERTREG_OUTCOME_ABSTAINED);
         ck_assert_double_eq(r->radius, 0);
     }
-    KIT_STATUS(e, certreg_estimator_bounds(e, &question.question, 1, &found), CERTREG_INVALID);
-    ck_assert_uint_eq(found.facts, 0);
+    KIT_STATUS(e, certreg_estimator_bounds(e, &question.question, 1, &found), CERTREG_E_INVALID);
+    ck_assert_uint_eq(found.constraints, 0);
     fill_output(&certificate, sizeof(certreg_certificate)); /* where not even sampling succeeds */
     question.question.tolerance = 1;
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY + 1, &question.question, 1, &certificate.certificate), CERTREG_TOO_MANY);
-    ck_assert_int_eq(c->status, CERTREG_TOO_MANY);
+    KIT_STATUS(
+        e, certreg_certify(e, NULL, CAPACITY + 1, &question.question, 1, &certificate.certificate),
+        CERTREG_E_TOO_MANY);
+    ck_assert_int_eq(c->status, CERTREG_E_TOO_MANY);
     ck_assert_double_eq(c->radius, 0);
 }
 END_TEST
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays */
 typedef struct newer_question {
     certreg_question known;
     double later[2];
@@ -300,9 +324,9 @@ START_TEST(arrays_are_stepped_by_the_size_of_their_first_element)
     }
     for (size_t i = 0; i < sizeof c[3]; i++) ck_assert_uint_eq(((unsigned char *)&c[3])[i], 0xA5);
     q[1].later[1] = 1;
-    KIT_STATUS(e, certreg_certify(e, bisection, 0, &q[0].known, 3, &c[0].known), CERTREG_VERSION);
+    KIT_STATUS(e, certreg_certify(e, bisection, 0, &q[0].known, 3, &c[0].known), CERTREG_E_VERSION);
     ck_assert_int_eq(c[0].known.status, CERTREG_OK);
-    ck_assert_int_eq(c[1].known.status, CERTREG_VERSION);
+    ck_assert_int_eq(c[1].known.status, CERTREG_E_VERSION);
     ck_assert_int_eq(c[2].known.status, CERTREG_OK);
     ck_assert_double_eq(c[1].known.radius, 0);
     ck_assert_double_gt(c[2].known.radius, c[0].known.radius);
@@ -315,10 +339,11 @@ START_TEST(array_of_certificates_is_written_as_a_whole_on_failure)
     memset(c, 0xA5, sizeof c);
     c[0].known.struct_size = sizeof c[0];
     const certreg_question q[2] = {kit_question(1), kit_question(2)};
-    KIT_STATUS(e, certreg_certify(e, bisection, CAPACITY + 1, q, 2, &c[0].known), CERTREG_TOO_MANY);
+    KIT_STATUS(e, certreg_certify(e, bisection, CAPACITY + 1, q, 2, &c[0].known),
+               CERTREG_E_TOO_MANY);
     for (int i = 0; i < 2; i++) {
         ck_assert_uint_eq(c[i].known.struct_size, sizeof c[i]);
-        ck_assert_int_eq(c[i].known.status, CERTREG_TOO_MANY);
+        ck_assert_int_eq(c[i].known.status, CERTREG_E_TOO_MANY);
         ck_assert_double_eq(c[i].known.radius, 0);
     }
     for (size_t i = 0; i < sizeof c[2]; i++) ck_assert_uint_eq(((unsigned char *)&c[2])[i], 0xA5);
@@ -329,7 +354,11 @@ START_TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
 {
     newer_bounds b[2];
     certreg_radius both = {.struct_size = sizeof both}, first = both, second = both;
-    certreg_bounds one = {.struct_size = sizeof one, .facts = CERTREG_MEAN | CERTREG_VARIANCE, .sigma = 1, .mean_lo = 0.5, .mean_hi = 0.6,
+    certreg_bounds one = {.struct_size = sizeof one,
+                          .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
+                          .sigma = 1,
+                          .mean_lo = 0.5,
+                          .mean_hi = 0.6,
                           .variance_hi = 0.2};
     memset(b, 0, sizeof b);
     b[0].known = one;
@@ -339,11 +368,13 @@ START_TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
     ck_assert_double_lt(second.radius, first.radius);
     b[0].known.struct_size = sizeof b[0];
     b[1].known.struct_size = 0;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
+                     CERTREG_OK);
     ck_assert_double_eq(both.radius, second.radius);
     ck_assert_uint_eq(both.binding, 1);
     b[1].later[0] = 1;
-    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both), CERTREG_VERSION);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
+                     CERTREG_E_VERSION);
     ck_assert_double_eq(both.radius, 0);
     ck_assert_ptr_nonnull(strstr(certreg_bisection_error(bisection)->text, "bounds[1]"));
 }
@@ -353,7 +384,7 @@ END_TEST
 START_TEST(zero_means_the_documented_default)
 {
     certreg_question q = kit_question(1), same = kit_question(1);
-    same.alpha = 0.05, same.joint = 1;
+    same.alpha = 0.05, same.bonferroni = 1;
     certreg_certificate a = kit_certificate(), b = kit_certificate();
     KIT_OK(e, certreg_certify(e, bisection, 0, &q, 1, &a));
     KIT_OK(e, certreg_certify(e, bisection, 0, &same, 1, &b));
@@ -370,10 +401,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("structs");
-    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30), *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30),
+          *bad_input = kit_case(suite, "bad_input", 30);
     TCase *const cases[] = {typical, limits, bad_input};
     for (int i = 0; i < 3; i++) tcase_add_checked_fixture(cases[i], setup, teardown);
-    tcase_add_loop_test(typical, structs_have_no_padding_and_sizes_of_whole_words, 0, KIT_ROWS(layouts));
+    tcase_add_loop_test(typical, structs_have_no_padding_and_sizes_of_whole_words, 0,
+                        KIT_ROWS(layouts));
     tcase_add_test(typical, zero_means_the_documented_default);
     tcase_add_test(typical, arrays_are_stepped_by_the_size_of_their_first_element);
     tcase_add_test(typical, array_of_bounds_is_stepped_by_the_size_of_its_first_element);

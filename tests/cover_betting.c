@@ -1,6 +1,7 @@
-/* Simulated coverage of the betting bounds on laws chosen to break them: values that are hardly ever seen, tails of every weight
- * within the range, laws that answer to what was drawn before. Both ends, at a count fixed beforehand and at all counts together. */
-#include "estimator/betting.h"
+/* Simulated coverage of the betting bounds on laws chosen to break them: values that are hardly
+ * ever seen, tails of every weight within the range, laws that answer to what was drawn before.
+ * Both ends, at a count fixed beforehand and at all counts together. */
+#include "statistics/betting.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -13,7 +14,9 @@ enum { MOST = 2000, SIZES = 3 };
 typedef struct law {
     const char *name;
     double mean;
-    double (*value)(simulate_source *, size_t i, size_t n, double before); /* before: sum of earlier values less their mean */
+    double (*value)(simulate_source *, size_t i, size_t n, double before); /* before: sum of earlier
+                                                                              values less their mean
+                                                                            */
 } law;
 
 static double once_in_n(simulate_source *s, size_t i, size_t n, double before)
@@ -61,7 +64,8 @@ static double narrow(simulate_source *s, size_t i, size_t n, double before)
     return 0.5 + 0.01 * (simulate_uniform(s) - 0.5);
 }
 
-/* Mean 1/2 whatever came before, but its scatter is large exactly when the player is ahead, or behind. */
+/* Mean 1/2 whatever came before, but its scatter is large exactly when the player is ahead, or
+ * behind. */
 static double wild_when_low(simulate_source *s, size_t i, size_t n, double before)
 {
     (void)i;
@@ -105,7 +109,9 @@ static const size_t sizes[SIZES] = {50, 350, MOST};
 static const uint64_t trials[SIZES] = {3000, 1500, 250};
 static const double alphas[SIZES] = {0.05, 0.0125, 0.2};
 static const char *const ends[ENDS] = {"upper", "lower", "upper, any time", "lower, any time"};
-#define LEVEL (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together */
+#define LEVEL                                                                          \
+    (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together \
+                                    */
 
 static double element(const void *of, size_t i)
 {
@@ -113,11 +119,14 @@ static double element(const void *of, size_t i)
 }
 
 /* Whether a bound misses at this count, or with `anytime` at any look up to it. */
-static int misses(const cr_bet *bet, const double *values, size_t n, double alpha, double mean, int upper, int anytime)
+static int misses(const cr_bet *bet, const double *values, size_t n, double alpha, double mean,
+                  int upper, int anytime)
 {
-    for (size_t count = anytime ? 1 : n; count <= n; count = count < n && count * 2 > n ? n : count * 2) {
+    for (size_t count = anytime ? 1 : n; count <= n;
+         count = count < n && count * 2 > n ? n : count * 2) {
         const cr_series s = {element, values, count};
-        const double bound = upper ? cr_betting_upper(bet, &s, alpha, anytime) : cr_betting_lower(bet, &s, alpha, anytime);
+        const double bound = upper ? cr_betting_upper(bet, &s, alpha, anytime)
+                                   : cr_betting_lower(bet, &s, alpha, anytime);
         if (upper ? bound < mean : bound > mean) return 1;
     }
     return 0;
@@ -134,7 +143,8 @@ static void run(const law *l, size_t n, double alpha, simulate_source *source, u
         values[i] = l->value(source, i, n, before);
         before += values[i] - l->mean;
     }
-    for (int k = 0; k < ENDS; k++) count[k] += (uint64_t)misses(&bet, values, n, alpha, l->mean, k % 2 == 0, k / 2);
+    for (int k = 0; k < ENDS; k++)
+        count[k] += (uint64_t)misses(&bet, values, n, alpha, l->mean, k % 2 == 0, k / 2);
 }
 
 START_TEST(misses_stay_below_nominal)
@@ -147,9 +157,11 @@ START_TEST(misses_stay_below_nominal)
     simulate_seed(&source, 7000 + (uint64_t)_i);
     for (uint64_t t = 0; t < trials[size]; t++) run(&l, n, alphas[size], &source, count);
     for (int k = 0; k < ENDS; k++) {
-        printf("%-16s n %4zu  %-15s missed %.4f of %.4f\n", l.name, n, ends[k], (double)count[k] / (double)trials[size], alphas[size]);
-        ck_assert_msg(count[k] <= simulate_most_misses(trials[size], alphas[size], LEVEL), "%s, n %zu, %s: %llu of %llu runs missed", l.name,
-                      n, ends[k], (unsigned long long)count[k], (unsigned long long)trials[size]);
+        printf("%-16s n %4zu  %-15s missed %.4f of %.4f\n", l.name, n, ends[k],
+               (double)count[k] / (double)trials[size], alphas[size]);
+        ck_assert_msg(count[k] <= simulate_most_misses(trials[size], alphas[size], LEVEL),
+                      "%s, n %zu, %s: %llu of %llu runs missed", l.name, n, ends[k],
+                      (unsigned long long)count[k], (unsigned long long)trials[size]);
     }
 }
 END_TEST

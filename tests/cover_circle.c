@@ -1,19 +1,22 @@
-/* Locations on the circle against their true radii. Outputs are steps along one input: a few angles, each on an interval, so that the
- * law at every shift is known exactly, and with it the circular mean, the line that it cuts, and the location on that line. Many of the
- * angles lie near half a turn from the prediction, where the moving cut carries outputs from one end of the line to the other. */
+/* Locations on the circle against their true radii. Outputs are steps along one input: a few
+ * angles, each on an interval, so that the law at every shift is known exactly, and with it the
+ * circular mean, the line that it cuts, and the location on that line. Many of the angles lie near
+ * half a turn from the prediction, where the moving cut carries outputs from one end of the line to
+ * the other. */
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/binomial.h"
-#include "base/normal.h"
-#include "estimator/inquiry.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "question/question.h"
 #include "support/problems.h"
 #include "support/suite.h"
 
 enum { STEPS = 5, MODELS = 400, SAMPLES = 1500 };
-static const double alpha = 0.1, tolerance = 15, width = 10, turn = 360, radian = 0.017453292519943295;
+static const double alpha = 0.1, tolerance = 15, width = 10, turn = 360,
+                    radian = 0.017453292519943295;
 
 typedef struct steps {
     double angle[STEPS], from[STEPS]; /* angle[k] from from[k] on; from[0] = -infinity */
@@ -25,7 +28,9 @@ static steps any_steps(dice *d)
     const int near = (int)dice_between(d, 0, STEPS);
     for (int k = 0; k < STEPS; k++) {
         const double any = dice_between(d, -180, 180), opposite = 180 + dice_between(d, -40, 40);
-        s.angle[k] = dice_between(d, 0, 1) < 0.5 ? any : opposite > 180 ? opposite - turn : opposite;
+        s.angle[k] = dice_between(d, 0, 1) < 0.5 ? any
+                     : opposite > 180            ? opposite - turn
+                                                 : opposite;
     }
     s.angle[near] = dice_between(d, -8, 8);
     s.from[0] = -INFINITY;
@@ -36,11 +41,14 @@ static steps any_steps(dice *d)
     return s;
 }
 
-/* The worst case: few outputs aside draw the circular mean that way, until its cut carries those just beyond half a turn along. */
+/* The worst case: few outputs aside draw the circular mean that way, until its cut carries those
+ * just beyond half a turn along. */
 static steps jumping_steps(dice *d)
 {
-    const double side = dice_between(d, 0, 1) < 0.5 ? 1 : -1, first = dice_between(d, 0.6, 1.5), second = first + dice_between(d, 0.2, 1);
-    const double aside = side * dice_between(d, 30, 110), beyond = -side * (180 - dice_between(d, 2, 60));
+    const double side = dice_between(d, 0, 1) < 0.5 ? 1 : -1, first = dice_between(d, 0.6, 1.5),
+                 second = first + dice_between(d, 0.2, 1);
+    const double aside = side * dice_between(d, 30, 110),
+                 beyond = -side * (180 - dice_between(d, 2, 60));
     steps s = {.angle = {0, aside, beyond}, .from = {-INFINITY, first, second}};
     if (dice_between(d, 0, 1) < 0.5) s.angle[1] = beyond, s.angle[2] = aside;
     for (int k = 3; k < STEPS; k++) s.angle[k] = s.angle[2], s.from[k] = 50;
@@ -58,7 +66,7 @@ static int evaluate(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- the truth ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the truth */
 static double wrap(double t)
 {
     return t - turn * floor(t / turn + 0.5);
@@ -77,13 +85,18 @@ typedef struct law {
 static int is_kept(const law *l, int32_t score)
 {
     double c = 0, s = 0, above = 0, below = 0;
-    for (int k = 0; k < STEPS; k++) c += l->share[k] * cos(l->angle[k] * radian), s += l->share[k] * sin(l->angle[k] * radian);
+    for (int k = 0; k < STEPS; k++)
+        c += l->share[k] * cos(l->angle[k] * radian), s += l->share[k] * sin(l->angle[k] * radian);
     if (hypot(c, s) < 1e-9) return 0;
     const double mu = atan2(s, c) / radian;
     for (int k = 0; k < STEPS; k++) {
         const double y = mu + wrap(l->angle[k] - mu);
-        if (score == CERTREG_SCORE_MEDIAN) above += l->share[k] * (y > -tolerance ? 1 : -1), below += l->share[k] * (y < tolerance ? 1 : -1);
-        else above += l->share[k] * clipped((y + tolerance) / width), below += l->share[k] * clipped((tolerance - y) / width);
+        if (score == CERTREG_STATISTIC_MEDIAN)
+            above += l->share[k] * (y > -tolerance ? 1 : -1),
+                below += l->share[k] * (y < tolerance ? 1 : -1);
+        else
+            above += l->share[k] * clipped((y + tolerance) / width),
+                below += l->share[k] * clipped((tolerance - y) / width);
     }
     return above > 0 && below > 0;
 }
@@ -92,7 +105,8 @@ static law law_at(const steps *s, double shift)
 {
     law l;
     for (int k = 0; k < STEPS; k++) {
-        const double left = k ? cr_normal_sf(s->from[k] - shift) : 1, right = k + 1 < STEPS ? cr_normal_sf(s->from[k + 1] - shift) : 0;
+        const double left = k ? cr_normal_sf(s->from[k] - shift) : 1,
+                     right = k + 1 < STEPS ? cr_normal_sf(s->from[k + 1] - shift) : 0;
         l.angle[k] = s->angle[k], l.share[k] = left - right;
     }
     return l;
@@ -124,43 +138,58 @@ static double radius_of_tails(const steps *s)
     return 6;
 }
 
-/* ---- what the conditions imply ------------------------------------------------------------------------------------------------------- */
+/* ---- what the conditions imply */
 static certreg_estimator *make(steps *s, size_t pilot)
 {
-    const int32_t kind = CERTREG_ANGLE;
+    const int32_t kind = CERTREG_OUTPUT_ANGLE;
     const double lo = -180, hi = 180;
-    const certreg_model model = {.struct_size = sizeof model, .eval = evaluate, .user = s, .inputs = 1, .outputs = 1, .kind = &kind, .lo = &lo, .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = SAMPLES, .pilot = pilot, .seed = 77};
+    const certreg_model model = {.struct_size = sizeof model,
+                                 .eval = evaluate,
+                                 .user = s,
+                                 .inputs = 1,
+                                 .outputs = 1,
+                                 .kind = &kind,
+                                 .lo = &lo,
+                                 .hi = &hi};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = SAMPLES, .pilot = pilot, .seed = 77};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     return e;
 }
 
-static certreg_question question(int32_t score, int32_t interval, uint32_t family)
+static certreg_question question(int32_t score, int32_t method, uint32_t constraints)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question), .score = score, .interval = interval, .family = family, .tolerance = tolerance,
-                              .huber_width = score == CERTREG_SCORE_HUBER ? width : 0, .alpha = alpha, .prediction_given = 1};
+    return (certreg_question){.struct_size = sizeof(certreg_question),
+                              .statistic = score,
+                              .method = method,
+                              .constraints = constraints,
+                              .tolerance = tolerance,
+                              .huber_width = score == CERTREG_STATISTIC_HUBER ? width : 0,
+                              .alpha = alpha,
+                              .prediction_given = 1};
 }
 
-static int all_hold(const cr_inquiry *inquiry, const law *l)
+static int all_hold(const cr_conditions *conditions, const law *l)
 {
-    for (int i = 0; i < inquiry->conditions; i++) {
+    for (int i = 0; i < conditions->count; i++) {
         double mean = 0;
-        for (int k = 0; k < STEPS; k++) mean += l->share[k] * cr_score_value(&inquiry->condition[i].score, (float)l->angle[k]);
-        if (!(mean > inquiry->condition[i].threshold + 1e-6)) return 0; /* angles are floats there */
+        for (int k = 0; k < STEPS; k++)
+            mean += l->share[k] * cr_score_value(&conditions->each[i].score, (float)l->angle[k]);
+        if (!(mean > conditions->each[i].threshold + 1e-6)) return 0; /* angles are floats there */
     }
     return 1;
 }
 
 /* The mixture of this law and outputs at the prediction that the conditions just allow. */
-static law barely_allowed(const cr_inquiry *inquiry, const law *rest)
+static law barely_allowed(const cr_conditions *conditions, const law *rest)
 {
     double low = 0, high = 1;
     law l = *rest;
     for (int i = 0; i < 40; i++) {
         const double middle = 0.5 * (low + high);
         for (int k = 0; k < STEPS; k++) l.share[k] = middle * rest->share[k] + (k ? 0 : 1 - middle);
-        if (all_hold(inquiry, &l)) low = middle;
+        if (all_hold(conditions, &l)) low = middle;
         else high = middle;
     }
     for (int k = 0; k < STEPS; k++) l.share[k] = low * rest->share[k] + (k ? 0 : 1 - low);
@@ -191,20 +220,27 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
     int sines = 0, arcs = 0;
     for (int run = 0; run < 150; run++) {
         s = run % 2 ? jumping_steps(&d) : any_steps(&d);
-        if (run % 6 == 5) s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60; /* nothing but the prediction */
-        cr_inquiry inquiry;
-        const certreg_question q = question(_i % 2 ? CERTREG_SCORE_HUBER : CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0);
+        if (run % 6 == 5)
+            s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60; /* nothing but the prediction */
+        cr_conditions conditions;
+        const certreg_question q = question(
+            _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
-        ck_assert_int_eq(cr_inquiry_read(e, &q, &inquiry), CERTREG_OK);
-        ck_assert_int_eq(cr_inquiry_prepare(e, &inquiry), CERTREG_OK); /* its pilot chooses the guards */
-        sines += inquiry.condition[2].score.kind == CR_SCORE_SINE, arcs += inquiry.condition[2].score.kind == CR_SCORE_ARC;
+        ck_assert_int_eq(cr_question_read(e, &q, &conditions), CERTREG_OK);
+        ck_assert_int_eq(cr_conditions_prepare(e, &conditions), CERTREG_OK); /* its pilot chooses
+                                                                                the guards */
+        sines += conditions.each[2].score.kind == CR_SCORE_SINE,
+            arcs += conditions.each[2].score.kind == CR_SCORE_ARC;
         for (int k = 0; k < 3000; k++) {
-            const law rest = any_law(&d), l = barely_allowed(&inquiry, &rest);
-            if (!all_hold(&inquiry, &l)) continue;
-            ck_assert_msg(is_kept(&l, q.score), "run %d: angles %g %g %g %g %g, shares %g %g %g %g %g, cut %g", run, l.angle[0], l.angle[1], l.angle[2],
-                          l.angle[3], l.angle[4], l.share[0], l.share[1], l.share[2], l.share[3], l.share[4], inquiry.condition[0].score.cut);
+            const law rest = any_law(&d), l = barely_allowed(&conditions, &rest);
+            if (!all_hold(&conditions, &l)) continue;
+            ck_assert_msg(is_kept(&l, q.statistic),
+                          "run %d: angles %g %g %g %g %g, shares %g %g %g %g %g, cut %g", run,
+                          l.angle[0], l.angle[1], l.angle[2], l.angle[3], l.angle[4], l.share[0],
+                          l.share[1], l.share[2], l.share[3], l.share[4],
+                          conditions.each[0].score.cut);
         }
     }
     if (pilot) ck_assert_int_gt(sines, 20);
@@ -213,33 +249,35 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
 }
 END_TEST
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- runs */
 static const struct {
-    int32_t score, interval;
-    uint32_t family;
+    int32_t statistic, method;
+    uint32_t constraints;
     size_t pilot;
-} asked[] = {{CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, 0},
-             {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_FAMILY_ECGM, 0},
-             {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ASYMPTOTIC, 0, 0},
-             {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_ANYTIME, 0, 0},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, 0, 0},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, CERTREG_MEAN | CERTREG_RANGE, 0},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, 0, 0},
-             {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, SIZE_MAX},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, 0, SIZE_MAX}};
+} asked[] = {{CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0},
+             {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, CERTREG_CONSTRAINTS_ECGM, 0},
+             {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC, 0, 0},
+             {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, 0, 0},
+             {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, 0},
+             {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE,
+              CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE, 0},
+             {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, 0},
+             {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, SIZE_MAX},
+             {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, SIZE_MAX}};
 enum { ASKED = sizeof asked / sizeof *asked };
 
 START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
 {
     static steps s;
     certreg_estimator *e = make(&s, asked[_i].pilot);
-    const int median = asked[_i].score == CERTREG_SCORE_MEDIAN;
+    const int median = asked[_i].statistic == CERTREG_STATISTIC_MEDIAN;
     dice d = dice_of(5);
     uint64_t wrong = 0, claims = 0, hostile = 0, ruled = 0;
     for (uint64_t run = 0; run < MODELS; run++) {
         s = run % 4 ? jumping_steps(&d) : any_steps(&d);
-        const double truth = true_radius(&s, asked[_i].score);
-        const certreg_question q = question(asked[_i].score, asked[_i].interval, asked[_i].family);
+        const double truth = true_radius(&s, asked[_i].statistic);
+        const certreg_question q =
+            question(asked[_i].statistic, asked[_i].method, asked[_i].constraints);
         certreg_certificate c = {.struct_size = sizeof c};
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, run), CERTREG_OK);
@@ -247,14 +285,18 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
         wrong += c.radius > truth + 0.002;
         claims += c.radius > 0.7 * truth;
         hostile += median && radius_of_tails(&s) > truth + 0.01;
-        ruled += median && (c.family & CERTREG_MOMENT) != 0; /* by the sines of the circular mean */
+        ruled += median && (c.constraints & CERTREG_CONSTRAINT_MOMENT) != 0; /* by the sines of the
+                                                                                circular mean */
     }
     certreg_estimator_destroy(e);
-    ck_assert_msg(cr_binomial_sf(wrong, MODELS, alpha) > 0.01 / ASKED, "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS, alpha);
-    ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3); /* without a pilot, bets start blindly */
+    ck_assert_msg(cr_binomial_sf(wrong, MODELS, alpha) > 0.01 / ASKED,
+                  "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS,
+                  alpha);
+    ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3); /* without a pilot, bets
+                                                                             start blindly */
     if (!median) return;
     ck_assert_uint_gt(hostile, MODELS / 2); /* there the tails alone would be wrong */
-    if (asked[_i].interval == CERTREG_INTERVAL_ANYTIME || asked[_i].pilot) ck_assert_uint_eq(ruled, 0);
+    if (asked[_i].method == CERTREG_METHOD_ANYTIME || asked[_i].pilot) ck_assert_uint_eq(ruled, 0);
     else ck_assert_uint_gt(ruled, MODELS / 20);
 }
 END_TEST
@@ -264,7 +306,8 @@ int main(void)
     Suite *suite = suite_create("locations on the circle");
     TCase *typical = tcase_create("typical");
     tcase_set_timeout(typical, 120);
-    tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance, 0, 4);
+    tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance,
+                        0, 4);
     tcase_add_loop_test(typical, radii_exceed_the_true_ones_no_more_often_than_alpha, 0, ASKED);
     suite_add_tcase(suite, typical);
     return kit_run(suite);

@@ -1,10 +1,12 @@
-/* Simulated coverage of the block gradient interval (theory 5.1), 5 % to each end, in dimensions 1 to 784.
+/* Simulated coverage of the block gradient interval (theory 5.1), 5 % to each end, in dimensions 1
+ * to 784.
  *
- * A law reads one or two coordinates of the noise; those are drawn sample by sample. The other coordinates of a block sum are
- * Gaussian given the weights, and support/simulate.h draws their Gram matrix at once, exactly. Only ||x||^2 needs every coordinate
- * of every sample: it is drawn in full, with fewer repetitions. */
-#include "estimator/gradient.h"
-#include "estimator/moments.h"
+ * A law reads one or two coordinates of the noise; those are drawn sample by sample. The other
+ * coordinates of a block sum are Gaussian given the weights, and support/simulate.h draws their
+ * Gram matrix at once, exactly. Only ||x||^2 needs every coordinate of every sample: it is drawn in
+ * full, with fewer repetitions. */
+#include "statistics/gradient.h"
+#include "statistics/moments.h"
 #include "support/laws.h"
 #include "support/simulate.h"
 #include "support/suite.h"
@@ -17,8 +19,10 @@
 #define TAIL 0.05
 #define SIZES 2
 #define DIMENSIONS 5
-#define WHOLE 5                                               /* rows of the law that is drawn in full */
-#define LEVEL (0.01 / (2 * (LAWS * SIZES * DIMENSIONS + WHOLE))) /* 1 % for all comparisons of this program together */
+#define WHOLE 5 /* rows of the law that is drawn in full */
+#define LEVEL                                                                                     \
+    (0.01 / (2 * (LAWS * SIZES * DIMENSIONS + WHOLE))) /* 1 % for all comparisons of this program \
+                                                          together */
 
 static const size_t sizes[SIZES] = {1000, 10000};
 static const uint64_t trials[SIZES] = {3000, 1200};
@@ -30,10 +34,12 @@ typedef struct count {
 } count;
 
 /* Adds one run's interval: the Gram matrix, the moments of the weights and the truth are given. */
-static void judge(const double *gram, const cr_moments *weights, size_t dimension, double truth, count *c)
+static void judge(const double *gram, const cr_moments *weights, size_t dimension, double truth,
+                  count *c)
 {
     double lo, hi;
-    const double second = cr_moments_second(weights), kurtosis = cr_moments_fourth(weights) / (second * second);
+    const double second = cr_moments_second(weights),
+                 kurtosis = cr_moments_fourth(weights) / (second * second);
     cr_gradient_interval_within(gram, BLOCKS, (double)dimension, kurtosis, TAIL, TAIL, &lo, &hi);
     c->trials++;
     c->lower += lo > truth;
@@ -54,7 +60,7 @@ static double pilot_mean(const law *l, size_t n, simulate_source *source)
 
 static void run_law(const law *l, size_t n, size_t dimension, simulate_source *source, count *c)
 {
-    const double centre = pilot_mean(l, n * 15 / 85, source), length = (double)(n / BLOCKS);
+    const double center = pilot_mean(l, n * 15 / 85, source), length = (double)(n / BLOCKS);
     double along[2][BLOCKS] = {{0}}, deviation[BLOCKS], gram[BLOCKS * BLOCKS];
     cr_moments weights;
     cr_moments_start(&weights, 0);
@@ -63,7 +69,7 @@ static void run_law(const law *l, size_t n, size_t dimension, simulate_source *s
         for (size_t i = 0; i < n / BLOCKS; i++) {
             double s[2] = {simulate_normal(source), 0};
             if (l->coordinates > 1) s[1] = simulate_normal(source);
-            const double weight = l->value(s) - centre;
+            const double weight = l->value(s) - center;
             cr_moments_add(&weights, weight);
             squares += weight * weight;
             along[0][b] += weight * s[0] / length;
@@ -72,7 +78,8 @@ static void run_law(const law *l, size_t n, size_t dimension, simulate_source *s
         deviation[b] = sqrt(squares) / length;
     }
     for (size_t p = 0; p < BLOCKS; p++)
-        for (size_t q = 0; q < BLOCKS; q++) gram[p * BLOCKS + q] = along[0][p] * along[0][q] + along[1][p] * along[1][q];
+        for (size_t q = 0; q < BLOCKS; q++)
+            gram[p * BLOCKS + q] = along[0][p] * along[0][q] + along[1][p] * along[1][q];
     simulate_other_coordinates(source, deviation, BLOCKS, dimension - l->coordinates, gram);
     judge(gram, &weights, dimension, l->gradient, c);
 }
@@ -80,14 +87,17 @@ static void run_law(const law *l, size_t n, size_t dimension, simulate_source *s
 static void report(const char *name, size_t n, size_t dimension, double truth, const count *c)
 {
     const double runs = (double)c->trials;
-    printf("%-16s n %5zu d %3zu  gradient_lo %.4f  gradient_hi %.4f of %.4f  mean of gradient_hi %.2f of the truth\n", name, n, dimension,
-           (double)c->lower / runs, (double)c->upper / runs, TAIL, c->mean_upper / runs / truth);
+    printf("%-16s n %5zu d %3zu  gradient_lo %.4f  gradient_hi %.4f of %.4f  mean of gradient_hi "
+           "%.2f of the truth\n",
+           name, n, dimension, (double)c->lower / runs, (double)c->upper / runs, TAIL,
+           c->mean_upper / runs / truth);
 }
 
 /* Row: dimension within size within law. */
 static int simulate_row(int row, count *c, law *l)
 {
-    const size_t dimension = dimensions[row % DIMENSIONS], size = (size_t)(row / DIMENSIONS % SIZES);
+    const size_t dimension = dimensions[row % DIMENSIONS],
+                 size = (size_t)(row / DIMENSIONS % SIZES);
     simulate_source source;
     *l = laws_get((size_t)(row / DIMENSIONS / SIZES));
     if (dimension < l->coordinates) return 0;
@@ -100,8 +110,10 @@ static int simulate_row(int row, count *c, law *l)
 static void expect_nominal(const char *name, const count *c)
 {
     const uint64_t most = simulate_most_misses(c->trials, TAIL, LEVEL);
-    ck_assert_msg(c->upper <= most, "%s: gradient_hi below the truth in %.4f of the runs", name, (double)c->upper / (double)c->trials);
-    ck_assert_msg(c->lower <= most, "%s: gradient_lo above the truth in %.4f of the runs", name, (double)c->lower / (double)c->trials);
+    ck_assert_msg(c->upper <= most, "%s: gradient_hi below the truth in %.4f of the runs", name,
+                  (double)c->upper / (double)c->trials);
+    ck_assert_msg(c->lower <= most, "%s: gradient_lo above the truth in %.4f of the runs", name,
+                  (double)c->lower / (double)c->trials);
 }
 
 START_TEST(misses_of_both_gradient_bounds_stay_below_nominal)
@@ -113,7 +125,8 @@ START_TEST(misses_of_both_gradient_bounds_stay_below_nominal)
 END_TEST
 
 /* u = a e_1 + (||e||^2 - d)/sqrt(2 d): the weights depend on all coordinates. */
-static void run_whole(size_t n, size_t d, double a, simulate_source *source, double *sums, double *e, count *c)
+static void run_whole(size_t n, size_t d, double a, simulate_source *source, double *sums,
+                      double *e, count *c)
 {
     double gram[BLOCKS * BLOCKS];
     cr_moments weights;
@@ -140,13 +153,15 @@ START_TEST(misses_hold_where_weights_depend_on_all_coordinates)
     static const struct {
         size_t n, d;
         uint64_t trials;
-    } rows[WHOLE] = {{1000, 3, 3000}, {1000, 10, 3000}, {1000, 50, 2000}, {10000, 10, 800}, {1000, 784, 300}};
+    } rows[WHOLE] = {
+        {1000, 3, 3000}, {1000, 10, 3000}, {1000, 50, 2000}, {10000, 10, 800}, {1000, 784, 300}};
     const size_t d = rows[_i].d;
     double *sums = malloc(BLOCKS * d * sizeof *sums), *e = malloc(d * sizeof *e);
     simulate_source source;
     count c = {0, 0, 0, 0};
     simulate_seed(&source, 9000 + (uint64_t)_i);
-    for (uint64_t t = 0; t < rows[_i].trials; t++) run_whole(rows[_i].n, d, 0.3, &source, sums, e, &c);
+    for (uint64_t t = 0; t < rows[_i].trials; t++)
+        run_whole(rows[_i].n, d, 0.3, &source, sums, e, &c);
     report("||x||^2", rows[_i].n, d, 0.3, &c);
     expect_nominal("||x||^2", &c);
     free(e);
@@ -159,7 +174,8 @@ int main(void)
     Suite *suite = suite_create("coverage of the gradient norm");
     TCase *typical = tcase_create("typical");
     tcase_set_timeout(typical, 120);
-    tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0, LAWS * SIZES * DIMENSIONS);
+    tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0,
+                        LAWS * SIZES * DIMENSIONS);
     tcase_add_loop_test(typical, misses_hold_where_weights_depend_on_all_coordinates, 0, WHOLE);
     suite_add_tcase(suite, typical);
     return kit_run(suite);

@@ -1,9 +1,10 @@
-/* Simulated coverage of the finite-sample bound of the gradient norm, on laws chosen to break it: half-spaces, rare ones too, where
- * the weights are largest exactly where the noise is; laws whose tails pull against the gradient, with a known answer; gradients as
- * large as the variance allows; weights that depend on the length of the noise; jumps that the pilot has not seen. */
-#include "base/normal.h"
+/* Simulated coverage of the finite-sample bound of the gradient norm, on laws chosen to break it:
+ * half-spaces, rare ones too, where the weights are largest exactly where the noise is; laws whose
+ * tails pull against the gradient, with a known answer; gradients as large as the variance allows;
+ * weights that depend on the length of the noise; jumps that the pilot has not seen. */
+#include "statistics/normal.h"
 #include "certreg/certreg.h"
-#include "estimator/martingale.h"
+#include "bounds/martingale.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -71,9 +72,11 @@ static double norm_only(const float *x, size_t d)
 }
 
 enum { LAWS = 7, DIMENSIONS = 5 };
-static const law laws[LAWS] = {{"half-space", 1, half_space},       {"rare half-space", 1, rare_half_space}, {"two tails", 1, two_tails},
-                               {"tails against", 1, tails_against}, {"linear", 1, linear},                   {"long noise", 3, long_noise},
-                               {"norm only", 1, norm_only}};
+static const law laws[LAWS] = {
+    {"half-space", 1, half_space}, {"rare half-space", 1, rare_half_space},
+    {"two tails", 1, two_tails},   {"tails against", 1, tails_against},
+    {"linear", 1, linear},         {"long noise", 3, long_noise},
+    {"norm only", 1, norm_only}};
 static const size_t dimensions[DIMENSIONS] = {1, 3, 30, 300, 3072};
 static const uint64_t trials[DIMENSIONS] = {1000, 1000, 600, 150, 25};
 #define LEVEL (0.01 / (LAWS * DIMENSIONS)) /* 1 % for all comparisons of this program together */
@@ -129,8 +132,14 @@ typedef struct outcome {
 static outcome run_law(int l, size_t inputs, uint64_t runs)
 {
     const double lo = -1, hi = 1, truth = gradient_of(l);
-    const certreg_model model = {.struct_size = sizeof model, .inputs = inputs, .outputs = 1, .batch = BATCH, .lo = &lo, .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = ALL, .pilot = PILOT, .seed = 77};
+    const certreg_model model = {.struct_size = sizeof model,
+                                 .inputs = inputs,
+                                 .outputs = 1,
+                                 .batch = BATCH,
+                                 .lo = &lo,
+                                 .hi = &hi};
+    const certreg_plan plan = {
+        .struct_size = sizeof plan, .max_samples = ALL, .pilot = PILOT, .seed = 77};
     const cr_score output = {.kind = CR_SCORE_OUTPUT};
     float *z = calloc(inputs, sizeof *z), *x = malloc(BATCH * inputs * sizeof *x);
     certreg_estimator *e = NULL;
@@ -138,9 +147,14 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     for (uint64_t run = 0; run < runs; run++) {
         ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        const double centre = record_run(e, laws + l, inputs, x);
-        const cr_martingale_job job = {.score = &output, .centre = centre, .second_hi = second_about(l, centre), .cap = INFINITY,
-                                       .alpha = ALPHA, .first = PILOT, .count = MAIN};
+        const double center = record_run(e, laws + l, inputs, x);
+        const cr_martingale_job job = {.score = &output,
+                                       .center = center,
+                                       .second_hi = second_about(l, center),
+                                       .cap = INFINITY,
+                                       .alpha = ALPHA,
+                                       .first = PILOT,
+                                       .count = MAIN};
         double upper = 0;
         ck_assert_int_eq(cr_martingale_upper(e, &job, &upper), CERTREG_OK);
         found.missed += upper < truth * (1 - 1e-12);
@@ -158,10 +172,12 @@ START_TEST(misses_stay_below_nominal)
     const int l = _i / DIMENSIONS, k = _i % DIMENSIONS;
     if (dimensions[k] < laws[l].least_inputs) return;
     const outcome found = run_law(l, dimensions[k], trials[k]);
-    printf("%-16s d %4zu  missed %.4f of %.4f  mean bound %.4f, truth %.4f\n", laws[l].name, dimensions[k],
-           (double)found.missed / (double)trials[k], ALPHA, found.mean, gradient_of(l));
-    ck_assert_msg(found.missed <= simulate_most_misses(trials[k], ALPHA, LEVEL), "%s, %zu inputs: %llu of %llu runs missed", laws[l].name,
-                  dimensions[k], (unsigned long long)found.missed, (unsigned long long)trials[k]);
+    printf("%-16s d %4zu  missed %.4f of %.4f  mean bound %.4f, truth %.4f\n", laws[l].name,
+           dimensions[k], (double)found.missed / (double)trials[k], ALPHA, found.mean,
+           gradient_of(l));
+    ck_assert_msg(found.missed <= simulate_most_misses(trials[k], ALPHA, LEVEL),
+                  "%s, %zu inputs: %llu of %llu runs missed", laws[l].name, dimensions[k],
+                  (unsigned long long)found.missed, (unsigned long long)trials[k]);
 }
 END_TEST
 

@@ -1,7 +1,8 @@
-/* Simulated coverage of the asymptotic bounds of mean and variance (theory 5.1), at alpha = .1: an eighth of it to each end of the
- * mean, a quarter to the variance. The laws reach from linear to log-normal; what no asymptotic interval covers, values too rare to
- * turn up among n samples, is measured as well, so that the warning in the header keeps its number. */
-#include "estimator/moments.h"
+/* Simulated coverage of the asymptotic bounds of mean and variance (theory 5.1), at alpha = .1: an
+ * eighth of it to each end of the mean, a quarter to the variance. The laws reach from linear to
+ * log-normal; what no asymptotic interval covers, values too rare to turn up among n samples, is
+ * measured as well, so that the warning in the header keeps its number. */
+#include "statistics/moments.h"
 #include "support/laws.h"
 #include "support/simulate.h"
 #include "support/suite.h"
@@ -12,7 +13,8 @@
 
 #define ALPHA 0.1
 #define SIZES 2
-#define LEVEL (0.01 / (3 * LAWS * SIZES)) /* of one comparison: 1 % for all of this program together */
+#define LEVEL \
+    (0.01 / (3 * LAWS * SIZES)) /* of one comparison: 1 % for all of this program together */
 
 static const size_t sizes[SIZES] = {1000, 10000};
 static const uint64_t trials[SIZES] = {20000, 6000};
@@ -41,10 +43,12 @@ static void simulate_moments(const law *l, size_t n, uint64_t count, uint64_t se
     }
 }
 
-static void expect_at_most(const char *law_name, const char *what, uint64_t seen, uint64_t count, double nominal)
+static void expect_at_most(const char *law_name, const char *what, uint64_t seen, uint64_t count,
+                           double nominal)
 {
-    ck_assert_msg(seen <= simulate_most_misses(count, nominal, LEVEL), "%s, %s: %.4f misses, nominal %.4f", law_name, what,
-                  (double)seen / (double)count, nominal);
+    ck_assert_msg(seen <= simulate_most_misses(count, nominal, LEVEL),
+                  "%s, %s: %.4f misses, nominal %.4f", law_name, what, (double)seen / (double)count,
+                  nominal);
 }
 
 START_TEST(misses_of_mean_and_variance_bounds_stay_below_nominal)
@@ -54,8 +58,9 @@ START_TEST(misses_of_mean_and_variance_bounds_stay_below_nominal)
     const double count = (double)trials[size];
     misses m = {0, 0, 0};
     simulate_moments(&l, sizes[size], trials[size], 1000 + (uint64_t)_i, &m);
-    printf("%-16s n %5zu  mean_lo %.4f  mean_hi %.4f of %.4f  variance_hi %.4f of %.4f\n", l.name, sizes[size],
-           (double)m.mean_lo / count, (double)m.mean_hi / count, ALPHA / 8, (double)m.variance / count, ALPHA / 4);
+    printf("%-16s n %5zu  mean_lo %.4f  mean_hi %.4f of %.4f  variance_hi %.4f of %.4f\n", l.name,
+           sizes[size], (double)m.mean_lo / count, (double)m.mean_hi / count, ALPHA / 8,
+           (double)m.variance / count, ALPHA / 4);
     expect_at_most(l.name, "mean_lo", m.mean_lo, trials[size], ALPHA / 8);
     expect_at_most(l.name, "mean_hi", m.mean_hi, trials[size], ALPHA / 8);
     expect_at_most(l.name, "variance_hi", m.variance, trials[size], ALPHA / 4);
@@ -68,12 +73,14 @@ START_TEST(a_constant_output_abstains)
     certreg_bounds b = {0};
     cr_moments_start(&sums, 0.1);
     for (int i = 0; i < 10000; i++) cr_moments_add(&sums, 0.3);
-    ck_assert_int_eq(cr_asymptotic_moments(&sums, -1, 1, ALPHA / 8, ALPHA / 4, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_asymptotic_moments(&sums, -1, 1, ALPHA / 8, ALPHA / 4, &b),
+                     CR_MOMENTS_ABSTAINED);
 }
 END_TEST
 
-/* A little noise, and 1 more with probability 1e-4: in 37 % of the runs of 1e4 samples that is never seen, the outputs look tame,
- * and the variance bound is far too small. No asymptotic interval can help, as the header says; this keeps its number true. */
+/* A little noise, and 1 more with probability 1e-4: in 37 % of the runs of 1e4 samples that is
+ * never seen, the outputs look tame, and the variance bound is far too small. No asymptotic
+ * interval can help, as the header says; this keeps its number true. */
 START_TEST(values_too_rare_to_be_seen_are_not_covered)
 {
     simulate_source source;
@@ -85,11 +92,15 @@ START_TEST(values_too_rare_to_be_seen_are_not_covered)
         certreg_bounds b = {0};
         cr_moments_start(&sums, 0);
         for (int i = 0; i < 10000; i++)
-            cr_moments_add(&sums, 1e-3 * simulate_normal(&source) + (simulate_uniform(&source) < 1e-4));
-        ck_assert_int_eq(cr_asymptotic_moments(&sums, -INFINITY, INFINITY, ALPHA / 8, ALPHA / 4, &b), CR_MOMENTS_OK);
+            cr_moments_add(&sums,
+                           1e-3 * simulate_normal(&source) + (simulate_uniform(&source) < 1e-4));
+        ck_assert_int_eq(
+            cr_asymptotic_moments(&sums, -INFINITY, INFINITY, ALPHA / 8, ALPHA / 4, &b),
+            CR_MOMENTS_OK);
         missed += b.variance_hi < 1e-6 + 1e-4 * (1 - 1e-4);
     }
-    printf("rare value 1e-4  n 10000  variance_hi %.4f: not covered\n", (double)missed / (double)count);
+    printf("rare value 1e-4  n 10000  variance_hi %.4f: not covered\n",
+           (double)missed / (double)count);
     ck_assert_double_eq_tol((double)missed / (double)count, exp(-1), 0.06);
 }
 END_TEST
@@ -100,7 +111,8 @@ int main(void)
     TCase *typical = tcase_create("typical"), *limits = tcase_create("limits");
     tcase_set_timeout(typical, 60);
     tcase_set_timeout(limits, 30);
-    tcase_add_loop_test(typical, misses_of_mean_and_variance_bounds_stay_below_nominal, 0, LAWS * SIZES);
+    tcase_add_loop_test(typical, misses_of_mean_and_variance_bounds_stay_below_nominal, 0,
+                        LAWS * SIZES);
     tcase_add_test(limits, a_constant_output_abstains);
     tcase_add_test(limits, values_too_rare_to_be_seen_are_not_covered);
     suite_add_tcase(suite, typical);

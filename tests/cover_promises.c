@@ -1,24 +1,38 @@
-/* Misses of the inverse question, of what is served, of joint outputs, of several noise levels and of norms, on models whose worst shift is
- * known exactly. */
+/* Misses of the inverse question, of what is served, of joint outputs, of several noise levels and
+ * of norms, on models whose worst shift is known exactly. */
 #include "api_kit.h"
-#include "base/binomial.h"
-#include "base/normal.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 #include "support/simulate.h"
 
 enum { SAMPLES = 400, RUNS = 1000, MOST_INPUTS = 300, MOST_OUTPUTS = 5 };
 #define ALPHA 0.1
 
-/* ---- models of one coordinate each, monotone: T(z + delta) of the median is the value at the shift ----------------------------------- */
+/* ---- models of one coordinate each, monotone: T(z + delta) of the median is the value at the
+ * shift */
 typedef struct shape {
     const char *name;
     double (*value)(double x);
 } shape;
 
-static double straight(double x) { return x; }
-static double steep(double x) { return x * x * x * exp(0.5 * x * x); } /* no moments */
-static double stairs(double x) { return floor(3 * x + 0.5); }         /* ties */
-static double face(double x) { return x > 0.7 ? 10 : 0; }
-static const shape shapes[] = {{"straight", straight}, {"steep", steep}, {"stairs", stairs}, {"face", face}};
+static double straight(double x)
+{
+    return x;
+}
+static double steep(double x)
+{
+    return x * x * x * exp(0.5 * x * x);
+} /* no moments */
+static double stairs(double x)
+{
+    return floor(3 * x + 0.5);
+} /* ties */
+static double face(double x)
+{
+    return x > 0.7 ? 10 : 0;
+}
+static const shape shapes[] = {
+    {"straight", straight}, {"steep", steep}, {"stairs", stairs}, {"face", face}};
 
 typedef struct model {
     const shape *of[MOST_OUTPUTS];
@@ -30,15 +44,18 @@ static int evaluate(void *user, const certreg_batch *b)
 {
     const model *m = user;
     for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++) b->y[i * b->columns + k] = (float)m->of[k]->value((double)b->x[i * b->inputs + (m->shared ? 0 : k)]);
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] =
+                (float)m->of[k]->value((double)b->x[i * b->inputs + (m->shared ? 0 : k)]);
     return 0;
 }
 
-static certreg_estimator *make(certreg_eval eval, model *m, size_t inputs, size_t outputs, size_t samples, uint32_t facts)
+static certreg_estimator *make(certreg_eval eval, model *m, size_t inputs, size_t outputs,
+                               size_t samples, uint32_t constraints)
 {
     certreg_model description = kit_model(eval, m, inputs, outputs);
     certreg_plan p = kit_plan(samples);
-    p.facts = facts;
+    p.constraints = constraints;
     return kit_create(NULL, &description, &p);
 }
 
@@ -55,22 +72,23 @@ static void check_misses(const char *name, uint64_t misses, uint64_t runs, doubl
     ck_assert_uint_le(misses, simulate_most_misses(runs, ALPHA, 0.01 / cases));
 }
 
-/* ---- reach ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- reach */
 static const double reaches[] = {0.2, 0.7000001, 1.3};
 
 START_TEST(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most)
 {
     model m = {.of = {shapes + _i / 3}};
-    const double at = reaches[_i % 3] * (1 - 1e-12), from = (float)m.of[0]->value(-at), to = (float)m.of[0]->value(at);
-    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_MEAN);
+    const double at = reaches[_i % 3] * (1 - 1e-12), from = (float)m.of[0]->value(-at),
+                 to = (float)m.of[0]->value(at);
+    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(0);
-    q.promise = CERTREG_PROMISE_REACH, q.at_radius = reaches[_i % 3], q.alpha = ALPHA;
+    q.center = CERTREG_CENTER_REACH, q.at_radius = reaches[_i % 3], q.alpha = ALPHA;
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
         KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
-        misses += c.reach_lo > from || c.reach_hi < to;
+        misses += c.output_lo > from || c.output_hi < to;
     }
     check_misses(m.of[0]->name, misses, RUNS, 12);
     certreg_estimator_destroy(e);
@@ -83,22 +101,25 @@ START_TEST(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most)
     model m = {.of = {shapes}};
     certreg_estimator *e = make(evaluate, &m, 1, 1, 1000, 0);
     certreg_question q = kit_question(_i ? 0 : 4);
-    q.promise = CERTREG_PROMISE_REACH, q.at_radius = 0.5, q.alpha = ALPHA, q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q.score = _i ? CERTREG_SCORE_MEAN : CERTREG_SCORE_HUBER, q.huber_width = _i ? 0 : 0.5;
+    q.center = CERTREG_CENTER_REACH, q.at_radius = 0.5, q.alpha = ALPHA,
+    q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.statistic = _i ? CERTREG_STATISTIC_MEAN : CERTREG_STATISTIC_HUBER,
+    q.huber_width = _i ? 0 : 0.5;
     uint64_t misses = 0;
     for (uint64_t run = 0; run < FEW; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
         KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
-        misses += c.reach_lo > -0.5 || c.reach_hi < 0.5;
+        misses += c.output_lo > -0.5 || c.output_hi < 0.5;
     }
     check_misses(_i ? "mean" : "Huber", misses, FEW, 2);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- served ------------------------------------------------------------------------------------------------------------------------------ */
-/* Probability that a median of `served` fresh outputs of a half-space or a straight line is off by the tolerance, at the worst shift. */
+/* ---- served */
+/* Probability that a median of `served` fresh outputs of a half-space or a straight line is off by
+ * the tolerance, at the worst shift. */
 static double failure_rate(const shape *s, const certreg_certificate *c, double shift)
 {
     const uint64_t most = c->served_samples / 2;
@@ -106,18 +127,26 @@ static double failure_rate(const shape *s, const certreg_certificate *c, double 
     double greatest = 0;
     for (int side = -1; side <= 1; side += 2) {
         const double at = side * shift;
-        const double low = s->value == face ? (ends[0] >= 0 ? cr_normal_cdf(0.7 - at) : 0) : cr_normal_cdf(ends[0] - at);
-        const double high = s->value == face ? (ends[1] <= 10 ? cr_normal_sf(0.7 - at) : 0) : cr_normal_sf(ends[1] - at);
-        greatest = fmax(greatest, cr_binomial_cdf(most, c->served_samples, 1 - low) + cr_binomial_cdf(most, c->served_samples, 1 - high));
+        const double low = s->value == face ? (ends[0] >= 0 ? cr_normal_cdf(0.7 - at) : 0)
+                                            : cr_normal_cdf(ends[0] - at);
+        const double high = s->value == face ? (ends[1] <= 10 ? cr_normal_sf(0.7 - at) : 0)
+                                             : cr_normal_sf(ends[1] - at);
+        greatest = fmax(greatest, cr_binomial_cdf(most, c->served_samples, 1 - low) +
+                                      cr_binomial_cdf(most, c->served_samples, 1 - high));
     }
     return greatest;
 }
 
 START_TEST(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most)
 {
-    const struct { int shape; size_t served; double beta, tolerance; } cases[] = {{0, 1, 0.3, 2}, {0, 21, 0.1, 1}, {0, 200, 0.01, 1}, {3, 3, 0.5, 1}, {3, 21, 0.1, 1}, {3, 201, 0.01, 1}};
+    const struct {
+        int shape;
+        size_t served;
+        double beta, tolerance;
+    } cases[] = {{0, 1, 0.3, 2}, {0, 21, 0.1, 1}, {0, 200, 0.01, 1},
+                 {3, 3, 0.5, 1}, {3, 21, 0.1, 1}, {3, 201, 0.01, 1}};
     model m = {.of = {shapes + cases[_i].shape}};
-    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_MEAN);
+    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(cases[_i].tolerance);
     q.alpha = ALPHA, q.served_samples = cases[_i].served, q.served_beta = cases[_i].beta;
     uint64_t misses = 0, claims = 0;
@@ -134,14 +163,16 @@ START_TEST(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
 }
 END_TEST
 
-/* ---- all outputs ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- all outputs */
 /* About the prediction 0 the true radius of a face is 0.7, of all of them together as well. */
 START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
 {
-    const int faces = _i == 0 ? 1 : MOST_OUTPUTS; /* the other outputs are all but harmless, or alike, or independent */
+    const int faces = _i == 0 ? 1 : MOST_OUTPUTS; /* the other outputs are all but harmless, or
+                                                     alike, or independent */
     model m = {.shared = _i == 1};
     for (int k = 0; k < MOST_OUTPUTS; k++) m.of[k] = shapes + (k < faces ? 3 : 0);
-    certreg_estimator *e = make(evaluate, &m, MOST_OUTPUTS, MOST_OUTPUTS, SAMPLES, CERTREG_MEAN);
+    certreg_estimator *e =
+        make(evaluate, &m, MOST_OUTPUTS, MOST_OUTPUTS, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q[MOST_OUTPUTS];
     for (int k = 0; k < MOST_OUTPUTS; k++) {
         q[k] = kit_question(k < faces ? 1 : 2.5);
@@ -149,12 +180,16 @@ START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
     }
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        certreg_certificate each[MOST_OUTPUTS] = {kit_certificate()}, joint = kit_certificate();
+        certreg_certificate each[MOST_OUTPUTS] = {kit_certificate()},
+                            bonferroni = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, MOST_OUTPUTS, each, &joint));
-        misses += joint.radius > 0.7;
+        KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, MOST_OUTPUTS, each, &bonferroni));
+        misses += bonferroni.radius > 0.7;
     }
-    check_misses(_i == 0 ? "one face" : _i == 1 ? "the same faces" : "independent faces", misses, RUNS, 3);
+    check_misses(_i == 0   ? "one face"
+                 : _i == 1 ? "the same faces"
+                           : "independent faces",
+                 misses, RUNS, 3);
     if (_i < 2) ck_assert_double_gt((double)misses / RUNS, 0.4 * ALPHA);
     certreg_estimator_destroy(e);
 }
@@ -164,7 +199,7 @@ START_TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
 {
     const double sigmas[] = {0.5, 0.4, 0.7, 1};
     model m = {.of = {shapes + 3}};
-    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_MEAN);
+    certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(1);
     q.alpha = ALPHA, q.prediction_given = 1;
     uint64_t misses = 0;
@@ -181,18 +216,21 @@ START_TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
 }
 END_TEST
 
-/* ---- norms -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- norms */
 enum { VECTOR = 3 };
 static const double rows[VECTOR] = {0.6, -0.3, 0.2}; /* times the first coordinate */
 
-/* Fast waves look like noise: their mean moves by exp(-speed^2/2) at most. Each output has waves of its own. */
+/* Fast waves look like noise: their mean moves by exp(-speed^2/2) at most. Each output has waves of
+ * its own. */
 static int waves(void *user, const certreg_batch *b)
 {
     const model *m = user;
     for (size_t i = 0; i < b->rows; i++)
         for (size_t k = 0; k < VECTOR; k++) {
             const float *x = b->x + i * b->inputs;
-            b->y[i * VECTOR + k] = (float)(m->weight * rows[k] * (double)x[0] + m->wobble * sin(m->speed * (double)x[(k + 1) % b->inputs] + (double)k));
+            b->y[i * VECTOR + k] =
+                (float)(m->weight * rows[k] * (double)x[0] +
+                        m->wobble * sin(m->speed * (double)x[(k + 1) % b->inputs] + (double)k));
         }
     return 0;
 }
@@ -200,13 +238,23 @@ static int waves(void *user, const certreg_batch *b)
 START_TEST(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most)
 {
     enum { FEW = 200, MANY_SAMPLES = 1000 };
-    const struct { size_t inputs; double wobble; uint32_t family; } cases[] = {
-        {1, 0, 0}, {1, 0.5, 0}, {10, 0, 0}, {10, 0.5, 0}, {MOST_INPUTS, 0, 0}, {MOST_INPUTS, 0.2, 0}, {10, 0, CERTREG_FAMILY_C}};
+    const struct {
+        size_t inputs;
+        double wobble;
+        uint32_t constraints;
+    } cases[] = {{1, 0, 0},
+                 {1, 0.5, 0},
+                 {10, 0, 0},
+                 {10, 0.5, 0},
+                 {MOST_INPUTS, 0, 0},
+                 {MOST_INPUTS, 0.2, 0},
+                 {10, 0, CERTREG_CONSTRAINTS_C}};
     model m = {.weight = 1, .wobble = cases[_i].wobble, .speed = 6};
     certreg_estimator *e = make(waves, &m, cases[_i].inputs, VECTOR, MANY_SAMPLES, 0);
     certreg_question q = kit_question(0.05); /* small, where the linear part rules */
-    q.output = CERTREG_OUTPUT_NORM, q.score = CERTREG_SCORE_MEAN, q.promise = CERTREG_PROMISE_TRUE_MEAN, q.interval = CERTREG_INTERVAL_ASYMPTOTIC;
-    q.alpha = ALPHA, q.family = cases[_i].family;
+    q.output = CERTREG_ALL_OUTPUTS, q.statistic = CERTREG_STATISTIC_MEAN,
+    q.center = CERTREG_CENTER_TRUE_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.alpha = ALPHA, q.constraints = cases[_i].constraints;
     const double truth = q.tolerance / sqrt(0.36 + 0.09 + 0.04);
     uint64_t misses = 0;
     double greatest = 0;
@@ -214,11 +262,12 @@ START_TEST(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most)
         certreg_certificate c = kit_certificate();
         next_run(e, run);
         KIT_OK(e, certreg_certify(e, NULL, MANY_SAMPLES, &q, 1, &c));
-        ck_assert_int_eq(c.outcome, CERTREG_CERTIFIED);
+        ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
         misses += c.radius > truth;
         greatest = fmax(greatest, c.radius / truth);
     }
-    printf("%3zu inputs, waves %.1f, greatest part of the true radius %.3f: ", cases[_i].inputs, cases[_i].wobble, greatest);
+    printf("%3zu inputs, waves %.1f, greatest part of the true radius %.3f: ", cases[_i].inputs,
+           cases[_i].wobble, greatest);
     check_misses("norm", misses, FEW, 7);
     certreg_estimator_destroy(e);
 }
@@ -229,10 +278,13 @@ int main(void)
     Suite *suite = suite_create("coverage of further promises");
     TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, medians_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0, 12);
-    tcase_add_loop_test(typical, huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0, 2);
-    tcase_add_loop_test(typical, served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 0, 6);
+    tcase_add_loop_test(typical, huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0,
+                        2);
+    tcase_add_loop_test(
+        typical, served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_most, 0, 6);
     tcase_add_loop_test(typical, joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most, 0, 3);
     tcase_add_test(typical, any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most);
-    tcase_add_loop_test(typical, norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most, 0, 7);
+    tcase_add_loop_test(typical, norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most,
+                        0, 7);
     return kit_run(suite);
 }

@@ -1,11 +1,13 @@
-/* Misses of the exact radius of the median (theory 6): K = the larger of two tail counts about the prediction, the whole alpha to it.
+/* Misses of the exact radius of the median (theory 6): K = the larger of two tail counts about the
+ * prediction, the whole alpha to it.
  *
- * A radius is too large only if the tail that is in truth the heavier one is counted too small (intersection-union), so alpha is not
- * halved. The worst case is computed, not simulated, for every pair of tails on a grid; laws of the output that are hostile to the
- * choice of the prediction are simulated with the pilot and all. */
-#include "base/binomial.h"
-#include "base/normal.h"
-#include "estimator/psi.h"
+ * A radius is too large only if the tail that is in truth the heavier one is counted too small
+ * (intersection-union), so alpha is not halved. The worst case is computed, not simulated, for
+ * every pair of tails on a grid; laws of the output that are hostile to the choice of the
+ * prediction are simulated with the pilot and all. */
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "statistics/prediction.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -15,7 +17,8 @@
 
 #define ALPHA 0.1
 
-/* P(max of the two tail counts <= k) for tails with probabilities p >= q, p + q <= 1: sum over the first count. */
+/* P(max of the two tail counts <= k) for tails with probabilities p >= q, p + q <= 1: sum over the
+ * first count. */
 static double both_at_most(uint64_t k, uint64_t n, double p, double q)
 {
     double sum = 0;
@@ -26,7 +29,8 @@ static double both_at_most(uint64_t k, uint64_t n, double p, double q)
     return sum;
 }
 
-/* The radius exceeds the true one iff the bound on the heavier tail lies below that tail: K <= k where upper(k) < p. */
+/* The radius exceeds the true one iff the bound on the heavier tail lies below that tail: K <= k
+ * where upper(k) < p. */
 static double exact_miss(uint64_t n, double p, double q)
 {
     int64_t k = -1;
@@ -39,10 +43,12 @@ START_TEST(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha)
     static const uint64_t sizes[] = {5, 64, 200};
     const uint64_t n = sizes[_i];
     double worst = 0;
-    for (uint64_t k = 0; k < n / 2; k++) { /* the miss jumps up just above the bound of every count */
+    for (uint64_t k = 0; k < n / 2; k++) { /* the miss jumps up just above the bound of every count
+                                            */
         const double p = cr_binomial_upper(k, n, ALPHA) * (1 + 1e-9);
         if (p > 0.5) break; /* no radius is claimed there */
-        for (int share = 0; share <= 4; share++) worst = fmax(worst, exact_miss(n, p, p * 0.25 * share));
+        for (int share = 0; share <= 4; share++)
+            worst = fmax(worst, exact_miss(n, p, p * 0.25 * share));
     }
     printf("n %4lu  exact worst miss %.5f of %.2f\n", (unsigned long)n, worst, ALPHA);
     ck_assert_double_le(worst, ALPHA);
@@ -50,7 +56,7 @@ START_TEST(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha)
 }
 END_TEST
 
-/* ---- laws of the output, each with the noise-free output it pretends to have ---------------------------------------------------- */
+/* ---- laws of the output, each with the noise-free output it pretends to have */
 typedef struct output_law {
     const char *name;
     double (*draw)(simulate_source *);
@@ -58,10 +64,17 @@ typedef struct output_law {
     double noise_free;                   /* NAN: not known */
 } output_law;
 
-static double draw_normal(simulate_source *s) { return 0.5 * simulate_normal(s); }
-static double cdf_normal(double y, int closed) { return (void)closed, cr_normal_cdf(2 * y); }
+static double draw_normal(simulate_source *s)
+{
+    return 0.5 * simulate_normal(s);
+}
+static double cdf_normal(double y, int closed)
+{
+    return (void)closed, cr_normal_cdf(2 * y);
+}
 
-/* Atoms exactly one tolerance from the noise-free output: what a sloppy comparison would get wrong. */
+/* Atoms exactly one tolerance from the noise-free output: what a sloppy comparison would get wrong.
+ */
 static double draw_atoms(simulate_source *s)
 {
     const double u = simulate_uniform(s);
@@ -76,8 +89,14 @@ static double cdf_atoms(double y, int closed)
 }
 
 /* One-sided: an exponential, its noise-free output at the wrong end. */
-static double draw_exponential(simulate_source *s) { return -log(simulate_uniform(s)); }
-static double cdf_exponential(double y, int closed) { return (void)closed, y > 0 ? -expm1(-y) : 0; }
+static double draw_exponential(simulate_source *s)
+{
+    return -log(simulate_uniform(s));
+}
+static double cdf_exponential(double y, int closed)
+{
+    return (void)closed, y > 0 ? -expm1(-y) : 0;
+}
 
 /* Two far lumps and a thin bridge; the pilot sees one of them a little more often. */
 static double draw_lumps(simulate_source *s)
@@ -88,12 +107,19 @@ static double draw_lumps(simulate_source *s)
 static double cdf_lumps(double y, int closed)
 {
     (void)closed;
-    return 0.3 * cr_normal_cdf(10 * (y + 1.2)) + 0.28 * cr_normal_cdf(10 * (y - 1.2)) + 0.42 * cr_normal_cdf(10 * y);
+    return 0.3 * cr_normal_cdf(10 * (y + 1.2)) + 0.28 * cr_normal_cdf(10 * (y - 1.2)) +
+           0.42 * cr_normal_cdf(10 * y);
 }
 
 /* Heavy tails: the ratio of two normals. */
-static double draw_cauchy(simulate_source *s) { return 0.4 * simulate_normal(s) / simulate_normal(s); }
-static double cdf_cauchy(double y, int closed) { return (void)closed, 0.5 + atan(y / 0.4) / 3.14159265358979323846; }
+static double draw_cauchy(simulate_source *s)
+{
+    return 0.4 * simulate_normal(s) / simulate_normal(s);
+}
+static double cdf_cauchy(double y, int closed)
+{
+    return (void)closed, 0.5 + atan(y / 0.4) / 3.14159265358979323846;
+}
 
 static const output_law laws[] = {
     {"normal", draw_normal, cdf_normal, 0},
@@ -110,24 +136,29 @@ static const size_t budgets[] = {16, 64, 256, 1000};
 #define TRIALS 20000
 #define LEVEL (0.01 / (LAWS * BUDGETS))
 
-/* One run: the prediction from the pilot, K from the rest. Adds one to *claims if a radius was claimed. Returns whether it was too
- * large: the bound on the tails lies below the true heavier tail. */
-static int run_misses(const output_law *law, size_t budget, simulate_source *source, uint64_t *claims)
+/* One run: the prediction from the pilot, K from the rest. Adds one to *claims if a radius was
+ * claimed. Returns whether it was too large: the bound on the tails lies below the true heavier
+ * tail. */
+static int run_misses(const output_law *law, size_t budget, simulate_source *source,
+                      uint64_t *claims)
 {
     float y[1000];
-    const size_t pilot = cr_pilot_size(budget, 0);
-    for (size_t i = 1; i < budget; i++) y[i] = (float)law->draw(source); /* sample 0 is the noise-free output */
-    const double psi = cr_psi_choose(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
-    if (isnan(psi)) return 0;
+    const size_t pilot = cr_prediction_pilot(budget, 0);
+    for (size_t i = 1; i < budget; i++)
+        y[i] = (float)law->draw(source); /* sample 0 is the noise-free output */
+    const double prediction =
+        cr_prediction_choose(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
+    if (isnan(prediction)) return 0;
     uint64_t below = 0, above = 0;
     for (size_t i = pilot; i < budget; i++) {
-        below += (double)y[i] <= psi - 1;
-        above += (double)y[i] >= psi + 1;
+        below += (double)y[i] <= prediction - 1;
+        above += (double)y[i] >= prediction + 1;
     }
     const double bound = cr_binomial_upper(below > above ? below : above, budget - pilot, ALPHA);
-    const double truth = fmax(law->cdf(psi - 1, 1), 1 - law->cdf(psi + 1, 0));
+    const double truth = fmax(law->cdf(prediction - 1, 1), 1 - law->cdf(prediction + 1, 0));
     *claims += bound < 0.5;
-    return bound < 0.5 && bound < truth * (1 - 1e-6); /* outputs were rounded to float, the law was not */
+    return bound < 0.5 && bound < truth * (1 - 1e-6); /* outputs were rounded to float, the law was
+                                                         not */
 }
 
 START_TEST(misses_with_a_prediction_from_the_pilot_stay_below_alpha)
@@ -138,8 +169,8 @@ START_TEST(misses_with_a_prediction_from_the_pilot_stay_below_alpha)
     simulate_seed(&source, 300 + (uint64_t)_i);
     uint64_t misses = 0, claims = 0;
     for (int t = 0; t < TRIALS; t++) misses += run_misses(law, budget, &source, &claims) != 0;
-    printf("%-22s budget %4zu  misses %.4f of %.2f  claims %.3f\n", law->name, budget, (double)misses / TRIALS, ALPHA,
-           (double)claims / TRIALS);
+    printf("%-22s budget %4zu  misses %.4f of %.2f  claims %.3f\n", law->name, budget,
+           (double)misses / TRIALS, ALPHA, (double)claims / TRIALS);
     ck_assert_uint_le(misses, simulate_most_misses(TRIALS, ALPHA, LEVEL));
 }
 END_TEST
@@ -150,7 +181,8 @@ int main(void)
     TCase *typical = tcase_create("typical");
     tcase_set_timeout(typical, 60);
     tcase_add_loop_test(typical, exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 0, 3);
-    tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0, LAWS * BUDGETS);
+    tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0,
+                        LAWS * BUDGETS);
     suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -1,27 +1,31 @@
-/* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge. f is 1 beyond a cut along one
- * coordinate and 0 elsewhere, so that its median is 0 until the shift reaches the cut, and its
- * Huber location below .5 likewise: about the prediction 0 the true radius is known. */
+/* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge. f
+ * is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
+ * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
+ * is known. */
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/binomial.h"
-#include "base/normal.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 
 enum { CAPACITY = 4000, RUNS = 1500 };
 
 typedef struct law {
-    int32_t score;
+    int32_t statistic;
     size_t inputs;
     double expected; /* number of main samples beyond the cut */
     double alpha;
 } law;
 
-static const law laws[] = {{CERTREG_SCORE_MEDIAN, 1, 2, .05}, {CERTREG_SCORE_MEDIAN, 1, 4, .001}, {CERTREG_SCORE_HUBER, 1, 2.3, .05},
-                           {CERTREG_SCORE_HUBER, 3, 2.3, .05}, {CERTREG_SCORE_HUBER, 1, 20, .05}, {CERTREG_SCORE_HUBER, 1, 80, .05},
-                           {CERTREG_SCORE_MEDIAN, 1, 80, .05},  {CERTREG_SCORE_HUBER, 1, 66, .05},  {CERTREG_SCORE_MEDIAN, 1, 66, .05}};
+static const law laws[] = {
+    {CERTREG_STATISTIC_MEDIAN, 1, 2, .05},  {CERTREG_STATISTIC_MEDIAN, 1, 4, .001},
+    {CERTREG_STATISTIC_HUBER, 1, 2.3, .05}, {CERTREG_STATISTIC_HUBER, 3, 2.3, .05},
+    {CERTREG_STATISTIC_HUBER, 1, 20, .05},  {CERTREG_STATISTIC_HUBER, 1, 80, .05},
+    {CERTREG_STATISTIC_MEDIAN, 1, 80, .05}, {CERTREG_STATISTIC_HUBER, 1, 66, .05},
+    {CERTREG_STATISTIC_MEDIAN, 1, 66, .05}};
 
 typedef struct step {
     double cut;
@@ -38,12 +42,22 @@ static int beyond(void *user, const certreg_batch *b)
 /* Runs whose radius exceeds the true one. */
 static uint64_t misses(const law *l)
 {
-    const double probability = l->expected / (.85 * CAPACITY), cut = cr_normal_quantile_sf(probability);
+    const double probability = l->expected / (.85 * CAPACITY),
+                 cut = cr_normal_quantile_sf(probability);
     step s = {cut, l->inputs};
-    certreg_model model = {.struct_size = sizeof model, .eval = beyond, .user = &s, .inputs = l->inputs, .outputs = 1, .batch = 500};
-    certreg_plan plan = {.struct_size = sizeof plan, .capacity = CAPACITY, .seed = 2026};
-    const certreg_question q = {.struct_size = sizeof q, .score = l->score, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .tolerance = .5,
-                                .huber_width = l->score == CERTREG_SCORE_HUBER ? .25 : 0, .alpha = l->alpha,
+    certreg_model model = {.struct_size = sizeof model,
+                           .eval = beyond,
+                           .user = &s,
+                           .inputs = l->inputs,
+                           .outputs = 1,
+                           .batch = 500};
+    certreg_plan plan = {.struct_size = sizeof plan, .max_samples = CAPACITY, .seed = 2026};
+    const certreg_question q = {.struct_size = sizeof q,
+                                .statistic = l->statistic,
+                                .method = CERTREG_METHOD_ASYMPTOTIC,
+                                .tolerance = .5,
+                                .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? .25 : 0,
+                                .alpha = l->alpha,
                                 .prediction_given = 1};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
@@ -64,8 +78,8 @@ START_TEST(misses_stay_below_nominal_where_values_are_rare)
     const law *l = laws + _i;
     const uint64_t found = misses(l);
     const double doubt = 0.01 / (double)(sizeof laws / sizeof *laws);
-    ck_assert_msg(cr_binomial_sf(found, RUNS, l->alpha) > doubt, "%llu of %d runs missed at alpha %g", (unsigned long long)found, RUNS,
-                  l->alpha);
+    ck_assert_msg(cr_binomial_sf(found, RUNS, l->alpha) > doubt,
+                  "%llu of %d runs missed at alpha %g", (unsigned long long)found, RUNS, l->alpha);
 }
 END_TEST
 
@@ -74,7 +88,8 @@ int main(void)
     Suite *suite = suite_create("rare values");
     TCase *typical = tcase_create("typical");
     tcase_set_timeout(typical, 120);
-    tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0, sizeof laws / sizeof *laws);
+    tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0,
+                        sizeof laws / sizeof *laws);
     suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -1,7 +1,7 @@
-/* Simulated coverage of the upper bounds of the second order (theory 8), in dimensions 1 to 300, end to end: outputs are sampled
- * into a record, and the noise is replayed. */
-#include "base/normal.h"
-#include "estimator/second.h"
+/* Simulated coverage of the upper bounds of the second order (theory 8), in dimensions 1 to 300,
+ * end to end: outputs are sampled into a record, and the noise is replayed. */
+#include "statistics/normal.h"
+#include "bounds/hessian.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -13,7 +13,8 @@ typedef struct law {
     const char *name;
     double (*value)(const float *e, size_t d);
     double (*operator_norm)(size_t d);
-    int spread; /* 0: |M| is the same in both norms; 1: M is a multiple of the identity; 2: of a swap of two coordinates */
+    int spread; /* 0: |M| is the same in both norms; 1: M is a multiple of the identity; 2: of a
+                   swap of two coordinates */
     size_t least;
 } law;
 
@@ -24,58 +25,138 @@ static double square_sum(const float *e, size_t d)
     return sum;
 }
 
-static double linear(const float *e, size_t d) { (void)d; return (double)e[0]; }
-static double none(size_t d) { (void)d; return 0; }
-static double parabola(const float *e, size_t d) { (void)d; return ((double)e[0] * (double)e[0] - 1) / sqrt(2); }
-static double one(size_t d) { (void)d; return 1; }
-static double mixed(const float *e, size_t d) { (void)d; return (double)e[0] + 0.3 * ((double)e[0] * (double)e[0] - 1) / sqrt(2); }
-static double three_tenths(size_t d) { (void)d; return 0.3; }
-static double whole(const float *e, size_t d) { return (square_sum(e, d) - (double)d) / sqrt(2 * (double)d); }
-static double whole_norm(size_t d) { return 1 / sqrt((double)d); }
-static double saddle(const float *e, size_t d) { (void)d; return (double)e[0] * (double)e[1]; }
-static double saddle_norm(size_t d) { (void)d; return 1 / sqrt(2); }
-static double halfspace(const float *e, size_t d) { (void)d; return (double)e[0] > 1 ? 1 : -1; }
-static double halfspace_norm(size_t d) { (void)d; return 2 * cr_normal_pdf(1) / sqrt(2); }
-/* A slope of one down from 1 at e_1 = -.2, as a score of a prediction that mostly keeps its tolerance. */
+static double linear(const float *e, size_t d)
+{
+    (void)d;
+    return (double)e[0];
+}
+static double none(size_t d)
+{
+    (void)d;
+    return 0;
+}
+static double parabola(const float *e, size_t d)
+{
+    (void)d;
+    return ((double)e[0] * (double)e[0] - 1) / sqrt(2);
+}
+static double one(size_t d)
+{
+    (void)d;
+    return 1;
+}
+static double mixed(const float *e, size_t d)
+{
+    (void)d;
+    return (double)e[0] + 0.3 * ((double)e[0] * (double)e[0] - 1) / sqrt(2);
+}
+static double three_tenths(size_t d)
+{
+    (void)d;
+    return 0.3;
+}
+static double whole(const float *e, size_t d)
+{
+    return (square_sum(e, d) - (double)d) / sqrt(2 * (double)d);
+}
+static double whole_norm(size_t d)
+{
+    return 1 / sqrt((double)d);
+}
+static double saddle(const float *e, size_t d)
+{
+    (void)d;
+    return (double)e[0] * (double)e[1];
+}
+static double saddle_norm(size_t d)
+{
+    (void)d;
+    return 1 / sqrt(2);
+}
+static double halfspace(const float *e, size_t d)
+{
+    (void)d;
+    return (double)e[0] > 1 ? 1 : -1;
+}
+static double halfspace_norm(size_t d)
+{
+    (void)d;
+    return 2 * cr_normal_pdf(1) / sqrt(2);
+}
+/* A slope of one down from 1 at e_1 = -.2, as a score of a prediction that mostly keeps its
+ * tolerance. */
 static double clip(const float *e, size_t d)
 {
     (void)d;
     const double t = ((double)e[0] + 1.2) / 0.5;
     return t < -1 ? -1 : t > 1 ? 1 : t;
 }
-static double clip_norm(size_t d) { (void)d; return (cr_normal_pdf(1.7) - cr_normal_pdf(0.7)) / 0.5 / sqrt(2); }
-static double shell(const float *e, size_t d) { return square_sum(e, d) > (double)d + sqrt(2 * (double)d) ? 1 : 0; }
+static double clip_norm(size_t d)
+{
+    (void)d;
+    return (cr_normal_pdf(1.7) - cr_normal_pdf(0.7)) / 0.5 / sqrt(2);
+}
+static double shell(const float *e, size_t d)
+{
+    return square_sum(e, d) > (double)d + sqrt(2 * (double)d) ? 1 : 0;
+}
 static double shell_norm(size_t d)
 {
     const double h = (double)d / 2, q = ((double)d + sqrt(2 * (double)d)) / 2;
     return exp(h * log(q) - q - lgamma(h + 1)) / sqrt(2);
 }
-static double jump(const float *e, size_t d) { return 0.3 * (double)e[0] + ((double)e[d > 1] > 2 ? 3 : 0); }
-static double jump_norm(size_t d) { (void)d; return 3 * 2 * cr_normal_pdf(2) / sqrt(2); }
-static double growth(const float *e, size_t d) { (void)d; return exp(0.5 * (double)e[0]); }
-static double growth_norm(size_t d) { (void)d; return exp(0.125) * 0.25 / sqrt(2); }
+static double jump(const float *e, size_t d)
+{
+    return 0.3 * (double)e[0] + ((double)e[d > 1] > 2 ? 3 : 0);
+}
+static double jump_norm(size_t d)
+{
+    (void)d;
+    return 3 * 2 * cr_normal_pdf(2) / sqrt(2);
+}
+static double growth(const float *e, size_t d)
+{
+    (void)d;
+    return exp(0.5 * (double)e[0]);
+}
+static double growth_norm(size_t d)
+{
+    (void)d;
+    return exp(0.125) * 0.25 / sqrt(2);
+}
 
 static const law laws[] = {
-    {"linear", linear, none, 0, 1},          {"parabola", parabola, one, 0, 1},   {"line and parabola", mixed, three_tenths, 0, 1},
-    {"|e|^2", whole, whole_norm, 1, 2},      {"saddle", saddle, saddle_norm, 2, 2}, {"half-space", halfspace, halfspace_norm, 0, 1},
-    {"clip", clip, clip_norm, 0, 1},         {"shell", shell, shell_norm, 1, 2},  {"jump", jump, jump_norm, 0, 1},
+    {"linear", linear, none, 0, 1},
+    {"parabola", parabola, one, 0, 1},
+    {"line and parabola", mixed, three_tenths, 0, 1},
+    {"|e|^2", whole, whole_norm, 1, 2},
+    {"saddle", saddle, saddle_norm, 2, 2},
+    {"half-space", halfspace, halfspace_norm, 0, 1},
+    {"clip", clip, clip_norm, 0, 1},
+    {"shell", shell, shell_norm, 1, 2},
+    {"jump", jump, jump_norm, 0, 1},
     {"growth", growth, growth_norm, 0, 1},
 };
 #define LAWS (sizeof laws / sizeof *laws)
 
 static double frobenius_of(const law *l, size_t d)
 {
-    return fabs(l->operator_norm(d)) * (l->spread == 1 ? sqrt((double)d) : l->spread == 2 ? sqrt(2) : 1);
+    return fabs(l->operator_norm(d)) * (l->spread == 1   ? sqrt((double)d)
+                                        : l->spread == 2 ? sqrt(2)
+                                                         : 1);
 }
 
-/* ---- one size, one law ---------------------------------------------------------------------------------------------------------- */
+/* ---- one size, one law */
 static const struct {
     size_t n, d;
     uint64_t trials;
-} sizes[] = {{500, 1, 1500}, {500, 3, 1500}, {2000, 3, 600}, {500, 30, 500}, {2000, 30, 300}, {5000, 30, 100}, {500, 150, 150}, {2000, 300, 60}, {5000, 300, 15}};
+} sizes[] = {{500, 1, 1500},  {500, 3, 1500},  {2000, 3, 600},  {500, 30, 500}, {2000, 30, 300},
+             {5000, 30, 100}, {500, 150, 150}, {2000, 300, 60}, {5000, 300, 15}};
 static const double tails[] = {0.05, 0.0125};
 enum { SIZES = sizeof sizes / sizeof *sizes, TAILS = sizeof tails / sizeof *tails, BOUNDS = 3 };
-#define LEVEL (0.01 / (SIZES * (double)LAWS * TAILS * BOUNDS)) /* 1 % for all comparisons of this program together */
+#define LEVEL                                                                                   \
+    (0.01 / (SIZES * (double)LAWS * TAILS * BOUNDS)) /* 1 % for all comparisons of this program \
+                                                        together */
 
 typedef struct count {
     uint64_t misses[TAILS][BOUNDS];
@@ -95,18 +176,21 @@ static int eval(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* The pilot's mean is the centre, and nothing else comes from it. */
+/* The pilot's mean is the center, and nothing else comes from it. */
 static void run(certreg_estimator *e, const law *l, size_t n, size_t d, size_t pilot, count *c)
 {
     const cr_score score = {.kind = CR_SCORE_OUTPUT};
-    cr_second_job job = {.score = &score, .first = pilot, .count = n};
-    for (size_t i = 0; i < pilot; i++) job.centre += (double)cr_record_value(e, i, 0) / (double)pilot;
-    cr_second s;
-    ck_assert_int_eq(cr_second_estimate(e, &job, 0, &s), CERTREG_OK);
-    const double frobenius = frobenius_of(l, d), operator_norm = fabs(l->operator_norm(d)), dimension = (double)d;
+    cr_hessian_job job = {.score = &score, .first = pilot, .count = n};
+    for (size_t i = 0; i < pilot; i++)
+        job.center += (double)cr_record_value(e, i, 0) / (double)pilot;
+    cr_hessian s;
+    ck_assert_int_eq(cr_hessian_estimate(e, &job, 0, &s), CERTREG_OK);
+    const double frobenius = frobenius_of(l, d), operator_norm = fabs(l->operator_norm(d)),
+                 dimension = (double)d;
     for (int t = 0; t < TAILS; t++) {
-        const double bound[BOUNDS] = {cr_second_frobenius(&s, dimension, tails[t]), cr_second_operator(&s, dimension, tails[t]),
-                                      cr_second_less(&s, dimension, tails[t])};
+        const double bound[BOUNDS] = {cr_hessian_frobenius(&s, dimension, tails[t]),
+                                      cr_hessian_operator(&s, dimension, tails[t]),
+                                      cr_hessian_less(&s, dimension, tails[t])};
         for (int k = 0; k < BOUNDS; k++) {
             c->misses[t][k] += bound[k] < (k ? operator_norm : frobenius);
             c->mean[t][k] += bound[k];
@@ -118,8 +202,12 @@ static void simulate(const law *l, size_t n, size_t d, uint64_t trials, count *c
 {
     const size_t pilot = n * 15 / 85;
     view v = {l, d};
-    const certreg_model model = {.struct_size = sizeof model, .eval = eval, .user = &v, .inputs = d, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan, .facts = CERTREG_SECOND_ORDER, .capacity = n + pilot, .pilot = SIZE_MAX,
+    const certreg_model model = {
+        .struct_size = sizeof model, .eval = eval, .user = &v, .inputs = d, .outputs = 1};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
+                               .max_samples = n + pilot,
+                               .pilot = SIZE_MAX,
                                .seed = 7000 + (uint64_t)(l - laws)};
     certreg_estimator *e;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
@@ -141,15 +229,18 @@ START_TEST(misses_of_upper_bounds_of_the_second_order_stay_below_nominal)
     if (d < l->least) return;
     count c = {.misses = {{0}}};
     simulate(l, n, d, trials, &c);
-    printf("%-18s n %4zu d %3zu truth %.3f, %.3f", l->name, n, d, frobenius_of(l, d), fabs(l->operator_norm(d)));
+    printf("%-18s n %4zu d %3zu truth %.3f, %.3f", l->name, n, d, frobenius_of(l, d),
+           fabs(l->operator_norm(d)));
     for (int t = 0; t < TAILS; t++)
         for (int k = 0; k < BOUNDS; k++)
-            printf("  %s %.4f of %g, mean %.3f", names[k], (double)c.misses[t][k] / (double)trials, tails[t], c.mean[t][k] / (double)trials);
+            printf("  %s %.4f of %g, mean %.3f", names[k], (double)c.misses[t][k] / (double)trials,
+                   tails[t], c.mean[t][k] / (double)trials);
     printf("\n");
     for (int t = 0; t < TAILS; t++)
         for (int k = 0; k < BOUNDS; k++)
-            ck_assert_msg(c.misses[t][k] <= simulate_most_misses(trials, tails[t], LEVEL), "%s, n %zu, d %zu: %s below the truth in %.4f of the runs",
-                          l->name, n, d, names[k], (double)c.misses[t][k] / (double)trials);
+            ck_assert_msg(c.misses[t][k] <= simulate_most_misses(trials, tails[t], LEVEL),
+                          "%s, n %zu, d %zu: %s below the truth in %.4f of the runs", l->name, n, d,
+                          names[k], (double)c.misses[t][k] / (double)trials);
 }
 END_TEST
 
@@ -158,7 +249,8 @@ int main(void)
     Suite *suite = suite_create("coverage of the second order");
     TCase *typical = tcase_create("typical");
     tcase_set_timeout(typical, 120);
-    tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0, (int)(LAWS * SIZES));
+    tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0,
+                        (int)(LAWS * SIZES));
     suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -3,15 +3,15 @@
  * be too large in a share alpha of the runs, not in more. A record that refuses to answer makes no
  * mistake. */
 #include "api_kit.h"
-#include "base/binomial.h"
-#include "base/normal.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 #include "support/simulate.h"
 
 enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
 #define ALPHA 0.05
 static const double rare = 0.1; /* outputs beyond the tolerance: the radius is Phi^-1(1 - rare) */
 
-/* ---- a model whose outputs are known beforehand ---------------------------------------------- */
+/* ---- a model whose outputs are known beforehand */
 typedef struct outputs {
     float y[LARGE];
     int cancels; /* the caller does, as soon as a plain question would be answered too well */
@@ -48,12 +48,12 @@ typedef struct desk {
     double truth;
 } desk;
 
-static certreg_estimator *make(outputs *o, size_t capacity, size_t pilot)
+static certreg_estimator *make(outputs *o, size_t max_samples, size_t pilot)
 {
     certreg_model m = kit_model(tell, o, 1, 1);
     m.batch = 20;
-    certreg_plan p = kit_plan(capacity);
-    p.facts = CERTREG_MEAN, p.pilot = pilot;
+    certreg_plan p = kit_plan(max_samples);
+    p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = pilot;
     return kit_create(NULL, &m, &p);
 }
 
@@ -70,7 +70,7 @@ static double radius_of(certreg_estimator *e, size_t samples, certreg_question q
 {
     certreg_certificate c = kit_certificate();
     *status = certreg_certify(e, NULL, samples, &q, 1, &c);
-    if (*status) ck_assert_int_eq(*status, CERTREG_WRONG_STATE);
+    if (*status) ck_assert_int_eq(*status, CERTREG_E_WRONG_STATE);
     return c.radius;
 }
 
@@ -88,7 +88,7 @@ static double here_or_at_all(certreg_estimator *e)
     return status ? radius_now(e, SMALL, ask_for(0)) : here;
 }
 
-/* ---- policies: the radius that the caller ends with ------------------------------------------ */
+/* ---- policies: the radius that the caller ends with */
 /* A wanted radius and an alpha of its own decide where to stop; the certificate is for a fixed
  * number. */
 static certreg_question scout(void)
@@ -207,7 +207,7 @@ START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)
 }
 END_TEST
 
-/* ---- noise levels, a stream a tick ----------------------------------------------------------- */
+/* ---- noise levels, a stream a tick */
 /* The estimate of one tick's last level is the prediction of the next tick's first one: it must not
  * come from the same noise. */
 START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level)
@@ -216,7 +216,7 @@ START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_lev
     const double sigmas[LEVELS] = {1, 1.001}, tolerance = 0.15;
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     certreg_plan p = kit_plan(SAMPLES);
-    p.facts = CERTREG_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
+    p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_question q = kit_question(tolerance);
     q.alpha = LEVELS * ALPHA, q.prediction_given = 1;

@@ -1,7 +1,8 @@
-/* Allocations: none after create, and each that fails in create is a status that leaves nothing behind.
+/* Allocations: none after create, and each that fails in create is a status that leaves nothing
+ * behind.
  *
- * The program brings its own malloc family, which counts and fails on demand. Checkers bring theirs; then there is nothing to test
- * here, and the program says so. */
+ * The program brings its own malloc family, which counts and fails on demand. Checkers bring
+ * theirs; then there is nothing to test here, and the program says so. */
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
@@ -15,14 +16,16 @@
 #define INTERPOSED 1
 #endif
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
 #undef INTERPOSED
 #endif
 #endif
 
-/* ---- the malloc family ------------------------------------------------------------------------------------------------------- */
-static volatile int watching;            /* whether what follows counts */
-static volatile long taken, live, fail_at; /* calls so far; blocks not yet freed; number of the call that fails, 0: none */
+/* ---- the malloc family */
+static volatile int watching;              /* whether what follows counts */
+static volatile long taken, live, fail_at; /* calls so far; blocks not yet freed; number of the call
+                                              that fails, 0: none */
 
 static void watch(long which)
 {
@@ -38,7 +41,8 @@ static void unwatch(void)
 
 #ifdef INTERPOSED
 #define PUBLIC __attribute__((visibility("default")))
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
 static int refused(void)
@@ -94,10 +98,11 @@ static int interposed(void)
     return taken == 1 && live == 0;
 }
 
-/* ---- models ------------------------------------------------------------------------------------------------------------------ */
+/* ---- models */
 enum { INPUTS = 6, OUTPUTS = 3, CAPACITY = 1500 };
 static const float input[INPUTS] = {0.5f, -1, 3, 0, 1, 2}, askew[INPUTS] = {NAN, 0, 0, 0, 0, 0};
-static const int32_t kinds[OUTPUTS] = {CERTREG_REAL, CERTREG_ANGLE, CERTREG_ANGLE_PAIR};
+static const int32_t kinds[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE,
+                                       CERTREG_OUTPUT_ANGLE_PAIR};
 static const double lo[OUTPUTS] = {-100, -180, -180}, hi[OUTPUTS] = {100, 180, 180};
 
 static int failing;
@@ -117,25 +122,47 @@ static int model(void *user, const certreg_batch *b)
 
 static certreg_model model_of(void)
 {
-    certreg_model m = {.struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = OUTPUTS, .kind = kinds, .lo = lo, .hi = hi};
+    certreg_model m = {.struct_size = sizeof m,
+                       .eval = model,
+                       .inputs = INPUTS,
+                       .outputs = OUTPUTS,
+                       .kind = kinds,
+                       .lo = lo,
+                       .hi = hi};
     m.batch = 64;
     return m;
 }
 
-static const certreg_plan plan = {.struct_size = sizeof plan, .capacity = CAPACITY};
+static const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = CAPACITY};
 
 enum { QUESTIONS = 10 };
 static const certreg_question questions[QUESTIONS] = {
     {.struct_size = sizeof questions[0], .tolerance = 2},
-    {.tolerance = 2, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 2, .score = CERTREG_SCORE_HUBER, .huber_width = 1, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 2, .score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 2, .score = CERTREG_SCORE_MEAN, .promise = CERTREG_PROMISE_TRUE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 2, .score = CERTREG_SCORE_MEAN, .promise = CERTREG_PROMISE_TRUE_MEAN, .interval = CERTREG_INTERVAL_PAPER},
+    {.tolerance = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 2,
+     .statistic = CERTREG_STATISTIC_HUBER,
+     .huber_width = 1,
+     .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 2, .statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 2,
+     .statistic = CERTREG_STATISTIC_MEAN,
+     .center = CERTREG_CENTER_TRUE_MEAN,
+     .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 2,
+     .statistic = CERTREG_STATISTIC_MEAN,
+     .center = CERTREG_CENTER_TRUE_MEAN,
+     .method = CERTREG_METHOD_PAPER},
     {.tolerance = 30, .output = 1},
-    {.tolerance = 30, .output = 1, .score = CERTREG_SCORE_HUBER, .huber_width = 15, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 40, .output = 2, .score = CERTREG_SCORE_CIRCULAR_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
-    {.tolerance = 40, .output = 2, .interval = CERTREG_INTERVAL_ASYMPTOTIC},
+    {.tolerance = 30,
+     .output = 1,
+     .statistic = CERTREG_STATISTIC_HUBER,
+     .huber_width = 15,
+     .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 40,
+     .output = 2,
+     .statistic = CERTREG_STATISTIC_CIRCULAR_MEAN,
+     .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 40, .output = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
 };
 
 static certreg_estimator *estimator;
@@ -158,7 +185,7 @@ static void teardown(void)
     certreg_estimator_destroy(estimator);
 }
 
-/* ---- nothing allocates after create ------------------------------------------------------------------------------------------ */
+/* ---- nothing allocates after create */
 static float rows[64 * INPUTS];
 static unsigned char record[1 << 16];
 static certreg_certificate certificates[QUESTIONS];
@@ -178,27 +205,39 @@ static int sample_everything(void)
 static int certify_everything(void)
 {
     certificates[0].struct_size = sizeof certificates[0];
-    int bad = certreg_certify(estimator, bisection, CAPACITY, questions, QUESTIONS, certificates) != CERTREG_OK;
+    int bad = certreg_certify(estimator, bisection, CAPACITY, questions, QUESTIONS, certificates) !=
+              CERTREG_OK;
     for (int i = 0; i < QUESTIONS; i++) {
         certreg_question q = questions[i];
         certreg_bounds b = {.struct_size = sizeof b};
         q.struct_size = sizeof q;
-        bad += certificates[i].outcome == CERTREG_ABSTAINED;
-        bad += certreg_estimator_bounds(estimator, &q, q.promise ? CERTREG_SIDE_OUTPUT : CERTREG_SIDE_LOWER, &b) != CERTREG_OK;
+        bad += certificates[i].outcome == CERTREG_OUTCOME_ABSTAINED;
+        bad += certreg_estimator_bounds(estimator, &q,
+                                        q.center ? CERTREG_SIDE_OUTPUT : CERTREG_SIDE_LOWER,
+                                        &b) != CERTREG_OK;
     }
     return bad;
 }
 
 static int solve_everything(void)
 {
-    static const uint32_t families[] = {CERTREG_FAMILY_C, CERTREG_FAMILY_CG, CERTREG_FAMILY_ECM, CERTREG_FAMILY_ECGM};
-    const certreg_bounds b = {.struct_size = sizeof b, .facts = CERTREG_FAMILY_ECGM, .sigma = 0.5, .mean_lo = 0.4, .mean_hi = 0.5,
-                              .variance_hi = 0.2, .gradient_lo = 0.01, .gradient_hi = 0.3, .range_lo = -1, .range_hi = 1};
+    static const uint32_t families[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
+                                        CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
+    const certreg_bounds b = {.struct_size = sizeof b,
+                              .constraints = CERTREG_CONSTRAINTS_ECGM,
+                              .sigma = 0.5,
+                              .mean_lo = 0.4,
+                              .mean_hi = 0.5,
+                              .variance_hi = 0.2,
+                              .gradient_lo = 0.01,
+                              .gradient_hi = 0.3,
+                              .range_lo = -1,
+                              .range_hi = 1};
     int bad = 0;
     for (int i = 0; i < 4; i++) {
-        certreg_shift shift = {.struct_size = sizeof shift};
+        certreg_mean_change shift = {.struct_size = sizeof shift};
         certreg_radius radius = {.struct_size = sizeof radius};
-        bad += certreg_solver_shift(solver, &b, families[i], 0.3, &shift) != CERTREG_OK;
+        bad += certreg_solver_worst_case(solver, &b, families[i], 0.3, &shift) != CERTREG_OK;
         bad += certreg_bisection_within(bisection, &b, families[i], 0.3, &radius) != CERTREG_OK;
         bad += certreg_bisection_above(bisection, &b, NULL, 1, families[i], &radius) != CERTREG_OK;
     }
@@ -209,30 +248,32 @@ static int fail_in_every_way(void)
 {
     certreg_question q = questions[0];
     certreg_certificate c = {.struct_size = sizeof c};
-    certreg_shift shift = {.struct_size = sizeof shift};
-    const certreg_bounds wrong = {.struct_size = sizeof wrong, .facts = CERTREG_VARIANCE, .sigma = NAN};
+    certreg_mean_change shift = {.struct_size = sizeof shift};
+    const certreg_bounds wrong = {
+        .struct_size = sizeof wrong, .constraints = CERTREG_CONSTRAINT_VARIANCE, .sigma = NAN};
     size_t bytes = 3;
     q.tolerance = -1;
-    int bad = certreg_estimator_begin(estimator, askew, 1, 0) != CERTREG_INVALID;
-    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_WRONG_STATE;
+    int bad = certreg_estimator_begin(estimator, askew, 1, 0) != CERTREG_E_INVALID;
+    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_E_WRONG_STATE;
     bad += certreg_estimator_begin(estimator, input, 0.4, 1) != CERTREG_OK;
-    bad += certreg_estimator_sample(estimator, 0, CAPACITY + 1) != CERTREG_TOO_MANY;
-    bad += certreg_estimator_export(estimator, record, &bytes) != CERTREG_SMALL_MEMORY;
-    bad += certreg_estimator_import(estimator, record, 100) != CERTREG_CORRUPT;
-    bad += certreg_certify(estimator, bisection, CAPACITY, &q, 1, &c) != CERTREG_INVALID;
-    bad += certreg_solver_shift(solver, &wrong, 0, 1, &shift) != CERTREG_INVALID;
+    bad += certreg_estimator_sample(estimator, 0, CAPACITY + 1) != CERTREG_E_TOO_MANY;
+    bad += certreg_estimator_export(estimator, record, &bytes) != CERTREG_E_SMALL_MEMORY;
+    bad += certreg_estimator_import(estimator, record, 100) != CERTREG_E_CORRUPT;
+    bad += certreg_certify(estimator, bisection, CAPACITY, &q, 1, &c) != CERTREG_E_INVALID;
+    bad += certreg_solver_worst_case(solver, &wrong, 0, 1, &shift) != CERTREG_E_INVALID;
     failing = 1;
-    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_MODEL_FAILED;
+    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_E_MODEL_FAILED;
     failing = 0;
     certreg_estimator_cancel(estimator);
-    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_CANCELLED;
+    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_E_CANCELLED;
     certreg_estimator_set_deadline(estimator, 1e-9);
-    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_DEADLINE;
+    bad += certreg_estimator_sample(estimator, 0, 1) != CERTREG_E_DEADLINE;
     certreg_estimator_set_deadline(estimator, 0);
     return bad;
 }
 
-static int (*const phases[])(void) = {sample_everything, certify_everything, solve_everything, fail_in_every_way};
+static int (*const phases[])(void) = {sample_everything, certify_everything, solve_everything,
+                                      fail_in_every_way};
 
 START_TEST(nothing_allocates_after_create)
 {
@@ -242,7 +283,8 @@ START_TEST(nothing_allocates_after_create)
         const int bad = phases[i]();
         unwatch();
         ck_assert_msg(bad == 0, "phase %d: %d calls answered otherwise than expected", i, bad);
-        ck_assert_msg(taken == 0 && live == 0, "phase %d: %ld allocations, %ld blocks", i, taken, live);
+        ck_assert_msg(taken == 0 && live == 0, "phase %d: %ld allocations, %ld blocks", i, taken,
+                      live);
     }
 }
 END_TEST
@@ -271,7 +313,7 @@ START_TEST(nothing_allocates_in_callers_memory)
 }
 END_TEST
 
-/* ---- every allocation fails in turn ------------------------------------------------------------------------------------------ */
+/* ---- every allocation fails in turn */
 static certreg_error why;
 
 static certreg_status make_estimator(void)
@@ -315,9 +357,12 @@ static certreg_status certify_without_bisection(void)
 {
     memset(certificates, 0xEE, sizeof certificates); /* whatever was there must not survive */
     certificates[0].struct_size = sizeof certificates[0];
-    const certreg_status status = certreg_certify(estimator, NULL, CAPACITY, questions, QUESTIONS, certificates);
+    const certreg_status status =
+        certreg_certify(estimator, NULL, CAPACITY, questions, QUESTIONS, certificates);
     for (int i = 0; i < QUESTIONS; i++)
-        if (certificates[i].status != status || (status && (certificates[i].radius != 0 || certificates[i].outcome != CERTREG_ABSTAINED)))
+        if (certificates[i].status != status ||
+            (status &&
+             (certificates[i].radius != 0 || certificates[i].outcome != CERTREG_OUTCOME_ABSTAINED)))
             return -1;
     why = *certreg_estimator_error(estimator);
     return status;
@@ -327,14 +372,19 @@ static const struct {
     certreg_status (*make)(void);
     long least; /* allocations that it needs at least */
     int explains;
-} makers[] = {{make_estimator, 1, 1}, {make_solver, 1, 0}, {make_bisection, 1, 0}, {make_backend, 2, 1}, {certify_without_bisection, 2, 1}};
+} makers[] = {{make_estimator, 1, 1},
+              {make_solver, 1, 0},
+              {make_bisection, 1, 0},
+              {make_backend, 2, 1},
+              {certify_without_bisection, 2, 1}};
 
 START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
 {
     if (!interposed()) return;
     why.struct_size = sizeof why;
     ck_assert_int_eq(certreg_estimator_begin(estimator, input, 0.4, 1), CERTREG_OK);
-    ck_assert_int_eq(makers[_i].make(), CERTREG_OK); /* so that what the C library keeps for later is there */
+    ck_assert_int_eq(makers[_i].make(), CERTREG_OK); /* so that what the C library keeps for later
+                                                        is there */
     long k = 0;
     certreg_status status;
     do {
@@ -343,8 +393,9 @@ START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
         unwatch();
         ck_assert_msg(live == 0, "allocation %ld fails: %ld blocks left", k, live);
         if (taken < k) break;
-        ck_assert_msg(status == CERTREG_NO_MEMORY, "allocation %ld fails: status %d", k, (int)status);
-        if (makers[_i].explains) ck_assert_int_eq(why.status, CERTREG_NO_MEMORY);
+        ck_assert_msg(status == CERTREG_E_NO_MEMORY, "allocation %ld fails: status %d", k,
+                      (int)status);
+        if (makers[_i].explains) ck_assert_int_eq(why.status, CERTREG_E_NO_MEMORY);
         if (makers[_i].explains) ck_assert_uint_gt(strlen(why.text), 10);
     } while (k < 100);
     ck_assert_int_eq(status, CERTREG_OK);
@@ -357,7 +408,8 @@ int main(void)
 {
     if (!interposed()) printf("fault_memory: skipped, another malloc is in use\n");
     Suite *suite = suite_create("allocations");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad_input = tcase_create("bad_input");
     TCase *const cases[] = {typical, limits, bad_input};
     for (int i = 0; i < 3; i++) {
         tcase_add_checked_fixture(cases[i], setup, teardown);

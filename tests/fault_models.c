@@ -12,7 +12,7 @@
 
 enum { SIDE = 4, INPUTS = SIDE * SIDE, COLUMNS = 2, ROWS = 9 };
 
-/* ---- a model file, written field by field ------------------------- */
+/* ---- a model file, written field by field */
 typedef struct message {
     unsigned char bytes[1 << 17];
     size_t size;
@@ -117,7 +117,7 @@ static message model_of(const shape *s)
     return model;
 }
 
-/* ---- both evaluators ------------------------- */
+/* ---- both evaluators */
 static char path[64];
 
 static void set_up(void)
@@ -173,7 +173,7 @@ static int takes(const shape *s)
     return is_model(outputs);
 }
 
-/* ---- shapes ------------------------- */
+/* ---- shapes */
 START_TEST(models_as_they_should_be_are_run)
 {
     const shape sound[] = {{0},
@@ -214,7 +214,7 @@ START_TEST(models_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* ---- damage ------------------------- */
+/* ---- damage */
 static uint32_t state = 1;
 
 static uint32_t next_random(void)

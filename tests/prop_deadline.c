@@ -38,7 +38,7 @@ static int model(void *user, const certreg_batch *b)
 
 static certreg_estimator *make(machine *m, size_t pilot)
 {
-    static const int32_t kind[] = {CERTREG_REAL, CERTREG_ANGLE};
+    static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
     static const double lo[] = {-2, -180}, hi[] = {2, 180};
     const certreg_model of = {.struct_size = sizeof of,
                               .eval = model,
@@ -49,31 +49,34 @@ static certreg_estimator *make(machine *m, size_t pilot)
                               .kind = kind,
                               .lo = lo,
                               .hi = hi};
-    const certreg_plan plan = {
-        .struct_size = sizeof plan, .seed = 3, .capacity = CAPACITY, .pilot = pilot, .facts = 31};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .seed = 3,
+                               .max_samples = CAPACITY,
+                               .pilot = pilot,
+                               .constraints = 31};
     certreg_estimator *e;
     ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
-    e->at.watch->now = look, e->at.watch->of = m;
+    e->clock.watch->now = look, e->clock.watch->of = m;
     return e;
 }
 
-/* ---- questions ------------------------------------------------------------ */
+/* ---- questions */
 enum {
-    MEDIAN = CERTREG_SCORE_MEDIAN,
-    HUBER = CERTREG_SCORE_HUBER,
-    MEAN = CERTREG_SCORE_MEAN,
-    CIRCULAR = CERTREG_SCORE_CIRCULAR_MEAN
+    MEDIAN = CERTREG_STATISTIC_MEDIAN,
+    HUBER = CERTREG_STATISTIC_HUBER,
+    MEAN = CERTREG_STATISTIC_MEAN,
+    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN
 };
 enum {
-    FINITE = CERTREG_INTERVAL_FINITE,
-    NORMAL = CERTREG_INTERVAL_ASYMPTOTIC,
-    PAPER = CERTREG_INTERVAL_PAPER,
-    ANYTIME = CERTREG_INTERVAL_ANYTIME
+    FINITE = CERTREG_METHOD_FINITE,
+    NORMAL = CERTREG_METHOD_ASYMPTOTIC,
+    PAPER = CERTREG_METHOD_PAPER,
+    ANYTIME = CERTREG_METHOD_ANYTIME
 };
 
 static const struct asked {
-    int32_t score, interval, promise;
-    uint32_t family;
+    int32_t statistic, method, center;
+    uint32_t constraints;
     int32_t output;
     double wanted;
     unsigned passes; /* over the samples that the answer takes, at least */
@@ -86,21 +89,21 @@ static const struct asked {
     {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 18},
     {MEDIAN, FINITE, 0, 0, 1, 0, 20},
     {MEDIAN, NORMAL, 0, 15, 1, 0, 24},
-    {MEDIAN, FINITE, CERTREG_PROMISE_REACH, 0, 0, 0, 31},
+    {MEDIAN, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 31},
     {HUBER, FINITE, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 15, 0, 0, 58},
     {HUBER, NORMAL, 0, 15, 0, 0, 58},
     {HUBER, NORMAL, 0, 31, 0, 0, 60},
     {HUBER, ANYTIME, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 0, 1, 0, 58},
-    {HUBER, FINITE, CERTREG_PROMISE_REACH, 0, 0, 0, 110},
+    {HUBER, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 110},
     {MEAN, FINITE, 0, 0, 0, 0, 14},
     {MEAN, FINITE, 0, 15, 0, 0, 14},
     {MEAN, NORMAL, 0, 15, 0, 0, 11},
     {MEAN, ANYTIME, 0, 0, 0, 0, 10},
-    {MEAN, FINITE, CERTREG_PROMISE_TRUE_MEAN, 0, 0, 0, 16},
-    {MEAN, NORMAL, CERTREG_PROMISE_TRUE_MEAN, 15, 0, 0, 6},
-    {MEAN, PAPER, CERTREG_PROMISE_TRUE_MEAN, 15, 0, 0, 7},
+    {MEAN, FINITE, CERTREG_CENTER_TRUE_MEAN, 0, 0, 0, 16},
+    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 6},
+    {MEAN, PAPER, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 7},
     {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
     {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
     {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
@@ -113,20 +116,20 @@ static certreg_question question(int which, double prediction)
     const double unit = a->output ? 20 : 1;
     const certreg_question q = {.struct_size = sizeof q,
                                 .output = a->output,
-                                .score = a->score,
-                                .interval = a->interval,
-                                .promise = a->promise,
-                                .family = a->family,
+                                .statistic = a->statistic,
+                                .method = a->method,
+                                .center = a->center,
+                                .constraints = a->constraints,
                                 .tolerance = 0.5 * unit,
-                                .huber_width = a->score == HUBER ? 0.25 * unit : 0,
+                                .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
                                 .wanted = a->wanted,
-                                .at_radius = a->promise == CERTREG_PROMISE_REACH ? 0.1 : 0,
+                                .at_radius = a->center == CERTREG_CENTER_REACH ? 0.1 : 0,
                                 .prediction_given = 1,
                                 .prediction = prediction};
     return q;
 }
 
-/* ---- ticks ------------------------------------------------------------ */
+/* ---- ticks */
 enum { LOOKS = 12 }; /* of a batch, of the beginning, and of the end: a generous share of each */
 
 static const float where[INPUTS] = {0.3f, -0.1f, 0.2f, 0.1f};
@@ -191,13 +194,13 @@ static void run_even_ticks(machine m, int which, double allowed)
 {
     certreg_estimator *e = make(&m, SIZE_MAX);
     const certreg_question q = question(which, questions[which].output ? 3.5 : 0.175);
-    const int reach = q.promise == CERTREG_PROMISE_REACH;
+    const int reach = q.center == CERTREG_CENTER_REACH;
     for (uint64_t i = 0; i < 12; i++) {
         double late;
         const certreg_certificate c = tick(e, &m, allowed, &q, i, &late);
-        ck_assert_int_eq(c.stop, q.wanted > 0 ? CERTREG_STOP_WANTED : CERTREG_STOP_DEADLINE);
+        ck_assert_int_eq(c.stop, q.wanted > 0 ? CERTREG_STOP_TARGET : CERTREG_STOP_DEADLINE);
         if (i < 3) continue; /* until it is known how long an answer takes */
-        ck_assert_msg(reach ? isfinite(c.reach_hi) : c.radius > 0,
+        ck_assert_msg(reach ? isfinite(c.output_hi) : c.radius > 0,
                       "tick %d from %d samples, %g late", (int)i, (int)c.samples, late);
         ck_assert_double_le(late, 0);
     }
@@ -224,8 +227,8 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
         c = tick(e, &m, 0.024, &q, i, &late);
         if (i == 6) before = c;
         if (i == 6)
-            m.hiccup_at =
-                m.looks + (m.looks - looks) * 9 / 10; /* in the closing of the next tick */
+            m.hiccup_at = m.looks + (m.looks - looks) * 9 / 10; /* in the closing of the next tick
+                                                                 */
         ck_assert_uint_gt(c.samples, 0);
         if (i > 10) ck_assert_double_eq(c.radius > 0, before.radius > 0);
     }
@@ -235,7 +238,7 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
 }
 END_TEST
 
-/* ---- closings that are cut off ------------------------------------------------------------ */
+/* ---- closings that are cut off */
 static void forget_the_time(certreg_certificate *c)
 {
     c->model_seconds = c->library_seconds = 0;
@@ -255,10 +258,10 @@ static void claims_nothing(const certreg_certificate *c)
 {
     ck_assert_int_eq(c->status, CERTREG_OK);
     ck_assert_int_eq(c->stop, CERTREG_STOP_DEADLINE);
-    ck_assert_int_eq(c->outcome, CERTREG_ABSTAINED);
+    ck_assert_int_eq(c->outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c->radius, 0);
     ck_assert_double_eq(c->radius_l1 + c->radius_l2 + c->radius_linf, 0);
-    ck_assert(c->reach_lo == -INFINITY && c->reach_hi == INFINITY);
+    ck_assert(c->output_lo == -INFINITY && c->output_hi == INFINITY);
     ck_assert(isfinite(c->estimate));
 }
 
@@ -311,8 +314,8 @@ START_TEST(questions_answered_before_the_deadline_keep_their_answers)
 }
 END_TEST
 
-/* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no tick
- * is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
+/* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no
+ * tick is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
 START_TEST(making_a_closed_test_is_spread_over_ticks)
 {
     machine m = {.time = 1, .look = 2e-4, .batch = 1e-4};
@@ -325,7 +328,7 @@ START_TEST(making_a_closed_test_is_spread_over_ticks)
         const certreg_certificate c = tick(e, &m, 0.006, &q, i, &late);
         ck_assert_msg(late <= m.batch + LOOKS * m.look, "tick %d: %g late", (int)i, late);
         ck_assert_msg(c.samples > 0, "tick %d is empty", (int)i);
-        answered += c.stop == CERTREG_STOP_WANTED && c.radius >= q.wanted;
+        answered += c.stop == CERTREG_STOP_TARGET && c.radius >= q.wanted;
         if (!_i && i >= 10) ck_assert_msg(c.radius >= q.wanted, "tick %d: %g", (int)i, c.radius);
     }
     if (!_i) ck_assert_uint_ge(answered, 30);
@@ -364,7 +367,7 @@ START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
     }
     ck_assert_uint_eq(c[0].samples, c[1].samples);
     ck_assert_double_eq(c[0].radius, c[1].radius);
-    ck_assert_int_eq(c[0].stop, CERTREG_STOP_WANTED);
+    ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
-/* The worst shift on thousands of random problems: against an independent high-precision solution from above and from below, against
- * functions that have the given facts, along growing radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
-#include "base/normal.h"
+/* The worst shift on thousands of random problems: against an independent high-precision solution
+ * from above and from below, against functions that have the given constraints, along growing
+ * radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
+#include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/suite.h"
 #include <check.h>
@@ -24,13 +25,14 @@ static void teardown(void)
 
 static double rise_of(const certreg_bounds *bounds, double r, uint64_t seed)
 {
-    certreg_shift out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_shift(solver, bounds, 0, r, &out);
-    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed, status, certreg_solver_error(solver)->text);
+    certreg_mean_change out = {.struct_size = sizeof out};
+    const certreg_status status = certreg_solver_worst_case(solver, bounds, 0, r, &out);
+    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed,
+                  status, certreg_solver_error(solver)->text);
     return out.rise;
 }
 
-/* ---- against high precision ----------------------------------------------------------------------------------------------------------- */
+/* ---- against high precision */
 START_TEST(bound_agrees_with_high_precision_from_both_sides)
 {
     int open = 0;
@@ -41,46 +43,62 @@ START_TEST(bound_agrees_with_high_precision_from_both_sides)
         ref_answer truth;
         ref_solve(&problem, &truth);
         const double got = rise_of(&bounds, problem.r, seed);
-        ck_assert_msg(fabs(got - truth.dual) <= 1e-9 * truth.dual, "seed %llu: %.17g, want %.17g", (unsigned long long)seed, got, truth.dual);
-        if (truth.primal < truth.dual * (1 - 1e-9)) open++; /* the reference could not close its own gap: agreement from above is left */
-        else ck_assert_msg(got >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g", (unsigned long long)seed, got, truth.primal);
+        ck_assert_msg(fabs(got - truth.dual) <= 1e-9 * truth.dual, "seed %llu: %.17g, want %.17g",
+                      (unsigned long long)seed, got, truth.dual);
+        if (truth.primal < truth.dual * (1 - 1e-9))
+            open++; /* the reference could not close its own gap: agreement from above is left */
+        else
+            ck_assert_msg(got >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g",
+                          (unsigned long long)seed, got, truth.primal);
     }
     ck_assert_msg(open <= BLOCK / 25, "the reference left %d gaps open", open);
 }
 END_TEST
 
-/* ---- growth --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- growth */
 START_TEST(bound_never_falls_as_the_radius_grows)
 {
     for (uint64_t seed = 0; seed < 6000; seed++) {
         dice d = dice_of(1000000 + seed);
         const ref_problem problem = random_problem(&d);
         const certreg_bounds bounds = problem_bounds(&problem);
-        const double further = problem.r * (seed % 3 ? 1 + pow(10, dice_between(&d, -10, -1)) : dice_between(&d, 1, 3));
-        const double near = rise_of(&bounds, problem.r, seed), far = rise_of(&bounds, further, seed);
-        ck_assert_msg(far >= near * (1 - 1e-11), "seed %llu: %.17g at %g, %.17g at %g", (unsigned long long)seed, near, problem.r, far, further);
+        const double further = problem.r * (seed % 3 ? 1 + pow(10, dice_between(&d, -10, -1))
+                                                     : dice_between(&d, 1, 3));
+        const double near = rise_of(&bounds, problem.r, seed),
+                     far = rise_of(&bounds, further, seed);
+        ck_assert_msg(far >= near * (1 - 1e-11), "seed %llu: %.17g at %g, %.17g at %g",
+                      (unsigned long long)seed, near, problem.r, far, further);
         ck_assert(near >= 0);
     }
 }
 END_TEST
 
-/* ---- boxes ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- boxes */
 static certreg_bounds random_box(dice *d, double *r)
 {
-    const double lo = -dice_between(d, 0.5, 2), hi = dice_between(d, 0.5, 2), m = dice_between(d, lo, hi);
+    const double lo = -dice_between(d, 0.5, 2), hi = dice_between(d, 0.5, 2),
+                 m = dice_between(d, lo, hi);
     const double half = (hi - lo) * 0.5 * pow(10, dice_between(d, -5, -0.5));
-    certreg_bounds box = {.struct_size = sizeof box, .facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, .sigma = 1,
-                          .mean_lo = fmax(m - half, lo + 1e-3), .mean_hi = fmin(m + half, hi - 1e-3), .range_lo = lo, .range_hi = hi};
+    certreg_bounds box = {.struct_size = sizeof box,
+                          .constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                         CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE,
+                          .sigma = 1,
+                          .mean_lo = fmax(m - half, lo + 1e-3),
+                          .mean_hi = fmin(m + half, hi - 1e-3),
+                          .range_lo = lo,
+                          .range_hi = hi};
     box.variance_hi = (hi - m) * (m - lo) * pow(10, dice_between(d, -2, 0.2));
     const ref_problem low = {.mean = box.mean_lo, .lo = lo, .hi = hi, .variance = box.variance_hi};
     const ref_problem high = {.mean = box.mean_hi, .lo = lo, .hi = hi, .variance = box.variance_hi};
-    box.gradient_hi = 0.98 * fmin(ref_largest_correlation(&low), ref_largest_correlation(&high)) * dice_between(d, 0.01, 1);
+    box.gradient_hi = 0.98 * fmin(ref_largest_correlation(&low), ref_largest_correlation(&high)) *
+                      dice_between(d, 0.01, 1);
     box.gradient_lo = box.gradient_hi * dice_between(d, 0, 1);
     *r = exp(dice_between(d, log(1e-3), log(4)));
     return box;
 }
 
-static double at_point(const certreg_bounds *box, double r, double mean, double gradient, double weight, uint64_t seed)
+static double at_point(const certreg_bounds *box, double r, double mean, double gradient,
+                       double weight, uint64_t seed)
 {
     certreg_bounds point = *box;
     point.mean_lo = point.mean_hi = mean;
@@ -88,17 +106,26 @@ static double at_point(const certreg_bounds *box, double r, double mean, double 
     return rise_of(&point, r, seed) + weight * mean;
 }
 
-/* The bound is jointly concave in mean and correlation, so nested golden sections find its maximum. */
-static double best_gradient(const certreg_bounds *box, double r, double mean, double weight, uint64_t seed)
+/* The bound is jointly concave in mean and correlation, so nested golden sections find its maximum.
+ */
+static double best_gradient(const certreg_bounds *box, double r, double mean, double weight,
+                            uint64_t seed)
 {
     const double ratio = 0.6180339887498949;
-    double low = box->gradient_lo, high = box->gradient_hi, a = high - ratio * (high - low), b = low + ratio * (high - low);
-    double fa = at_point(box, r, mean, a, weight, seed), fb = at_point(box, r, mean, b, weight, seed);
-    double best = fmax(at_point(box, r, mean, low, weight, seed), at_point(box, r, mean, high, weight, seed));
+    double low = box->gradient_lo, high = box->gradient_hi, a = high - ratio * (high - low),
+           b = low + ratio * (high - low);
+    double fa = at_point(box, r, mean, a, weight, seed),
+           fb = at_point(box, r, mean, b, weight, seed);
+    double best =
+        fmax(at_point(box, r, mean, low, weight, seed), at_point(box, r, mean, high, weight, seed));
     for (int i = 0; i < 24; i++) {
         best = fmax(best, fmax(fa, fb));
-        if (fa < fb) low = a, a = b, fa = fb, b = low + ratio * (high - low), fb = at_point(box, r, mean, b, weight, seed);
-        else high = b, b = a, fb = fa, a = high - ratio * (high - low), fa = at_point(box, r, mean, a, weight, seed);
+        if (fa < fb)
+            low = a, a = b, fa = fb, b = low + ratio * (high - low),
+            fb = at_point(box, r, mean, b, weight, seed);
+        else
+            high = b, b = a, fb = fa, a = high - ratio * (high - low),
+            fa = at_point(box, r, mean, a, weight, seed);
     }
     return best;
 }
@@ -106,13 +133,19 @@ static double best_gradient(const certreg_bounds *box, double r, double mean, do
 static double best_in_box(const certreg_bounds *box, double r, double weight, uint64_t seed)
 {
     const double ratio = 0.6180339887498949;
-    double low = box->mean_lo, high = box->mean_hi, a = high - ratio * (high - low), b = low + ratio * (high - low);
+    double low = box->mean_lo, high = box->mean_hi, a = high - ratio * (high - low),
+           b = low + ratio * (high - low);
     double fa = best_gradient(box, r, a, weight, seed), fb = best_gradient(box, r, b, weight, seed);
-    double best = fmax(best_gradient(box, r, low, weight, seed), best_gradient(box, r, high, weight, seed));
+    double best =
+        fmax(best_gradient(box, r, low, weight, seed), best_gradient(box, r, high, weight, seed));
     for (int i = 0; i < 24; i++) {
         best = fmax(best, fmax(fa, fb));
-        if (fa < fb) low = a, a = b, fa = fb, b = low + ratio * (high - low), fb = best_gradient(box, r, b, weight, seed);
-        else high = b, b = a, fb = fa, a = high - ratio * (high - low), fa = best_gradient(box, r, a, weight, seed);
+        if (fa < fb)
+            low = a, a = b, fa = fb, b = low + ratio * (high - low),
+            fb = best_gradient(box, r, b, weight, seed);
+        else
+            high = b, b = a, fb = fa, a = high - ratio * (high - low),
+            fa = best_gradient(box, r, a, weight, seed);
     }
     return best;
 }
@@ -123,39 +156,47 @@ START_TEST(bound_over_a_box_is_the_greatest_inside_it)
     dice d = dice_of(2000000 + seed);
     double r;
     const certreg_bounds box = random_box(&d, &r);
-    certreg_shift got = {.struct_size = sizeof got};
-    ck_assert_int_eq(certreg_solver_shift(solver, &box, 0, r, &got), CERTREG_OK);
+    certreg_mean_change got = {.struct_size = sizeof got};
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &box, 0, r, &got), CERTREG_OK);
     const double rise = best_in_box(&box, r, 0, seed), greatest = best_in_box(&box, r, 1, seed);
-    ck_assert_msg(got.rise >= rise * (1 - 1e-12), "%.17g is below %.17g inside the box", got.rise, rise);
-    ck_assert_msg(got.rise <= rise * (1 + 1e-8), "%.17g, but no more than %.17g inside the box", got.rise, rise);
-    ck_assert_msg(got.mean_greatest >= greatest - 1e-12 && got.mean_greatest <= greatest + 1e-8, "%.17g, want %.17g", got.mean_greatest, greatest);
+    ck_assert_msg(got.rise >= rise * (1 - 1e-12), "%.17g is below %.17g inside the box", got.rise,
+                  rise);
+    ck_assert_msg(got.rise <= rise * (1 + 1e-8), "%.17g, but no more than %.17g inside the box",
+                  got.rise, rise);
+    ck_assert_msg(got.mean_greatest >= greatest - 1e-12 && got.mean_greatest <= greatest + 1e-8,
+                  "%.17g, want %.17g", got.mean_greatest, greatest);
 }
 END_TEST
 
 /* ---- functions of two directions --------------------------------------------------------------------------------------------------------
- * h is constant on the cells of a grid, so that its mean, variance, correlations and shifted mean are exact. Whatever it is, it has its
- * own facts, and the bound for them must cover it, in whichever direction its gradient points. */
+ * h is constant on the cells of a grid, so that its mean, variance, correlations and shifted mean
+ * are exact. Whatever it is, it has its own constraints, and the bound for them must cover it, in
+ * whichever direction its gradient points. */
 enum { CELLS = 36 };
 
 typedef struct grid {
-    double edge[CELLS + 1], mass[CELLS], first[CELLS], shifted[CELLS]; /* P, E[t; cell], P after the shift */
+    double edge[CELLS + 1], mass[CELLS], first[CELLS], shifted[CELLS]; /* P, E[t; cell], P after the
+                                                                          shift */
 } grid;
 
 static grid grid_of(double r, dice *d)
 {
     grid g;
-    for (int i = 0; i <= CELLS; i++) g.edge[i] = -4.5 + (9 + r) * (i + dice_between(d, -0.3, 0.3)) / CELLS;
+    for (int i = 0; i <= CELLS; i++)
+        g.edge[i] = -4.5 + (9 + r) * (i + dice_between(d, -0.3, 0.3)) / CELLS;
     g.edge[0] = -INFINITY, g.edge[CELLS] = INFINITY;
     for (int i = 0; i < CELLS; i++) {
         const double a = g.edge[i], b = g.edge[i + 1];
         g.mass[i] = a > 0 ? cr_normal_sf(a) - cr_normal_sf(b) : cr_normal_cdf(b) - cr_normal_cdf(a);
         g.first[i] = cr_normal_pdf(a) - cr_normal_pdf(b);
-        g.shifted[i] = a > r ? cr_normal_sf(a - r) - cr_normal_sf(b - r) : cr_normal_cdf(b - r) - cr_normal_cdf(a - r);
+        g.shifted[i] = a > r ? cr_normal_sf(a - r) - cr_normal_sf(b - r)
+                             : cr_normal_cdf(b - r) - cr_normal_cdf(a - r);
     }
     return g;
 }
 
-/* The shape that is worst among functions with given correlations in both directions, for random multipliers; or noise; or stripes. */
+/* The shape that is worst among functions with given correlations in both directions, for random
+ * multipliers; or noise; or stripes. */
 typedef struct shape {
     int kind;
     double scale, nu, a, b, lo, hi;
@@ -163,8 +204,10 @@ typedef struct shape {
 
 static double value_of(const shape *s, const grid *g, int i, int j, dice *d)
 {
-    const double u = g->first[i] / g->mass[i], v = g->first[j] / g->mass[j], ratio = g->shifted[i] / g->mass[i] - 1;
-    const double free = s->kind == 2 ? s->scale * sin(s->a * u + s->b * v + s->nu) : s->scale * (ratio - s->nu - s->a * u - s->b * v);
+    const double u = g->first[i] / g->mass[i], v = g->first[j] / g->mass[j],
+                 ratio = g->shifted[i] / g->mass[i] - 1;
+    const double free = s->kind == 2 ? s->scale * sin(s->a * u + s->b * v + s->nu)
+                                     : s->scale * (ratio - s->nu - s->a * u - s->b * v);
     const double noise = s->kind == 1 ? dice_between(d, -1, 1) : 0;
     return fmin(fmax(free + noise, s->lo), s->hi);
 }
@@ -195,19 +238,29 @@ START_TEST(no_direction_of_the_gradient_beats_the_aligned_one)
                 shift += h * (g.shifted[i] - g.mass[i]) * g.mass[j];
             }
         const double variance = square - mean * mean, gradient = hypot(along, across);
-        certreg_bounds facts = {.struct_size = sizeof facts, .facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, .sigma = 1,
-                                .mean_lo = mean, .mean_hi = mean, .variance_hi = variance + 1e-14, .gradient_lo = gradient, .gradient_hi = gradient,
-                                .range_lo = s.lo, .range_hi = s.hi};
+        certreg_bounds constraints = {.struct_size = sizeof constraints,
+                                      .constraints =
+                                          CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                          CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE,
+                                      .sigma = 1,
+                                      .mean_lo = mean,
+                                      .mean_hi = mean,
+                                      .variance_hi = variance + 1e-14,
+                                      .gradient_lo = gradient,
+                                      .gradient_hi = gradient,
+                                      .range_lo = s.lo,
+                                      .range_hi = s.hi};
         if (!(variance > 1e-9)) continue;
-        certreg_shift got = {.struct_size = sizeof got};
-        ck_assert_int_eq(certreg_solver_shift(solver, &facts, 0, r, &got), CERTREG_OK);
-        ck_assert_msg(shift <= got.rise + 1e-10 && -shift <= got.drop + 1e-10, "seed %llu: a function moves by %.17g, bounds -%.17g and %.17g",
+        certreg_mean_change got = {.struct_size = sizeof got};
+        ck_assert_int_eq(certreg_solver_worst_case(solver, &constraints, 0, r, &got), CERTREG_OK);
+        ck_assert_msg(shift <= got.rise + 1e-10 && -shift <= got.drop + 1e-10,
+                      "seed %llu: a function moves by %.17g, bounds -%.17g and %.17g",
                       (unsigned long long)seed, shift, got.drop, got.rise);
     }
 }
 END_TEST
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all */
 static TCase *add_case(Suite *suite, const char *name, double seconds)
 {
     TCase *tests = tcase_create(name);
@@ -220,7 +273,8 @@ static TCase *add_case(Suite *suite, const char *name, double seconds)
 int main(void)
 {
     Suite *suite = suite_create("solver_properties");
-    tcase_add_loop_test(add_case(suite, "typical", 60), bound_agrees_with_high_precision_from_both_sides, 0, BLOCKS);
+    tcase_add_loop_test(add_case(suite, "typical", 60),
+                        bound_agrees_with_high_precision_from_both_sides, 0, BLOCKS);
     TCase *limits = add_case(suite, "limits", 60);
     tcase_add_test(limits, bound_never_falls_as_the_radius_grows);
     tcase_add_loop_test(limits, bound_over_a_box_is_the_greatest_inside_it, 0, 120);

@@ -1,6 +1,7 @@
-/* The second moment about a centre as a fact: the bound over all means that go with it is the greatest of the bounds at each of them, it
- * covers every function that has the fact, and it never exceeds what a box of mean and variance around the same functions gives. */
-#include "base/normal.h"
+/* The second moment about a center as a constraint: the bound over all means that go with it is the
+ * greatest of the bounds at each of them, it covers every function that has the constraint, and it
+ * never exceeds what a box of mean and variance around the same functions gives. */
+#include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"
 #include "support/suite.h"
@@ -8,17 +9,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BLOCKS = 12, M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, Q = CERTREG_MOMENT };
+enum {
+    BLOCKS = 12,
+    M = CERTREG_CONSTRAINT_MEAN,
+    V = CERTREG_CONSTRAINT_VARIANCE,
+    G = CERTREG_CONSTRAINT_GRADIENT,
+    R = CERTREG_CONSTRAINT_RANGE,
+    Q = CERTREG_CONSTRAINT_MOMENT
+};
 
-static certreg_shift shift_of(const certreg_bounds *bounds, double r, uint64_t seed)
+static certreg_mean_change shift_of(const certreg_bounds *bounds, double r, uint64_t seed)
 {
-    certreg_shift out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_shift(solver, bounds, 0, r, &out);
-    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed, status, certreg_solver_error(solver)->text);
+    certreg_mean_change out = {.struct_size = sizeof out};
+    const certreg_status status = certreg_solver_worst_case(solver, bounds, 0, r, &out);
+    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed,
+                  status, certreg_solver_error(solver)->text);
     return out;
 }
 
-/* ---- random facts -------------------------------------------------------------------------------------------------------------------- */
+/* ---- random constraints */
 typedef struct sample {
     certreg_bounds bounds;
     double r, mean, variance; /* some function has this mean and variance */
@@ -29,14 +38,15 @@ static void add_facts(dice *d, sample *s, double gradient)
     certreg_bounds *b = &s->bounds;
     const double spread = sqrt(b->moment_hi);
     if (dice_between(d, 0, 1) < 0.7) {
-        b->facts |= M;
+        b->constraints |= M;
         b->mean_lo = s->mean - spread * pow(10, dice_between(d, -6, 0.5));
         b->mean_hi = s->mean + spread * pow(10, dice_between(d, -6, 0.5));
         if (dice_between(d, 0, 1) < 0.1) b->mean_lo = b->mean_hi = s->mean;
     }
-    if (dice_between(d, 0, 1) < 0.3) b->facts |= V, b->variance_hi = s->variance * dice_between(d, 1, 2);
+    if (dice_between(d, 0, 1) < 0.3)
+        b->constraints |= V, b->variance_hi = s->variance * dice_between(d, 1, 2);
     if (dice_between(d, 0, 1) < 0.6) {
-        b->facts |= G;
+        b->constraints |= G;
         b->gradient_hi = gradient * dice_between(d, 0, 1);
         if (dice_between(d, 0, 1) < 0.5) b->gradient_lo = b->gradient_hi * dice_between(d, 0, 1);
         if (dice_between(d, 0, 1) < 0.1) b->gradient_lo = b->gradient_hi;
@@ -52,26 +62,32 @@ static sample random_sample(uint64_t seed)
     if (p.variance > 0.9 * most) p.variance = 0.9 * most;
     s.variance = p.variance;
     certreg_bounds *b = &s.bounds;
-    *b = (certreg_bounds){.struct_size = sizeof *b, .facts = Q, .sigma = 1, .range_lo = p.lo, .range_hi = p.hi};
-    if (!isinf(p.lo) || !isinf(p.hi)) b->facts |= R;
-    const double off = sqrt(s.variance) * (dice_between(&d, 0, 1) < 0.5 ? pow(10, dice_between(&d, -3, 2)) : dice_between(&d, -1, 1));
-    b->moment_centre = s.mean + (dice_between(&d, 0, 1) < 0.5 ? off : -off);
-    b->moment_hi = (s.variance + off * off) * (dice_between(&d, 0, 1) < 0.5 ? 1 : 1 + pow(10, dice_between(&d, -6, 0)));
+    *b = (certreg_bounds){
+        .struct_size = sizeof *b, .constraints = Q, .sigma = 1, .range_lo = p.lo, .range_hi = p.hi};
+    if (!isinf(p.lo) || !isinf(p.hi)) b->constraints |= R;
+    const double off =
+        sqrt(s.variance) *
+        (dice_between(&d, 0, 1) < 0.5 ? pow(10, dice_between(&d, -3, 2)) : dice_between(&d, -1, 1));
+    b->moment_center = s.mean + (dice_between(&d, 0, 1) < 0.5 ? off : -off);
+    b->moment_hi = (s.variance + off * off) *
+                   (dice_between(&d, 0, 1) < 0.5 ? 1 : 1 + pow(10, dice_between(&d, -6, 0)));
     add_facts(&d, &s, 0.999 * ref_largest_correlation(&p));
     return s;
 }
 
-/* ---- the greatest over the means -------------------------------------------------------------------------------------------------------- */
-/* The bound with mean and variance at one of the means; far below where there is no such function. */
+/* ---- the greatest over the means */
+/* The bound with mean and variance at one of the means; far below where there is no such function.
+ */
 static double at_mean(const sample *s, double mean, double weight, int side)
 {
     certreg_bounds point = s->bounds;
-    const double away = mean - point.moment_centre, left = fma(-away, away, point.moment_hi);
-    point.facts = (point.facts & ~(uint32_t)Q) | M | V;
+    const double away = mean - point.moment_center, left = fma(-away, away, point.moment_hi);
+    point.constraints = (point.constraints & ~(uint32_t)Q) | M | V;
     point.mean_lo = point.mean_hi = mean;
-    point.variance_hi = s->bounds.facts & V ? fmin(point.variance_hi, left) : left;
-    certreg_shift out = {.struct_size = sizeof out};
-    if (!(left >= 0) || certreg_solver_shift(solver, &point, 0, s->r, &out)) return -1e6 * (1 + fabs(mean - s->mean));
+    point.variance_hi = s->bounds.constraints & V ? fmin(point.variance_hi, left) : left;
+    certreg_mean_change out = {.struct_size = sizeof out};
+    if (!(left >= 0) || certreg_solver_worst_case(solver, &point, 0, s->r, &out))
+        return -1e6 * (1 + fabs(mean - s->mean));
     return side > 0 ? out.rise + weight * mean : out.drop - weight * mean;
 }
 
@@ -79,16 +95,21 @@ static double best_mean(const sample *s, double weight, int side)
 {
     const certreg_bounds *b = &s->bounds;
     const double ratio = 0.6180339887498949, root = sqrt(b->moment_hi);
-    double low = b->moment_centre - root, high = b->moment_centre + root;
-    if (b->facts & M) low = fmax(low, b->mean_lo), high = fmin(high, b->mean_hi);
-    if (b->facts & R) low = fmax(low, b->range_lo), high = fmin(high, b->range_hi);
-    double best = fmax(at_mean(s, s->mean, weight, side), fmax(at_mean(s, low, weight, side), at_mean(s, high, weight, side)));
+    double low = b->moment_center - root, high = b->moment_center + root;
+    if (b->constraints & M) low = fmax(low, b->mean_lo), high = fmin(high, b->mean_hi);
+    if (b->constraints & R) low = fmax(low, b->range_lo), high = fmin(high, b->range_hi);
+    double best = fmax(at_mean(s, s->mean, weight, side),
+                       fmax(at_mean(s, low, weight, side), at_mean(s, high, weight, side)));
     double x = high - ratio * (high - low), y = low + ratio * (high - low);
     double fx = at_mean(s, x, weight, side), fy = at_mean(s, y, weight, side);
     for (int i = 0; i < 50; i++) {
         best = fmax(best, fmax(fx, fy));
-        if (fx < fy) low = x, x = y, fx = fy, y = low + ratio * (high - low), fy = at_mean(s, y, weight, side);
-        else high = y, y = x, fy = fx, x = high - ratio * (high - low), fx = at_mean(s, x, weight, side);
+        if (fx < fy)
+            low = x, x = y, fx = fy, y = low + ratio * (high - low),
+            fy = at_mean(s, y, weight, side);
+        else
+            high = y, y = x, fy = fx, x = high - ratio * (high - low),
+            fx = at_mean(s, x, weight, side);
     }
     return best;
 }
@@ -96,36 +117,46 @@ static double best_mean(const sample *s, double weight, int side)
 static double ends_reach(const sample *s)
 {
     const certreg_bounds *b = &s->bounds;
-    double least = b->facts & M ? INFINITY : 0;
-    for (int i = 0; i < 2 && b->facts & M; i++) {
-        const double mean = i ? b->mean_hi : b->mean_lo, left = b->moment_hi - pow(mean - b->moment_centre, 2);
-        if (!(left > 0) || (b->facts & R && (mean <= b->range_lo || mean >= b->range_hi))) return 0;
-        const ref_problem p = {.mean = mean, .lo = b->facts & R ? b->range_lo : -INFINITY, .hi = b->facts & R ? b->range_hi : INFINITY,
-                               .variance = b->facts & V ? fmin(b->variance_hi, left) : left};
+    double least = b->constraints & M ? INFINITY : 0;
+    for (int i = 0; i < 2 && b->constraints & M; i++) {
+        const double mean = i ? b->mean_hi : b->mean_lo,
+                     left = b->moment_hi - pow(mean - b->moment_center, 2);
+        if (!(left > 0) || (b->constraints & R && (mean <= b->range_lo || mean >= b->range_hi)))
+            return 0;
+        const ref_problem p = {.mean = mean,
+                               .lo = b->constraints & R ? b->range_lo : -INFINITY,
+                               .hi = b->constraints & R ? b->range_hi : INFINITY,
+                               .variance = b->constraints & V ? fmin(b->variance_hi, left) : left};
         least = fmin(least, ref_largest_correlation(&p));
     }
     return least;
 }
 
-/* Just where the least gradient is all that a mean allows, the bound at that mean is loose: such means are left to the other tests. */
+/* Just where the least gradient is all that a mean allows, the bound at that mean is loose: such
+ * means are left to the other tests. */
 static sample tame_sample(uint64_t seed)
 {
     sample s = random_sample(seed);
-    if (s.bounds.facts & G && s.bounds.gradient_lo > 0.999 * ends_reach(&s)) s.bounds.gradient_lo = 0;
+    if (s.bounds.constraints & G && s.bounds.gradient_lo > 0.999 * ends_reach(&s))
+        s.bounds.gradient_lo = 0;
     return s;
 }
 
 static void assert_best(double got, double want, double scale, const char *what, uint64_t seed)
 {
-    ck_assert_msg(got >= want - 1e-12 * scale, "seed %llu: %s %.17g is below %.17g at one of the means", (unsigned long long)seed, what, got, want);
-    ck_assert_msg(got <= want + 2e-8 * scale, "seed %llu: %s %.17g, but no more than %.17g at any mean", (unsigned long long)seed, what, got, want);
+    ck_assert_msg(got >= want - 1e-12 * scale,
+                  "seed %llu: %s %.17g is below %.17g at one of the means",
+                  (unsigned long long)seed, what, got, want);
+    ck_assert_msg(got <= want + 2e-8 * scale,
+                  "seed %llu: %s %.17g, but no more than %.17g at any mean",
+                  (unsigned long long)seed, what, got, want);
 }
 
 START_TEST(bound_is_the_greatest_over_the_means_that_go_with_the_moment)
 {
     for (uint64_t seed = (uint64_t)_i * 50; seed < (uint64_t)(_i + 1) * 50; seed++) {
         const sample s = tame_sample(4000000 + seed);
-        const certreg_shift got = shift_of(&s.bounds, s.r, seed);
+        const certreg_mean_change got = shift_of(&s.bounds, s.r, seed);
         const double rise = best_mean(&s, 0, 1), drop = best_mean(&s, 0, -1);
         assert_best(got.rise, rise, rise, "rise", seed);
         assert_best(got.drop, drop, drop, "drop", seed);
@@ -141,21 +172,29 @@ START_TEST(bound_covers_the_high_precision_value_at_every_mean)
     for (uint64_t seed = (uint64_t)_i * 20; seed < (uint64_t)(_i + 1) * 20; seed++) {
         const sample s = random_sample(4100000 + seed);
         const certreg_bounds *b = &s.bounds;
-        ref_problem p = {.r = s.r, .mean = s.mean, .lo = b->facts & R ? b->range_lo : -INFINITY, .hi = b->facts & R ? b->range_hi : INFINITY,
-                         .variance = s.variance, .has_gradient = (b->facts & G) != 0, .gradient_lo = b->gradient_lo, .gradient_hi = b->gradient_hi};
+        ref_problem p = {.r = s.r,
+                         .mean = s.mean,
+                         .lo = b->constraints & R ? b->range_lo : -INFINITY,
+                         .hi = b->constraints & R ? b->range_hi : INFINITY,
+                         .variance = s.variance,
+                         .has_gradient = (b->constraints & G) != 0,
+                         .gradient_lo = b->gradient_lo,
+                         .gradient_hi = b->gradient_hi};
         ref_answer truth;
         ref_solve(&p, &truth);
-        const certreg_shift got = shift_of(b, s.r, seed);
-        ck_assert_msg(got.rise >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g", (unsigned long long)seed, got.rise, truth.primal);
-        ck_assert(got.mean_greatest >= s.mean + truth.primal - 1e-12 * (fabs(s.mean) + truth.primal));
+        const certreg_mean_change got = shift_of(b, s.r, seed);
+        ck_assert_msg(got.rise >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g",
+                      (unsigned long long)seed, got.rise, truth.primal);
+        ck_assert(got.mean_greatest >=
+                  s.mean + truth.primal - 1e-12 * (fabs(s.mean) + truth.primal));
     }
 }
 END_TEST
 
-/* ---- functions -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- functions */
 enum { CELLS = 60 };
 
-/* A function constant on cells of the line, so that all its facts are sums. */
+/* A function constant on cells of the line, so that all its constraints are sums. */
 typedef struct steps {
     double value[CELLS], mass[CELLS], first[CELLS], shifted[CELLS];
     double mean, gradient, shift, least, greatest;
@@ -163,8 +202,12 @@ typedef struct steps {
 
 static double wave(dice *d, int kind, double t, double a, double b, double c)
 {
-    const double noise = kind == 1 ? dice_between(d, -1, 1) : 0, free = kind == 2 ? sin(a * t + b) : a * (exp(b * t) - c - t) + noise;
-    if (kind == 4) return t > 1.3 + 0.6 * a && t < 1.3 + 0.6 * a + exp(b) ? -0.7 : 1; /* a rare dip: at the end of the range nearly everywhere */
+    const double noise = kind == 1 ? dice_between(d, -1, 1) : 0,
+                 free = kind == 2 ? sin(a * t + b) : a * (exp(b * t) - c - t) + noise;
+    if (kind == 4)
+        return t > 1.3 + 0.6 * a && t < 1.3 + 0.6 * a + exp(b) ? -0.7 : 1; /* a rare dip: at the end
+                                                                              of the range nearly
+                                                                              everywhere */
     return kind == 3 ? (free > 0 ? 1 : -0.7) : fmin(fmax(free, -0.7), 1);
 }
 
@@ -174,10 +217,13 @@ static steps random_steps(dice *d, double r, int kind)
     const double a = dice_between(d, -3, 3), b = dice_between(d, -2, 2), c = dice_between(d, -1, 2);
     double from = -INFINITY;
     for (int i = 0; i < CELLS; i++) {
-        const double to = i == CELLS - 1 ? INFINITY : -4.5 + (9 + r) * (i + dice_between(d, -0.3, 0.3)) / CELLS;
-        s.mass[i] = from > 0 ? cr_normal_sf(from) - cr_normal_sf(to) : cr_normal_cdf(to) - cr_normal_cdf(from);
+        const double to =
+            i == CELLS - 1 ? INFINITY : -4.5 + (9 + r) * (i + dice_between(d, -0.3, 0.3)) / CELLS;
+        s.mass[i] = from > 0 ? cr_normal_sf(from) - cr_normal_sf(to)
+                             : cr_normal_cdf(to) - cr_normal_cdf(from);
         s.first[i] = cr_normal_pdf(from) - cr_normal_pdf(to);
-        s.shifted[i] = from > r ? cr_normal_sf(from - r) - cr_normal_sf(to - r) : cr_normal_cdf(to - r) - cr_normal_cdf(from - r);
+        s.shifted[i] = from > r ? cr_normal_sf(from - r) - cr_normal_sf(to - r)
+                                : cr_normal_cdf(to - r) - cr_normal_cdf(from - r);
         s.value[i] = wave(d, kind, s.first[i] / s.mass[i], a, b, c);
         s.mean += s.mass[i] * s.value[i], s.gradient += s.first[i] * s.value[i];
         s.shift += (s.shifted[i] - s.mass[i]) * s.value[i];
@@ -189,20 +235,27 @@ static steps random_steps(dice *d, double r, int kind)
 
 static certreg_bounds facts_of(const steps *s, dice *d)
 {
-    certreg_bounds b = {.struct_size = sizeof b, .facts = Q, .sigma = 1, .gradient_hi = fabs(s->gradient) * (dice_between(d, 0, 1) < 0.5 ? 1 : 2)};
+    certreg_bounds b = {.struct_size = sizeof b,
+                        .constraints = Q,
+                        .sigma = 1,
+                        .gradient_hi = fabs(s->gradient) * (dice_between(d, 0, 1) < 0.5 ? 1 : 2)};
     b.gradient_lo = fabs(s->gradient) * fmin(1, dice_between(d, 0, 1.5));
-    b.moment_centre = dice_between(d, 0, 1) < 0.5 ? s->mean + 0.1 * dice_between(d, -1, 1) : dice_between(d, -2, 2);
-    for (int i = 0; i < CELLS; i++) b.moment_hi += s->mass[i] * pow(s->value[i] - b.moment_centre, 2);
+    b.moment_center = dice_between(d, 0, 1) < 0.5 ? s->mean + 0.1 * dice_between(d, -1, 1)
+                                                  : dice_between(d, -2, 2);
+    for (int i = 0; i < CELLS; i++)
+        b.moment_hi += s->mass[i] * pow(s->value[i] - b.moment_center, 2);
     b.moment_hi += 1e-14 * (1 + b.moment_hi);
-    b.mean_lo = s->mean - 0.1 * dice_between(d, 0, 1), b.mean_hi = s->mean + 0.1 * dice_between(d, 0, 1);
+    b.mean_lo = s->mean - 0.1 * dice_between(d, 0, 1),
+    b.mean_hi = s->mean + 0.1 * dice_between(d, 0, 1);
     if (dice_between(d, 0, 1) < 0.3) b.mean_hi = s->greatest;
-    if (dice_between(d, 0, 1) < 0.3) b.facts |= V;
-    b.variance_hi = (b.moment_hi - pow(s->mean - b.moment_centre, 2)) * dice_between(d, 1, 1.3) + 1e-13;
+    if (dice_between(d, 0, 1) < 0.3) b.constraints |= V;
+    b.variance_hi =
+        (b.moment_hi - pow(s->mean - b.moment_center, 2)) * dice_between(d, 1, 1.3) + 1e-13;
     b.range_lo = s->least, b.range_hi = s->greatest;
     const double pick = dice_between(d, 0, 1);
-    if (dice_between(d, 0, 1) < 0.5) b.facts |= M;
-    if (pick < 0.75) b.facts |= R;
-    if (pick < 0.5 || pick > 0.9) b.facts |= G;
+    if (dice_between(d, 0, 1) < 0.5) b.constraints |= M;
+    if (pick < 0.75) b.constraints |= R;
+    if (pick < 0.5 || pick > 0.9) b.constraints |= G;
     return b;
 }
 
@@ -212,73 +265,103 @@ START_TEST(no_function_moves_further_than_the_bound_of_its_own_moment)
         dice d = dice_of(4200000 + seed);
         const double r = exp(dice_between(&d, log(0.02), log(4)));
         const steps s = random_steps(&d, r, (int)(seed % 5));
-        const certreg_bounds facts = facts_of(&s, &d);
+        const certreg_bounds constraints = facts_of(&s, &d);
         if (!(s.greatest > s.least)) continue;
-        const certreg_shift got = shift_of(&facts, r, seed);
-        ck_assert_msg(s.shift <= got.rise + 1e-10 && -s.shift <= got.drop + 1e-10, "seed %llu: moves by %.17g, bounds -%.17g and %.17g",
+        const certreg_mean_change got = shift_of(&constraints, r, seed);
+        ck_assert_msg(s.shift <= got.rise + 1e-10 && -s.shift <= got.drop + 1e-10,
+                      "seed %llu: moves by %.17g, bounds -%.17g and %.17g",
                       (unsigned long long)seed, s.shift, got.drop, got.rise);
-        ck_assert_msg(s.mean + s.shift <= got.mean_greatest + 1e-10 && s.mean + s.shift >= got.mean_least - 1e-10,
-                      "seed %llu: mean %.17g, bounds %.17g and %.17g", (unsigned long long)seed, s.mean + s.shift, got.mean_least, got.mean_greatest);
+        ck_assert_msg(s.mean + s.shift <= got.mean_greatest + 1e-10 &&
+                          s.mean + s.shift >= got.mean_least - 1e-10,
+                      "seed %llu: mean %.17g, bounds %.17g and %.17g", (unsigned long long)seed,
+                      s.mean + s.shift, got.mean_least, got.mean_greatest);
     }
 }
 END_TEST
 
-/* A rare dip from the end of the range, with no more said about its mean than the moment says: at the means at the other end of the box
- * nothing has the least gradient, and the tangent there is all but vertical. */
+/* A rare dip from the end of the range, with no more said about its mean than the moment says: at
+ * the means at the other end of the box nothing has the least gradient, and the tangent there is
+ * all but vertical. */
 START_TEST(no_rare_dip_moves_further_than_the_bound)
 {
-    const double low = -2, high = 2, span = high - low, r = (const double[]){0.3, 0.75}[_i % 2], part = (const double[]){0.4, 0.8}[_i / 2];
+    const double low = -2, high = 2, span = high - low, r = (const double[]){0.3, 0.75}[_i % 2],
+                 part = (const double[]){0.4, 0.8}[_i / 2];
     for (int k = 0; k < 600; k++) {
-        const double from = 0.5 + 0.15 * (k % 20), to = from + 0.05 * exp2(0.5 * (k / 20 % 10)), away = exp2(k / 200);
-        const double rare = cr_normal_sf(from) - cr_normal_sf(to), mean = high - span * rare, variance = span * span * rare * (1 - rare);
-        const double gradient = span * fabs(cr_normal_pdf(from) - cr_normal_pdf(to)), centre = mean + away;
-        const certreg_bounds b = {.struct_size = sizeof b, .facts = M | G | R | Q, .sigma = 1, .mean_lo = mean - 0.1, .mean_hi = high,
-                                  .gradient_lo = part * gradient, .gradient_hi = 2.5 * gradient, .range_lo = low, .range_hi = high,
-                                  .moment_centre = centre, .moment_hi = (variance + away * away) * (1 + 1e-13)};
-        const certreg_shift got = shift_of(&b, r, (uint64_t)k);
+        const double from = 0.5 + 0.15 * (k % 20), to = from + 0.05 * exp2(0.5 * (k / 20 % 10)),
+                     away = exp2(k / 200);
+        const double rare = cr_normal_sf(from) - cr_normal_sf(to), mean = high - span * rare,
+                     variance = span * span * rare * (1 - rare);
+        const double gradient = span * fabs(cr_normal_pdf(from) - cr_normal_pdf(to)),
+                     center = mean + away;
+        const certreg_bounds b = {.struct_size = sizeof b,
+                                  .constraints = M | G | R | Q,
+                                  .sigma = 1,
+                                  .mean_lo = mean - 0.1,
+                                  .mean_hi = high,
+                                  .gradient_lo = part * gradient,
+                                  .gradient_hi = 2.5 * gradient,
+                                  .range_lo = low,
+                                  .range_hi = high,
+                                  .moment_center = center,
+                                  .moment_hi = (variance + away * away) * (1 + 1e-13)};
+        const certreg_mean_change got = shift_of(&b, r, (uint64_t)k);
         const double up = high - span * (cr_normal_sf(from + r) - cr_normal_sf(to + r)) - mean;
         const double down = mean - high + span * (cr_normal_sf(from - r) - cr_normal_sf(to - r));
-        ck_assert_msg(got.rise >= up * (1 - 1e-9) && got.drop >= down * (1 - 1e-9), "dip %g to %g, centre %g above: %.9g of %.9g, %.9g of %.9g", from,
-                      to, away, got.rise, up, got.drop, down);
+        ck_assert_msg(got.rise >= up * (1 - 1e-9) && got.drop >= down * (1 - 1e-9),
+                      "dip %g to %g, center %g above: %.9g of %.9g, %.9g of %.9g", from, to, away,
+                      got.rise, up, got.drop, down);
     }
 }
 END_TEST
 
-/* A quadratic polynomial, about whose second order no more is known than it has, and the moment's ball larger than its variance. */
+/* A quadratic polynomial, about whose second order no more is known than it has, and the moment's
+ * ball larger than its variance. */
 START_TEST(no_quadratic_moves_further_than_the_bound_of_moment_and_second_order)
 {
     const double slope = 0.02, bend = 8e-4, variance = slope * slope + bend * bend;
     for (double more = 1.0001; more < 1.5; more = 1 + 2 * (more - 1))
-        for (double centre = -2; centre <= -0.01; centre /= 4)
+        for (double center = -2; center <= -0.01; center /= 4)
             for (double r = 0.0125; r < 0.3; r *= 2) {
-                const certreg_bounds b = {.struct_size = sizeof b, .facts = M | V | G | Q | CERTREG_SECOND_ORDER, .sigma = 1, .mean_lo = -10,
-                                          .mean_hi = 10, .variance_hi = variance * more, .gradient_hi = slope * (1 + 1e-12),
-                                          .second_order_hi = bend * (1 + 1e-12), .moment_centre = centre,
-                                          .moment_hi = (variance + centre * centre) * (1 + 1e-13)};
+                const certreg_bounds b = {.struct_size = sizeof b,
+                                          .constraints = M | V | G | Q |
+                                                         CERTREG_CONSTRAINT_SECOND_ORDER,
+                                          .sigma = 1,
+                                          .mean_lo = -10,
+                                          .mean_hi = 10,
+                                          .variance_hi = variance * more,
+                                          .gradient_hi = slope * (1 + 1e-12),
+                                          .second_order_hi = bend * (1 + 1e-12),
+                                          .moment_center = center,
+                                          .moment_hi = (variance + center * center) * (1 + 1e-13)};
                 const double shifted = slope * r + bend * r * r / sqrt(2.0);
                 ck_assert_double_ge(shift_of(&b, r, 0).mean_greatest, shifted * (1 - 1e-9));
             }
 }
 END_TEST
 
-/* ---- order ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- order */
 START_TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4300000 + seed);
-        const certreg_shift near = shift_of(&s.bounds, s.r, seed), far = shift_of(&s.bounds, s.r * (seed % 2 ? 1.001 : 1.5), seed);
-        ck_assert_msg(far.rise >= near.rise * (1 - 1e-10), "seed %llu: %.17g, then %.17g", (unsigned long long)seed, near.rise, far.rise);
+        const certreg_mean_change near = shift_of(&s.bounds, s.r, seed),
+                                  far = shift_of(&s.bounds, s.r * (seed % 2 ? 1.001 : 1.5), seed);
+        ck_assert_msg(far.rise >= near.rise * (1 - 1e-10), "seed %llu: %.17g, then %.17g",
+                      (unsigned long long)seed, near.rise, far.rise);
         ck_assert(far.drop >= near.drop * (1 - 1e-10));
         certreg_bounds box = s.bounds; /* the box that the moment implies */
         double unused, most = box.moment_hi;
-        if (box.facts & M) most -= pow(fmax(0, fmax(box.mean_lo - box.moment_centre, box.moment_centre - box.mean_hi)), 2);
-        box.variance_hi = box.facts & V ? fmin(box.variance_hi, most) : most;
-        if (!(box.facts & M)) box.mean_lo = -INFINITY, box.mean_hi = INFINITY;
-        box.mean_lo = fmax(box.mean_lo, box.moment_centre - sqrt(box.moment_hi));
-        box.mean_hi = fmin(box.mean_hi, box.moment_centre + sqrt(box.moment_hi));
-        box.facts = (box.facts & ~(uint32_t)Q) | M | V;
+        if (box.constraints & M)
+            most -= pow(
+                fmax(0, fmax(box.mean_lo - box.moment_center, box.moment_center - box.mean_hi)), 2);
+        box.variance_hi = box.constraints & V ? fmin(box.variance_hi, most) : most;
+        if (!(box.constraints & M)) box.mean_lo = -INFINITY, box.mean_hi = INFINITY;
+        box.mean_lo = fmax(box.mean_lo, box.moment_center - sqrt(box.moment_hi));
+        box.mean_hi = fmin(box.mean_hi, box.moment_center + sqrt(box.moment_hi));
+        box.constraints = (box.constraints & ~(uint32_t)Q) | M | V;
         unused = shift_of(&box, s.r, seed).rise;
-        ck_assert_msg(near.rise <= unused * (1 + 1e-9), "seed %llu: %.17g above the box's %.17g", (unsigned long long)seed, near.rise, unused);
+        ck_assert_msg(near.rise <= unused * (1 + 1e-9), "seed %llu: %.17g above the box's %.17g",
+                      (unsigned long long)seed, near.rise, unused);
     }
 }
 END_TEST
@@ -289,44 +372,57 @@ START_TEST(moment_at_a_known_mean_is_a_variance)
     for (uint64_t seed = 0; seed < 2000; seed++) {
         sample s = random_sample(4400000 + seed);
         certreg_bounds *b = &s.bounds;
-        b->facts |= M;
+        b->constraints |= M;
         b->mean_lo = b->mean_hi = s.mean;
-        const double away = s.mean - b->moment_centre, left = fma(-away, away, b->moment_hi), got = shift_of(b, s.r, seed).rise;
-        b->variance_hi = b->facts & V ? fmin(b->variance_hi, left) : left;
-        b->facts = (b->facts & ~(uint32_t)Q) | V;
+        const double away = s.mean - b->moment_center, left = fma(-away, away, b->moment_hi),
+                     got = shift_of(b, s.r, seed).rise;
+        b->variance_hi = b->constraints & V ? fmin(b->variance_hi, left) : left;
+        b->constraints = (b->constraints & ~(uint32_t)Q) | V;
         const double want = shift_of(b, s.r, seed).rise;
         const double lost = 1e-15 * b->moment_hi / left; /* of the variance, by cancellation */
-        ck_assert_msg(fabs(got - want) <= (1e-11 + 10 * lost) * want, "seed %llu: %.17g, want %.17g", (unsigned long long)seed, got, want);
+        ck_assert_msg(fabs(got - want) <= (1e-11 + 10 * lost) * want,
+                      "seed %llu: %.17g, want %.17g", (unsigned long long)seed, got, want);
     }
 }
 END_TEST
 
-/* ---- radii ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- radii */
 START_TEST(radius_is_the_last_at_which_the_bound_holds)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4500000 + seed);
-        const certreg_shift goal = shift_of(&s.bounds, s.r, seed);
-        const double threshold = goal.mean_least, size = fabs(s.bounds.moment_centre) + sqrt(s.bounds.moment_hi);
-        certreg_radius within = {.struct_size = sizeof within}, above = {.struct_size = sizeof above};
-        ck_assert_int_eq(certreg_bisection_within(bisection, &s.bounds, 0, fmax(goal.rise, goal.drop), &within), CERTREG_OK);
-        ck_assert_msg(within.radius >= s.r * (1 - 2e-9), "seed %llu: %.17g, want %.17g", (unsigned long long)seed, within.radius, s.r);
-        if (within.outcome == CERTREG_CERTIFIED) {
-            const certreg_shift at = shift_of(&s.bounds, within.radius, seed), beyond = shift_of(&s.bounds, within.radius * (1 + 1e-6), seed);
-            /* Two searches for the worst mean, each ending in a bound: where the mean's tangents are steep they end a little apart. */
+        const certreg_mean_change goal = shift_of(&s.bounds, s.r, seed);
+        const double threshold = goal.mean_least,
+                     size = fabs(s.bounds.moment_center) + sqrt(s.bounds.moment_hi);
+        certreg_radius within = {.struct_size = sizeof within},
+                       above = {.struct_size = sizeof above};
+        ck_assert_int_eq(
+            certreg_bisection_within(bisection, &s.bounds, 0, fmax(goal.rise, goal.drop), &within),
+            CERTREG_OK);
+        ck_assert_msg(within.radius >= s.r * (1 - 2e-9), "seed %llu: %.17g, want %.17g",
+                      (unsigned long long)seed, within.radius, s.r);
+        if (within.outcome == CERTREG_OUTCOME_CERTIFIED) {
+            const certreg_mean_change at = shift_of(&s.bounds, within.radius, seed),
+                                      beyond =
+                                          shift_of(&s.bounds, within.radius * (1 + 1e-6), seed);
+            /* Two searches for the worst mean, each ending in a bound: where the mean's tangents
+             * are steep they end a little apart. */
             ck_assert(fmax(at.rise, at.drop) <= fmax(goal.rise, goal.drop) * (1 + 1e-8));
             ck_assert(fmax(beyond.rise, beyond.drop) > fmax(goal.rise, goal.drop));
         }
-        ck_assert_int_eq(certreg_bisection_above(bisection, &s.bounds, &threshold, 1, 0, &above), CERTREG_OK);
-        if (above.outcome != CERTREG_CERTIFIED) continue;
-        const double least = shift_of(&s.bounds, above.radius, seed).mean_least, beyond = shift_of(&s.bounds, above.radius * 1.0001, seed).mean_least;
-        ck_assert_msg(least >= threshold - 1e-10 * size && beyond <= threshold + 1e-10 * size, "seed %llu: %.17g, then %.17g, want %.17g",
-                      (unsigned long long)seed, least, beyond, threshold);
+        ck_assert_int_eq(certreg_bisection_above(bisection, &s.bounds, &threshold, 1, 0, &above),
+                         CERTREG_OK);
+        if (above.outcome != CERTREG_OUTCOME_CERTIFIED) continue;
+        const double least = shift_of(&s.bounds, above.radius, seed).mean_least,
+                     beyond = shift_of(&s.bounds, above.radius * 1.0001, seed).mean_least;
+        ck_assert_msg(least >= threshold - 1e-10 * size && beyond <= threshold + 1e-10 * size,
+                      "seed %llu: %.17g, then %.17g, want %.17g", (unsigned long long)seed, least,
+                      beyond, threshold);
     }
 }
 END_TEST
 
-/* ---- all -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all */
 int main(void)
 {
     Suite *suite = suite_create("solver_moment");
@@ -334,9 +430,11 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, setup, teardown);
     suite_add_tcase(suite, tests);
-    tcase_add_loop_test(tests, bound_is_the_greatest_over_the_means_that_go_with_the_moment, 0, BLOCKS);
+    tcase_add_loop_test(tests, bound_is_the_greatest_over_the_means_that_go_with_the_moment, 0,
+                        BLOCKS);
     tcase_add_loop_test(tests, bound_covers_the_high_precision_value_at_every_mean, 0, BLOCKS);
-    tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_moment, 0, BLOCKS);
+    tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_moment, 0,
+                        BLOCKS);
     tcase_add_loop_test(tests, no_rare_dip_moves_further_than_the_bound, 0, 4);
     tcase_add_test(tests, no_quadratic_moves_further_than_the_bound_of_moment_and_second_order);
     tcase_add_test(tests, bound_grows_with_the_radius_and_shrinks_with_every_fact);

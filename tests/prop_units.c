@@ -1,5 +1,5 @@
-/* A certificate must not depend on the unit of the outputs: half-spaces and lines in units from the least to the greatest that
- * float carries, the true radius known. */
+/* A certificate must not depend on the unit of the outputs: half-spaces and lines in units from the
+ * least to the greatest that float carries, the true radius known. */
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
@@ -30,15 +30,22 @@ static certreg_certificate ask(const shape *s, certreg_question q)
 {
     const double lo = -1.0001 * s->unit, hi = 1.0001 * s->unit;
     const float z[INPUTS] = {0};
-    certreg_model model = {.struct_size = sizeof model, .eval = evaluate, .user = (void *)s, .inputs = INPUTS, .outputs = 1, .batch = 1000,
-                           .lo = &lo, .hi = &hi};
-    certreg_plan plan = {.struct_size = sizeof plan, .capacity = SAMPLES, .seed = 5};
+    certreg_model model = {.struct_size = sizeof model,
+                           .eval = evaluate,
+                           .user = (void *)s,
+                           .inputs = INPUTS,
+                           .outputs = 1,
+                           .batch = 1000,
+                           .lo = &lo,
+                           .hi = &hi};
+    certreg_plan plan = {.struct_size = sizeof plan, .max_samples = SAMPLES, .seed = 5};
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
     q.struct_size = sizeof q;
-    ck_assert_msg(certreg_certify(e, NULL, SAMPLES, &q, 1, &c) == CERTREG_OK, "%s", certreg_estimator_error(e)->text);
+    ck_assert_msg(certreg_certify(e, NULL, SAMPLES, &q, 1, &c) == CERTREG_OK, "%s",
+                  certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
     return c;
 }
@@ -47,10 +54,13 @@ static certreg_certificate ask(const shape *s, certreg_question q)
 START_TEST(mean_radius_is_the_same_in_every_unit)
 {
     for (int step = 0; step < 2; step++)
-        for (int family = 0; family < 2; family++) {
+        for (int constraints = 0; constraints < 2; constraints++) {
             const shape s = {units[_i], step}, one = {1, step};
-            certreg_question q = {.score = CERTREG_SCORE_MEAN, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .promise = CERTREG_PROMISE_TRUE_MEAN,
-                                  .family = family ? CERTREG_FAMILY_CG : CERTREG_FAMILY_ECGM};
+            certreg_question q = {.statistic = CERTREG_STATISTIC_MEAN,
+                                  .method = CERTREG_METHOD_ASYMPTOTIC,
+                                  .center = CERTREG_CENTER_TRUE_MEAN,
+                                  .constraints = constraints ? CERTREG_CONSTRAINTS_CG
+                                                             : CERTREG_CONSTRAINTS_ECGM};
             q.tolerance = s.unit * (step ? 0.5 : 1.0 / 16);
             const certreg_certificate c = ask(&s, q);
             q.tolerance = step ? 0.5 : 1.0 / 16;
@@ -65,7 +75,10 @@ END_TEST
 START_TEST(huber_radius_is_the_same_in_every_unit)
 {
     const shape s = {units[_i], 0}, one = {1, 0};
-    certreg_question q = {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .tolerance = s.unit / 16, .huber_width = s.unit / 8};
+    certreg_question q = {.statistic = CERTREG_STATISTIC_HUBER,
+                          .method = CERTREG_METHOD_ASYMPTOTIC,
+                          .tolerance = s.unit / 16,
+                          .huber_width = s.unit / 8};
     const double radius = ask(&s, q).radius;
     q.tolerance = 1.0 / 16, q.huber_width = 1.0 / 8;
     const double expected = ask(&one, q).radius;
@@ -78,7 +91,9 @@ END_TEST
 START_TEST(widest_huber_score_is_never_certified_too_far)
 {
     const shape s = {units[_i], 0};
-    const certreg_question q = {.score = CERTREG_SCORE_HUBER, .interval = CERTREG_INTERVAL_ASYMPTOTIC, .tolerance = s.unit / 16,
+    const certreg_question q = {.statistic = CERTREG_STATISTIC_HUBER,
+                                .method = CERTREG_METHOD_ASYMPTOTIC,
+                                .tolerance = s.unit / 16,
                                 .huber_width = s.unit * 1e6 / 16};
     ck_assert_double_lt(ask(&s, q).radius, 0.5);
 }

@@ -1,4 +1,5 @@
-/* Contract suite: every instruction-set path and number of threads gives the bits of the plain loops in ref_backend.c. */
+/* Contract suite: every instruction-set path and number of threads gives the bits of the plain
+ * loops in ref_backend.c. */
 #include "backend/cpu.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
@@ -18,7 +19,7 @@ typedef struct shape {
     size_t inputs;
     uint64_t first;
     size_t count;
-    int32_t centre;
+    int32_t center;
     uint64_t seed, stream;
 } shape;
 
@@ -51,16 +52,22 @@ static const shape shapes[] = {
     {4097, 0, 9, 1, 24, 25},
     {9001, 1, 5, 0, 25, 26},
     {40000, 0, 2, 1, 26, 27},
-    {8, 0xFFFFFFF0u, 64, 0, 27, 28},          /* block index crosses 2^32 */
-    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},  /* between the two blocks of one sample and the next */
-    {784, 21913098, 60, 0, UINT64_MAX, 1},    /* inside a row: 196 * 21913098.. straddles 2^32 */
-    {4, UINT64_MAX - 99, 100, 0, 29, 30},     /* the last blocks of a stream */
+    {8, 0xFFFFFFF0u, 64, 0, 27, 28},         /* block index crosses 2^32 */
+    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX}, /* between the two blocks of one sample and the next */
+    {784, 21913098, 60, 0, UINT64_MAX, 1},   /* inside a row: 196 * 21913098.. straddles 2^32 */
+    {4, UINT64_MAX - 99, 100, 0, 29, 30},    /* the last blocks of a stream */
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, BUSY = 21 /* enough for threads to meet */ };
 
 /* a + offset lies one float off any alignment */
-static float *floats(size_t n) { return (float *)calloc(n + 1, sizeof(float)) + 1; }
-static void free_floats(float *a) { free(a - 1); }
+static float *floats(size_t n)
+{
+    return (float *)calloc(n + 1, sizeof(float)) + 1;
+}
+static void free_floats(float *a)
+{
+    free(a - 1);
+}
 
 static float *numbers(size_t n, uint32_t salt)
 {
@@ -75,14 +82,16 @@ static certreg_backend *backend_of(int setup)
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *backend = NULL;
     if (!cr_cpu_path(setup / MOST_THREADS)) return NULL;
-    ck_assert_msg(!certreg_backend_open_cpu(1 + setup % MOST_THREADS, &why, &backend), "%s", why.text);
+    ck_assert_msg(!certreg_backend_open_cpu(1 + setup % MOST_THREADS, &why, &backend), "%s",
+                  why.text);
     ck_assert_int_eq(cr_cpu_force(backend, setup / MOST_THREADS), CERTREG_OK);
     return backend;
 }
 
-typedef struct results { /* of every op for one shape, from made-up numbers */
+typedef struct results {        /* of every op for one shape, from made-up numbers */
     float *x;                   /* one float more than draw may write */
-    double *sums[2], *projects; /* of one and of two functions; dots, then norms; one double more each */
+    double *sums[2], *projects; /* of one and of two functions; dots, then norms; one double more
+                                   each */
     double *walk;               /* lengths, dots, norms; one more */
     size_t n, count;
 } results;
@@ -96,26 +105,37 @@ static double *doubles(size_t n)
 
 static results run(certreg_backend *backend, const shape *s)
 {
-    const cr_noise noise = {.seed = s->seed, .stream = s->stream, .level = s->inputs % 3 * (CR_LEVELS / 3), .inputs = s->inputs, .centre = s->centre};
+    const cr_noise noise = {.seed = s->seed,
+                            .noise_id = s->stream,
+                            .level = s->inputs % 3 * (CR_LEVELS / 3),
+                            .inputs = s->inputs,
+                            .clean_first = s->center};
     const size_t stride = s->count + 3, d = s->inputs;
-    float *z = numbers(d, 1), *step = numbers(d, 2), *weights = numbers(2 * stride, 3), *direction = numbers(d, 4), *mask = floats(d);
+    float *z = numbers(d, 1), *step = numbers(d, 2), *weights = numbers(2 * stride, 3),
+          *direction = numbers(d, 4), *mask = floats(d);
     results r = {.n = d, .count = s->count};
     r.x = floats(d * s->count + 1);
     r.x[d * s->count] = 77.0f;
     r.projects = doubles(2 * s->count + 1);
     for (size_t j = 0; j < d; j++) mask[j] = j % 5 != 3;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, s->first, s->count, r.x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, s->first, s->count, r.x),
+                     CERTREG_OK);
     for (size_t f = 0; f < 2; f++) {
         r.sums[f] = doubles(2 * d + 1);
-        ck_assert_int_eq(backend->ops->replay(backend, &noise, s->first, s->count, f + 1, weights, stride, r.sums[f]), CERTREG_OK);
+        ck_assert_int_eq(backend->ops->replay(backend, &noise, s->first, s->count, f + 1, weights,
+                                              stride, r.sums[f]),
+                         CERTREG_OK);
     }
-    ck_assert_int_eq(
-        backend->ops->project(backend, &noise, s->first, s->count, direction, mask, r.projects, r.projects + s->count), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->project(backend, &noise, s->first, s->count, direction, mask,
+                                           r.projects, r.projects + s->count),
+                     CERTREG_OK);
     r.walk = doubles(WALK_LENGTHS + 2 * s->count + 1);
     double *room = doubles(2 * WALK_BLOCKS * d), *dots = r.walk + WALK_LENGTHS;
-    ck_assert_int_eq(
-        backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights, mask, room, r.walk, dots, dots + s->count, NULL), CERTREG_OK);
-    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction), free_floats(mask), free(room);
+    ck_assert_int_eq(backend->ops->walk(backend, &noise, s->first, s->count, WALK_BLOCKS, weights,
+                                        mask, room, r.walk, dots, dots + s->count, NULL),
+                     CERTREG_OK);
+    free_floats(z), free_floats(step), free_floats(weights), free_floats(direction),
+        free_floats(mask), free(room);
     return r;
 }
 
@@ -124,19 +144,22 @@ static void release(results *r)
     free_floats(r->x), free(r->sums[0]), free(r->sums[1]), free(r->projects), free(r->walk);
 }
 
-static void same_doubles(const char *what, int setup, const double *ours, const double *theirs, size_t n)
+static void same_doubles(const char *what, int setup, const double *ours, const double *theirs,
+                         size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        ck_assert_msg(!memcmp(ours + i, theirs + i, sizeof *ours), "%s, path %d, %d threads, number %zu: %a, not %a", what,
-                      setup / MOST_THREADS, 1 + setup % MOST_THREADS, i, ours[i], theirs[i]);
+        ck_assert_msg(!memcmp(ours + i, theirs + i, sizeof *ours),
+                      "%s, path %d, %d threads, number %zu: %a, not %a", what, setup / MOST_THREADS,
+                      1 + setup % MOST_THREADS, i, ours[i], theirs[i]);
 }
 
 /* The last number of each is one that the op must leave alone. */
 static void same(int setup, const results *ours, const results *theirs)
 {
     for (size_t i = 0; i <= ours->n * ours->count; i++)
-        ck_assert_msg(!memcmp(ours->x + i, theirs->x + i, sizeof *ours->x), "draw, path %d, %d threads, number %zu: %a, not %a",
-                      setup / MOST_THREADS, 1 + setup % MOST_THREADS, i, (double)ours->x[i], (double)theirs->x[i]);
+        ck_assert_msg(!memcmp(ours->x + i, theirs->x + i, sizeof *ours->x),
+                      "draw, path %d, %d threads, number %zu: %a, not %a", setup / MOST_THREADS,
+                      1 + setup % MOST_THREADS, i, (double)ours->x[i], (double)theirs->x[i]);
     same_doubles("replay of one", setup, ours->sums[0], theirs->sums[0], 2 * ours->n + 1);
     same_doubles("replay of two", setup, ours->sums[1], theirs->sums[1], 2 * ours->n + 1);
     same_doubles("project", setup, ours->projects, theirs->projects, 2 * ours->count + 1);
@@ -195,7 +218,7 @@ END_TEST
 
 START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
 {
-    const cr_noise noise = {.seed = 3, .stream = 4, .inputs = 21, .centre = 1};
+    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 1};
     enum { COUNT = 50 };
     float z[21], step[21], mask[21], whole[COUNT * 21], piece[21];
     double dots[COUNT], norms[COUNT], dot, norm;
@@ -214,31 +237,35 @@ END_TEST
 
 START_TEST(replay_can_be_cut_between_chunks)
 {
-    const cr_noise noise = {.seed = 3, .stream = 4, .inputs = 21, .centre = 0};
+    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 0};
     enum { COUNT = 5 * CR_REPLAY_CHUNK };
     float *weights = numbers(COUNT, 9);
     double whole[21] = {0}, pieces[21] = {0};
     certreg_backend *backend = cr_backend_default();
     backend->ops->replay(backend, &noise, 10, COUNT, 1, weights, COUNT, whole);
     for (size_t i = 0; i < COUNT; i += CR_REPLAY_CHUNK)
-        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT, pieces);
+        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT,
+                             pieces);
     ck_assert(!memcmp(whole, pieces, sizeof whole));
     free_floats(weights);
 }
 END_TEST
 
-START_TEST(unmoved_features_and_the_centre_keep_every_bit)
+START_TEST(unmoved_features_and_the_center_keep_every_bit)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
     enum { INPUTS = 37, COUNT = 9 };
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = INPUTS, .centre = 1};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
     float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++) z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
     ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
     for (int i = 0; i < COUNT; i++)
         for (int j = 0; j < INPUTS; j++)
-            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) == (i == 0 || step[j] == 0.0f), "sample %d, feature %d", i, j);
+            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) ==
+                              (i == 0 || step[j] == 0.0f),
+                          "sample %d, feature %d", i, j);
     certreg_backend_close(backend);
 }
 END_TEST
@@ -247,13 +274,14 @@ START_TEST(no_samples_change_nothing)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = 3, .centre = 1};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
     const float one[3] = {1, 1, 1};
     float x = 5;
     double sums[3] = {1, 2, 3};
     ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
     ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 0, 1, one, 0, sums), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums),
+                     CERTREG_OK);
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);
 }
@@ -261,8 +289,10 @@ END_TEST
 
 START_TEST(streams_and_seeds_share_no_noise)
 {
-    const cr_noise a = {.seed = 1, .stream = 2, .inputs = 8}, b = {.seed = 1, .stream = 3, .inputs = 8},
-                   c = {.seed = 1 + (1ull << 32), .stream = 2, .inputs = 8}, d = {.seed = 1, .stream = 2 + (1ull << 32), .inputs = 8};
+    const cr_noise a = {.seed = 1, .noise_id = 2, .inputs = 8},
+                   b = {.seed = 1, .noise_id = 3, .inputs = 8},
+                   c = {.seed = 1 + (1ull << 32), .noise_id = 2, .inputs = 8},
+                   d = {.seed = 1, .noise_id = 2 + (1ull << 32), .inputs = 8};
     for (size_t j = 0; j < 8; j++) {
         const float e = ref_backend_normal(&a, 5, j);
         ck_assert(e != ref_backend_normal(&b, 5, j));
@@ -277,18 +307,23 @@ START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
 {
     const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
     for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
-        const cr_noise here = {.seed = 1, .stream = 2, .level = level, .inputs = 4}, next = {.seed = 1, .stream = 2, .level = level + 1, .inputs = 4},
-                       plain = {.seed = 1, .stream = 2, .inputs = 4}, other = {.seed = 1, .stream = 3, .level = level, .inputs = 4};
+        const cr_noise here = {.seed = 1, .noise_id = 2, .level = level, .inputs = 4},
+                       next = {.seed = 1, .noise_id = 2, .level = level + 1, .inputs = 4},
+                       plain = {.seed = 1, .noise_id = 2, .inputs = 4},
+                       other = {.seed = 1, .noise_id = 3, .level = level, .inputs = 4};
         for (size_t j = 0; j < 4; j++) {
             const float e = ref_backend_normal(&next, 0, j);
             ck_assert(e == ref_backend_normal(&here, blocks, j));
-            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them lie in one stream */
+            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them
+                                                                                    lie in one
+                                                                                    stream */
             ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
             ck_assert(e != ref_backend_normal(&here, 0, j));
             ck_assert(e != ref_backend_normal(&other, blocks, j));
         }
     }
-    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more blocks than they take */
+    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more
+                                                                         blocks than they take */
 }
 END_TEST
 
@@ -296,7 +331,7 @@ START_TEST(child_of_a_fork_is_told_and_can_close)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = 1};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 1};
     const float one = 1;
     float x;
     double sum = 0, norm = 0;
@@ -304,9 +339,12 @@ START_TEST(child_of_a_fork_is_told_and_can_close)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         alarm(10);
-        int good = backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_WRONG_STATE;
-        good = good && backend->ops->replay(backend, &noise, 0, 1, 1, &one, 1, &sum) == CERTREG_WRONG_STATE;
-        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm) == CERTREG_WRONG_STATE;
+        int good = backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) ==
+                   CERTREG_E_WRONG_STATE;
+        good = good && backend->ops->replay(backend, &noise, 0, 1, 1, &one, 1, &sum) ==
+                           CERTREG_E_WRONG_STATE;
+        good = good && backend->ops->project(backend, &noise, 0, 1, &one, &one, &sum, &norm) ==
+                           CERTREG_E_WRONG_STATE;
         certreg_backend_close(backend);
         backend = cr_backend_default();
         good = good && backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x) == CERTREG_OK;
@@ -327,13 +365,21 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     const float one = 1;
     float x = 3;
     double sum = 4, norm = 5;
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 0, &one, 1, &sum), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 3, &one, 1, &sum), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm), CERTREG_INVALID);
-    ck_assert_int_eq(backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID); /* blocks */
-    ck_assert_int_eq(backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL), CERTREG_INVALID);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 0, &one, 1, &sum),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 1, 3, &one, 1, &sum),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(backend->ops->replay(backend, &none, 0, 1, 1, &one, 1, &sum),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_E_INVALID);
+    ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(
+        backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL),
+        CERTREG_E_INVALID); /* blocks */
+    ck_assert_int_eq(
+        backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL),
+        CERTREG_E_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
 END_TEST
@@ -344,7 +390,7 @@ START_TEST(unknown_paths_are_refused)
     ck_assert_ptr_null(cr_cpu_path(3));
     ck_assert_ptr_nonnull(cr_cpu_best());
     certreg_backend *backend = backend_of(0);
-    ck_assert_int_eq(cr_cpu_force(backend, 3), CERTREG_NO_BACKEND);
+    ck_assert_int_eq(cr_cpu_force(backend, 3), CERTREG_E_NO_BACKEND);
     results r = run(backend, &shapes[1]); /* still at work */
     release(&r);
     certreg_backend_close(backend);
@@ -354,20 +400,23 @@ END_TEST
 int main(void)
 {
     for (int path = 0; path < PATHS; path++)
-        if (!cr_cpu_path(path)) printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
+        if (!cr_cpu_path(path))
+            printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
     Suite *suite = suite_create("backend");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad_input = tcase_create("bad_input");
     tcase_set_timeout(typical, 60);
     tcase_set_timeout(limits, 60);
     tcase_set_timeout(bad_input, 30);
-    tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0, SHAPES);
+    tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0,
+                        SHAPES);
     tcase_add_test(typical, default_backend_is_host_memory_of_this_version);
     tcase_add_test(typical, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
     tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
     tcase_add_test(typical, replay_can_be_cut_between_chunks);
     tcase_add_test(typical, streams_and_seeds_share_no_noise);
     tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
-    tcase_add_loop_test(limits, unmoved_features_and_the_centre_keep_every_bit, 0, SETUPS);
+    tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);
     tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
     tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);

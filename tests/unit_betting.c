@@ -1,7 +1,8 @@
-/* Betting bounds against closed forms, the exact binomial bounds and the normal interval; what they say where nothing is known. */
-#include "base/binomial.h"
-#include "base/normal.h"
-#include "estimator/betting.h"
+/* Betting bounds against closed forms, the exact binomial bounds and the normal interval; what they
+ * say where nothing is known. */
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "statistics/betting.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -51,11 +52,26 @@ static void fill(double *to, size_t count, double (*law)(simulate_source *), uin
     for (size_t i = 0; i < count; i++) to[i] = law(&source);
 }
 
-static double uniform(simulate_source *s) { return simulate_uniform(s); }
-static double coin(simulate_source *s) { return simulate_uniform(s) < 0.5; }
-static double rare_coin(simulate_source *s) { return simulate_uniform(s) < 0.02; }
-static double rare_any(simulate_source *s) { return simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0; }
-static double narrow(simulate_source *s) { return 0.4 + 0.2 * simulate_uniform(s); }
+static double uniform(simulate_source *s)
+{
+    return simulate_uniform(s);
+}
+static double coin(simulate_source *s)
+{
+    return simulate_uniform(s) < 0.5;
+}
+static double rare_coin(simulate_source *s)
+{
+    return simulate_uniform(s) < 0.02;
+}
+static double rare_any(simulate_source *s)
+{
+    return simulate_uniform(s) < 0.1 ? simulate_uniform(s) : 0;
+}
+static double narrow(simulate_source *s)
+{
+    return 0.4 + 0.2 * simulate_uniform(s);
+}
 
 START_TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
 {
@@ -64,7 +80,8 @@ START_TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
     for (size_t a = 0; a < 4; a++)
         for (size_t c = 0; c < 4; c++) {
             for (size_t i = 0; i < counts[c]; i++) values[i] = 0;
-            const double exact = 1 - pow(alphas[a], 1 / (double)counts[c]), got = upper(values, counts[c], alphas[a], 0);
+            const double exact = 1 - pow(alphas[a], 1 / (double)counts[c]),
+                         got = upper(values, counts[c], alphas[a], 0);
             ck_assert_double_ge(got, exact);
             ck_assert_double_le(got, exact * (counts[c] < 50 ? 1.05 : 1.01));
         }
@@ -79,15 +96,18 @@ START_TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
             fill(values, 850, laws[l], seed);
             uint64_t ones = 0;
             for (size_t i = 0; i < 850; i++) ones += values[i] > 0;
-            const double mean = (double)ones / 850, exact = cr_binomial_upper(ones, 850, 0.05) - mean;
+            const double mean = (double)ones / 850,
+                         exact = cr_binomial_upper(ones, 850, 0.05) - mean;
             ck_assert_double_lt(upper(values, 850, 0.05, 0) - mean, exact * 1.15);
-            ck_assert_double_lt(mean - lower(values, 850, 0.05, 0), (mean - cr_binomial_lower(ones, 850, 0.05)) * 1.25);
+            ck_assert_double_lt(mean - lower(values, 850, 0.05, 0),
+                                (mean - cr_binomial_lower(ones, 850, 0.05)) * 1.25);
         }
 }
 END_TEST
 
 /* Mean width over that of the normal interval. */
-static double relative_width(double (*law)(simulate_source *), size_t count, double alpha, int anytime)
+static double relative_width(double (*law)(simulate_source *), size_t count, double alpha,
+                             int anytime)
 {
     const cr_series s = series(values, count);
     double width = 0, normal = 0;
@@ -122,7 +142,8 @@ START_TEST(both_ends_mirror_each_other)
     fill(values, 300, rare_any, 1);
     for (size_t i = 0; i < 300; i++) others[i] = 1 - values[i];
     for (int anytime = 0; anytime < 2; anytime++)
-        ck_assert_double_eq_tol(lower(values, 300, 0.05, anytime), 1 - upper(others, 300, 0.05, anytime), 1e-9);
+        ck_assert_double_eq_tol(lower(values, 300, 0.05, anytime),
+                                1 - upper(others, 300, 0.05, anytime), 1e-9);
 }
 END_TEST
 
@@ -132,8 +153,10 @@ START_TEST(bounds_follow_the_unit)
     for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
     const cr_bet bet = bet_on(-7, 5, NULL, 0);
     const cr_series s = series(others, 300);
-    ck_assert_double_eq_tol(cr_betting_upper(&bet, &s, 0.05, 0), -7 + 12 * upper(values, 300, 0.05, 0), 1e-8);
-    ck_assert_double_eq_tol(cr_betting_lower(&bet, &s, 0.05, 1), -7 + 12 * lower(values, 300, 0.05, 1), 1e-8);
+    ck_assert_double_eq_tol(cr_betting_upper(&bet, &s, 0.05, 0),
+                            -7 + 12 * upper(values, 300, 0.05, 0), 1e-8);
+    ck_assert_double_eq_tol(cr_betting_lower(&bet, &s, 0.05, 1),
+                            -7 + 12 * lower(values, 300, 0.05, 1), 1e-8);
 }
 END_TEST
 
@@ -143,7 +166,8 @@ START_TEST(bounds_of_all_counts_use_what_came_before_only)
     double least = 1;
     for (size_t n = 50; n <= 600; n += 50) {
         const double got = upper(values, n, 0.05, 1);
-        ck_assert_double_le(got, least * 1.01); /* what was rejected stays rejected; the search stops within its tolerance */
+        ck_assert_double_le(got, least * 1.01); /* what was rejected stays rejected; the search
+                                                   stops within its tolerance */
         least = fmin(least, got);
     }
 }
@@ -195,7 +219,8 @@ START_TEST(bounds_hold_at_tiny_alpha)
     static const double alphas[] = {1e-6, 1e-20, 1e-100, 1e-300};
     for (size_t i = 0; i < MOST; i++) values[i] = (double)(i % 2);
     for (size_t a = 0; a < 4; a++) {
-        const double exact = cr_binomial_upper(MOST / 2, MOST, fmax(alphas[a], 1e-300)), got = upper(values, MOST, alphas[a], 0);
+        const double exact = cr_binomial_upper(MOST / 2, MOST, fmax(alphas[a], 1e-300)),
+                     got = upper(values, MOST, alphas[a], 0);
         ck_assert_double_gt(got, 0.5 + 0.95 * (exact - 0.5));
         ck_assert_double_lt(got, 0.5 + 1.1 * (exact - 0.5));
         ck_assert_double_lt(upper(values, MOST, alphas[a], 1), 0.5 + 1.6 * (exact - 0.5));
@@ -214,11 +239,14 @@ START_TEST(rejected_means_are_all_from_one_point_on)
         fill(others, 30, law, 50 + seed);
         const cr_bet bet = bet_on(0, 1, others, seed % 2 ? 30 : 0);
         const cr_series s = series(values, 200);
-        const double bound = cr_betting_upper(&bet, &s, 0.1, anytime), least = fmax(0, 2 * bound - 1);
+        const double bound = cr_betting_upper(&bet, &s, 0.1, anytime),
+                     least = fmax(0, 2 * bound - 1);
         int rejected = 0;
         for (int k = 1; k < 200; k++) {
-            const int now = cr_betting_rejects(&bet, &s, 0.1, anytime, least + (bound - least) * k / 100);
-            ck_assert_msg(now >= rejected, "mean %g is not rejected, but a smaller one was", least + (bound - least) * k / 100);
+            const int now =
+                cr_betting_rejects(&bet, &s, 0.1, anytime, least + (bound - least) * k / 100);
+            ck_assert_msg(now >= rejected, "mean %g is not rejected, but a smaller one was",
+                          least + (bound - least) * k / 100);
             rejected = now;
         }
         ck_assert_int_eq(rejected, 1);

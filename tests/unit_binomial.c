@@ -1,5 +1,5 @@
 /* Binomial bounds and Student quantiles against known answers (tests/data/make_binomial.py). */
-#include "base/binomial.h"
+#include "statistics/binomial.h"
 #include "data/binomial.inc"
 #include "support/suite.h"
 #include <check.h>
@@ -18,14 +18,16 @@ START_TEST(cdf_agrees_with_sixty_digits)
 {
     const double got = cr_binomial_cdf(cdf_rows[_i].k, cdf_rows[_i].n, cdf_rows[_i].p);
     const double allowed = 1e-13 + 1e-14 * sqrt((double)cdf_rows[_i].n);
-    ck_assert_msg(relative(got, cdf_rows[_i].cdf) < allowed, "%.17g, want %.17g", got, cdf_rows[_i].cdf);
+    ck_assert_msg(relative(got, cdf_rows[_i].cdf) < allowed, "%.17g, want %.17g", got,
+                  cdf_rows[_i].cdf);
 }
 END_TEST
 
 START_TEST(two_tails_add_up_to_one)
 {
     const uint64_t k = cdf_rows[_i].k, n = cdf_rows[_i].n;
-    const double sum = cr_binomial_cdf(k, n, cdf_rows[_i].p) + cr_binomial_sf(k + 1, n, cdf_rows[_i].p);
+    const double sum =
+        cr_binomial_cdf(k, n, cdf_rows[_i].p) + cr_binomial_sf(k + 1, n, cdf_rows[_i].p);
     ck_assert_double_eq_tol(sum, 1, 1e-12 + 1e-14 * sqrt((double)n));
 }
 END_TEST
@@ -44,24 +46,25 @@ START_TEST(lower_bound_is_never_above_the_true_one)
 }
 END_TEST
 
-/* A bound's tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound depends on its slope, at least
- * min(k, n - k) + 1 over the bound, or over its complement. */
+/* A bound's tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound
+ * depends on its slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
 START_TEST(bounds_are_as_tight_as_their_margin)
 {
     const double n = (double)bound_rows[_i].n, allowed = 4 * (1e-13 + 1e-14 * sqrt(n));
     const double high = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
     const double low = cr_binomial_lower(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
-    ck_assert_msg(high <= bound_rows[_i].upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5), "%.17g, want %.17g", high,
-                  bound_rows[_i].upper);
-    ck_assert_msg(low >= bound_rows[_i].lower * (1 - allowed) - 2 * DBL_EPSILON * (low > 0.5), "%.17g, want %.17g", low,
-                  bound_rows[_i].lower);
+    ck_assert_msg(high <= bound_rows[_i].upper * (1 + allowed) + 2 * DBL_EPSILON * (high > 0.5),
+                  "%.17g, want %.17g", high, bound_rows[_i].upper);
+    ck_assert_msg(low >= bound_rows[_i].lower * (1 - allowed) - 2 * DBL_EPSILON * (low > 0.5),
+                  "%.17g, want %.17g", low, bound_rows[_i].lower);
 }
 END_TEST
 
 START_TEST(student_quantiles_agree_with_sixty_digits)
 {
     const double got = cr_student_quantile_sf(student_rows[_i].q, student_rows[_i].degrees);
-    ck_assert_msg(relative(got, student_rows[_i].t) < 1e-12, "%.17g, want %.17g", got, student_rows[_i].t);
+    ck_assert_msg(relative(got, student_rows[_i].t) < 1e-12, "%.17g, want %.17g", got,
+                  student_rows[_i].t);
 }
 END_TEST
 
@@ -69,16 +72,20 @@ START_TEST(incomplete_beta_agrees_with_sixty_digits)
 {
     const double a = beta_rows[_i].a, b = beta_rows[_i].b, x = beta_rows[_i].x;
     const double got = cr_beta_lower(a, b, x, 1 - x);
-    ck_assert_msg(relative(got, beta_rows[_i].value) < 1e-12, "%.17g, want %.17g", got, beta_rows[_i].value);
+    ck_assert_msg(relative(got, beta_rows[_i].value) < 1e-12, "%.17g, want %.17g", got,
+                  beta_rows[_i].value);
 }
 END_TEST
 
 START_TEST(student_quantile_is_symmetric)
 {
     ck_assert_double_eq(cr_student_quantile(0.5, 63), 0);
-    ck_assert_double_eq_tol(cr_student_quantile(0.975, 63), cr_student_quantile_sf(0.025, 63), 1e-12);
-    ck_assert_double_eq_tol(cr_student_quantile(0.025, 63), -cr_student_quantile_sf(0.025, 63), 1e-12);
-    ck_assert_double_eq_tol(cr_student_quantile_sf(0.75, 5), -cr_student_quantile_sf(0.25, 5), 1e-12);
+    ck_assert_double_eq_tol(cr_student_quantile(0.975, 63), cr_student_quantile_sf(0.025, 63),
+                            1e-12);
+    ck_assert_double_eq_tol(cr_student_quantile(0.025, 63), -cr_student_quantile_sf(0.025, 63),
+                            1e-12);
+    ck_assert_double_eq_tol(cr_student_quantile_sf(0.75, 5), -cr_student_quantile_sf(0.25, 5),
+                            1e-12);
 }
 END_TEST
 
@@ -91,7 +98,8 @@ START_TEST(critical_count_is_the_largest_within_the_level)
         for (int l = 0; l < 3; l++) {
             const int64_t k = cr_binomial_critical(n, shares[s], levels[l]);
             if (k >= 0) ck_assert_double_le(cr_binomial_cdf((uint64_t)k, n, shares[s]), levels[l]);
-            ck_assert_double_gt(cr_binomial_cdf((uint64_t)(k + 1), n, shares[s]), levels[l] * (1 - 1e-10));
+            ck_assert_double_gt(cr_binomial_cdf((uint64_t)(k + 1), n, shares[s]),
+                                levels[l] * (1 - 1e-10));
         }
 }
 END_TEST
@@ -152,7 +160,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("binomial");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 30);
     tcase_set_timeout(limits, 30);
     tcase_set_timeout(bad, 10);

@@ -6,26 +6,28 @@
 #include <math.h>
 #include <string.h>
 
-static const certreg_bounds u = {
-    .struct_size = sizeof u, .facts = CERTREG_VARIANCE, .sigma = 1, .variance_hi = 1};
+static const certreg_bounds u = {.struct_size = sizeof u,
+                                 .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                                 .sigma = 1,
+                                 .variance_hi = 1};
 
 START_TEST(busy_solvers_refuse_and_keep_their_error)
 {
     certreg_solver *s = NULL;
-    certreg_shift shift = {.struct_size = sizeof shift}, unsized = {.struct_size = 3};
+    certreg_mean_change shift = {.struct_size = sizeof shift}, unsized = {.struct_size = 3};
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
     ck_assert_int_eq(cr_busy_enter(&s->busy, &s->error), CERTREG_OK);
-    cr_fail(&s->error, CERTREG_NUMERICAL, "of the running call");
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_BUSY);
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, NAN, &unsized), CERTREG_BUSY);
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, NULL), CERTREG_BUSY);
+    cr_fail(&s->error, CERTREG_E_NUMERICAL, "of the running call");
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &shift), CERTREG_E_BUSY);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, NAN, &unsized), CERTREG_E_BUSY);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, NULL), CERTREG_E_BUSY);
     ck_assert(shift.drop == INFINITY && shift.rise == INFINITY && shift.mean_least == -INFINITY &&
               unsized.drop == 0);
-    ck_assert_int_eq(certreg_solver_error(s)->status, CERTREG_BUSY);
+    ck_assert_int_eq(certreg_solver_error(s)->status, CERTREG_E_BUSY);
     ck_assert_str_eq(s->error.text, "of the running call");
-    ck_assert_int_eq(cr_busy_leave(&s->busy, CERTREG_NUMERICAL), CERTREG_NUMERICAL);
+    ck_assert_int_eq(cr_busy_leave(&s->busy, CERTREG_E_NUMERICAL), CERTREG_E_NUMERICAL);
     ck_assert_str_eq(certreg_solver_error(s)->text, "of the running call");
-    ck_assert_int_eq(certreg_solver_shift(s, &u, 0, 1, &shift), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &shift), CERTREG_OK);
     certreg_solver_destroy(s);
 }
 END_TEST
@@ -37,15 +39,15 @@ START_TEST(busy_bisections_refuse_and_keep_their_error)
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &b), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, -1, &r), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, -1, &r), CERTREG_E_INVALID);
     ck_assert_int_eq(cr_bisection_enter(b), CERTREG_OK);
     r.radius = 7;
-    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &r), CERTREG_BUSY);
+    ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &r), CERTREG_E_BUSY);
     ck_assert_double_eq(r.radius, 0);
     r.radius = 7;
-    ck_assert_int_eq(certreg_bisection_above(b, &u, NULL, 1, 0, &r), CERTREG_BUSY);
+    ck_assert_int_eq(certreg_bisection_above(b, &u, NULL, 1, 0, &r), CERTREG_E_BUSY);
     ck_assert_double_eq(r.radius, 0);
-    ck_assert_int_eq(certreg_bisection_error(b)->status, CERTREG_BUSY);
+    ck_assert_int_eq(certreg_bisection_error(b)->status, CERTREG_E_BUSY);
     ck_assert_str_eq(cr_bisection_error(b)->text, "");
     cr_bisection_leave(b, CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_within(b, &u, 0, 1, &r), CERTREG_OK);

@@ -1,5 +1,5 @@
-/* The CUDA module's kernels and copies on a device that is emulated on the host (emulated/emulated.h), bit by bit; error numbers become
- * statuses. */
+/* The CUDA module's kernels and copies on a device that is emulated on the host
+ * (emulated/emulated.h), bit by bit; error numbers become statuses. */
 #include "backend/cuda/status.h"
 #include "emulated.h"
 #include "gpu/contract.h"
@@ -10,18 +10,19 @@
 START_TEST(error_numbers_become_statuses)
 {
     ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
-    ck_assert_int_eq(cr_cuda_status(2), CERTREG_NO_MEMORY);
+    ck_assert_int_eq(cr_cuda_status(2), CERTREG_E_NO_MEMORY);
     const int absent[] = {3, 34, 35, 36, 46, 98, 100, 101, 200, 209, 221, 222, 223, 802, 803, 804},
-              lost[] = {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 999};
+              lost[] = {214, 220, 226, 700, 702, 709, 710, 714,
+                        715, 716, 717, 718, 719, 721, 810, 999};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
-        ck_assert_int_eq(cr_cuda_status(absent[i]), CERTREG_NO_DEVICE);
+        ck_assert_int_eq(cr_cuda_status(absent[i]), CERTREG_E_NO_DEVICE);
         ck_assert(!cr_cuda_is_sticky(absent[i]));
     }
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
-        ck_assert_int_eq(cr_cuda_status(lost[i]), CERTREG_DEVICE_FAILED);
+        ck_assert_int_eq(cr_cuda_status(lost[i]), CERTREG_E_DEVICE_FAILED);
         ck_assert(cr_cuda_is_sticky(lost[i]));
     }
-    ck_assert_int_eq(cr_cuda_status(1), CERTREG_DEVICE_FAILED);
+    ck_assert_int_eq(cr_cuda_status(1), CERTREG_E_DEVICE_FAILED);
     ck_assert(!cr_cuda_is_sticky(1) && !cr_cuda_is_sticky(2) && !cr_cuda_is_sticky(0));
 }
 END_TEST

@@ -1,9 +1,12 @@
-/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU. Loaded when the test runs, so that it
- * builds everywhere; where there is no library it says so and succeeds.
+/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU. Loaded
+ * when the test runs, so that it builds everywhere; where there is no library it says so and
+ * succeeds.
  *
- * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with CURAND_ORDERING_PSEUDO_LEGACY acts like 65536 device
- * generators, one subsequence each, that take turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and
- * counter = (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of our stream q % 65536. */
+ * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with
+ * CURAND_ORDERING_PSEUDO_LEGACY acts like 65536 device generators, one subsequence each, that take
+ * turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and counter =
+ * (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of
+ * our stream q % 65536. */
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/backend.h"
@@ -14,7 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PHILOX = 161, LEGACY = 103, STREAMS = 65536, COUNT = 12 * STREAMS }; /* three blocks of each stream */
+enum {
+    PHILOX = 161,
+    LEGACY = 103,
+    STREAMS = 65536,
+    COUNT = 12 * STREAMS
+}; /* three blocks of each stream */
 
 typedef struct curand { /* the part of libcurand in use */
     void *library;
@@ -34,13 +42,16 @@ static int find(void *library, void *function, const char *name)
 
 static int load(curand *c)
 {
-    static const char *const names[] = {"libcurand.so.10", "libcurand.so", "/usr/local/cuda/lib64/libcurand.so"};
+    static const char *const names[] = {"libcurand.so.10", "libcurand.so",
+                                        "/usr/local/cuda/lib64/libcurand.so"};
     c->library = NULL;
-    for (size_t i = 0; !c->library && i < sizeof names / sizeof *names; i++) c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; !c->library && i < sizeof names / sizeof *names; i++)
+        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     return c->library && find(c->library, &c->create, "curandCreateGeneratorHost") &&
            find(c->library, &c->destroy, "curandDestroyGenerator") &&
            find(c->library, &c->set_seed, "curandSetPseudoRandomGeneratorSeed") &&
-           find(c->library, &c->set_ordering, "curandSetGeneratorOrdering") && find(c->library, &c->words, "curandGenerate") &&
+           find(c->library, &c->set_ordering, "curandSetGeneratorOrdering") &&
+           find(c->library, &c->words, "curandGenerate") &&
            find(c->library, &c->normals, "curandGenerateNormal");
 }
 
@@ -65,7 +76,8 @@ START_TEST(words_are_those_of_curand)
     for (size_t q = 0; q < COUNT / 4; q++) {
         uint32_t ours[4];
         cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, ours);
-        for (size_t k = 0; k < 4; k++) ck_assert_msg(ours[k] == words[4 * q + k], "word %zu differs", 4 * q + k);
+        for (size_t k = 0; k < 4; k++)
+            ck_assert_msg(ours[k] == words[4 * q + k], "word %zu differs", 4 * q + k);
     }
     free(words);
     theirs.destroy(generator);
@@ -83,9 +95,11 @@ START_TEST(normals_are_those_of_curand_but_for_rounding)
         float ours[4];
         cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, words);
         cr_normal4_from(words, ours);
-        for (size_t k = 0; k < 4; k++) worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));
+        for (size_t k = 0; k < 4; k++)
+            worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));
     }
-    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst); /* cuRAND rounds the angle to float: r * 6e-7 */
+    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst); /* cuRAND rounds the angle to
+                                                                         float: r * 6e-7 */
     free(normals);
     theirs.destroy(generator);
 }
@@ -99,12 +113,13 @@ START_TEST(backend_draws_the_normals_of_curand)
     const float zero[INPUTS] = {0}, one[INPUTS] = {1, 1, 1, 1};
     ck_assert_int_eq(theirs.normals(generator, normals, COUNT, 0.0f, 1.0f), 0);
     for (uint64_t stream = 0; stream < STREAMS; stream += 257) {
-        const cr_noise noise = {.seed = 7, .stream = stream, .inputs = INPUTS};
+        const cr_noise noise = {.seed = 7, .noise_id = stream, .inputs = INPUTS};
         certreg_backend *backend = cr_backend_default();
         ck_assert_int_eq(backend->ops->draw(backend, &noise, zero, one, 0, 3, x), CERTREG_OK);
         for (size_t i = 0; i < 3; i++)
             for (size_t j = 0; j < INPUTS; j++)
-                ck_assert(fabsf(x[i * INPUTS + j] - normals[4 * (STREAMS * i + stream) + j]) < 3e-6f);
+                ck_assert(fabsf(x[i * INPUTS + j] - normals[4 * (STREAMS * i + stream) + j]) <
+                          3e-6f);
     }
     free(normals);
     theirs.destroy(generator);
@@ -114,7 +129,8 @@ END_TEST
 int main(void)
 {
     if (!load(&theirs)) {
-        printf("unit_curand: skipped, no usable libcurand (%s)\n", theirs.library ? "functions missing" : "not found");
+        printf("unit_curand: skipped, no usable libcurand (%s)\n",
+               theirs.library ? "functions missing" : "not found");
         return 0;
     }
     Suite *suite = suite_create("curand");

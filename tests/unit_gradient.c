@@ -1,6 +1,7 @@
-/* The block gradient statistics against their definition, sums over distinct indices, and the ends of the interval. */
-#include "base/binomial.h"
-#include "estimator/gradient.h"
+/* The block gradient statistics against their definition, sums over distinct indices, and the ends
+ * of the interval. */
+#include "statistics/binomial.h"
+#include "statistics/gradient.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -23,7 +24,8 @@ static void random_gram(uint64_t seed, size_t blocks, size_t inputs, double mean
         }
 }
 
-/* Means over distinct ordered indices of K12, K12 K13, K12 K34 and K12^2: what U, c1, f1 and Q stand for. */
+/* Means over distinct ordered indices of K12, K12 K13, K12 K34 and K12^2: what U, c1, f1 and Q
+ * stand for. */
 static void by_definition(const double *k, size_t b, double mean[4])
 {
     double sum[4] = {0}, count[4] = {0};
@@ -74,7 +76,8 @@ START_TEST(gram_is_the_product_of_active_sums)
             for (size_t q = 0; q < blocks; q++) {
                 double want = 0;
                 for (size_t j = 0; j < inputs; j++)
-                    want += 0.25 * (masked ? (double)mask[j] : 1) * sums[p * stride + j] * sums[q * stride + j];
+                    want += 0.25 * (masked ? (double)mask[j] : 1) * sums[p * stride + j] *
+                            sums[q * stride + j];
                 ck_assert_double_eq_tol(gram[p * blocks + q], want, 1e-11);
                 ck_assert_double_eq(gram[p * blocks + q], gram[q * blocks + p]);
             }
@@ -94,10 +97,13 @@ START_TEST(ends_solve_their_equations)
     const double q = cr_student_quantile_sf(0.05, MOST - 1);
     ck_assert_double_lt(lo * lo, g.square);
     ck_assert_double_gt(hi * hi, g.square);
-    ck_assert_double_eq_tol(lo * lo, fmax(0, g.square - q * sqrt(4 * g.projection / MOST + g.degenerate)), 1e-12);
-    ck_assert_double_gt(g.square, 2 * sqrt(g.degenerate)); /* a clear gradient: v = max(average, zeta/U) */
+    ck_assert_double_eq_tol(
+        lo * lo, fmax(0, g.square - q * sqrt(4 * g.projection / MOST + g.degenerate)), 1e-12);
+    ck_assert_double_gt(g.square, 2 * sqrt(g.degenerate)); /* a clear gradient: v = max(average,
+                                                              zeta/U) */
     const double v = fmax((g.self - g.square) / 4, g.projection / g.square);
-    ck_assert_double_ge(hi * hi - g.square, q * sqrt(4 * hi * hi * v / MOST + g.degenerate) - 1e-12);
+    ck_assert_double_ge(hi * hi - g.square,
+                        q * sqrt(4 * hi * hi * v / MOST + g.degenerate) - 1e-12);
 }
 END_TEST
 
@@ -163,7 +169,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("gradient");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad, 10);

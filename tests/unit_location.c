@@ -1,5 +1,5 @@
 /* Order statistics and locations against sorting and by hand, on the line and on the circle. */
-#include "estimator/location.h"
+#include "statistics/location.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -16,7 +16,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are left out of `sorted`. */
+/* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are left
+ * out of `sorted`. */
 static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
 {
     simulate_source source;
@@ -44,7 +45,8 @@ START_TEST(order_statistics_agree_with_sorting)
     const size_t usable = wild_values((uint64_t)_i, count, y, sorted);
     const cr_values values = {y + 1, count, 3, 5, 0, NULL};
     ck_assert_uint_eq(cr_location_count(&values), usable);
-    for (size_t rank = 0; rank < usable; rank++) ck_assert_double_eq(cr_location_order(&values, rank), sorted[rank]);
+    for (size_t rank = 0; rank < usable; rank++)
+        ck_assert_double_eq(cr_location_order(&values, rank), sorted[rank]);
     ck_assert_double_nan(cr_location_order(&values, usable));
     if (usable == 0) return;
     const double middle = 0.5 * (sorted[(usable - 1) / 2] + sorted[usable / 2]);
@@ -69,7 +71,8 @@ START_TEST(huber_location_lies_between_median_and_mean)
     ck_assert_double_eq_tol(cr_location_huber(&values, 1e-3), 2, 2e-3);
     /* width 1: scores -1, clip(1 - t), clip(2 - t), clip(3 - t), 1 vanish at t = 2 */
     ck_assert_double_eq_tol(cr_location_huber(&values, 1), 2, 1e-9);
-    /* width 2: -1 + (1-t)/2 + (2-t)/2 + (3-t)/2 + 1 = 0 at t = 2 as well; with 0 moved to 1.5: (1.5+1+2+3-4t)/2 + 1 = 0 */
+    /* width 2: -1 + (1-t)/2 + (2-t)/2 + (3-t)/2 + 1 = 0 at t = 2 as well; with 0 moved to 1.5:
+     * (1.5+1+2+3-4t)/2 + 1 = 0 */
     const float moved[] = {1.5f, 1, 2, 3, 100};
     const cr_values other = {moved, 5, 1, 0, 0, NULL};
     ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
@@ -87,7 +90,9 @@ START_TEST(flat_stretch_gives_its_midpoint)
     const float y[] = {0, 1, 4, 9};
     const cr_values values = {y, 4, 1, 0, 0, NULL};
     ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, -10, 10), 2.5, 1e-9);
-    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9); /* a flat bracket */
+    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9); /* a flat
+                                                                                           bracket
+                                                                                         */
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
 }
@@ -164,7 +169,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("location");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad, 10);

@@ -1,7 +1,8 @@
-/* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on, and when it says nothing. */
-#include "base/normal.h"
+/* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on, and
+ * when it says nothing. */
+#include "statistics/normal.h"
 #include "certreg/certreg.h"
-#include "estimator/martingale.h"
+#include "bounds/martingale.h"
 #include "support/suite.h"
 #include <check.h>
 #include <math.h>
@@ -20,8 +21,17 @@ typedef struct setting {
 static certreg_estimator *make(const setting *s)
 {
     const double lo = -s->unit, hi = s->unit;
-    const certreg_model model = {.struct_size = sizeof model, .inputs = s->inputs, .outputs = 1, .scale = s->scale, .lo = &lo, .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = ALL, .pilot = PILOT, .seed = 5, .flags = s->flags};
+    const certreg_model model = {.struct_size = sizeof model,
+                                 .inputs = s->inputs,
+                                 .outputs = 1,
+                                 .scale = s->scale,
+                                 .lo = &lo,
+                                 .hi = &hi};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .max_samples = ALL,
+                               .pilot = PILOT,
+                               .seed = 5,
+                               .flags = s->flags};
     certreg_estimator *e = NULL;
     float *z = calloc(s->inputs, sizeof *z);
     ck_assert_int_eq(certreg_estimator_create(s->backend, &model, &plan, NULL, &e), CERTREG_OK);
@@ -30,8 +40,10 @@ static certreg_estimator *make(const setting *s)
     return e;
 }
 
-/* Draws all samples and records `law` of each; the record of a second estimator gets the same outputs times a unit. */
-static void fill(certreg_estimator *from, certreg_estimator *to, size_t inputs, float unit, float (*law)(const float *x, size_t d))
+/* Draws all samples and records `law` of each; the record of a second estimator gets the same
+ * outputs times a unit. */
+static void fill(certreg_estimator *from, certreg_estimator *to, size_t inputs, float unit,
+                 float (*law)(const float *x, size_t d))
 {
     enum { BATCH = 200 };
     float *x = malloc(BATCH * inputs * sizeof *x), y[BATCH];
@@ -45,10 +57,15 @@ static void fill(certreg_estimator *from, certreg_estimator *to, size_t inputs, 
 
 static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
-static cr_martingale_job job_about(double centre, double second)
+static cr_martingale_job job_about(double center, double second)
 {
-    return (cr_martingale_job){.score = &output, .centre = centre, .second_hi = second, .cap = INFINITY, .alpha = 0.05,
-                               .first = PILOT, .count = MAIN};
+    return (cr_martingale_job){.score = &output,
+                               .center = center,
+                               .second_hi = second,
+                               .cap = INFINITY,
+                               .alpha = 0.05,
+                               .first = PILOT,
+                               .count = MAIN};
 }
 
 static double bound(certreg_estimator *e, const cr_martingale_job *job)
@@ -58,7 +75,8 @@ static double bound(certreg_estimator *e, const cr_martingale_job *job)
     return upper;
 }
 
-/* A half-space, missed with probability .1: mean .8, second moment about it .36, gradient 2 pdf(1.2816). */
+/* A half-space, missed with probability .1: mean .8, second moment about it .36, gradient 2
+ * pdf(1.2816). */
 static float half_space(const float *x, size_t d)
 {
     (void)d;
@@ -124,7 +142,7 @@ END_TEST
 START_TEST(bounds_say_nothing_without_a_range)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 3, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan, .capacity = ALL, .pilot = PILOT};
+    const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = ALL, .pilot = PILOT};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
@@ -140,12 +158,14 @@ END_TEST
 
 START_TEST(bounds_follow_the_unit_of_the_outputs)
 {
-    const setting one = {.inputs = 30, .unit = 1}, big = {.inputs = 30, .unit = 0x1p60}, small = {.inputs = 30, .unit = 0x1p-60};
+    const setting one = {.inputs = 30, .unit = 1}, big = {.inputs = 30, .unit = 0x1p60},
+                  small = {.inputs = 30, .unit = 0x1p-60};
     certreg_estimator *e = make(&one), *b = make(&big), *t = make(&small);
     fill(e, e, 30, 1, half_space);
     fill(e, b, 30, 0x1p60f, half_space);
     fill(e, t, 30, 0x1p-60f, half_space);
-    const cr_martingale_job job = job_about(0.8, 0.36), of_big = job_about(0.8 * 0x1p60, 0.36 * 0x1p120);
+    const cr_martingale_job job = job_about(0.8, 0.36),
+                            of_big = job_about(0.8 * 0x1p60, 0.36 * 0x1p120);
     const cr_martingale_job of_small = job_about(0.8 * 0x1p-60, 0.36 * 0x1p-120);
     const double found = bound(e, &job);
     ck_assert_double_eq_tol(bound(b, &of_big) * 0x1p-60 / found, 1, 1e-12);

@@ -1,9 +1,9 @@
-/* The mixture of likelihood ratios that bounds a probability at all numbers of trials together: against its integral, and its coverage
- * exactly, by following all paths. */
+/* The mixture of likelihood ratios that bounds a probability at all numbers of trials together:
+ * against its integral, and its coverage exactly, by following all paths. */
 #include "api_kit.h"
-#include "base/sequential.h"
+#include "statistics/sequential.h"
 
-/* ---- the evidence as an integral --------------------------------------------------------------------------------------------------- */
+/* ---- the evidence as an integral */
 /* With s = sin^2 t the prior is uniform in t on (0, asin sqrt q). */
 static long double evidence(long double k, long double n, long double q)
 {
@@ -13,7 +13,8 @@ static long double evidence(long double k, long double n, long double q)
     for (int i = 0; i <= PANELS; i++) {
         const long double sine = sinl(h * i), s = sine * sine;
         const long double weight = i == 0 || i == PANELS ? 1 : i % 2 ? 4 : 2;
-        const long double log_term = (k > 0 ? k * logl(s / q) : 0) + (n - k) * (log1pl(-s) - log1pl(-q));
+        const long double log_term =
+            (k > 0 ? k * logl(s / q) : 0) + (n - k) * (log1pl(-s) - log1pl(-q));
         if (s > 0 || k == 0) sum += weight * expl(log_term);
     }
     return sum * h / 3 / end;
@@ -22,7 +23,8 @@ static long double evidence(long double k, long double n, long double q)
 static const struct {
     uint64_t k, n;
     double q;
-} evidences[] = {{0, 10, 0.5}, {0, 100, 0.04}, {1, 100, 0.08}, {3, 40, 0.4}, {20, 100, 0.35}, {200, 1000, 0.25}, {5, 2000, 0.01}, {45, 50, 0.98}, {0, 30, 0.999}};
+} evidences[] = {{0, 10, 0.5},      {0, 100, 0.04},  {1, 100, 0.08}, {3, 40, 0.4},  {20, 100, 0.35},
+                 {200, 1000, 0.25}, {5, 2000, 0.01}, {45, 50, 0.98}, {0, 30, 0.999}};
 
 START_TEST(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha)
 {
@@ -43,13 +45,15 @@ START_TEST(evidence_falls_on_average_wherever_the_true_probability_is_at_least_t
         for (int k = 0; k <= n; k += 1 + n / 6)
             for (int s = 0; s <= 4; s++) {
                 const long double p = q + (1 - q) * 0.25L * s, now = evidence(k, n, q);
-                const long double next = p * evidence(k + 1, n + 1, q) + (1 - p) * evidence(k, n + 1, q);
-                ck_assert_msg(next <= now * (1 + 1e-9L), "k %d n %d q %g p %Lg: %.12Lg after %.12Lg", k, n, q, p, next, now);
+                const long double next =
+                    p * evidence(k + 1, n + 1, q) + (1 - p) * evidence(k, n + 1, q);
+                ck_assert_msg(next <= now * (1 + 1e-9L),
+                              "k %d n %d q %g p %Lg: %.12Lg after %.12Lg", k, n, q, p, next, now);
             }
 }
 END_TEST
 
-/* ---- the upper bound --------------------------------------------------------------------------------------------------------------- */
+/* ---- the upper bound */
 START_TEST(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below)
 {
     const uint64_t sizes[] = {1, 2, 5, 17, 100, 1000, 100000};
@@ -61,7 +65,9 @@ START_TEST(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below)
             if (upper == 1) continue;
             ck_assert_double_gt(upper, (double)k / (double)n);
             ck_assert(!cr_mixture_rejects(k, n, upper * (1 - 1e-9), levels[l]));
-            for (int s = 0; s < 50; s++) ck_assert(cr_mixture_rejects(k, n, upper + (1 - 0x1p-50 - upper) * s / 50, levels[l]));
+            for (int s = 0; s < 50; s++)
+                ck_assert(
+                    cr_mixture_rejects(k, n, upper + (1 - 0x1p-50 - upper) * s / 50, levels[l]));
         }
 }
 END_TEST
@@ -90,7 +96,7 @@ START_TEST(nothing_is_rejected_without_trials_or_with_a_bad_level)
 }
 END_TEST
 
-/* ---- coverage at all times, exactly -------------------------------------------------------------------------------------------------- */
+/* ---- coverage at all times, exactly */
 static const double truths[] = {0.02, 0.1, 0.16, 0.31, 0.5, 0.75}, nominal[] = {0.5, 0.1, 0.01};
 enum { TRIALS = 600 };
 
@@ -125,11 +131,17 @@ int main(void)
 {
     Suite *suite = suite_create("sequential: mixture");
     TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 10);
-    tcase_add_loop_test(typical, rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, 0, KIT_ROWS(evidences));
-    tcase_add_loop_test(typical, evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one, 0, 4);
-    tcase_add_loop_test(typical, all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below, 0, 7);
+    tcase_add_loop_test(typical,
+                        rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, 0,
+                        KIT_ROWS(evidences));
+    tcase_add_loop_test(
+        typical, evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one,
+        0, 4);
+    tcase_add_loop_test(typical, all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below,
+                        0, 7);
     tcase_add_test(typical, upper_bound_grows_with_the_failures_and_falls_with_alpha);
-    tcase_add_loop_test(typical, bound_is_ever_below_the_truth_with_probability_at_most_alpha, 0, 18);
+    tcase_add_loop_test(typical, bound_is_ever_below_the_truth_with_probability_at_most_alpha, 0,
+                        18);
     tcase_add_test(bad, nothing_is_rejected_without_trials_or_with_a_bad_level);
     return kit_run(suite);
 }

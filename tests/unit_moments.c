@@ -1,6 +1,6 @@
 /* Moments and their asymptotic interval: exact sums on small tables, limits, and what abstains. */
-#include "base/normal.h"
-#include "estimator/moments.h"
+#include "statistics/normal.h"
+#include "statistics/moments.h"
 #include "support/suite.h"
 #include <check.h>
 #include <math.h>
@@ -9,27 +9,29 @@
 /* 1, 2, 4, 9: mean 4, squares about it 9, 4, 0, 25. */
 static const double table[] = {1, 2, 4, 9};
 
-static cr_moments moments_of(double centre, double offset)
+static cr_moments moments_of(double center, double offset)
 {
     cr_moments m;
-    cr_moments_start(&m, centre);
+    cr_moments_start(&m, center);
     for (int i = 0; i < 4; i++) cr_moments_add(&m, table[i] + offset);
     return m;
 }
 
-START_TEST(moments_do_not_depend_on_the_centre)
+START_TEST(moments_do_not_depend_on_the_center)
 {
-    const double centres[] = {0, 4, -3, 9, 1000};
-    const cr_moments m = moments_of(centres[_i], 0);
+    const double centers[] = {0, 4, -3, 9, 1000};
+    const cr_moments m = moments_of(centers[_i], 0);
     ck_assert_double_eq_tol(cr_moments_mean(&m), 4, 1e-12);
     ck_assert_double_eq_tol(cr_moments_second(&m), 9.5, 1e-9);
     ck_assert_double_eq_tol(cr_moments_variance(&m), 38.0 / 3, 1e-9);
-    if (centres[_i] > 100) return; /* higher powers have lost their digits by then */
+    if (centers[_i] > 100) return; /* higher powers have lost their digits by then */
     ck_assert_double_eq_tol(cr_moments_fourth(&m), (81 + 16 + 0 + 625) / 4.0, 1e-8);
-    ck_assert_double_eq_tol(cr_moments_skewness(&m), (-27 - 8 + 0 + 125) / 4.0 / pow(9.5, 1.5), 1e-9);
+    ck_assert_double_eq_tol(cr_moments_skewness(&m), (-27 - 8 + 0 + 125) / 4.0 / pow(9.5, 1.5),
+                            1e-9);
     const double squares[] = {9, 4, 0, 25};
     double second = 0, third = 0;
-    for (int i = 0; i < 4; i++) second += pow(squares[i] - 9.5, 2) / 4, third += pow(squares[i] - 9.5, 3) / 4;
+    for (int i = 0; i < 4; i++)
+        second += pow(squares[i] - 9.5, 2) / 4, third += pow(squares[i] - 9.5, 3) / 4;
     ck_assert_double_eq_tol(cr_moments_square_skewness(&m), third / pow(second, 1.5), 1e-7);
 }
 END_TEST
@@ -50,17 +52,20 @@ START_TEST(interval_is_the_mean_and_its_standard_errors)
     /* Symmetric about the mean, so nothing is corrected for skewness of u. */
     cr_moments m;
     cr_moments_start(&m, 0);
-    for (int i = 0; i < 1000; i++) cr_moments_add(&m, i % 2 ? 1.5 : -0.5), cr_moments_add(&m, i % 2 ? 0.75 : 0.25);
+    for (int i = 0; i < 1000; i++)
+        cr_moments_add(&m, i % 2 ? 1.5 : -0.5), cr_moments_add(&m, i % 2 ? 0.75 : 0.25);
     certreg_bounds b = {.sigma = 3, .gradient_hi = 7};
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.0125, 0.025, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.0125, 0.025, &b),
+                     CR_MOMENTS_OK);
     const double error = sqrt(cr_moments_variance(&m) / 2000), z = cr_normal_quantile_sf(0.0125);
     ck_assert_double_eq_tol(b.mean_lo, 0.5 - z * error, 1e-12);
     ck_assert_double_eq_tol(b.mean_hi, 0.5 + z * error, 1e-12);
-    const double second = cr_moments_second(&m), wobble = sqrt((cr_moments_fourth(&m) - second * second) / 2000);
+    const double second = cr_moments_second(&m),
+                 wobble = sqrt((cr_moments_fourth(&m) - second * second) / 2000);
     const double plain = second + z * z * error * error + cr_normal_quantile_sf(0.025) * wobble;
     ck_assert_double_ge(b.variance_hi, plain);
     ck_assert_double_le(b.variance_hi, plain * 1.01);
-    ck_assert_uint_eq(b.facts, CERTREG_MEAN | CERTREG_VARIANCE);
+    ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE);
     ck_assert_double_eq(b.sigma, 3);
     ck_assert_double_eq(b.gradient_hi, 7);
 }
@@ -76,7 +81,8 @@ START_TEST(one_sided_interval_keeps_the_other_end_of_the_range)
     ck_assert_double_eq(b.mean_hi, 1);
     ck_assert_double_gt(b.mean_lo, 0.2);
     ck_assert_double_lt(b.mean_lo, 0.25);
-    ck_assert_uint_eq(b.facts, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_RANGE);
+    ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                         CERTREG_CONSTRAINT_RANGE);
 }
 END_TEST
 
@@ -104,14 +110,15 @@ START_TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
         ck_assert(isfinite(z));
         last = z;
     }
-    ck_assert_double_gt(cr_moments_skewed_quantile(2, sqrt(1000), 1000), 6); /* no sample is more skewed */
+    ck_assert_double_gt(cr_moments_skewed_quantile(2, sqrt(1000), 1000), 6); /* no sample is more
+                                                                                skewed */
     /* first order of Cornish and Fisher: z + skewness (2 z^2 + 1)/(6 sqrt n) */
     ck_assert_double_eq_tol(cr_moments_skewed_quantile(2, 1, 1e8), 2 + 9 / 6e4, 1e-7);
     ck_assert_double_eq(cr_moments_skewed_quantile(INFINITY, 1, 100), INFINITY);
 }
 END_TEST
 
-START_TEST(equal_outputs_abstain_whatever_the_centre)
+START_TEST(equal_outputs_abstain_whatever_the_center)
 {
     const double values[] = {0, 0.1, -3.7, 1e8};
     cr_moments m;
@@ -120,7 +127,8 @@ START_TEST(equal_outputs_abstain_whatever_the_centre)
     certreg_bounds b = {0};
     ck_assert_double_eq(cr_moments_variance(&m), 0);
     ck_assert_double_eq(cr_moments_mean(&m), values[_i]);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b),
+                     CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -INFINITY);
     ck_assert_double_eq(b.mean_hi, INFINITY);
     ck_assert_double_eq(b.variance_hi, INFINITY);
@@ -160,7 +168,8 @@ START_TEST(a_value_that_is_no_number_abstains)
     certreg_bounds b = {0};
     cr_moments_start(&m, 0);
     for (int i = 0; i < 10; i++) cr_moments_add(&m, i == 5 ? (double)NAN : i);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b),
+                     CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.variance_hi, INFINITY);
 }
 END_TEST
@@ -168,17 +177,18 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("moments");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad, 10);
-    tcase_add_loop_test(typical, moments_do_not_depend_on_the_centre, 0, 5);
+    tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
     tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);
     tcase_add_test(typical, one_sided_interval_keeps_the_other_end_of_the_range);
     tcase_add_test(typical, variance_is_capped_by_range_and_mean);
     tcase_add_test(typical, quantile_grows_with_skewness_and_never_falls_below_normal);
     tcase_add_test(limits, many_small_terms_are_not_lost_beside_large_ones);
-    tcase_add_loop_test(limits, equal_outputs_abstain_whatever_the_centre, 0, 4);
+    tcase_add_loop_test(limits, equal_outputs_abstain_whatever_the_center, 0, 4);
     tcase_add_test(limits, two_nearly_equal_values_leave_a_variance);
     tcase_add_test(limits, fewer_than_two_values_abstain);
     tcase_add_test(bad, a_value_that_is_no_number_abstains);

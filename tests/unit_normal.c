@@ -1,5 +1,5 @@
 /* The normal distribution against known answers (tests/data/make_normal.py). */
-#include "base/normal.h"
+#include "statistics/normal.h"
 #include "data/normal.inc"
 #include "support/suite.h"
 #include <check.h>
@@ -39,7 +39,8 @@ END_TEST
 START_TEST(quantile_agrees_with_sixty_digits)
 {
     const double got = cr_normal_quantile(quantile_rows[_i].p);
-    ck_assert_msg(ulps(got, quantile_rows[_i].x) <= 8, "%.17g, want %.17g", got, quantile_rows[_i].x);
+    ck_assert_msg(ulps(got, quantile_rows[_i].x) <= 8, "%.17g, want %.17g", got,
+                  quantile_rows[_i].x);
 }
 END_TEST
 
@@ -53,14 +54,16 @@ END_TEST
 START_TEST(quantile_undoes_the_cdf)
 {
     const double x = -37 + 0.0731 * _i, p = cr_normal_cdf(x);
-    const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0; /* near 1 a double no longer tells the points apart */
+    const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0; /* near 1 a double no longer
+                                                                         tells the points apart */
     ck_assert_double_eq_tol(cr_normal_quantile(p), x, 1e-13 * fmax(1, fabs(x)) + lost);
 }
 END_TEST
 
 START_TEST(cdf_never_falls)
 {
-    for (double x = -41; x < 41; x += 0.003) ck_assert_msg(cr_normal_cdf(x + 0.003) >= cr_normal_cdf(x), "at %g", x);
+    for (double x = -41; x < 41; x += 0.003)
+        ck_assert_msg(cr_normal_cdf(x + 0.003) >= cr_normal_cdf(x), "at %g", x);
 }
 END_TEST
 
@@ -99,7 +102,8 @@ END_TEST
 static Suite *normal_suite(void)
 {
     Suite *suite = suite_create("normal");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad_input = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad_input = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad_input, 20);
@@ -107,7 +111,8 @@ static Suite *normal_suite(void)
     tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, ROWS(point_rows));
     tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, ROWS(point_rows));
     tcase_add_loop_test(typical, quantile_agrees_with_sixty_digits, 0, ROWS(quantile_rows));
-    tcase_add_loop_test(typical, quantile_of_the_upper_tail_is_the_mirror_image, 0, ROWS(quantile_rows));
+    tcase_add_loop_test(typical, quantile_of_the_upper_tail_is_the_mirror_image, 0,
+                        ROWS(quantile_rows));
     tcase_add_loop_test(typical, quantile_undoes_the_cdf, 0, 600);
     tcase_add_test(typical, cdf_never_falls);
     tcase_add_test(limits, ends_of_the_line_are_exact);

@@ -1,4 +1,5 @@
-/* The normals against the Box-Muller formula in double, and against the distribution that they claim. */
+/* The normals against the Box-Muller formula in double, and against the distribution that they
+ * claim. */
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/backend.h"
@@ -13,11 +14,12 @@
 #define ANGLE_ERROR 7.6e-8  /* absolute, of sine and cosine */
 #define NORMAL_ERROR 2e-7   /* times the radius: what normal4.h promises */
 
-/* ---- accuracy ------------------------------------------------------------------------------------------------------------------- */
+/* ---- accuracy */
 
 enum { SWEEPS = 6, SWEEP = 1 << 18 };
 
-/* Word n of a sweep: both ends, the middle of the range, around powers of two, and all of the range evenly, twice. */
+/* Word n of a sweep: both ends, the middle of the range, around powers of two, and all of the range
+ * evenly, twice. */
 static uint32_t word(int sweep, uint32_t n)
 {
     if (sweep == 0) return n;
@@ -27,16 +29,26 @@ static uint32_t word(int sweep, uint32_t n)
     return n * (UINT32_MAX / SWEEP) + (sweep == 4 ? 0 : 4099);
 }
 
-static float uniform(uint32_t x) { return fmaf((float)x, 0x1p-32f, 0x1p-33f); }
-static double radius_of(uint32_t x) { return sqrt(-2.0 * log((double)uniform(x))); }
-static double angle_of(uint32_t y) { return ((double)y + 0.5) * 0x1p-32 * 2.0 * PI; }
+static float uniform(uint32_t x)
+{
+    return fmaf((float)x, 0x1p-32f, 0x1p-33f);
+}
+static double radius_of(uint32_t x)
+{
+    return sqrt(-2.0 * log((double)uniform(x)));
+}
+static double angle_of(uint32_t y)
+{
+    return ((double)y + 0.5) * 0x1p-32 * 2.0 * PI;
+}
 
 START_TEST(radius_is_right_to_an_ulp)
 {
     for (uint32_t n = 0; n < SWEEP; n++) {
         const uint32_t x = word(_i, n);
         const double exact = radius_of(x), ours = (double)cr_normal4_radius(uniform(x));
-        ck_assert_msg(fabs(ours - exact) <= RADIUS_ERROR * exact, "x = %08x: %.9g, not %.9g", x, ours, exact);
+        ck_assert_msg(fabs(ours - exact) <= RADIUS_ERROR * exact, "x = %08x: %.9g, not %.9g", x,
+                      ours, exact);
     }
 }
 END_TEST
@@ -47,8 +59,10 @@ START_TEST(sine_and_cosine_are_right_to_an_ulp)
         const uint32_t y = word(_i, n);
         float sine, cosine;
         cr_normal4_sincos(y, &sine, &cosine);
-        ck_assert_msg(fabs((double)sine - sin(angle_of(y))) <= ANGLE_ERROR, "sine of %08x is %.9g", y, (double)sine);
-        ck_assert_msg(fabs((double)cosine - cos(angle_of(y))) <= ANGLE_ERROR, "cosine of %08x is %.9g", y, (double)cosine);
+        ck_assert_msg(fabs((double)sine - sin(angle_of(y))) <= ANGLE_ERROR, "sine of %08x is %.9g",
+                      y, (double)sine);
+        ck_assert_msg(fabs((double)cosine - cos(angle_of(y))) <= ANGLE_ERROR,
+                      "cosine of %08x is %.9g", y, (double)cosine);
     }
 }
 END_TEST
@@ -63,16 +77,17 @@ START_TEST(normals_are_right_to_the_stated_error)
             const double r = radius_of(words[k & 2]), angle = angle_of(words[k | 1]);
             const double exact = r * (k % 2 ? cos(angle) : sin(angle));
             const double allowed = fmin(NORMAL_ERROR * r, r <= 4 ? 6e-7 : 1e-6);
-            ck_assert_msg(fabs((double)e[k] - exact) <= allowed, "%08x %08x: %.9g, not %.9g", words[k & 2], words[k | 1], (double)e[k],
-                          exact);
+            ck_assert_msg(fabs((double)e[k] - exact) <= allowed, "%08x %08x: %.9g, not %.9g",
+                          words[k & 2], words[k | 1], (double)e[k], exact);
         }
     }
 }
 END_TEST
 
-static const uint32_t extremes[] = {0,          1,          2,          0x1FFFFFFFu, 0x20000000u, 0x3FFFFFFFu, 0x40000000u, 0x5FFFFFFFu,
-                                    0x60000000u, 0x7FFFFFFFu, 0x80000000u, 0x9FFFFFFFu, 0xA0000000u, 0xBFFFFFFFu, 0xC0000000u,
-                                    0xE0000000u, 0xFFFFFF7Fu, 0xFFFFFF80u, 0xFFFFFFFEu, 0xFFFFFFFFu};
+static const uint32_t extremes[] = {
+    0,           1,           2,           0x1FFFFFFFu, 0x20000000u, 0x3FFFFFFFu, 0x40000000u,
+    0x5FFFFFFFu, 0x60000000u, 0x7FFFFFFFu, 0x80000000u, 0x9FFFFFFFu, 0xA0000000u, 0xBFFFFFFFu,
+    0xC0000000u, 0xE0000000u, 0xFFFFFF7Fu, 0xFFFFFF80u, 0xFFFFFFFEu, 0xFFFFFFFFu};
 enum { EXTREMES = sizeof extremes / sizeof *extremes };
 
 START_TEST(extreme_words_give_finite_normals)
@@ -80,8 +95,8 @@ START_TEST(extreme_words_give_finite_normals)
     for (int i = 0; i < EXTREMES; i++) {
         float e[2];
         cr_normal4_pair(extremes[_i], extremes[i], e);
-        ck_assert_msg(fabsf(e[0]) < 6.77f && fabsf(e[1]) < 6.77f, "%08x %08x: %g %g", extremes[_i], extremes[i], (double)e[0],
-                      (double)e[1]);
+        ck_assert_msg(fabsf(e[0]) < 6.77f && fabsf(e[1]) < 6.77f, "%08x %08x: %g %g", extremes[_i],
+                      extremes[i], (double)e[0], (double)e[1]);
     }
 }
 END_TEST
@@ -108,7 +123,7 @@ START_TEST(no_root_is_of_a_tiny_number_but_of_0)
 }
 END_TEST
 
-/* ---- distribution ---------------------------------------------------------------------------------------------------------------- */
+/* ---- distribution */
 
 enum { INPUTS = 1024, SAMPLES = 4096, COUNT = INPUTS * SAMPLES };
 static float *e; /* COUNT normals of seed 2024, stream 5 */
@@ -117,14 +132,20 @@ static void setup(void)
 {
     static float zero[INPUTS], one[INPUTS];
     for (int j = 0; j < INPUTS; j++) one[j] = 1.0f;
-    const cr_noise noise = {.seed = 2024, .stream = 5, .inputs = INPUTS};
+    const cr_noise noise = {.seed = 2024, .noise_id = 5, .inputs = INPUTS};
     e = malloc(COUNT * sizeof *e);
     ck_assert_ptr_nonnull(e);
-    ck_assert_int_eq(cr_backend_default()->ops->draw(cr_backend_default(), &noise, zero, one, 0, SAMPLES, e), CERTREG_OK);
+    ck_assert_int_eq(
+        cr_backend_default()->ops->draw(cr_backend_default(), &noise, zero, one, 0, SAMPLES, e),
+        CERTREG_OK);
 }
-static void teardown(void) { free(e); }
+static void teardown(void)
+{
+    free(e);
+}
 
-/* Moments of the normal; the standard deviation of a mean of e^p is sqrt((E e^2p - (E e^p)^2) / COUNT). */
+/* Moments of the normal; the standard deviation of a mean of e^p is sqrt((E e^2p - (E e^p)^2) /
+ * COUNT). */
 static const double moments[] = {1, 0, 1, 0, 3, 0, 15, 0, 105, 0, 945, 0, 10395};
 
 START_TEST(moments_are_those_of_the_normal)
@@ -133,7 +154,8 @@ START_TEST(moments_are_those_of_the_normal)
     double sum = 0;
     for (size_t i = 0; i < COUNT; i++) sum += pow((double)e[i], p);
     const double deviation = sqrt((moments[2 * p] - moments[p] * moments[p]) / COUNT);
-    ck_assert_msg(fabs(sum / COUNT - moments[p]) < 4 * deviation, "moment %d is %g", p, sum / COUNT);
+    ck_assert_msg(fabs(sum / COUNT - moments[p]) < 4 * deviation, "moment %d is %g", p,
+                  sum / COUNT);
 }
 END_TEST
 
@@ -146,8 +168,10 @@ START_TEST(tails_are_those_of_the_normal)
         below += (double)e[i] < -t;
     }
     const double expected = COUNT * 0.5 * erfc(t / sqrt(2.0));
-    ck_assert_msg(fabs(above - expected) < 4 * sqrt(expected) + 1, "above %g: %g, expected %g", t, above, expected);
-    ck_assert_msg(fabs(below - expected) < 4 * sqrt(expected) + 1, "below %g: %g, expected %g", -t, below, expected);
+    ck_assert_msg(fabs(above - expected) < 4 * sqrt(expected) + 1, "above %g: %g, expected %g", t,
+                  above, expected);
+    ck_assert_msg(fabs(below - expected) < 4 * sqrt(expected) + 1, "below %g: %g, expected %g", -t,
+                  below, expected);
 }
 END_TEST
 
@@ -168,7 +192,8 @@ START_TEST(kolmogorov_smirnov_finds_no_difference)
         const double p = 0.5 * erfc(-(double)part[i] / sqrt(2.0));
         largest = fmax(largest, fmax(p - (double)i / N, (double)(i + 1) / N - p));
     }
-    ck_assert_msg(root * largest < 1.95, "statistic %g", root * largest); /* exceeded once in a thousand */
+    ck_assert_msg(root * largest < 1.95, "statistic %g", root * largest); /* exceeded once in a
+                                                                             thousand */
 }
 END_TEST
 
@@ -186,7 +211,8 @@ START_TEST(neighbours_are_uncorrelated)
         squares += (a * a - 1) * (b * b - 1);
     }
     ck_assert_msg(fabs(products) < 4 * sqrt((double)n), "products: %g", products / sqrt((double)n));
-    ck_assert_msg(fabs(squares) < 4 * 2 * sqrt((double)n), "squares: %g", squares / (2 * sqrt((double)n)));
+    ck_assert_msg(fabs(squares) < 4 * 2 * sqrt((double)n), "squares: %g",
+                  squares / (2 * sqrt((double)n)));
 }
 END_TEST
 

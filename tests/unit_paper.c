@@ -1,6 +1,6 @@
 /* The paper's interval: its all-pairs sums against a double loop, and what it abstains from. */
-#include "base/normal.h"
-#include "estimator/paper.h"
+#include "statistics/normal.h"
+#include "statistics/paper.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -86,7 +86,8 @@ END_TEST
 START_TEST(intervals_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+                     CR_MOMENTS_OK);
     const double variance = cr_moments_variance(&moments), z = 1.95996398454005; /* of 1 - .1/4 */
     const double wobble = sqrt((cr_moments_fourth(&moments) - variance * variance) / N);
     ck_assert_double_eq(b.mean_lo, b.mean_hi);
@@ -95,9 +96,11 @@ START_TEST(intervals_are_two_sided_at_half_of_alpha_each)
     const double half = z * sqrt(cr_paper_variance(&paper)), square = cr_paper_square(&paper);
     ck_assert_double_eq_tol(b.gradient_hi, sqrt(square + half), 1e-12);
     ck_assert_double_eq_tol(b.gradient_lo, sqrt(fmax(0, square - half)), 1e-12);
-    ck_assert_uint_eq(b.facts, CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT);
+    ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                         CERTREG_CONSTRAINT_GRADIENT);
     ck_assert_double_eq(b.sigma, 2);
-    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 0, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 0, &b),
+                     CR_MOMENTS_OK);
     const double whole = 1.64485362695147; /* of 1 - .1/2: without the gradient all of alpha */
     ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
@@ -122,7 +125,8 @@ START_TEST(samples_that_were_not_added_abstain)
     certreg_bounds b = {0};
     cr_paper part = paper;
     part.added--;
-    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, 1, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_paper_bounds(&part, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
+                     CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);
 }
 END_TEST
@@ -130,7 +134,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("paper");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad, 10);

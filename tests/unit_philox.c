@@ -1,4 +1,5 @@
-/* Philox4x32-10 against the known answers published with Random123, and its layout of seed, stream and block. */
+/* Philox4x32-10 against the known answers published with Random123, and its layout of seed, stream
+ * and block. */
 #include "backend/philox.h"
 #include "support/suite.h"
 #include <check.h>
@@ -10,14 +11,19 @@ typedef struct known {
 
 static const known answers[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 enum { ANSWERS = sizeof answers / sizeof *answers };
 
 static void same(const uint32_t ours[4], const uint32_t theirs[4])
 {
-    for (int i = 0; i < 4; i++) ck_assert_msg(ours[i] == theirs[i], "word %d is %08x, not %08x", i, ours[i], theirs[i]);
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(ours[i] == theirs[i], "word %d is %08x, not %08x", i, ours[i], theirs[i]);
 }
 
 START_TEST(words_are_the_published_ones)
@@ -35,7 +41,8 @@ START_TEST(block_puts_seed_stream_and_index_where_curand_does)
 {
     const known *a = &answers[_i];
     uint32_t words[4];
-    cr_philox_block((uint64_t)a->key[1] << 32 | a->key[0], (uint64_t)a->counter[3] << 32 | a->counter[2],
+    cr_philox_block((uint64_t)a->key[1] << 32 | a->key[0],
+                    (uint64_t)a->counter[3] << 32 | a->counter[2],
                     (uint64_t)a->counter[1] << 32 | a->counter[0], words);
     same(words, a->words);
 }
@@ -48,10 +55,12 @@ START_TEST(every_bit_of_the_input_changes_about_half_of_the_output)
     const uint64_t bit = (uint64_t)1 << _i % 64;
     for (uint64_t index = 0; index < 64; index++) {
         cr_philox_block(1, 2, index, plain);
-        cr_philox_block(1 ^ (_i / 64 == 0 ? bit : 0), 2 ^ (_i / 64 == 1 ? bit : 0), index ^ (_i / 64 == 2 ? bit : 0), words);
+        cr_philox_block(1 ^ (_i / 64 == 0 ? bit : 0), 2 ^ (_i / 64 == 1 ? bit : 0),
+                        index ^ (_i / 64 == 2 ? bit : 0), words);
         for (int i = 0; i < 4; i++) changed += __builtin_popcount(plain[i] ^ words[i]);
     }
-    ck_assert_int_gt(changed, 4096 - 6 * 45); /* of 8192 bits; standard deviation 45 (64 where index pairs up) */
+    ck_assert_int_gt(changed, 4096 - 6 * 45); /* of 8192 bits; standard deviation 45 (64 where index
+                                                 pairs up) */
     ck_assert_int_lt(changed, 4096 + 6 * 45);
 }
 END_TEST
@@ -77,7 +86,8 @@ int main(void)
     tcase_set_timeout(limits, 30);
     tcase_add_loop_test(typical, words_are_the_published_ones, 0, ANSWERS);
     tcase_add_loop_test(typical, block_puts_seed_stream_and_index_where_curand_does, 0, ANSWERS);
-    tcase_add_loop_test(typical, every_bit_of_the_input_changes_about_half_of_the_output, 0, 3 * 64);
+    tcase_add_loop_test(typical, every_bit_of_the_input_changes_about_half_of_the_output, 0,
+                        3 * 64);
     tcase_add_test(limits, carry_reaches_the_upper_half_of_the_index);
     suite_add_tcase(suite, typical);
     suite_add_tcase(suite, limits);

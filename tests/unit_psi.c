@@ -1,5 +1,5 @@
 /* The size of the pilot and the prediction chosen from it. */
-#include "estimator/psi.h"
+#include "statistics/prediction.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -11,15 +11,15 @@
 START_TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
 {
     for (size_t blocks = 0; blocks <= 128; blocks += 32)
-        for (size_t capacity = 2; capacity < 20000; capacity += 1 + capacity / 50) {
-            const size_t pilot = cr_pilot_size(capacity, blocks);
+        for (size_t max_samples = 2; max_samples < 20000; max_samples += 1 + max_samples / 50) {
+            const size_t pilot = cr_prediction_pilot(max_samples, blocks);
             ck_assert_uint_ge(pilot, 1);
-            ck_assert_uint_lt(pilot, capacity);
-            const double gap = fabs((double)pilot - 0.15 * (double)capacity);
-            if (blocks == 0 || capacity < 4 * blocks) {
+            ck_assert_uint_lt(pilot, max_samples);
+            const double gap = fabs((double)pilot - 0.15 * (double)max_samples);
+            if (blocks == 0 || max_samples < 4 * blocks) {
                 ck_assert_double_le(gap, 1);
             } else {
-                ck_assert_uint_eq((capacity - pilot) % blocks, 0);
+                ck_assert_uint_eq((max_samples - pilot) % blocks, 0);
                 ck_assert_double_le(gap, 0.5 * (double)blocks + 1);
             }
         }
@@ -28,24 +28,26 @@ END_TEST
 
 START_TEST(pilot_of_almost_nothing_leaves_a_sample)
 {
-    ck_assert_uint_eq(cr_pilot_size(0, 64), 0);
-    ck_assert_uint_eq(cr_pilot_size(1, 64), 0);
-    ck_assert_uint_eq(cr_pilot_size(2, 64), 1);
-    ck_assert_uint_eq(cr_pilot_size(3, 0), 1);
-    ck_assert_uint_eq(cr_pilot_size(4, 1), 1);
-    ck_assert_uint_eq(cr_pilot_size(10000, 64), 1488);
-    ck_assert_uint_lt(cr_pilot_size(SIZE_MAX, 64), SIZE_MAX);
+    ck_assert_uint_eq(cr_prediction_pilot(0, 64), 0);
+    ck_assert_uint_eq(cr_prediction_pilot(1, 64), 0);
+    ck_assert_uint_eq(cr_prediction_pilot(2, 64), 1);
+    ck_assert_uint_eq(cr_prediction_pilot(3, 0), 1);
+    ck_assert_uint_eq(cr_prediction_pilot(4, 1), 1);
+    ck_assert_uint_eq(cr_prediction_pilot(10000, 64), 1488);
+    ck_assert_uint_lt(cr_prediction_pilot(SIZE_MAX, 64), SIZE_MAX);
 }
 END_TEST
 
-/* Six values about 1 within the tolerance of 2, and two far out on one side: the score of those stops growing. */
+/* Six values about 1 within the tolerance of 2, and two far out on one side: the score of those
+ * stops growing. */
 START_TEST(location_balances_the_tails)
 {
     const float even[] = {-3, -1, 0, 1, 3};
-    ck_assert_double_eq_tol(cr_psi_location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
-    /* One of nine lies 1.5 beyond the tolerance: the location moves towards it, to where it costs least. */
+    ck_assert_double_eq_tol(cr_prediction_location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
+    /* One of nine lies 1.5 beyond the tolerance: the location moves towards it, to where it costs
+     * least. */
     const float skewed[] = {0, 0, 0, 0, 0, 0, 0, 0, 3.5f};
-    const double moved = cr_psi_location(skewed, 9, 1, 2, 0.5, 0, 0);
+    const double moved = cr_prediction_location(skewed, 9, 1, 2, 0.5, 0, 0);
     ck_assert_double_gt(moved, 0.5);
     ck_assert_double_lt(moved, 2);
 }
@@ -58,13 +60,15 @@ START_TEST(location_is_the_root_of_the_written_score)
     float y[31];
     simulate_source source;
     simulate_seed(&source, (uint64_t)_i);
-    for (int i = 0; i < 31; i++) y[i] = (float)(0.3 + exp(0.5 * simulate_normal(&source)) * (i % 3 - 1));
-    const double theta = cr_psi_location(y, 31, 1, tolerance, h, 0.2, 0);
+    for (int i = 0; i < 31; i++)
+        y[i] = (float)(0.3 + exp(0.5 * simulate_normal(&source)) * (i % 3 - 1));
+    const double theta = cr_prediction_location(y, 31, 1, tolerance, h, 0.2, 0);
     double sum[3] = {0};
     for (int side = -1; side <= 1; side++)
         for (int i = 0; i < 31; i++) {
             const double t = (double)y[i] - theta - side * 1e-6, a = fabs(t) / tolerance;
-            sum[side + 1] += copysign(fmax(0, fmin((a - 1 + h) / (2 * h), 1)) + 0.05 * fmin(a, 1), t);
+            sum[side + 1] +=
+                copysign(fmax(0, fmin((a - 1 + h) / (2 * h), 1)) + 0.05 * fmin(a, 1), t);
         }
     ck_assert_double_gt(sum[0], 0);
     ck_assert_double_lt(sum[2], 0);
@@ -76,17 +80,17 @@ START_TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
 {
     float y[90];
     for (int i = 0; i < 90; i++) y[i] = 1;
-    ck_assert_double_eq_tol(cr_psi_choose(y, 10, 1, 2, 100, 0, 0), 0.5, 1e-9);
-    ck_assert_double_eq_tol(cr_psi_choose(y, 90, 1, 2, 600, 0, 0), 0.9, 1e-9);
-    ck_assert_double_eq_tol(cr_psi_choose(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
-    ck_assert_double_eq(cr_psi_choose(y, 0, 1, 2, 100, 0.25, 0), 0.25);
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 10, 1, 2, 100, 0, 0), 0.5, 1e-9);
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 90, 1, 2, 600, 0, 0), 0.9, 1e-9);
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
+    ck_assert_double_eq(cr_prediction_choose(y, 0, 1, 2, 100, 0.25, 0), 0.25);
 }
 END_TEST
 
 START_TEST(prediction_stays_within_two_tolerances_of_the_noise_free_output)
 {
     const float far[] = {50, 60, 70};
-    ck_assert_double_eq_tol(cr_psi_choose(far, 3, 1, 2, 100, 0, 0), 4 * 3 / 13.0, 1e-9);
+    ck_assert_double_eq_tol(cr_prediction_choose(far, 3, 1, 2, 100, 0, 0), 4 * 3 / 13.0, 1e-9);
 }
 END_TEST
 
@@ -95,10 +99,11 @@ START_TEST(angles_are_chosen_across_the_cut)
     for (int turn = -6; turn <= 6; turn++) {
         const double origin = remainder(0.5 * turn, 2 * PI);
         float y[40];
-        for (int i = 0; i < 40; i++) y[i] = (float)remainder(origin + 0.1 + 0.01 * (i - 19.5), 2 * PI);
-        const double with = cr_psi_choose(y, 40, 1, 0.3, 300, origin, 2 * PI);
+        for (int i = 0; i < 40; i++)
+            y[i] = (float)remainder(origin + 0.1 + 0.01 * (i - 19.5), 2 * PI);
+        const double with = cr_prediction_choose(y, 40, 1, 0.3, 300, origin, 2 * PI);
         ck_assert_double_eq_tol(remainder(with - origin - 0.08, 2 * PI), 0, 1e-5);
-        const double without = cr_psi_choose(y, 40, 1, 0.3, 300, NAN, 2 * PI);
+        const double without = cr_prediction_choose(y, 40, 1, 0.3, 300, NAN, 2 * PI);
         ck_assert_double_eq_tol(remainder(without - origin - 0.1, 2 * PI), 0, 1e-5);
         ck_assert_double_le(fabs(with), PI);
         ck_assert_double_le(fabs(without), PI);
@@ -110,18 +115,20 @@ START_TEST(failed_outputs_are_skipped)
 {
     float y[40];
     for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
-    ck_assert_double_eq_tol(cr_psi_choose(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
-    ck_assert_double_eq_tol(cr_psi_choose(y, 20, 2, 2, 300, 0.5, 0), 0.5, 1e-9); /* every other one: all failed */
-    ck_assert_double_nan(cr_psi_choose(y, 20, 2, 2, 300, NAN, 0));
-    ck_assert_double_nan(cr_psi_choose(y, 0, 1, 2, 300, NAN, 2 * PI));
-    ck_assert_double_eq(cr_psi_choose(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 20, 2, 2, 300, 0.5, 0), 0.5,
+                            1e-9); /* every other one: all failed */
+    ck_assert_double_nan(cr_prediction_choose(y, 20, 2, 2, 300, NAN, 0));
+    ck_assert_double_nan(cr_prediction_choose(y, 0, 1, 2, 300, NAN, 2 * PI));
+    ck_assert_double_eq(cr_prediction_choose(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("psi");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    Suite *suite = suite_create("prediction");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 20);
     tcase_set_timeout(limits, 20);
     tcase_set_timeout(bad, 10);

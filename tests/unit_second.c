@@ -1,5 +1,6 @@
-/* The statistics of the second order against plain loops over pairs and a matrix written down, both ways of computation; memory. */
-#include "estimator/second.h"
+/* The statistics of the second order against plain loops over pairs and a matrix written down, both
+ * ways of computation; memory. */
+#include "bounds/hessian.h"
 #include "support/suite.h"
 #include <check.h>
 #include <math.h>
@@ -12,7 +13,9 @@
 
 static const struct {
     size_t n, inputs, masked, limit; /* every `masked`-th feature has no noise */
-} shapes[] = {{4, 1, 0, 0}, {5, 7, 0, 0}, {40, 3, 3, 0}, {300, 24, 0, 0}, {300, 24, 5, 0}, {700, 5, 2, 0}, {700, 12, 0, 100000}, {700, 12, 0, 24000}, {100, 12, 0, 9000}};
+} shapes[] = {{4, 1, 0, 0},         {5, 7, 0, 0},        {40, 3, 3, 0},
+              {300, 24, 0, 0},      {300, 24, 5, 0},     {700, 5, 2, 0},
+              {700, 12, 0, 100000}, {700, 12, 0, 24000}, {100, 12, 0, 9000}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, FIRST = 3 };
 static const cr_score outputs = {.kind = CR_SCORE_OUTPUT};
 
@@ -33,18 +36,25 @@ static int eval(void *user, const certreg_batch *b)
     return 0;
 }
 
-static certreg_status try(size_t n, size_t inputs, const float *scale, size_t limit, certreg_error *why, certreg_estimator **e)
+static certreg_status try(size_t n, size_t inputs, const float *scale, size_t limit,
+                          certreg_error *why, certreg_estimator **e)
 {
-    const certreg_model model = {.struct_size = sizeof model, .eval = eval, .inputs = inputs, .outputs = 2, .scale = scale};
-    const certreg_plan plan = {.struct_size = sizeof plan, .facts = CERTREG_SECOND_ORDER, .capacity = n + FIRST, .pilot = SIZE_MAX, .seed = 9,
+    const certreg_model model = {
+        .struct_size = sizeof model, .eval = eval, .inputs = inputs, .outputs = 2, .scale = scale};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
+                               .max_samples = n + FIRST,
+                               .pilot = SIZE_MAX,
+                               .seed = 9,
                                .second_order_bytes = limit};
     return certreg_estimator_create(NULL, &model, &plan, why, e);
 }
 
-static const cr_second_job *job_of(const bench *b)
+static const cr_hessian_job *job_of(const bench *b)
 {
-    static cr_second_job job;
-    job = (cr_second_job){.score = &outputs, .centre = 0.2, .output = 1, .first = FIRST, .count = b->n};
+    static cr_hessian_job job;
+    job = (cr_hessian_job){
+        .score = &outputs, .center = 0.2, .output = 1, .first = FIRST, .count = b->n};
     return &job;
 }
 
@@ -53,7 +63,8 @@ static void open_bench(bench *b, int row)
 {
     const size_t inputs = shapes[row].inputs;
     float scale[WIDEST], z[WIDEST] = {0}, x[WIDEST];
-    for (size_t j = 0; j < inputs; j++) scale[j] = shapes[row].masked && j % shapes[row].masked == 1 ? 0 : 1;
+    for (size_t j = 0; j < inputs; j++)
+        scale[j] = shapes[row].masked && j % shapes[row].masked == 1 ? 0 : 1;
     b->n = shapes[row].n;
     ck_assert_int_eq(try(b->n, inputs, scale, shapes[row].limit, NULL, &b->e), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_begin(b->e, z, 1, 0), CERTREG_OK);
@@ -79,7 +90,7 @@ static double product(const bench *b, size_t i, size_t j)
 }
 
 /* Means over ordered pairs, triples and quadruples of distinct samples, from sums over all. */
-static void by_definition(const bench *b, cr_second *s)
+static void by_definition(const bench *b, cr_hessian *s)
 {
     const double n = (double)b->n;
     double total = 0, rows = 0, squares = 0, self = 0, fourth = 0;
@@ -95,7 +106,8 @@ static void by_definition(const bench *b, cr_second *s)
         fourth += pow(b->weights[i], 4);
     }
     const double shared = (rows - squares) / (n * (n - 1) * (n - 2));
-    const double disjoint = (total * total - 4 * rows + 2 * squares) / (n * (n - 1) * (n - 2) * (n - 3));
+    const double disjoint =
+        (total * total - 4 * rows + 2 * squares) / (n * (n - 1) * (n - 2) * (n - 3));
     s->square = total / (n * (n - 1));
     s->projection = fmax(0, shared - disjoint);
     s->energy = fmax(0, squares / (n * (n - 1)) - 2 * shared + disjoint);
@@ -103,15 +115,17 @@ static void by_definition(const bench *b, cr_second *s)
     s->fourth = fourth / n;
 }
 
-static void expect_same(const cr_second *s, const cr_second *want, int squares_of_all, double n)
+static void expect_same(const cr_hessian *s, const cr_hessian *want, int squares_of_all, double n)
 {
-    const double u2 = s->unit * s->unit, u4 = u2 * u2, noise = fabs(want->square) + want->self / sqrt(n);
+    const double u2 = s->unit * s->unit, u4 = u2 * u2,
+                 noise = fabs(want->square) + want->self / sqrt(n);
     ck_assert_double_eq_tol(s->square * u2, want->square, 2e-5 * noise);
     ck_assert_double_eq_tol(s->self * u2, want->self, 1e-5 * want->self);
     ck_assert_double_eq_tol(s->fourth * u4, want->fourth, 1e-5 * want->fourth);
     const double slack = squares_of_all ? 1e-4 : 0.3;
     ck_assert_double_eq_tol(s->energy * u4, want->energy, slack * want->energy);
-    ck_assert_double_eq_tol(s->projection * u4, want->projection, slack * (want->projection + want->energy / n));
+    ck_assert_double_eq_tol(s->projection * u4, want->projection,
+                            slack * (want->projection + want->energy / n));
     ck_assert_double_eq_tol(s->degenerate, 2 * s->energy / (n * (n - 1)), 1e-12 * s->degenerate);
     ck_assert(isfinite(s->skewness) && s->count == (uint64_t)n);
 }
@@ -120,17 +134,18 @@ START_TEST(both_ways_give_the_means_over_distinct_samples)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, _i);
-    cr_second want, s;
+    cr_hessian want, s;
     by_definition(b, &want);
-    for (int way = CR_SECOND_PAIRS; way <= CR_SECOND_MATRIX; way++) {
-        const certreg_status status = cr_second_estimate(b->e, job_of(b), way, &s);
-        if (way == CR_SECOND_MATRIX && !b->e->at.second.matrix) {
-            ck_assert_int_eq(status, CERTREG_WRONG_STATE);
+    for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
+        const certreg_status status = cr_hessian_estimate(b->e, job_of(b), way, &s);
+        if (way == CR_HESSIAN_MATRIX && !b->e->at.second.matrix) {
+            ck_assert_int_eq(status, CERTREG_E_WRONG_STATE);
             continue;
         }
         ck_assert_int_eq(status, CERTREG_OK);
-        expect_same(&s, &want, way == CR_SECOND_PAIRS || b->n <= b->e->at.second.tile, (double)b->n);
-        ck_assert_int_eq(isnan(s.top) != 0, way == CR_SECOND_PAIRS);
+        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->at.second.tile,
+                    (double)b->n);
+        ck_assert_int_eq(isnan(s.top) != 0, way == CR_HESSIAN_PAIRS);
     }
     certreg_estimator_destroy(b->e);
     free(b);
@@ -144,7 +159,8 @@ static double top_by_hand(const bench *b)
     for (size_t i = 0; i < b->n; i++)
         for (size_t p = 0; p < b->d; p++)
             for (size_t q = 0; q < b->d; q++)
-                m[p][q] += b->weights[i] * (b->rows[i][p] * b->rows[i][q] - (p == q)) / (sqrt(2) * (double)b->n);
+                m[p][q] += b->weights[i] * (b->rows[i][p] * b->rows[i][q] - (p == q)) /
+                           (sqrt(2) * (double)b->n);
     for (size_t p = 0; p < b->d; p++) v[p] = 1 + 0.1 * (double)p;
     for (int step = 0; step < 4000; step++) {
         double next[WIDEST] = {0};
@@ -163,8 +179,8 @@ START_TEST(operator_norm_is_that_of_the_weighted_mean)
     bench *b = malloc(sizeof *b);
     open_bench(b, _i);
     if (b->e->at.second.matrix) {
-        cr_second s;
-        ck_assert_int_eq(cr_second_estimate(b->e, job_of(b), CR_SECOND_MATRIX, &s), CERTREG_OK);
+        cr_hessian s;
+        ck_assert_int_eq(cr_hessian_estimate(b->e, job_of(b), CR_HESSIAN_MATRIX, &s), CERTREG_OK);
         ck_assert_double_eq_tol(s.top * s.unit, top_by_hand(b), 1e-4 * s.top * s.unit);
     }
     certreg_estimator_destroy(b->e);
@@ -175,45 +191,58 @@ END_TEST
 START_TEST(bounds_scale_with_the_score)
 {
     static const double factors[] = {1e-200, 1e-9, 3, 1e150};
-    const cr_second s = {.unit = 1, .square = 0.04, .projection = 0.1, .energy = 3, .degenerate = 6e-6, .self = 2, .skewness = 1, .fourth = 3,
-                         .top = 0.2, .count = 1000};
+    const cr_hessian s = {.unit = 1,
+                          .square = 0.04,
+                          .projection = 0.1,
+                          .energy = 3,
+                          .degenerate = 6e-6,
+                          .self = 2,
+                          .skewness = 1,
+                          .fourth = 3,
+                          .top = 0.2,
+                          .count = 1000};
     for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) {
-        cr_second t = s;
+        cr_hessian t = s;
         t.unit = factors[k];
-        ck_assert_double_eq_tol(cr_second_less(&t, 2, 0.05) / factors[k], cr_second_less(&s, 2, 0.05), 1e-12);
+        ck_assert_double_eq_tol(cr_hessian_less(&t, 2, 0.05) / factors[k],
+                                cr_hessian_less(&s, 2, 0.05), 1e-12);
     }
 }
 END_TEST
 
-/* ---- limits --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- limits */
 START_TEST(memory_stays_below_its_limit)
 {
-    static const size_t dimensions[] = {1, 10, 300, 784, 5000, 150528}, capacities[] = {4, 100, 10000, 1000000};
-    static const size_t limits[] = {0, (size_t)1 << 16, (size_t)1 << 20, (size_t)1 << 26, (size_t)1 << 32};
+    static const size_t dimensions[] = {1, 10, 300, 784, 5000, 150528},
+                        capacities[] = {4, 100, 10000, 1000000};
+    static const size_t limits[] = {0, (size_t)1 << 16, (size_t)1 << 20, (size_t)1 << 26,
+                                    (size_t)1 << 32};
     for (size_t i = 0; i < 6 * 4 * 5; i++) {
         const size_t d = dimensions[i % 6], n = capacities[i / 6 % 4], limit = limits[i / 24];
-        const cr_second_shape shape = cr_second_choose(d, d, n, limit);
+        const cr_hessian_shape shape = cr_hessian_choose(d, d, n, limit);
         if (!shape.tile) ck_assert_uint_gt(shape.bytes, limit ? limit : (size_t)256 << 20);
         else ck_assert_uint_le(shape.bytes, limit ? limit : (size_t)256 << 20);
         if (d > n / 4) ck_assert_uint_eq(shape.matrix, 0);
     }
-    ck_assert_uint_eq(cr_second_choose(784, 784, 10000, 0).tile, 512);
-    ck_assert_uint_eq(cr_second_choose(784, 784, 10000, 0).matrix, 1);
-    ck_assert_uint_eq(cr_second_choose(SIZE_MAX / 4096, SIZE_MAX / 4096, SIZE_MAX / 2, 0).tile, 0);
+    ck_assert_uint_eq(cr_hessian_choose(784, 784, 10000, 0).tile, 512);
+    ck_assert_uint_eq(cr_hessian_choose(784, 784, 10000, 0).matrix, 1);
+    ck_assert_uint_eq(cr_hessian_choose(SIZE_MAX / 4096, SIZE_MAX / 4096, SIZE_MAX / 2, 0).tile, 0);
 }
 END_TEST
 
 /* What the statement of memory says is what create takes. */
 START_TEST(size_of_an_estimator_grows_by_what_was_stated)
 {
-    const certreg_model model = {.struct_size = sizeof model, .eval = eval, .inputs = 50, .outputs = 2};
-    certreg_plan plan = {.struct_size = sizeof plan, .facts = CERTREG_MEAN, .capacity = 3000};
+    const certreg_model model = {
+        .struct_size = sizeof model, .eval = eval, .inputs = 50, .outputs = 2};
+    certreg_plan plan = {
+        .struct_size = sizeof plan, .constraints = CERTREG_CONSTRAINT_MEAN, .max_samples = 3000};
     size_t without, with;
     ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &without), CERTREG_OK);
-    plan.facts |= CERTREG_SECOND_ORDER;
+    plan.constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
     plan.second_order_bytes = _i ? 60000 : 0;
     ck_assert_int_eq(certreg_estimator_size(NULL, &model, &plan, &with), CERTREG_OK);
-    const size_t stated = cr_second_choose(50, 50, 3000, plan.second_order_bytes).bytes;
+    const size_t stated = cr_hessian_choose(50, 50, 3000, plan.second_order_bytes).bytes;
     ck_assert_uint_le(with - without, stated);
     ck_assert_uint_ge(with - without + 16 * CR_ALIGN, stated);
 }
@@ -223,31 +252,33 @@ START_TEST(too_little_memory_is_named)
 {
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e;
-    ck_assert_int_eq(try(1000, 100, NULL, 5000, &why, &e), CERTREG_NO_MEMORY);
+    ck_assert_int_eq(try(1000, 100, NULL, 5000, &why, &e), CERTREG_E_NO_MEMORY);
     ck_assert_ptr_null(e);
     ck_assert_ptr_nonnull(strstr(why.text, "plan.second_order_bytes"));
     char need[32];
-    snprintf(need, sizeof need, "%zu", cr_second_choose(100, 100, 1003, 5000).bytes);
+    snprintf(need, sizeof need, "%zu", cr_hessian_choose(100, 100, 1003, 5000).bytes);
     ck_assert_ptr_nonnull(strstr(why.text, need));
-    ck_assert_int_eq(try(1000, 100, NULL, cr_second_choose(100, 100, 1003, 5000).bytes, &why, &e), CERTREG_OK);
+    ck_assert_int_eq(try(1000, 100, NULL, cr_hessian_choose(100, 100, 1003, 5000).bytes, &why, &e),
+                     CERTREG_OK);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- bad input ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- bad input */
 START_TEST(nothing_known_is_no_bound)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, 3);
     double hi = 0;
-    cr_second_job job = *job_of(b);
-    job.output = 0, job.centre = 0; /* all equal to their centre */
-    ck_assert_int_eq(cr_second_upper(b->e, &job, 0.05, &hi), CERTREG_OK);
+    cr_hessian_job job = *job_of(b);
+    job.output = 0, job.center = 0; /* all equal to their center */
+    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
-    b->e->at.record[(FIRST + 5) * 2 + 1] = cr_record_failed();
-    ck_assert_int_eq(cr_second_upper(b->e, job_of(b), 0.05, &hi), CERTREG_OK);
+    b->e->record.values[(FIRST + 5) * 2 + 1] = cr_record_failed();
+    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
-    ck_assert(isinf(cr_second_less(&(cr_second){.unit = 1, .square = 1, .top = 1, .count = 100}, 3, 0)));
+    ck_assert(isinf(
+        cr_hessian_less(&(cr_hessian){.unit = 1, .square = 1, .top = 1, .count = 100}, 3, 0)));
     certreg_estimator_destroy(b->e);
     free(b);
 }
@@ -258,13 +289,13 @@ START_TEST(too_few_samples_and_a_plan_without_it_are_refused)
     bench *b = malloc(sizeof *b);
     open_bench(b, 3);
     double hi = 0;
-    cr_second_job job = *job_of(b);
+    cr_hessian_job job = *job_of(b);
     job.count = 3;
-    ck_assert_int_eq(cr_second_upper(b->e, &job, 0.05, &hi), CERTREG_WRONG_STATE);
+    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_E_WRONG_STATE);
     ck_assert(isinf(hi));
     b->e->at.second.tile = 0;
-    ck_assert_int_eq(cr_second_upper(b->e, job_of(b), 0.05, &hi), CERTREG_INVALID);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b->e)->text, "plan.facts"));
+    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b->e)->text, "plan.constraints"));
     certreg_estimator_destroy(b->e);
     free(b);
 }
@@ -273,7 +304,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second order");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"), *bad = tcase_create("bad_input");
+    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
+          *bad = tcase_create("bad_input");
     tcase_set_timeout(typical, 60);
     tcase_add_loop_test(typical, both_ways_give_the_means_over_distinct_samples, 0, SHAPES);
     tcase_add_loop_test(typical, operator_norm_is_that_of_the_weighted_mean, 0, SHAPES);

@@ -1,6 +1,7 @@
-/* The statistics of the second order on a device that is emulated on the host (emulated/emulated.h) are the CPU's. */
+/* The statistics of the second order on a device that is emulated on the host (emulated/emulated.h)
+ * are the CPU's. */
 #include "emulated.h"
-#include "estimator/second.h"
+#include "bounds/hessian.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
 #include <check.h>
@@ -18,14 +19,22 @@ static certreg_estimator *make(certreg_backend *backend, int row)
 {
     const size_t inputs = shapes[row].inputs, n = shapes[row].n + FIRST;
     float scale[WIDEST], z[WIDEST] = {0}, *x = malloc(n * inputs * sizeof *x);
-    for (size_t j = 0; j < inputs; j++) scale[j] = shapes[row].masked && j % shapes[row].masked == 1 ? 0 : 1;
-    const certreg_model model = {.struct_size = sizeof model, .inputs = inputs, .outputs = 1, .scale = scale};
-    const certreg_plan plan = {.struct_size = sizeof plan, .facts = CERTREG_SECOND_ORDER, .capacity = n, .pilot = SIZE_MAX, .seed = 9};
+    for (size_t j = 0; j < inputs; j++)
+        scale[j] = shapes[row].masked && j % shapes[row].masked == 1 ? 0 : 1;
+    const certreg_model model = {
+        .struct_size = sizeof model, .inputs = inputs, .outputs = 1, .scale = scale};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINT_SECOND_ORDER,
+                               .max_samples = n,
+                               .pilot = SIZE_MAX,
+                               .seed = 9};
     const cr_noise noise = {.seed = 9, .inputs = inputs};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(backend, &model, &plan, NULL, &e), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
-    ck_assert_int_eq(cr_backend_default()->ops->draw(cr_backend_default(), &noise, z, scale, 0, n, x), CERTREG_OK);
+    ck_assert_int_eq(
+        cr_backend_default()->ops->draw(cr_backend_default(), &noise, z, scale, 0, n, x),
+        CERTREG_OK);
     for (size_t i = 0; i < n; i++) {
         const float y = x[i * inputs] + 0.5f * x[i * inputs] * x[i * inputs + inputs - 1] + 0.25f;
         ck_assert_int_eq(certreg_estimator_record(e, i, 1, &y), CERTREG_OK);
@@ -38,11 +47,12 @@ START_TEST(statistics_are_those_of_the_cpu)
 {
     certreg_backend *backend = emulated_device();
     certreg_estimator *cpu = make(NULL, _i), *device = make(backend, _i);
-    const cr_second_job job = {.score = &outputs, .centre = 0.2, .first = FIRST, .count = shapes[_i].n};
-    for (int way = CR_SECOND_PAIRS; way <= CR_SECOND_MATRIX; way++) {
-        cr_second a, b;
-        const certreg_status status = cr_second_estimate(cpu, &job, way, &a);
-        ck_assert_int_eq(cr_second_estimate(device, &job, way, &b), status);
+    const cr_hessian_job job = {
+        .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[_i].n};
+    for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
+        cr_hessian a, b;
+        const certreg_status status = cr_hessian_estimate(cpu, &job, way, &a);
+        ck_assert_int_eq(cr_hessian_estimate(device, &job, way, &b), status);
         if (status) continue;
         const double noise = fabs(a.square) + a.self / sqrt((double)job.count);
         ck_assert_double_eq(a.unit, b.unit);
@@ -50,7 +60,8 @@ START_TEST(statistics_are_those_of_the_cpu)
         ck_assert_double_eq_tol(a.self, b.self, 1e-9 * a.self);
         ck_assert_double_eq_tol(a.square, b.square, 1e-5 * noise);
         ck_assert_double_eq_tol(a.energy, b.energy, 1e-4 * a.energy);
-        ck_assert_double_eq_tol(a.projection, b.projection, 1e-4 * (a.projection + a.energy / (double)job.count));
+        ck_assert_double_eq_tol(a.projection, b.projection,
+                                1e-4 * (a.projection + a.energy / (double)job.count));
         ck_assert_double_eq_tol(a.skewness, b.skewness, 1e-3 * (1 + fabs(a.skewness)));
         ck_assert((isnan(a.top) && isnan(b.top)) || fabs(a.top - b.top) <= 1e-4 * a.top);
     }
@@ -64,14 +75,15 @@ START_TEST(a_failure_of_any_call_is_a_status)
 {
     certreg_backend *backend = emulated_device();
     certreg_estimator *e = make(backend, 1);
-    const cr_second_job job = {.score = &outputs, .centre = 0.2, .first = FIRST, .count = shapes[1].n};
-    cr_second s;
+    const cr_hessian_job job = {
+        .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[1].n};
+    cr_hessian s;
     emulated()->calls = 0;
-    ck_assert_int_eq(cr_second_estimate(e, &job, _i, &s), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_estimate(e, &job, _i, &s), CERTREG_OK);
     for (int last = emulated()->calls, n = 1; n <= last; n++) {
         emulated()->calls = 0, emulated()->fail_at = n, emulated()->fail_code = 1;
-        ck_assert_int_eq(cr_second_estimate(e, &job, _i, &s), CERTREG_DEVICE_FAILED);
-        ck_assert(isnan(s.square) && certreg_estimator_error(e)->status == CERTREG_DEVICE_FAILED);
+        ck_assert_int_eq(cr_hessian_estimate(e, &job, _i, &s), CERTREG_E_DEVICE_FAILED);
+        ck_assert(isnan(s.square) && certreg_estimator_error(e)->status == CERTREG_E_DEVICE_FAILED);
     }
     emulated()->fail_at = 0;
     certreg_estimator_destroy(e);
@@ -83,7 +95,9 @@ int main(void)
 {
     Suite *suite = suite_create("second order on a device");
     TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 60);
-    tcase_add_loop_test(typical, statistics_are_those_of_the_cpu, 0, (int)(sizeof shapes / sizeof *shapes));
-    tcase_add_loop_test(bad, a_failure_of_any_call_is_a_status, CR_SECOND_PAIRS, CR_SECOND_MATRIX + 1);
+    tcase_add_loop_test(typical, statistics_are_those_of_the_cpu, 0,
+                        (int)(sizeof shapes / sizeof *shapes));
+    tcase_add_loop_test(bad, a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS,
+                        CR_HESSIAN_MATRIX + 1);
     return kit_run(suite);
 }

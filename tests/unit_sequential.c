@@ -1,21 +1,21 @@
-/* Sequential tests of a probability: the closed one against enumeration and dynamic programming in long double, the mixture against
- * its integral and its exact coverage. */
+/* Sequential tests of a probability: the closed one against enumeration and dynamic programming in
+ * long double, the mixture against its integral and its exact coverage. */
 #include "api_kit.h"
-#include "base/binomial.h"
-#include "base/sequential.h"
+#include "statistics/binomial.h"
+#include "statistics/sequential.h"
 
 enum { ROOM = 4096, MOST_LOOKS = 128, MOST_TRIALS = 2000 };
 static double work[ROOM];
 
-static void make_closed(const uint64_t *looks, size_t count, double q, double alpha, double *room_for, size_t room,
-                        int64_t *critical)
+static void make_closed(const uint64_t *looks, size_t count, double q, double alpha,
+                        double *room_for, size_t room, int64_t *critical)
 {
     cr_closed_search s;
     cr_closed_begin(&s, count, alpha);
     while (!cr_closed_step(&s, looks, count, q, alpha, room_for, room, critical)) continue;
 }
 
-/* ---- looks ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- looks */
 static size_t every_look(uint64_t *looks, uint64_t from, uint64_t by, uint64_t last)
 {
     size_t count = 0;
@@ -27,12 +27,13 @@ static size_t every_look(uint64_t *looks, uint64_t from, uint64_t by, uint64_t l
 static size_t growing_looks(uint64_t *looks, double by, uint64_t last)
 {
     size_t count = 0;
-    for (double n = 1; n < (double)last && count + 1 < MOST_LOOKS; n = fmax(n + 1, ceil(n * by))) looks[count++] = (uint64_t)n;
+    for (double n = 1; n < (double)last && count + 1 < MOST_LOOKS; n = fmax(n + 1, ceil(n * by)))
+        looks[count++] = (uint64_t)n;
     looks[count++] = last;
     return count;
 }
 
-/* ---- the closed test: enumeration ------------------------------------------------------------------------------------------------ */
+/* ---- the closed test: enumeration */
 static const struct {
     uint64_t looks[6];
     size_t count;
@@ -62,7 +63,8 @@ static long double enumerate(const uint64_t *looks, size_t count, double q, cons
     long double sum = 0;
     for (unsigned word = 0; word < 1u << trials; word++) {
         const int failures = __builtin_popcount(word);
-        if (passes(word, looks, count, critical)) sum += powl(q, failures) * powl(1 - (long double)q, (int)trials - failures);
+        if (passes(word, looks, count, critical))
+            sum += powl(q, failures) * powl(1 - (long double)q, (int)trials - failures);
     }
     return sum;
 }
@@ -72,15 +74,22 @@ START_TEST(crossing_is_that_of_all_sequences_rounded_up)
     const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
     const size_t count = small_tests[_i].count;
     for (int s = 0; s < KIT_ROWS(shares); s++) {
-        const double got = cr_closed_crossing(small_tests[_i].looks, count, shares[s], small_tests[_i].critical, work, ROOM);
-        const long double want = small_tests[_i].critical[count - 1] < 0 ? 0 : enumerate(small_tests[_i].looks, count, shares[s], small_tests[_i].critical);
-        ck_assert_msg((long double)got >= want * (1 - 1e-18L) && (long double)got <= want * (1 + 1e-12L), "%g: %.17g, want %.17Lg", shares[s], got, want);
+        const double got = cr_closed_crossing(small_tests[_i].looks, count, shares[s],
+                                              small_tests[_i].critical, work, ROOM);
+        const long double want =
+            small_tests[_i].critical[count - 1] < 0
+                ? 0
+                : enumerate(small_tests[_i].looks, count, shares[s], small_tests[_i].critical);
+        ck_assert_msg((long double)got >= want * (1 - 1e-18L) &&
+                          (long double)got <= want * (1 + 1e-12L),
+                      "%g: %.17g, want %.17Lg", shares[s], got, want);
     }
 }
 END_TEST
 
-/* ---- the closed test: dynamic programming by other means ------------------------------------------------------------------------- */
-static long double paths_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical)
+/* ---- the closed test: dynamic programming by other means */
+static long double paths_crossing(const uint64_t *looks, size_t count, double q,
+                                  const int64_t *critical)
 {
     static long double share[MOST_TRIALS + 1];
     long double crossed = 0;
@@ -89,8 +98,11 @@ static long double paths_crossing(const uint64_t *looks, size_t count, double q,
     share[0] = 1;
     for (size_t j = 0; j < count; j++) {
         for (; trial < looks[j]; trial++)
-            for (uint64_t k = trial + 1; k <= trial + 1; k--) share[k] = share[k] * (1 - (long double)q) + (k ? share[k - 1] * (long double)q : 0);
-        for (int64_t k = 0; k <= critical[j] && (uint64_t)k <= trial; k++) crossed += share[k], share[k] = 0;
+            for (uint64_t k = trial + 1; k <= trial + 1; k--)
+                share[k] =
+                    share[k] * (1 - (long double)q) + (k ? share[k - 1] * (long double)q : 0);
+        for (int64_t k = 0; k <= critical[j] && (uint64_t)k <= trial; k++)
+            crossed += share[k], share[k] = 0;
     }
     return crossed;
 }
@@ -130,7 +142,8 @@ START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
         ck_assert(crossing <= before * (1 + 1e-15L));
         before = crossing;
         const double claimed = cr_closed_crossing(c.looks, c.count, q, critical, work, ROOM);
-        ck_assert_msg((long double)claimed >= crossing * (1 - 1e-17L) - 1e-300L, "%.17g, in truth %.17Lg", claimed, crossing);
+        ck_assert_msg((long double)claimed >= crossing * (1 - 1e-17L) - 1e-300L,
+                      "%.17g, in truth %.17Lg", claimed, crossing);
     }
     for (size_t j = 1; j < c.count; j++) ck_assert(critical[j] >= critical[j - 1]);
 }
@@ -141,10 +154,13 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
     make_closed(c.looks, c.count, c.q, c.alpha, work, ROOM, critical);
-    for (size_t j = 0; j < c.count; j++) ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
+    for (size_t j = 0; j < c.count; j++)
+        ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
     if (c.count == 1) ck_assert(critical[0] == cr_binomial_critical(c.looks[0], c.q, c.alpha));
-    if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3) return; /* too coarse to be filled */
-    ck_assert_msg(paths_crossing(c.looks, c.count, c.q, critical) > 0.6 * c.alpha, "%Lg of %g", paths_crossing(c.looks, c.count, c.q, critical), c.alpha);
+    if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3)
+        return; /* too coarse to be filled */
+    ck_assert_msg(paths_crossing(c.looks, c.count, c.q, critical) > 0.6 * c.alpha, "%Lg of %g",
+                  paths_crossing(c.looks, c.count, c.q, critical), c.alpha);
 }
 END_TEST
 
@@ -171,9 +187,11 @@ END_TEST
 static void assert_spent(const closed_case *c, const int64_t *critical)
 {
     const double interim = 0.5 * c->alpha / fmax(1, (double)c->count - 1);
-    for (size_t j = 0; j + 1 < c->count; j++) ck_assert(critical[j] >= cr_binomial_critical(c->looks[j], c->q, interim));
+    for (size_t j = 0; j + 1 < c->count; j++)
+        ck_assert(critical[j] >= cr_binomial_critical(c->looks[j], c->q, interim));
     const size_t last = c->count - 1;
-    ck_assert(critical[last] >= cr_binomial_critical(c->looks[last], c->q, last ? 0.5 * c->alpha : c->alpha));
+    ck_assert(critical[last] >=
+              cr_binomial_critical(c->looks[last], c->q, last ? 0.5 * c->alpha : c->alpha));
 }
 
 START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
@@ -188,7 +206,8 @@ START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
 }
 END_TEST
 
-/* So long that the paths cannot be followed any more: then the sum over the looks must not exceed alpha. */
+/* So long that the paths cannot be followed any more: then the sum over the looks must not exceed
+ * alpha. */
 START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
 {
     const uint64_t lasts[] = {20000, 200000, 5000000};
@@ -201,7 +220,8 @@ START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
     for (size_t j = 0; j < c.count; j++)
         if (critical[j] >= 0) sum += cr_binomial_cdf((uint64_t)critical[j], c.looks[j], c.q);
     ck_assert_msg(crossing <= c.alpha || sum <= c.alpha * (1 + 1e-9), "%g, sum %g", crossing, sum);
-    ck_assert(critical[c.count - 1] >= cr_binomial_critical(lasts[_i], c.q, c.alpha / 16)); /* of some 45 to 80 looks */
+    ck_assert(critical[c.count - 1] >=
+              cr_binomial_critical(lasts[_i], c.q, c.alpha / 16)); /* of some 45 to 80 looks */
 }
 END_TEST
 
@@ -237,20 +257,25 @@ START_TEST(long_stretches_between_looks_lose_no_paths)
     int64_t critical[2];
     make_closed(looks, 2, q, 0.05, work, ROOM, critical);
     const double crossing = cr_closed_crossing(looks, 2, q, critical, work, ROOM);
-    const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q), second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
+    const double first = cr_binomial_cdf((uint64_t)critical[0], looks[0], q),
+                 second = cr_binomial_cdf((uint64_t)critical[1], looks[1], q);
     ck_assert_double_le(crossing, 0.05);
     ck_assert_double_ge(crossing, fmax(first, second));
     ck_assert_double_le(crossing, first + second);
     double both = 0; /* by the number of failures at the first look */
     for (uint64_t k = 0; k <= (uint64_t)critical[1]; k++) {
-        const double here = cr_binomial_cdf(k, looks[0], q) - (k ? cr_binomial_cdf(k - 1, looks[0], q) : 0);
-        both += here * ((int64_t)k <= critical[0] ? 1 : cr_binomial_cdf((uint64_t)critical[1] - k, looks[1] - looks[0], q));
+        const double here =
+            cr_binomial_cdf(k, looks[0], q) - (k ? cr_binomial_cdf(k - 1, looks[0], q) : 0);
+        both += here * ((int64_t)k <= critical[0]
+                            ? 1
+                            : cr_binomial_cdf((uint64_t)critical[1] - k, looks[1] - looks[0], q));
     }
     ck_assert_double_eq_tol(crossing, both, 1e-8);
 }
 END_TEST
 
-/* Where all paths fail too often before the first look there is none to follow, whatever lies in the room. */
+/* Where all paths fail too often before the first look there is none to follow, whatever lies in
+ * the room. */
 START_TEST(what_lies_in_the_room_before_does_not_count)
 {
     uint64_t looks[48];
@@ -284,11 +309,14 @@ int main(void)
 {
     Suite *suite = suite_create("sequential: closed test");
     TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60);
-    tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0, KIT_ROWS(small_tests));
-    tcase_add_loop_test(typical, closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, 0, GRID);
+    tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0,
+                        KIT_ROWS(small_tests));
+    tcase_add_loop_test(
+        typical, closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, 0, GRID);
     tcase_add_loop_test(typical, closed_tests_use_most_of_alpha_and_beat_the_union_bound, 0, GRID);
     tcase_add_loop_test(typical, nested_tests_pass_for_greater_shares_and_stay_valid, 0, GRID);
-    tcase_add_loop_test(limits, little_room_gives_a_valid_test_and_none_a_strong_last_look, 0, GRID);
+    tcase_add_loop_test(limits, little_room_gives_a_valid_test_and_none_a_strong_last_look, 0,
+                        GRID);
     tcase_add_loop_test(limits, tests_of_any_length_keep_alpha_and_a_strong_last_look, 0, 3);
     tcase_add_test(limits, one_look_is_the_binomial_test_at_the_whole_of_alpha);
     tcase_add_loop_test(limits, work_is_not_touched_beyond_its_room, 0, GRID);

@@ -1,4 +1,4 @@
-/* The second moment about a centre: closed forms, families, limits by name, and bad input. */
+/* The second moment about a center: closed forms, families, limits by name, and bad input. */
 #include "certreg/certreg.h"
 #include "support/solver_fixture.h"
 #include "support/suite.h"
@@ -10,26 +10,44 @@
 #include <string.h>
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
-enum { M = CERTREG_MEAN, V = CERTREG_VARIANCE, G = CERTREG_GRADIENT, R = CERTREG_RANGE, Q = CERTREG_MOMENT };
+enum {
+    M = CERTREG_CONSTRAINT_MEAN,
+    V = CERTREG_CONSTRAINT_VARIANCE,
+    G = CERTREG_CONSTRAINT_GRADIENT,
+    R = CERTREG_CONSTRAINT_RANGE,
+    Q = CERTREG_CONSTRAINT_MOMENT
+};
 
-static certreg_bounds known(uint32_t facts)
+static certreg_bounds known(uint32_t constraints)
 {
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds), .facts = facts, .sigma = 1, .mean_lo = 0.1, .mean_hi = 0.3, .variance_hi = 0.4,
-                            .gradient_hi = 0.2, .range_lo = -1, .range_hi = 1.5, .moment_centre = 0.25, .moment_hi = 0.36};
+    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
+                            .constraints = constraints,
+                            .sigma = 1,
+                            .mean_lo = 0.1,
+                            .mean_hi = 0.3,
+                            .variance_hi = 0.4,
+                            .gradient_hi = 0.2,
+                            .range_lo = -1,
+                            .range_hi = 1.5,
+                            .moment_center = 0.25,
+                            .moment_hi = 0.36};
 }
 
-static certreg_shift shift_of(const certreg_bounds *bounds, uint32_t family, double radius)
+static certreg_mean_change shift_of(const certreg_bounds *bounds, uint32_t constraints,
+                                    double radius)
 {
-    certreg_shift out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_shift(solver, bounds, family, radius, &out);
-    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status, certreg_solver_error(solver)->text);
+    certreg_mean_change out = {.struct_size = sizeof out};
+    const certreg_status status =
+        certreg_solver_worst_case(solver, bounds, constraints, radius, &out);
+    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
+                  certreg_solver_error(solver)->text);
     return out;
 }
 
 static void expect_status(const certreg_bounds *bounds, certreg_status want, const char *word)
 {
-    certreg_shift out = {.struct_size = sizeof out, .drop = 1, .rise = 1};
-    const certreg_status got = certreg_solver_shift(solver, bounds, 0, 1, &out);
+    certreg_mean_change out = {.struct_size = sizeof out, .drop = 1, .rise = 1};
+    const certreg_status got = certreg_solver_worst_case(solver, bounds, 0, 1, &out);
     const certreg_error *why = certreg_solver_error(solver);
     ck_assert_msg(got == want && strstr(why->text, word) != NULL, "status %d: %s", got, why->text);
     ck_assert_double_eq(out.drop, INFINITY);
@@ -38,21 +56,23 @@ static void expect_status(const certreg_bounds *bounds, certreg_status want, con
 
 static void assert_tight(double got, double want, double share)
 {
-    ck_assert_msg(got >= want - 4 * DBL_EPSILON * fabs(want) && got <= want + share * fabs(want), "%.17g, want %.17g", got, want);
+    ck_assert_msg(got >= want - 4 * DBL_EPSILON * fabs(want) && got <= want + share * fabs(want),
+                  "%.17g, want %.17g", got, want);
 }
 
-/* ---- typical ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- typical */
 static const double radii[] = {1e-6, 0.01, 0.3, 1, 2.5, 6};
 
 START_TEST(moment_alone_is_a_ball_of_mean_and_deviation)
 {
     const double r = radii[_i], norm = sqrt(expm1(r * r)), root = 0.6;
     const certreg_bounds bounds = known(Q);
-    const certreg_shift got = shift_of(&bounds, 0, r);
-    ck_assert_uint_eq(got.facts, Q);
+    const certreg_mean_change got = shift_of(&bounds, 0, r);
+    ck_assert_uint_eq(got.constraints, Q);
     assert_tight(got.rise, root * norm, 1e-13);
     assert_tight(got.drop, root * norm, 1e-13);
-    assert_tight(got.mean_greatest - 0.25, root * exp(0.5 * r * r), 1e-12); /* 1 + norm^2 = exp(r^2) */
+    assert_tight(got.mean_greatest - 0.25, root * exp(0.5 * r * r), 1e-12); /* 1 + norm^2 = exp(r^2)
+                                                                             */
     assert_tight(0.25 - got.mean_least, root * exp(0.5 * r * r), 1e-12);
 }
 END_TEST
@@ -62,19 +82,20 @@ START_TEST(variance_binds_in_the_middle_and_moment_at_the_ends)
     const double r = radii[_i], norm = sqrt(expm1(r * r));
     certreg_bounds bounds = known(Q | V);
     bounds.variance_hi = 0.2;
-    const double both = fmax(sqrt(0.16), 0.6 / sqrt(1 + norm * norm)); /* where the two meet, or further out */
-    const certreg_shift got = shift_of(&bounds, 0, r);
+    const double both = fmax(sqrt(0.16), 0.6 / sqrt(1 + norm * norm)); /* where the two meet, or
+                                                                          further out */
+    const certreg_mean_change got = shift_of(&bounds, 0, r);
     assert_tight(got.rise, sqrt(0.2) * norm, 1e-13);
     assert_tight(got.mean_greatest - 0.25, both + sqrt(0.36 - both * both) * norm, 1e-12);
 }
 END_TEST
 
-START_TEST(centre_outside_the_box_leaves_what_is_over)
+START_TEST(center_outside_the_box_leaves_what_is_over)
 {
     const double r = radii[_i], norm = sqrt(expm1(r * r));
     certreg_bounds bounds = known(Q | M);
-    bounds.moment_centre = -0.2; /* the mean is at least 0.3 away */
-    const certreg_shift got = shift_of(&bounds, 0, r);
+    bounds.moment_center = -0.2; /* the mean is at least 0.3 away */
+    const certreg_mean_change got = shift_of(&bounds, 0, r);
     assert_tight(got.rise, sqrt(0.36 - 0.09) * norm, 1e-13);
     assert_tight(got.drop, sqrt(0.36 - 0.09) * norm, 1e-13);
 }
@@ -86,8 +107,9 @@ START_TEST(drop_is_the_rise_of_the_mirror_image)
     certreg_bounds mirror = bounds;
     mirror.mean_lo = -bounds.mean_hi, mirror.mean_hi = -bounds.mean_lo;
     mirror.range_lo = -bounds.range_hi, mirror.range_hi = -bounds.range_lo;
-    mirror.moment_centre = -bounds.moment_centre;
-    const certreg_shift got = shift_of(&bounds, 0, radii[_i]), other = shift_of(&mirror, 0, radii[_i]);
+    mirror.moment_center = -bounds.moment_center;
+    const certreg_mean_change got = shift_of(&bounds, 0, radii[_i]),
+                              other = shift_of(&mirror, 0, radii[_i]);
     ck_assert_double_eq(got.rise, other.drop);
     ck_assert_double_eq(got.drop, other.rise);
     ck_assert_double_eq(got.mean_least, -other.mean_greatest);
@@ -100,26 +122,40 @@ START_TEST(units_of_the_output_do_not_matter)
     const certreg_bounds bounds = known(Q | M | G | R);
     certreg_bounds large = bounds;
     large.mean_lo *= unit, large.mean_hi *= unit, large.range_lo *= unit, large.range_hi *= unit;
-    large.gradient_hi *= unit, large.moment_centre *= unit, large.moment_hi *= unit * unit;
-    const certreg_shift got = shift_of(&bounds, 0, radii[_i]), other = shift_of(&large, 0, radii[_i]);
+    large.gradient_hi *= unit, large.moment_center *= unit, large.moment_hi *= unit * unit;
+    const certreg_mean_change got = shift_of(&bounds, 0, radii[_i]),
+                              other = shift_of(&large, 0, radii[_i]);
     ck_assert_double_eq_tol(other.rise, unit * got.rise, 1e-9 * unit * got.rise);
     ck_assert_double_eq_tol(other.mean_least, unit * got.mean_least, 1e-9 * unit);
 }
 END_TEST
 
-/* The moment is used where it is named, where nothing is, and where mean and variance are: it bounds the two together. */
+/* The moment is used where it is named, where nothing is, and where mean and variance are: it
+ * bounds the two together. */
 START_TEST(family_uses_the_moment_with_mean_and_variance)
 {
-    static const struct { uint32_t family, used; } rows[] = {
-        {0, M | V | G | R | Q},    {Q, Q},         {M | V, M | V | Q},   {M | V | R, M | V | R | Q}, {M, M},
-        {V, V},                    {V | G, V | G}, {R | G, R | G},       {Q | R, Q | R},             {M | V | G | R, M | V | G | R | Q},
+    static const struct {
+        uint32_t constraints, used;
+    } rows[] = {
+        {0, M | V | G | R | Q},
+        {Q, Q},
+        {M | V, M | V | Q},
+        {M | V | R, M | V | R | Q},
+        {M, M},
+        {V, V},
+        {V | G, V | G},
+        {R | G, R | G},
+        {Q | R, Q | R},
+        {M | V | G | R, M | V | G | R | Q},
     };
     for (int i = 0; i < ROWS(rows); i++) {
         const certreg_bounds all = known(M | V | G | R | Q);
         certreg_bounds only = all;
-        only.facts = rows[i].used | M; /* a mean that is given limits the box in every family */
-        const certreg_shift got = shift_of(&all, rows[i].family, 0.7), want = shift_of(&only, 0, 0.7);
-        ck_assert_uint_eq(got.facts, rows[i].used);
+        only.constraints = rows[i].used | M; /* a mean that is given limits the box in every family
+                                              */
+        const certreg_mean_change got = shift_of(&all, rows[i].constraints, 0.7),
+                                  want = shift_of(&only, 0, 0.7);
+        ck_assert_uint_eq(got.constraints, rows[i].used);
         if (rows[i].used != M) ck_assert_double_eq(got.rise, want.rise);
     }
 }
@@ -130,19 +166,21 @@ START_TEST(threshold_needs_no_other_fact_about_the_mean)
     const double threshold = -0.5;
     const certreg_bounds bounds = known(Q);
     certreg_radius out = {.struct_size = sizeof out};
-    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, 0, &out), CERTREG_OK);
-    ck_assert_int_eq(out.outcome, CERTREG_CERTIFIED); /* 0.25 - 0.6 exp(r^2/2) = -0.5 */
+    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, 0, &out),
+                     CERTREG_OK);
+    ck_assert_int_eq(out.outcome, CERTREG_OUTCOME_CERTIFIED); /* 0.25 - 0.6 exp(r^2/2) = -0.5 */
     ck_assert_double_eq_tol(out.radius, sqrt(2 * log(0.75 / 0.6)), 1e-9);
-    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, V, &out), CERTREG_INVALID);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, V, &out),
+                     CERTREG_E_INVALID);
 }
 END_TEST
 
-/* ---- limits ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- limits */
 START_TEST(no_moment_means_no_shift)
 {
     certreg_bounds bounds = known(_i ? Q | R : Q);
     bounds.moment_hi = 0;
-    const certreg_shift got = shift_of(&bounds, 0, 2);
+    const certreg_mean_change got = shift_of(&bounds, 0, 2);
     ck_assert_double_eq(got.rise, 0);
     ck_assert_double_eq(got.drop, 0);
     ck_assert_double_eq(got.mean_least, 0.25);
@@ -150,12 +188,13 @@ START_TEST(no_moment_means_no_shift)
 }
 END_TEST
 
-/* All of the moment is the square of the distance: what is left of the variance is rounding, and is not taken for nothing. */
+/* All of the moment is the square of the distance: what is left of the variance is rounding, and is
+ * not taken for nothing. */
 START_TEST(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance)
 {
     certreg_bounds bounds = known(Q | M | (_i ? (uint32_t)R : 0));
     bounds.mean_lo = bounds.mean_hi = 0.25 + 0.6;
-    const certreg_shift got = shift_of(&bounds, 0, 1);
+    const certreg_mean_change got = shift_of(&bounds, 0, 1);
     ck_assert(got.rise >= 0 && got.rise < 1e-7 && got.drop >= 0 && got.drop < 1e-7);
 }
 END_TEST
@@ -171,7 +210,7 @@ END_TEST
 START_TEST(radius_zero_moves_nothing)
 {
     const certreg_bounds bounds = known(_i ? Q | R : Q);
-    const certreg_shift got = shift_of(&bounds, 0, 0);
+    const certreg_mean_change got = shift_of(&bounds, 0, 0);
     ck_assert_double_eq(got.rise, 0);
     ck_assert_double_eq(got.drop, 0);
     ck_assert_double_eq_tol(got.mean_greatest, 0.85, 1e-15);
@@ -182,7 +221,7 @@ START_TEST(open_range_with_a_moment_is_bounded_on_both_sides)
 {
     certreg_bounds bounds = known(Q | R);
     bounds.range_hi = INFINITY;
-    const certreg_shift got = shift_of(&bounds, 0, 1);
+    const certreg_mean_change got = shift_of(&bounds, 0, 1);
     ck_assert(isfinite(got.rise) && isfinite(got.drop) && got.drop < got.rise);
     ck_assert_double_ge(got.mean_least, -1);
 }
@@ -193,29 +232,36 @@ START_TEST(no_mean_within_the_moment_is_infeasible)
     certreg_bounds bounds = known(Q | M);
     bounds.moment_hi = 1e-4;
     bounds.mean_lo = 0.27;
-    expect_status(&bounds, CERTREG_INFEASIBLE, "moment_hi");
+    expect_status(&bounds, CERTREG_E_INFEASIBLE, "moment_hi");
     bounds = known(Q | R);
-    bounds.moment_centre = 3;
-    expect_status(&bounds, CERTREG_INFEASIBLE, "moment_hi");
+    bounds.moment_center = 3;
+    expect_status(&bounds, CERTREG_E_INFEASIBLE, "moment_hi");
     bounds = known(Q | G);
     bounds.gradient_lo = bounds.gradient_hi = 0.61;
-    expect_status(&bounds, CERTREG_INFEASIBLE, "gradient_lo");
+    expect_status(&bounds, CERTREG_E_INFEASIBLE, "gradient_lo");
 }
 END_TEST
 
-/* ---- bad input --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- bad input */
 START_TEST(bad_field_is_named)
 {
-    static const struct { const char *name; size_t offset; double value; } rows[] = {
-        {"moment_centre", offsetof(certreg_bounds, moment_centre), NAN}, {"moment_centre", offsetof(certreg_bounds, moment_centre), INFINITY},
-        {"moment_centre", offsetof(certreg_bounds, moment_centre), -INFINITY}, {"moment_hi", offsetof(certreg_bounds, moment_hi), NAN},
-        {"moment_hi", offsetof(certreg_bounds, moment_hi), -1e-300}, {"moment_hi", offsetof(certreg_bounds, moment_hi), INFINITY},
+    static const struct {
+        const char *name;
+        size_t offset;
+        double value;
+    } rows[] = {
+        {"moment_center", offsetof(certreg_bounds, moment_center), NAN},
+        {"moment_center", offsetof(certreg_bounds, moment_center), INFINITY},
+        {"moment_center", offsetof(certreg_bounds, moment_center), -INFINITY},
+        {"moment_hi", offsetof(certreg_bounds, moment_hi), NAN},
+        {"moment_hi", offsetof(certreg_bounds, moment_hi), -1e-300},
+        {"moment_hi", offsetof(certreg_bounds, moment_hi), INFINITY},
     };
     for (int i = 0; i < ROWS(rows); i++) {
         certreg_bounds bounds = known(Q | M | R);
         memcpy((unsigned char *)&bounds + rows[i].offset, &rows[i].value, sizeof(double));
-        expect_status(&bounds, CERTREG_INVALID, rows[i].name);
-        bounds.facts = M | R; /* not named, not read */
+        expect_status(&bounds, CERTREG_E_INVALID, rows[i].name);
+        bounds.constraints = M | R; /* not named, not read */
         ck_assert(shift_of(&bounds, 0, 1).rise > 0);
     }
 }
@@ -223,19 +269,20 @@ END_TEST
 
 START_TEST(extreme_numbers_neither_overflow_into_a_bound_nor_vanish)
 {
-    static const double hi[] = {5e-324, 1e-300, 1e-200, 1e200, 1e300, DBL_MAX}, centre[] = {0, 1e-160, 1, 1e150, -1e300, DBL_MAX};
+    static const double hi[] = {5e-324, 1e-300, 1e-200, 1e200, 1e300, DBL_MAX},
+                        center[] = {0, 1e-160, 1, 1e150, -1e300, DBL_MAX};
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             certreg_bounds bounds = known(Q);
-            bounds.moment_hi = hi[i], bounds.moment_centre = centre[j];
-            const certreg_shift got = shift_of(&bounds, 0, 1);
+            bounds.moment_hi = hi[i], bounds.moment_center = center[j];
+            const certreg_mean_change got = shift_of(&bounds, 0, 1);
             ck_assert(got.rise >= sqrt(hi[i]) * sqrt(expm1(1)) * (1 - 1e-15));
-            ck_assert(got.mean_greatest >= centre[j] + sqrt(hi[i]));
+            ck_assert(got.mean_greatest >= center[j] + sqrt(hi[i]));
         }
 }
 END_TEST
 
-/* ---- all --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- all */
 static TCase *add_case(Suite *suite, const char *name)
 {
     TCase *tests = tcase_create(name);
@@ -248,10 +295,12 @@ static TCase *add_case(Suite *suite, const char *name)
 int main(void)
 {
     Suite *suite = suite_create("solver_moment_unit");
-    TCase *typical = add_case(suite, "typical"), *limits = add_case(suite, "limits"), *bad = add_case(suite, "bad_input");
+    TCase *typical = add_case(suite, "typical"), *limits = add_case(suite, "limits"),
+          *bad = add_case(suite, "bad_input");
     tcase_add_loop_test(typical, moment_alone_is_a_ball_of_mean_and_deviation, 0, ROWS(radii));
-    tcase_add_loop_test(typical, variance_binds_in_the_middle_and_moment_at_the_ends, 0, ROWS(radii));
-    tcase_add_loop_test(typical, centre_outside_the_box_leaves_what_is_over, 0, ROWS(radii));
+    tcase_add_loop_test(typical, variance_binds_in_the_middle_and_moment_at_the_ends, 0,
+                        ROWS(radii));
+    tcase_add_loop_test(typical, center_outside_the_box_leaves_what_is_over, 0, ROWS(radii));
     tcase_add_loop_test(typical, drop_is_the_rise_of_the_mirror_image, 0, ROWS(radii));
     tcase_add_loop_test(typical, units_of_the_output_do_not_matter, 0, ROWS(radii));
     tcase_add_test(typical, family_uses_the_moment_with_mean_and_variance);

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/normal.h"
+#include "statistics/normal.h"
 
-/* What is climbed is the share of angles beyond the tolerance, smoothed. An angle lies beyond, up to half a turn, where the answer
- * (cos, sin) is on one side of a line through the origin, so the distance from that line is what a sigmoid is taken of: unlike the
- * angle it has a gradient of ordinary size where the network changes its mind by half a turn. */
+/* What is climbed is the share of angles beyond the tolerance, smoothed. An angle lies beyond, up
+ * to half a turn, where the answer (cos, sin) is on one side of a line through the origin, so the
+ * distance from that line is what a sigmoid is taken of: unlike the angle it has a gradient of
+ * ordinary size where the network changes its mind by half a turn. */
 static const double pi = 3.14159265358979323846;
-static const double widest = 0.35, narrowest = 0.08; /* of the sigmoid, in lengths of the network's answers */
+static const double widest = 0.35, narrowest = 0.08; /* of the sigmoid, in lengths of the network's
+                                                        answers */
 static const double least_gain = 0.08, share_edge = 0.03, radius_gain = 0.4;
 enum { NOISE_SAMPLES = 1 << 18 };
 
@@ -25,7 +27,9 @@ int ascent_open(struct lab *lab, struct ascent *a)
         return 1;
     }
     a->x = malloc((size_t)ASCENT_ROWS * DIGITS_PIXELS * sizeof *a->x);
-    if (a->x != NULL && desk_open(lab, NOISE_SAMPLES, ASCENT_ROWS, SIZE_MAX, CERTREG_MEAN, &a->noise) == 0) return 0;
+    if (a->x != NULL && desk_open(lab, NOISE_SAMPLES, ASCENT_ROWS, SIZE_MAX,
+                                  CERTREG_CONSTRAINT_MEAN, &a->noise) == 0)
+        return 0;
     ascent_close(a);
     return 1;
 }
@@ -45,9 +49,11 @@ int ascent_begin(struct ascent *a, const struct target *t, size_t stream)
 }
 
 /* Derivatives of the sigmoids in the answers of a few rows; returns how many angles lie beyond. */
-static size_t derive(struct ascent *a, const struct target *t, int side, double width, const float *y, size_t rows, float *dy)
+static size_t derive(struct ascent *a, const struct target *t, int side, double width,
+                     const float *y, size_t rows, float *dy)
 {
-    const double edge = (t->prediction + side * lab_tolerance) * pi / 180.0, c = side * cos(edge), s = side * sin(edge);
+    const double edge = (t->prediction + side * lab_tolerance) * pi / 180.0, c = side * cos(edge),
+                 s = side * sin(edge);
     size_t beyond = 0;
     for (size_t r = 0; r < rows; r++) {
         const double u = (double)y[2 * r], v = (double)y[2 * r + 1], length = hypot(u, v);
@@ -62,16 +68,19 @@ static size_t derive(struct ascent *a, const struct target *t, int side, double 
 }
 
 /* Gradient of the smoothed share at the climb's shift over fresh noise, and the share itself. */
-static int slope_at(struct ascent *a, const struct target *t, const struct climb *c, double width, float *gradient, double *share)
+static int slope_at(struct ascent *a, const struct target *t, const struct climb *c, double width,
+                    float *gradient, double *share)
 {
     float y[GRADIENT_ROWS * LAB_COLUMNS], dy[GRADIENT_ROWS * LAB_COLUMNS];
     size_t beyond = 0;
     if (a->next + ASCENT_ROWS > NOISE_SAMPLES) a->next = 0;
-    if (certreg_estimator_draw(a->noise.estimator, a->next, ASCENT_ROWS, a->x) != CERTREG_OK) return 1;
+    if (certreg_estimator_draw(a->noise.estimator, a->next, ASCENT_ROWS, a->x) != CERTREG_OK)
+        return 1;
     a->next += ASCENT_ROWS;
     a->calls += ASCENT_ROWS;
     memset(gradient, 0, DIGITS_PIXELS * sizeof *gradient);
-    for (size_t i = 0; i < (size_t)ASCENT_ROWS * DIGITS_PIXELS; i++) a->x[i] += (float)c->radius * c->direction[i % DIGITS_PIXELS];
+    for (size_t i = 0; i < (size_t)ASCENT_ROWS * DIGITS_PIXELS; i++)
+        a->x[i] += (float)c->radius * c->direction[i % DIGITS_PIXELS];
     for (size_t first = 0; first < ASCENT_ROWS; first += GRADIENT_ROWS) {
         gradient_forward(a->gradient, a->x + first * DIGITS_PIXELS, GRADIENT_ROWS, y);
         beyond += derive(a, t, c->side, width, y, GRADIENT_ROWS, dy);
@@ -81,23 +90,29 @@ static int slope_at(struct ascent *a, const struct target *t, const struct climb
     return 0;
 }
 
-/* The least shift that takes T out lies along the gradient of the share there. So the direction moves towards the gradient by ever
- * smaller parts, an average over the noise of all steps; and the radius follows the point where half of the angles lie beyond: along
- * no direction does the share, as a normal quantile, rise faster than radius/sigma, so that steps of a part of it do not overshoot. */
-int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size_t steps, size_t planned)
+/* The least shift that takes T out lies along the gradient of the share there. So the direction
+ * moves towards the gradient by ever smaller parts, an average over the noise of all steps; and the
+ * radius follows the point where half of the angles lie beyond: along no direction does the share,
+ * as a normal quantile, rise faster than radius/sigma, so that steps of a part of it do not
+ * overshoot. */
+int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size_t steps,
+                 size_t planned)
 {
     float gradient[DIGITS_PIXELS];
     for (; c->steps < steps; c->steps++) {
-        const double done = (double)c->steps / (double)planned, width = widest * pow(narrowest / widest, done);
+        const double done = (double)c->steps / (double)planned,
+                     width = widest * pow(narrowest / widest, done);
         const double gain = fmax(least_gain, 1.0 / ((double)c->steps + 2.0));
         double share;
         if (slope_at(a, t, c, width, gradient, &share)) return 1;
         unit_length(gradient);
         for (size_t i = 0; i < DIGITS_PIXELS; i++)
-            c->direction[i] = (float)((1.0 - gain) * (double)c->direction[i] + gain * (double)gradient[i]);
+            c->direction[i] =
+                (float)((1.0 - gain) * (double)c->direction[i] + gain * (double)gradient[i]);
         unit_length(c->direction);
         const double seen = fmin(1.0 - share_edge, fmax(share_edge, share));
-        c->radius = fmax(0.02 * t->sigma, c->radius - radius_gain * t->sigma * cr_normal_quantile(seen));
+        c->radius =
+            fmax(0.02 * t->sigma, c->radius - radius_gain * t->sigma * cr_normal_quantile(seen));
     }
     return 0;
 }

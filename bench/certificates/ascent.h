@@ -1,4 +1,5 @@
-/* ascent.h: gradient ascent towards the shift of least norm that moves T out of the tolerance on one side. */
+/* ascent.h: gradient ascent towards the shift of least norm that moves T out of the tolerance on
+ * one side. */
 #ifndef BENCH_ASCENT_H
 #define BENCH_ASCENT_H
 #include "../../examples/engines/gradient.h"
@@ -27,5 +28,6 @@ void ascent_close(struct ascent *a);
 /* Noise of its own for a target: none of it is judged with. */
 int ascent_begin(struct ascent *a, const struct target *t, size_t stream);
 /* Takes steps up to `steps` in all, out of `planned`. */
-int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size_t steps, size_t planned);
+int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size_t steps,
+                 size_t planned);
 #endif

@@ -23,8 +23,8 @@ double lab_apart(double a, double b)
 
 void lab_progress(const struct lab *lab, const char *what, size_t done, size_t total)
 {
-    fprintf(stderr, "\r%s: %zu of %zu, %.0f s since the start   %s", what, done, total, lab_seconds() - lab->began,
-            done == total ? "\n" : "");
+    fprintf(stderr, "\r%s: %zu of %zu, %.0f s since the start   %s", what, done, total,
+            lab_seconds() - lab->began, done == total ? "\n" : "");
 }
 
 int lab_open(struct lab *lab)
@@ -35,9 +35,12 @@ int lab_open(struct lab *lab)
         fprintf(stderr, "%s\n", lab->why);
         return 1;
     }
-    if (engine_open_ort(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0) return 0;
-    fprintf(stderr, "%s\nthe built-in engine runs instead; it takes about three times as long\n", lab->why);
-    if (engine_open_plain(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0) return 0;
+    if (engine_open_ort(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0)
+        return 0;
+    fprintf(stderr, "%s\nthe built-in engine runs instead; it takes about three times as long\n",
+            lab->why);
+    if (engine_open_plain(s->model, DIGITS_PIXELS, LAB_COLUMNS, 1, &lab->engine, lab->why) == 0)
+        return 0;
     fprintf(stderr, "%s\n", lab->why);
     images_close(&lab->images);
     return 1;
@@ -57,10 +60,11 @@ static int evaluate(void *user, const certreg_batch *b)
     return lab->engine.run(lab->engine.self, b->x, b->y, b->rows);
 }
 
-/* ---- estimators ------------------------------------------------------------------------------------------------------------------ */
-int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint32_t facts, struct desk *desk)
+/* ---- estimators */
+int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint32_t constraints,
+              struct desk *desk)
 {
-    const int32_t kind = CERTREG_ANGLE_PAIR;
+    const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -0.5 * lab_turn, hi = 0.5 * lab_turn;
     const certreg_model model = {.struct_size = sizeof model,
                                  .eval = evaluate,
@@ -71,7 +75,11 @@ int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint3
                                  .kind = &kind,
                                  .lo = &lo,
                                  .hi = &hi};
-    const certreg_plan plan = {.struct_size = sizeof plan, .facts = facts, .seed = LAB_SEED, .capacity = samples, .pilot = pilot};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = constraints,
+                               .seed = LAB_SEED,
+                               .max_samples = samples,
+                               .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     *desk = (struct desk){.lab = lab, .samples = samples, .batch = batch};
     if (certreg_estimator_create(NULL, &model, &plan, &why, &desk->estimator) == CERTREG_OK &&
@@ -94,8 +102,9 @@ void desk_close(struct desk *desk)
 static int complain(const struct desk *desk, certreg_status status)
 {
     if (status == CERTREG_OK) return 0;
-    fprintf(stderr, "\n%s: %s\n", certreg_status_text(status), certreg_estimator_error(desk->estimator)->text);
-    if (status == CERTREG_MODEL_FAILED) fprintf(stderr, "%s\n", desk->lab->why);
+    fprintf(stderr, "\n%s: %s\n", certreg_status_text(status),
+            certreg_estimator_error(desk->estimator)->text);
+    if (status == CERTREG_E_MODEL_FAILED) fprintf(stderr, "%s\n", desk->lab->why);
     return 1;
 }
 
@@ -104,29 +113,36 @@ static uint64_t stream_of(enum lab_kind kind, size_t stream)
     return (uint64_t)kind << 32 | stream;
 }
 
-int desk_begin_at(const struct desk *desk, const float *z, double sigma, enum lab_kind kind, size_t stream)
+int desk_begin_at(const struct desk *desk, const float *z, double sigma, enum lab_kind kind,
+                  size_t stream)
 {
-    return complain(desk, certreg_estimator_begin(desk->estimator, z, sigma, stream_of(kind, stream)));
+    return complain(desk,
+                    certreg_estimator_begin(desk->estimator, z, sigma, stream_of(kind, stream)));
 }
 
-int desk_begin(const struct desk *desk, size_t image, double sigma, enum lab_kind kind, size_t stream)
+int desk_begin(const struct desk *desk, size_t image, double sigma, enum lab_kind kind,
+               size_t stream)
 {
-    return desk_begin_at(desk, desk->lab->images.pixels + image * DIGITS_PIXELS, sigma, kind, stream);
+    return desk_begin_at(desk, desk->lab->images.pixels + image * DIGITS_PIXELS, sigma, kind,
+                         stream);
 }
 
-int desk_ask(const struct desk *desk, size_t samples, const certreg_question *question, size_t count, certreg_certificate *out)
+int desk_ask(const struct desk *desk, size_t samples, const certreg_question *question,
+             size_t count, certreg_certificate *out)
 {
     memset(out, 0, count * sizeof *out);
     out[0].struct_size = sizeof *out;
-    const certreg_status status = certreg_certify(desk->estimator, desk->bisection, samples, question, count, out);
-    return status == CERTREG_INVALID ? 0 : complain(desk, status);
+    const certreg_status status =
+        certreg_certify(desk->estimator, desk->bisection, samples, question, count, out);
+    return status == CERTREG_E_INVALID ? 0 : complain(desk, status);
 }
 
-/* ---- records on disk ------------------------------------------------------------------------------------------------------------- */
+/* ---- records on disk */
 static int record_path(const struct desk *desk, uint64_t stream, char *path, size_t room)
 {
     return desk->lab->set.cache != NULL &&
-           snprintf(path, room, "%s/%llu_%zu.record", desk->lab->set.cache, (unsigned long long)stream, desk->samples) < (int)room;
+           snprintf(path, room, "%s/%llu_%zu.record", desk->lab->set.cache,
+                    (unsigned long long)stream, desk->samples) < (int)room;
 }
 
 static void *export_record(const struct desk *desk, size_t *bytes)
@@ -134,7 +150,8 @@ static void *export_record(const struct desk *desk, size_t *bytes)
     *bytes = 0;
     if (complain(desk, certreg_estimator_export(desk->estimator, NULL, bytes))) return NULL;
     void *buffer = malloc(*bytes);
-    if (buffer != NULL && complain(desk, certreg_estimator_export(desk->estimator, buffer, bytes))) {
+    if (buffer != NULL &&
+        complain(desk, certreg_estimator_export(desk->estimator, buffer, bytes))) {
         free(buffer);
         buffer = NULL;
     }
@@ -168,7 +185,8 @@ static int save_record(const struct desk *desk, const char *path)
     return bad;
 }
 
-int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_kind kind, size_t stream)
+int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_kind kind,
+                size_t stream)
 {
     char path[4096];
     const int kept = record_path(desk, stream_of(kind, stream), path, sizeof path);
@@ -179,7 +197,8 @@ int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_ki
     return kept && desk->lab->calls > before ? save_record(desk, path) : 0;
 }
 
-/* In a record without gaps the outputs, padded to 8 bytes, lie right before the checksum; they are little-endian floats. */
+/* In a record without gaps the outputs, padded to 8 bytes, lie right before the checksum; they are
+ * little-endian floats. */
 int desk_outputs(const struct desk *desk, float *y)
 {
     size_t bytes;
@@ -187,7 +206,8 @@ int desk_outputs(const struct desk *desk, float *y)
     if (buffer == NULL) return 1;
     const unsigned char *at = buffer + bytes - 8 - (desk->samples * 4 + 7) / 8 * 8;
     for (size_t i = 0; i < desk->samples; i++, at += 4) {
-        const uint32_t bits = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        const uint32_t bits = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+                              (uint32_t)at[3] << 24;
         memcpy(&y[i], &bits, sizeof bits);
     }
     free(buffer);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/binomial.h"
-#include "base/normal.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
 #include "lab.h"
 
 static const double pi = 3.14159265358979323846;
@@ -38,22 +38,26 @@ static double median(const float *y, size_t count)
 {
     const double origin = circular_mean(y, count);
     double *t = sorted(y, count, origin);
-    const double middle = t != NULL && count > 0 ? origin + 0.5 * (t[(count - 1) / 2] + t[count / 2]) : NAN;
+    const double middle =
+        t != NULL && count > 0 ? origin + 0.5 * (t[(count - 1) / 2] + t[count / 2]) : NAN;
     free(t);
     return middle;
 }
 
-/* Of ordered values, the `beyond` least and greatest lie outside of the tolerance: the largest radius whose order statistics do not. */
+/* Of ordered values, the `beyond` least and greatest lie outside of the tolerance: the largest
+ * radius whose order statistics do not. */
 static double radius_of(size_t beyond, size_t count, double sigma)
 {
     const double miss = cr_binomial_upper(beyond, count, 0.5 * lab_alpha);
     return miss < 0.5 ? sigma * cr_normal_quantile_sf(miss) : 0.0;
 }
 
-/* At radius R the lower end is y_(k) with k the largest for which Binomial(count, Phi(-R/sigma)) stays below k with probability at most
- * alpha/2. It lies inside iff k exceeds the number of outputs beyond the tolerance on that side, so that the largest R is where
- * Phi(-R/sigma) is the upper binomial bound of that number. */
-double plain_median_radius(const float *pilot, size_t pilots, const float *y, size_t count, double sigma)
+/* At radius R the lower end is y_(k) with k the largest for which Binomial(count, Phi(-R/sigma))
+ * stays below k with probability at most alpha/2. It lies inside iff k exceeds the number of
+ * outputs beyond the tolerance on that side, so that the largest R is where Phi(-R/sigma) is the
+ * upper binomial bound of that number. */
+double plain_median_radius(const float *pilot, size_t pilots, const float *y, size_t count,
+                           double sigma)
 {
     const double prediction = median(pilot, pilots), origin = circular_mean(y, count);
     double *t = sorted(y, count, origin);

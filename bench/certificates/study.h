@@ -36,7 +36,7 @@ int study_run(struct study *s, struct lab *lab); /* 0, or 1 after a sentence on 
 void study_close(struct study *s);
 double study_radius(const struct study *s, size_t sigma, size_t image, size_t column);
 double study_mean(const struct study *s, size_t sigma, size_t column); /* NaN where refused */
-size_t study_best(const struct study *s, size_t column);               /* sigma of the greatest mean */
+size_t study_best(const struct study *s, size_t column); /* sigma of the greatest mean */
 /* The column with the greatest mean at its best sigma, out of first .. last. */
 size_t study_best_column(const struct study *s, size_t first, size_t last);
 int study_write(const struct study *s, const char *path); /* every radius, as CSV */

@@ -10,7 +10,7 @@ static const double pi = 3.14159265358979323846, farthest = 8.0;
 int crowd_open(struct lab *lab, size_t rows, struct crowd *c)
 {
     *c = (struct crowd){.rows = rows};
-    if (desk_open(lab, rows, LAB_BATCH, SIZE_MAX, CERTREG_MEAN, &c->desk)) return 1;
+    if (desk_open(lab, rows, LAB_BATCH, SIZE_MAX, CERTREG_CONSTRAINT_MEAN, &c->desk)) return 1;
     c->noise = malloc(rows * DIGITS_PIXELS * sizeof *c->noise);
     c->x = malloc((size_t)LAB_BATCH * DIGITS_PIXELS * sizeof *c->x);
     c->y = malloc(rows * LAB_COLUMNS * sizeof *c->y);
@@ -47,7 +47,8 @@ static int evaluate(struct crowd *c, const float *z, const float *direction, dou
         const size_t count = c->rows - first < LAB_BATCH ? c->rows - first : LAB_BATCH;
         const float *noise = c->noise + first * DIGITS_PIXELS;
         for (size_t i = 0; i < count * DIGITS_PIXELS; i++)
-            c->x[i] = z[i % DIGITS_PIXELS] + (float)radius * direction[i % DIGITS_PIXELS] + noise[i];
+            c->x[i] =
+                z[i % DIGITS_PIXELS] + (float)radius * direction[i % DIGITS_PIXELS] + noise[i];
         if (lab->engine.run(lab->engine.self, c->x, c->y + first * LAB_COLUMNS, count)) return 1;
         lab->calls += count;
     }
@@ -71,25 +72,29 @@ static double location(struct crowd *c)
     }
     const double middle = atan2(sines, cosines) * 180.0 / pi;
     for (size_t i = 0; i < c->rows; i++)
-        c->angle[i] = lab_apart(middle, atan2((double)c->y[2 * i + 1], (double)c->y[2 * i]) * 180.0 / pi);
+        c->angle[i] =
+            lab_apart(middle, atan2((double)c->y[2 * i + 1], (double)c->y[2 * i]) * 180.0 / pi);
     qsort(c->angle, c->rows, sizeof *c->angle, ascending);
     return middle + 0.5 * (c->angle[(c->rows - 1) / 2] + c->angle[c->rows / 2]);
 }
 
-int crowd_ask(struct crowd *c, const struct target *t, const float *direction, double radius, int side, double *moved,
-              double *share)
+int crowd_ask(struct crowd *c, const struct target *t, const float *direction, double radius,
+              int side, double *moved, double *share)
 {
     size_t beyond = 0;
     if (evaluate(c, t->z, direction, radius)) return 1;
     for (size_t i = 0; i < c->rows; i++)
         beyond +=
-            side * lab_apart(t->prediction, atan2((double)c->y[2 * i + 1], (double)c->y[2 * i]) * 180.0 / pi) >= lab_tolerance;
+            side * lab_apart(t->prediction,
+                             atan2((double)c->y[2 * i + 1], (double)c->y[2 * i]) * 180.0 / pi) >=
+            lab_tolerance;
     if (share != NULL) *share = (double)beyond / (double)c->rows;
     if (moved != NULL) *moved = lab_apart(t->prediction, location(c));
     return 0;
 }
 
-static int is_out(struct crowd *c, const struct target *t, const float *direction, double radius, int *out)
+static int is_out(struct crowd *c, const struct target *t, const float *direction, double radius,
+                  int *out)
 {
     double moved;
     if (crowd_ask(c, t, direction, radius, 1, &moved, NULL)) return 1;
@@ -97,7 +102,8 @@ static int is_out(struct crowd *c, const struct target *t, const float *directio
     return 0;
 }
 
-int crowd_reach(struct crowd *c, const struct target *t, const float *direction, double guess, double precision, double *radius)
+int crowd_reach(struct crowd *c, const struct target *t, const float *direction, double guess,
+                double precision, double *radius)
 {
     double inside = 0.0, outside = guess;
     int out = 0;
@@ -109,7 +115,8 @@ int crowd_reach(struct crowd *c, const struct target *t, const float *direction,
             return 0;
         }
     }
-    for (double step = 0.92; out && inside == 0.0; step *= 0.92) { /* the guess was out already: where was it not? */
+    for (double step = 0.92; out && inside == 0.0; step *= 0.92) { /* the guess was out already:
+                                                                      where was it not? */
         if (is_out(c, t, direction, step * guess, &out)) return 1;
         *(out ? &outside : &inside) = step * guess;
         out = out && step > 0.05;
@@ -127,5 +134,6 @@ void unit_length(float *v)
 {
     double square = 0.0;
     for (size_t i = 0; i < DIGITS_PIXELS; i++) square += (double)v[i] * (double)v[i];
-    for (size_t i = 0; square > 0.0 && i < DIGITS_PIXELS; i++) v[i] = (float)((double)v[i] / sqrt(square));
+    for (size_t i = 0; square > 0.0 && i < DIGITS_PIXELS; i++)
+        v[i] = (float)((double)v[i] / sqrt(square));
 }

@@ -1,5 +1,6 @@
-/* The CUDA backend's speed: draw against the write bandwidth of the device, replay, and a certificate without the model.
- * bench_gpu [FILE] adds rows "name,ours,peer,ratio,target" to a file. */
+/* The CUDA backend's speed: draw against the write bandwidth of the device, replay, and a
+ * certificate without the model. bench_gpu [FILE] adds rows "name,ours,peer,ratio,target" to a
+ * file. */
 #include "backend/backend.h"
 #include <certreg/certreg.h>
 #include <cuda_runtime_api.h>
@@ -12,7 +13,8 @@ static FILE *rows;
 
 static void row(const char *name, double ours, double peer, double ratio, double target)
 {
-    printf("%-28s %10.4g   peer %10.4g   ratio %7.3f   target %g\n", name, ours, peer, ratio, target);
+    printf("%-28s %10.4g   peer %10.4g   ratio %7.3f   target %g\n", name, ours, peer, ratio,
+           target);
     if (rows) fprintf(rows, "%s,%g,%g,%.4f,%g\n", name, ours, peer, ratio, target);
 }
 
@@ -43,12 +45,15 @@ static double stop(watch *w) /* seconds on the device */
 }
 
 /* Least of several rounds of draw, and of writing the same memory. */
-static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t d, const char *name)
+static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t d,
+                                const char *name)
 {
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = d};
     float *x = NULL, *z = NULL, *zero = calloc(d, sizeof *zero);
     double draw = 1e9, write = 1e9;
-    if (!zero || gpu->ops->alloc(gpu, n * d * sizeof *x, (void **)&x) || gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z)) return 1;
+    if (!zero || gpu->ops->alloc(gpu, n * d * sizeof *x, (void **)&x) ||
+        gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z))
+        return 1;
     for (size_t j = 0; j < d; j++) zero[j] = 0.5f;
     gpu->ops->store(gpu, z, zero, d * sizeof *z);
     for (int i = 0; i < ROUNDS; i++) {
@@ -71,75 +76,96 @@ static int draw_against_writing(certreg_backend *gpu, watch *w, size_t n, size_t
 static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char *name)
 {
     enum { BLOCKS = 64 };
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = d};
     float *weights = NULL;
     double *sums = NULL, *there = NULL, gram[BLOCKS * BLOCKS], best = 1e9;
     if (gpu->ops->alloc(gpu, sizeof gram, (void **)&there)) return 1;
-    if (gpu->ops->alloc(gpu, 2 * n * sizeof *weights, (void **)&weights) || gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums)) return 1;
+    if (gpu->ops->alloc(gpu, 2 * n * sizeof *weights, (void **)&weights) ||
+        gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums))
+        return 1;
     cudaMemsetAsync(weights, 0, 2 * n * sizeof *weights, w->stream);
     for (int i = 0; i < ROUNDS; i++) {
         start(w);
-        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums)) return 1;
+        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums))
+            return 1;
         const double t = stop(w);
         best = t < best ? t : best;
     }
     const double began = seconds();
-    if (gpu->ops->gram(gpu, sums, 2 * d, BLOCKS, d, there) || gpu->ops->fetch(gpu, gram, there, sizeof gram)) return 1;
-    printf("%-28s %10.4g ms for two functions, Gram matrix %.4g ms\n", name, 1e3 * best, 1e3 * (seconds() - began));
+    if (gpu->ops->gram(gpu, sums, 2 * d, BLOCKS, d, there) ||
+        gpu->ops->fetch(gpu, gram, there, sizeof gram))
+        return 1;
+    printf("%-28s %10.4g ms for two functions, Gram matrix %.4g ms\n", name, 1e3 * best,
+           1e3 * (seconds() - began));
     gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, there);
     return 0;
 }
 
-/* All noise of a certificate, as torch_peer.py makes it: batches drawn, two functions correlated. Milliseconds. */
+/* All noise of a certificate, as torch_peer.py makes it: batches drawn, two functions correlated.
+ * Milliseconds. */
 static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const char *name)
 {
     enum { N = 10000, BATCH = 2500, BLOCKS = 64 };
-    const cr_noise noise = {.seed = 1, .stream = 2, .inputs = d};
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = d};
     float *x = NULL, *z = NULL, *weights = NULL;
     double *sums = NULL, *there = NULL, gram[BLOCKS * BLOCKS], best = 1e9;
-    if (gpu->ops->alloc(gpu, BATCH * d * sizeof *x, (void **)&x) || gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z) ||
-        gpu->ops->alloc(gpu, 2 * N * sizeof *weights, (void **)&weights) || gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums) ||
-        gpu->ops->alloc(gpu, sizeof gram, (void **)&there) || gpu->ops->fill(gpu, z, d * sizeof *z, 0x3f) ||
+    if (gpu->ops->alloc(gpu, BATCH * d * sizeof *x, (void **)&x) ||
+        gpu->ops->alloc(gpu, d * sizeof *z, (void **)&z) ||
+        gpu->ops->alloc(gpu, 2 * N * sizeof *weights, (void **)&weights) ||
+        gpu->ops->alloc(gpu, 2 * BLOCKS * d * sizeof *sums, (void **)&sums) ||
+        gpu->ops->alloc(gpu, sizeof gram, (void **)&there) ||
+        gpu->ops->fill(gpu, z, d * sizeof *z, 0x3f) ||
         gpu->ops->fill(gpu, weights, 2 * N * sizeof *weights, 0x3f))
         return 1;
     for (int i = 0; i < ROUNDS; i++) {
         int bad = 0;
         start(w);
-        for (uint64_t first = 0; first < N; first += BATCH) bad = bad || gpu->ops->draw(gpu, &noise, z, z, first, BATCH, x);
-        bad = bad || gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL, sums);
+        for (uint64_t first = 0; first < N; first += BATCH)
+            bad = bad || gpu->ops->draw(gpu, &noise, z, z, first, BATCH, x);
+        bad = bad ||
+              gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL, sums);
         for (size_t f = 0; f < 2; f++)
-            bad = bad || gpu->ops->gram(gpu, sums + f * d, 2 * d, BLOCKS, d, there) || gpu->ops->fetch(gpu, gram, there, sizeof gram);
+            bad = bad || gpu->ops->gram(gpu, sums + f * d, 2 * d, BLOCKS, d, there) ||
+                  gpu->ops->fetch(gpu, gram, there, sizeof gram);
         if (bad) return 1;
         const double t = stop(w);
         best = t < best ? t : best;
     }
     printf("%-28s %10.4g ms\n", name, 1e3 * best);
     if (rows) fprintf(rows, "%s,%g,,,\n", name, 1e3 * best);
-    gpu->ops->free(gpu, x), gpu->ops->free(gpu, z), gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, there);
+    gpu->ops->free(gpu, x), gpu->ops->free(gpu, z), gpu->ops->free(gpu, weights),
+        gpu->ops->free(gpu, sums), gpu->ops->free(gpu, there);
     return 0;
 }
 
 static int first_column(void *user, const certreg_batch *b)
 {
     (void)user;
-    return (int)cudaMemcpy2DAsync(b->y, sizeof(float), b->x, b->inputs * sizeof(float), sizeof(float), b->rows, cudaMemcpyDeviceToDevice, b->stream);
+    return (int)cudaMemcpy2DAsync(b->y, sizeof(float), b->x, b->inputs * sizeof(float),
+                                  sizeof(float), b->rows, cudaMemcpyDeviceToDevice, b->stream);
 }
 
 /* The library's time in a whole certificate: the model is a copy. */
 static const struct {
     const char *name;
     size_t inputs, batch;
-    int32_t score, interval;
-    uint32_t family, facts;
+    int32_t statistic, method;
+    uint32_t constraints, plan; /* of the question, of the plan */
 } asked[] = {
-    {"finite_median_256_ms", 784, 256, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, 0},
-    {"finite_median_2500_ms", 784, 2500, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, 0},
-    {"finite_median_gradient_ms", 784, 2500, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_FAMILY_ECGM, 0},
-    {"asymptotic_huber_ms", 784, 2500, CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_FAMILY_ECGM, 0},
-    {"paper_mean_ms", 784, 2500, CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_FAMILY_ECGM, 0},
-    {"second_order_ms", 784, 2500, CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_FAMILY_ECGHM, CERTREG_FAMILY_ECGHM},
-    {"asymptotic_huber_12288_ms", 12288, 2500, CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_FAMILY_ECGM, 0},
-    {"finite_gradient_12288_ms", 12288, 2500, CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, CERTREG_FAMILY_ECGM, 0},
+    {"finite_median_256_ms", 784, 256, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0},
+    {"finite_median_2500_ms", 784, 2500, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0},
+    {"finite_median_gradient_ms", 784, 2500, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE,
+     CERTREG_CONSTRAINTS_ECGM, 0},
+    {"asymptotic_huber_ms", 784, 2500, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC,
+     CERTREG_CONSTRAINTS_ECGM, 0},
+    {"paper_mean_ms", 784, 2500, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER,
+     CERTREG_CONSTRAINTS_ECGM, 0},
+    {"second_order_ms", 784, 2500, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC,
+     CERTREG_CONSTRAINTS_ECGHM, CERTREG_CONSTRAINTS_ECGHM},
+    {"asymptotic_huber_12288_ms", 12288, 2500, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC,
+     CERTREG_CONSTRAINTS_ECGM, 0},
+    {"finite_gradient_12288_ms", 12288, 2500, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE,
+     CERTREG_CONSTRAINTS_ECGM, 0},
 };
 
 static int certificate(certreg_backend *gpu, size_t i)
@@ -147,11 +173,23 @@ static int certificate(certreg_backend *gpu, size_t i)
     enum { N = 10000 };
     static const float z[12288];
     static const double lo = -30, hi = 30;
-    const certreg_model m = {.struct_size = sizeof m, .eval = first_column, .inputs = asked[i].inputs, .outputs = 1, .batch = asked[i].batch, .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = N, .facts = asked[i].facts};
-    const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.3, .score = asked[i].score, .interval = asked[i].interval, .family = asked[i].family,
-                                .huber_width = asked[i].score == CERTREG_SCORE_HUBER ? 0.15 : 0,
-                                .promise = asked[i].score == CERTREG_SCORE_MEAN ? CERTREG_PROMISE_TRUE_MEAN : 0};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = first_column,
+                             .inputs = asked[i].inputs,
+                             .outputs = 1,
+                             .batch = asked[i].batch,
+                             .lo = &lo,
+                             .hi = &hi};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .max_samples = N, .constraints = asked[i].plan};
+    const certreg_question q = {
+        .struct_size = sizeof q,
+        .tolerance = 0.3,
+        .statistic = asked[i].statistic,
+        .method = asked[i].method,
+        .constraints = asked[i].constraints,
+        .huber_width = asked[i].statistic == CERTREG_STATISTIC_HUBER ? 0.15 : 0,
+        .center = asked[i].statistic == CERTREG_STATISTIC_MEAN ? CERTREG_CENTER_TRUE_MEAN : 0};
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
@@ -159,7 +197,8 @@ static int certificate(certreg_backend *gpu, size_t i)
     if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
     for (uint64_t k = 0; k < ROUNDS; k++) {
         const double began = seconds();
-        if (certreg_estimator_begin(e, z, 0.25, k) || certreg_certify(e, NULL, N, &q, 1, &c)) return puts(certreg_estimator_error(e)->text), 1;
+        if (certreg_estimator_begin(e, z, 0.25, k) || certreg_certify(e, NULL, N, &q, 1, &c))
+            return puts(certreg_estimator_error(e)->text), 1;
         const double t = seconds() - began;
         best = t < best ? t : best;
     }
@@ -172,16 +211,20 @@ int main(int count, char **argument)
 {
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *gpu = NULL;
-    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu)) return printf("bench_gpu: skipped, %s\n", why.text), 0;
+    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu))
+        return printf("bench_gpu: skipped, %s\n", why.text), 0;
     rows = count > 1 ? fopen(argument[1], "a") : NULL;
     struct cudaDeviceProp device;
     if (cudaGetDeviceProperties(&device, 0)) return 1;
     printf("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
     watch w = {.stream = gpu->ops->stream(gpu)};
     cudaEventCreate(&w.from), cudaEventCreate(&w.to);
-    int bad = draw_against_writing(gpu, &w, 100000, 784, "draw_1e5_784_GBps") || draw_against_writing(gpu, &w, 10000, 12288, "draw_1e4_12288_GBps") ||
-              replay(gpu, &w, 10000, 784, "replay 1e4 x 784") || replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288") ||
-              noise_of_certificate(gpu, &w, 784, "noise_784_ms") || noise_of_certificate(gpu, &w, 12288, "noise_12288_ms");
+    int bad = draw_against_writing(gpu, &w, 100000, 784, "draw_1e5_784_GBps") ||
+              draw_against_writing(gpu, &w, 10000, 12288, "draw_1e4_12288_GBps") ||
+              replay(gpu, &w, 10000, 784, "replay 1e4 x 784") ||
+              replay(gpu, &w, 10000, 12288, "replay 1e4 x 12288") ||
+              noise_of_certificate(gpu, &w, 784, "noise_784_ms") ||
+              noise_of_certificate(gpu, &w, 12288, "noise_12288_ms");
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !bad; i++) bad = certificate(gpu, i);
     cudaEventDestroy(w.from), cudaEventDestroy(w.to);
     if (rows) fclose(rows);

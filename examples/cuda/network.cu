@@ -1,5 +1,6 @@
-// A model that lives on the GPU: a small network as a CUDA kernel. The library draws the noise there and hands over device pointers and a
-// stream; the callback enqueues its work and returns. Only the outputs come back, four bytes each. Without a device it says so and ends.
+// A model that lives on the GPU: a small network as a CUDA kernel. The library draws the noise
+// there and hands over device pointers and a stream; the callback enqueues its work and returns.
+// Only the outputs come back, four bytes each. Without a device it says so and ends.
 #include <certreg/certreg.h>
 #include <cuda_runtime.h>
 
@@ -7,7 +8,8 @@
 #include <cstdio>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr int inputs = 784, hidden = 128, samples = 10000, batch = 2048;
 
@@ -34,7 +36,8 @@ __global__ void forward(network net, const float *x, float *y)
 
 int eval(void *user, const certreg_batch *b)
 {
-    forward<<<static_cast<unsigned>(b->rows), hidden, 0, static_cast<cudaStream_t>(b->stream)>>>(*static_cast<network *>(user), b->x, b->y);
+    forward<<<static_cast<unsigned>(b->rows), hidden, 0, static_cast<cudaStream_t>(b->stream)>>>(
+        *static_cast<network *>(user), b->x, b->y);
     return cudaGetLastError() == cudaSuccess ? 0 : 1; // no need to wait
 }
 
@@ -47,12 +50,12 @@ float *upload(size_t count, float size)
         w = size * (static_cast<float>(state >> 8) / 8388608.0f - 1);
     }
     float *there = nullptr;
-    if (cudaMalloc(&there, count * sizeof *there) == cudaSuccess) cudaMemcpy(there, host.data(), count * sizeof *there, cudaMemcpyHostToDevice);
+    if (cudaMalloc(&there, count * sizeof *there) == cudaSuccess)
+        cudaMemcpy(there, host.data(), count * sizeof *there, cudaMemcpyHostToDevice);
     return there;
 }
 
-template <typename T>
-T zeroed() // every struct begins as zeros and its size
+template <typename T> T zeroed() // every struct begins as zeros and its size
 {
     T s = {};
     s.struct_size = sizeof s;
@@ -69,8 +72,9 @@ int certify(certreg_backend *gpu)
     auto c = zeroed<certreg_certificate>();
     auto q = zeroed<certreg_question>();
     certreg_estimator *e = nullptr;
-    model.eval = eval, model.user = &net, model.inputs = inputs, model.outputs = 1, model.batch = batch;
-    plan.capacity = samples;
+    model.eval = eval, model.user = &net, model.inputs = inputs, model.outputs = 1,
+    model.batch = batch;
+    plan.max_samples = samples;
     q.tolerance = 0.5;
     std::vector<float> z(inputs);
     for (int j = 0; j < inputs; j++) z[j] = 0.5f + 0.4f * std::sin(0.1f * static_cast<float>(j));
@@ -79,8 +83,11 @@ int certify(certreg_backend *gpu)
     status = certreg_estimator_begin(e, z.data(), 0.25, 0);
     if (!status) status = certreg_certify(e, nullptr, samples, &q, 1, &c);
     if (status) std::puts(certreg_estimator_error(e)->text);
-    else std::printf("within %g of %.4f for every shift below %.4f; %.2f ms in the model, %.2f ms in the library\n", c.tolerance, c.prediction,
-                     c.radius, 1e3 * c.model_seconds, 1e3 * c.library_seconds);
+    else
+        std::printf("within %g of %.4f for every shift below %.4f; %.2f ms in the model, %.2f ms "
+                    "in the library\n",
+                    c.tolerance, c.prediction, c.radius, 1e3 * c.model_seconds,
+                    1e3 * c.library_seconds);
     certreg_estimator_destroy(e);
     cudaFree(net.first), cudaFree(net.second);
     return status != CERTREG_OK;
@@ -93,7 +100,8 @@ int main()
     auto why = zeroed<certreg_error>();
     certreg_backend *gpu = nullptr;
     const certreg_status status = certreg_backend_open_cuda(0, nullptr, nullptr, &why, &gpu);
-    if (status == CERTREG_NO_DEVICE || status == CERTREG_NO_BACKEND) return std::printf("skipped: %s\n", why.text), 0;
+    if (status == CERTREG_E_NO_DEVICE || status == CERTREG_E_NO_BACKEND)
+        return std::printf("skipped: %s\n", why.text), 0;
     if (status) return std::puts(why.text), 1;
     const int bad = certify(gpu);
     certreg_backend_close(gpu);

@@ -1,7 +1,9 @@
-/* onnx [MODEL]: a network in an .onnx file on the GPU, in ONNX Runtime. Its CUDA provider reads the noisy inputs where the library drew
- * them, writes the outputs where the library reads them, and works on the library's stream: nothing waits, no row visits the host. The
- * model takes 28x28 grey values "x" and answers "y" with the cosine and sine of an angle, as examples/models/rotation.onnx does, which is
- * the default. Without a device, or without ONNX Runtime's CUDA provider, it says so and ends. */
+/* onnx [MODEL]: a network in an .onnx file on the GPU, in ONNX Runtime. Its CUDA provider reads the
+ * noisy inputs where the library drew them, writes the outputs where the library reads them, and
+ * works on the library's stream: nothing waits, no row visits the host. The model takes 28x28 grey
+ * values "x" and answers "y" with the cosine and sine of an angle, as examples/models/rotation.onnx
+ * does, which is the default. Without a device, or without ONNX Runtime's CUDA provider, it says so
+ * and ends. */
 #include <certreg/certreg.h>
 #include <stdio.h>
 
@@ -16,14 +18,16 @@ struct network {
     char why[ENGINE_WHY];
 };
 
-/* The session is opened by the first batch, which brings the stream that the session has to know: so the backend keeps a stream of its
- * own, and this program is linked to nothing of CUDA. */
+/* The session is opened by the first batch, which brings the stream that the session has to know:
+ * so the backend keeps a stream of its own, and this program is linked to nothing of CUDA. */
 static int eval(void *user, const certreg_batch *b)
 {
     struct network *net = user;
     if (net->engine.run == NULL)
-        net->refused = engine_open_ort_bound(net->path, b->inputs, b->columns, b->device, b->stream, &net->engine, net->why);
-    return net->refused || net->engine.run(net->engine.self, b->x, b->y, b->rows); /* enqueued: no need to wait */
+        net->refused = engine_open_ort_bound(net->path, b->inputs, b->columns, b->device, b->stream,
+                                             &net->engine, net->why);
+    return net->refused ||
+           net->engine.run(net->engine.self, b->x, b->y, b->rows); /* enqueued: no need to wait */
 }
 
 /* A slanted stroke. */
@@ -41,17 +45,26 @@ static certreg_status answer(certreg_estimator *e)
     draw(z);
     certreg_status status = certreg_estimator_begin(e, z, 0.25, 0);
     if (!status) status = certreg_certify(e, NULL, SAMPLES, &q, 1, &c);
-    if (!status) printf("within %g degrees of %.2f for every shift below %.4f\n", c.tolerance, c.prediction, c.radius);
+    if (!status)
+        printf("within %g degrees of %.2f for every shift below %.4f\n", c.tolerance, c.prediction,
+               c.radius);
     return status;
 }
 
 static int certify(certreg_backend *gpu, struct network *net)
 {
-    const int32_t kind = CERTREG_ANGLE_PAIR;
+    const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
-    const certreg_model m = {.struct_size = sizeof m, .eval = eval, .user = net, .inputs = INPUTS, .outputs = 1, .batch = BATCH, .kind = &kind,
-                             .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .capacity = SAMPLES};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = eval,
+                             .user = net,
+                             .inputs = INPUTS,
+                             .outputs = 1,
+                             .batch = BATCH,
+                             .kind = &kind,
+                             .lo = &lo,
+                             .hi = &hi};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
@@ -69,7 +82,8 @@ int main(int argc, char **argv)
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *gpu = NULL;
     const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu);
-    if (status == CERTREG_NO_DEVICE || status == CERTREG_NO_BACKEND) return printf("skipped: %s\n", why.text), 0;
+    if (status == CERTREG_E_NO_DEVICE || status == CERTREG_E_NO_BACKEND)
+        return printf("skipped: %s\n", why.text), 0;
     if (status) return puts(why.text), 1;
     const int bad = certify(gpu, &net);
     certreg_backend_close(gpu); /* last: the engine works on its stream */

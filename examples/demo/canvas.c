@@ -12,8 +12,7 @@ int canvas_open(struct canvas *c, int width, int height)
 {
     const size_t bytes = 3 * (size_t)width * (size_t)height;
     *c = (struct canvas){width, height, malloc(bytes)};
-    if (c->rgb == NULL)
-        return 1;
+    if (c->rgb == NULL) return 1;
     memset(c->rgb, 255, bytes);
     return 0;
 }
@@ -26,8 +25,7 @@ void canvas_close(struct canvas *c)
 
 static void blend(struct canvas *c, int x, int y, double cover, unsigned colour)
 {
-    if (x < 0 || y < 0 || x >= c->width || y >= c->height)
-        return;
+    if (x < 0 || y < 0 || x >= c->width || y >= c->height) return;
     unsigned char *p = c->rgb + 3 * ((size_t)y * (size_t)c->width + (size_t)x);
     for (int k = 0; k < 3; k++) {
         const double ink = (double)(colour >> (16 - 8 * k) & 255u);
@@ -42,41 +40,40 @@ static double distance(double px, double py, double dx, double dy)
     return hypot(px - t * dx, py - t * dy);
 }
 
-void canvas_line(struct canvas *c, double x0, double y0, double x1, double y1, double thickness, unsigned colour)
+void canvas_line(struct canvas *c, double x0, double y0, double x1, double y1, double thickness,
+                 unsigned colour)
 {
     const double half = 0.5 * thickness, reach = half + 1.0;
     for (int y = (int)(fmin(y0, y1) - reach); y <= (int)(fmax(y0, y1) + reach); y++)
         for (int x = (int)(fmin(x0, x1) - reach); x <= (int)(fmax(x0, x1) + reach); x++) {
             const double cover = half + 0.5 - distance(x - x0, y - y0, x1 - x0, y1 - y0);
-            if (cover > 0.0)
-                blend(c, x, y, fmin(1.0, cover), colour);
+            if (cover > 0.0) blend(c, x, y, fmin(1.0, cover), colour);
         }
 }
 
 static const unsigned char *glyph(char letter)
 {
     for (size_t i = 0; i < sizeof font / sizeof *font; i++)
-        if (font[i].letter == letter)
-            return font[i].row;
+        if (font[i].letter == letter) return font[i].row;
     return NULL;
 }
 
 static void block(struct canvas *c, int x, int y, int size, unsigned colour)
 {
-    for (int i = 0; i < size * size; i++)
-        blend(c, x + i % size, y + i / size, 1.0, colour);
+    for (int i = 0; i < size * size; i++) blend(c, x + i % size, y + i / size, 1.0, colour);
 }
 
-void canvas_text(struct canvas *c, int x, int y, int scale, int upright, unsigned colour, const char *text)
+void canvas_text(struct canvas *c, int x, int y, int scale, int upright, unsigned colour,
+                 const char *text)
 {
     for (int at = 0; *text != '\0'; text++, at += FONT_STEP * scale) {
         const unsigned char *rows = glyph(*text);
         for (int i = 0; rows != NULL && i < FONT_WIDTH * FONT_HEIGHT; i++) {
             const int column = i % FONT_WIDTH, row = i / FONT_WIDTH;
-            if (!(rows[row] >> (FONT_WIDTH - 1 - column) & 1))
-                continue;
+            if (!(rows[row] >> (FONT_WIDTH - 1 - column) & 1)) continue;
             const int along = at + column * scale, down = row * scale;
-            block(c, upright ? x + down : x + along, upright ? y - along - scale : y + down, scale, colour);
+            block(c, upright ? x + down : x + along, upright ? y - along - scale : y + down, scale,
+                  colour);
         }
     }
 }
@@ -89,8 +86,7 @@ int canvas_text_width(const char *text, int scale)
 /* A PNG file is a signature and chunks: length, name, data, and the checksum of name and data. */
 static void put(unsigned char *at, unsigned long v)
 {
-    for (int k = 0; k < 4; k++)
-        at[k] = (unsigned char)(v >> (24 - 8 * k) & 255u);
+    for (int k = 0; k < 4; k++) at[k] = (unsigned char)(v >> (24 - 8 * k) & 255u);
 }
 
 static int write_chunk(FILE *f, const char *name, const unsigned char *data, size_t count)
@@ -99,10 +95,10 @@ static int write_chunk(FILE *f, const char *name, const unsigned char *data, siz
     put(head, (unsigned long)count);
     memcpy(head + 4, name, 4);
     uLong sum = crc32(crc32(0, NULL, 0), head + 4, 4);
-    if (count > 0)
-        sum = crc32(sum, data, (uInt)count);
+    if (count > 0) sum = crc32(sum, data, (uInt)count);
     put(tail, sum);
-    return fwrite(head, 1, 8, f) != 8 || fwrite(data, 1, count, f) != count || fwrite(tail, 1, 4, f) != 4;
+    return fwrite(head, 1, 8, f) != 8 || fwrite(data, 1, count, f) != count ||
+           fwrite(tail, 1, 4, f) != 4;
 }
 
 /* The rows, each after a byte that says "no filter", compressed. */
@@ -139,8 +135,8 @@ int canvas_write(const struct canvas *c, const char *path)
     head[8] = 8; /* bits; then colour type 2: red, green, blue */
     head[9] = 2;
     if (f != NULL) {
-        bad = fwrite(signature, 1, 8, f) != 8 || write_chunk(f, "IHDR", head, 13) || write_chunk(f, "IDAT", packed, size) ||
-              write_chunk(f, "IEND", head, 0);
+        bad = fwrite(signature, 1, 8, f) != 8 || write_chunk(f, "IHDR", head, 13) ||
+              write_chunk(f, "IDAT", packed, size) || write_chunk(f, "IEND", head, 0);
         bad = fclose(f) != 0 || bad;
     }
     free(packed);

@@ -7,12 +7,17 @@ struct canvas {
     unsigned char *rgb;
 };
 
-int canvas_open(struct canvas *c, int width, int height); /* white; returns 0, or 1 without memory */
+int canvas_open(struct canvas *c, int width, int height); /* white; returns 0, or 1 without memory
+                                                           */
 void canvas_close(struct canvas *c);
-/* A straight line with soft edges; colour 0xRRGGBB, coordinates in pixels from the top left corner. */
-void canvas_line(struct canvas *c, double x0, double y0, double x1, double y1, double thickness, unsigned colour);
-/* Text from its top left corner; upright writing goes upwards. Letters are drawn `scale` times the size of the font. */
-void canvas_text(struct canvas *c, int x, int y, int scale, int upright, unsigned colour, const char *text);
+/* A straight line with soft edges; colour 0xRRGGBB, coordinates in pixels from the top left corner.
+ */
+void canvas_line(struct canvas *c, double x0, double y0, double x1, double y1, double thickness,
+                 unsigned colour);
+/* Text from its top left corner; upright writing goes upwards. Letters are drawn `scale` times the
+ * size of the font. */
+void canvas_text(struct canvas *c, int x, int y, int scale, int upright, unsigned colour,
+                 const char *text);
 int canvas_text_width(const char *text, int scale);
 int canvas_write(const struct canvas *c, const char *path); /* returns 0 if the PNG was written */
 #endif

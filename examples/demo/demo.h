@@ -7,7 +7,7 @@
 #include "images.h"
 #include "results.h"
 
-enum { COLUMNS = 2 }; /* of the network: (cos, sin) */
+enum { COLUMNS = 2 };                           /* of the network: (cos, sin) */
 extern const double demo_tolerance, demo_alpha; /* degrees */
 
 struct settings {
@@ -33,14 +33,16 @@ struct handles { /* all that certifying one input after another takes */
     certreg_bisection *bisection;
 };
 
-/* All of these complain to the error stream and return non-zero if they fail. pilot: 0 for the library's choice. */
+/* All of these complain to the error stream and return non-zero if they fail. pilot: 0 for the
+ * library's choice. */
 int handles_open(struct demo *d, size_t samples, size_t pilot, size_t batch, struct handles *h);
 void handles_close(struct handles *h);
 
 /* Starts a record of one image. The stream names its noise: never the same for two records. */
-int handles_begin(const struct demo *d, const struct handles *h, size_t image, double sigma, uint64_t stream);
+int handles_begin(const struct demo *d, const struct handles *h, size_t image, double sigma,
+                  uint64_t stream);
 
 /* Samples what is missing of it, and answers. */
-int handles_ask(const struct demo *d, const struct handles *h, size_t samples, const certreg_question *question, size_t count,
-                certreg_certificate *out);
+int handles_ask(const struct demo *d, const struct handles *h, size_t samples,
+                const certreg_question *question, size_t count, certreg_certificate *out);
 #endif

@@ -26,14 +26,13 @@ static int read_idx(const char *path, unsigned rank, struct idx *out, char *why)
     int bad = 1;
     *out = (struct idx){.size = 1};
     snprintf(why, IMAGES_WHY, "%s is missing or no IDX file of bytes", path);
-    if (file == NULL)
-        return 1;
+    if (file == NULL) return 1;
     const unsigned length = 4 + 4 * rank;
     if (gzread(file, head, length) == (int)length && big_endian(head) == 0x800u + rank) {
         out->items = big_endian(head + 4);
-        for (unsigned i = 1; i < rank; i++)
-            out->size *= big_endian(head + 4 + 4 * i);
-        if (out->items > 0 && out->items <= MOST_ITEMS && out->size == (rank == 1 ? 1 : DIGITS_PIXELS))
+        for (unsigned i = 1; i < rank; i++) out->size *= big_endian(head + 4 + 4 * i);
+        if (out->items > 0 && out->items <= MOST_ITEMS &&
+            out->size == (rank == 1 ? 1 : DIGITS_PIXELS))
             out->data = malloc(out->items * out->size);
         const unsigned bytes = (unsigned)(out->items * out->size);
         bad = out->data == NULL || gzread(file, out->data, bytes) != (int)bytes;
@@ -42,25 +41,24 @@ static int read_idx(const char *path, unsigned rank, struct idx *out, char *why)
     return bad;
 }
 
-static int read_either(const char *folder, const char *name, unsigned rank, struct idx *out, char *why)
+static int read_either(const char *folder, const char *name, unsigned rank, struct idx *out,
+                       char *why)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (read_idx(path, rank, out, why) == 0)
-        return 0;
+    if (read_idx(path, rank, out, why) == 0) return 0;
     free(out->data);
     snprintf(path, sizeof path, "%s/%s.gz", folder, name);
     return read_idx(path, rank, out, why);
 }
 
-/* A random item of the class that was not taken before; taken items are marked by a label of their own. */
+/* A random item of the class that was not taken before; taken items are marked by a label of their
+ * own. */
 static int pick(struct idx *labels, int class, uint64_t *state, size_t *item)
 {
     size_t left = 0;
-    for (size_t i = 0; i < labels->items; i++)
-        left += labels->data[i] == class;
-    if (left == 0)
-        return 1;
+    for (size_t i = 0; i < labels->items; i++) left += labels->data[i] == class;
+    if (left == 0) return 1;
     size_t skip = (size_t)(digits_uniform(state) * (double)left);
     for (*item = 0; labels->data[*item] != class || skip > 0; ++*item)
         skip -= labels->data[*item] == class;
@@ -95,7 +93,8 @@ static int choose(struct images *im, const struct idx *pixels, struct idx *label
 static int from_folder(struct images *im, const char *folder, char *why)
 {
     struct idx pixels = {0}, labels = {0};
-    int bad = read_either(folder, "t10k-images-idx3-ubyte", 3, &pixels, why) || read_either(folder, "t10k-labels-idx1-ubyte", 1, &labels, why);
+    int bad = read_either(folder, "t10k-images-idx3-ubyte", 3, &pixels, why) ||
+              read_either(folder, "t10k-labels-idx1-ubyte", 1, &labels, why);
     if (!bad && pixels.items != labels.items) {
         snprintf(why, IMAGES_WHY, "%s: as many images as labels are needed", folder);
         bad = 1;
@@ -130,8 +129,7 @@ int images_open(const char *folder, size_t count, struct images *im, char *why)
         images_close(im);
         return 1;
     }
-    if (folder == NULL)
-        from_strokes(im);
+    if (folder == NULL) from_strokes(im);
     else if (from_folder(im, folder, why)) {
         images_close(im);
         return 1;

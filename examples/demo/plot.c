@@ -9,9 +9,11 @@
 
 enum { WIDTH = 1180, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
 enum { BLACK = 0x202020, GREY = 0x707070, PALE = 0xe4e4e4 };
-/* One hue to a location: the paper's in greys, ours in colours, paler where the interval is not asymptotic (the exact median is red). */
-static const unsigned colours[ASKS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf, 0x2a9d8f, 0xe9a227,
-                                       0x2463b5, 0xc9b3e6, 0x9ad4cc, 0xf3cf8b, 0xd1352b, 0x7fa8e0};
+/* One hue to a location: the paper's in greys, ours in colours, paler where the interval is not
+ * asymptotic (the exact median is red). */
+static const unsigned colours[ASKS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf,
+                                       0x2a9d8f, 0xe9a227, 0x2463b5, 0xc9b3e6, 0x9ad4cc,
+                                       0xf3cf8b, 0xd1352b, 0x7fa8e0};
 
 struct frame { /* from radii and shares to pixels */
     struct canvas canvas;
@@ -41,8 +43,7 @@ static double *sorted(const struct results *r, size_t sigma, size_t ask)
     double *list = malloc(count * sizeof *list);
     for (size_t i = 0; list != NULL && i < count; i++)
         list[i] = r->radius[(sigma * count + i) * ASKS + ask];
-    if (list != NULL)
-        qsort(list, count, sizeof *list, ascending);
+    if (list != NULL) qsort(list, count, sizeof *list, ascending);
     return list;
 }
 
@@ -52,11 +53,12 @@ static double largest(const struct results *r)
     double most = 0.0;
     for (size_t k = 0; k < ASKS; k++)
         for (size_t i = 0; i < r->images->count; i++)
-            most = fmax(most, r->radius[(results_best_sigma(r, k) * r->images->count + i) * ASKS + k]);
+            most =
+                fmax(most, r->radius[(results_best_sigma(r, k) * r->images->count + i) * ASKS + k]);
     return fmin(10.0, ceil(10.0 * most + 0.5) / 10.0);
 }
 
-static void centred(struct canvas *c, double x, double y, const char *text)
+static void centered(struct canvas *c, double x, double y, const char *text)
 {
     canvas_text(c, (int)x - canvas_text_width(text, LETTERS) / 2, (int)y, LETTERS, 0, BLACK, text);
 }
@@ -69,13 +71,14 @@ static void draw_axes(struct frame *f)
         const double x = across(f, i * step);
         canvas_line(&f->canvas, x, TOP, x, BOTTOM, 1.0, PALE);
         snprintf(label, sizeof label, "%.1f", i * step);
-        centred(&f->canvas, x, BOTTOM + 12, label);
+        centered(&f->canvas, x, BOTTOM + 12, label);
     }
     for (int i = 0; i <= 4; i++) {
         const double y = up(0.25 * i);
         canvas_line(&f->canvas, LEFT, y, RIGHT, y, 1.0, PALE);
         snprintf(label, sizeof label, "%d", 25 * i);
-        canvas_text(&f->canvas, LEFT - 12 - canvas_text_width(label, LETTERS), (int)y - 8, LETTERS, 0, BLACK, label);
+        canvas_text(&f->canvas, LEFT - 12 - canvas_text_width(label, LETTERS), (int)y - 8, LETTERS,
+                    0, BLACK, label);
     }
     canvas_line(&f->canvas, LEFT, TOP, LEFT, BOTTOM, 2.0, BLACK);
     canvas_line(&f->canvas, LEFT, BOTTOM, RIGHT, BOTTOM, 2.0, BLACK);
@@ -85,19 +88,25 @@ static void draw_titles(struct frame *f, const struct results *r)
 {
     char line[128];
     const char *side = "% of the images with a smaller radius";
-    snprintf(line, sizeof line, "certified radius, tolerance 10 degrees, %zu images", r->images->count);
+    snprintf(line, sizeof line, "certified radius, tolerance 10 degrees, %zu images",
+             r->images->count);
     canvas_text(&f->canvas, LEFT, 26, LETTERS, 0, BLACK, line);
-    centred(&f->canvas, 0.5 * (LEFT + RIGHT), BOTTOM + 46, "certified radius, 2-norm of the pixels");
-    canvas_text(&f->canvas, 14, (TOP + BOTTOM + canvas_text_width(side, LETTERS)) / 2, LETTERS, 1, BLACK, side);
+    centered(&f->canvas, 0.5 * (LEFT + RIGHT), BOTTOM + 46,
+             "certified radius, 2-norm of the pixels");
+    canvas_text(&f->canvas, 14, (TOP + BOTTOM + canvas_text_width(side, LETTERS)) / 2, LETTERS, 1,
+                BLACK, side);
     canvas_text(&f->canvas, RIGHT + 30, TOP - 8, LETTERS, 0, GREY, "best sigma, mean radius");
 }
 
-/* The empirical distribution: a step up at every radius. The flat ends are left out, where all curves would lie on one another. */
-static void draw_curve(struct frame *f, const double *list, size_t count, double thickness, unsigned colour)
+/* The empirical distribution: a step up at every radius. The flat ends are left out, where all
+ * curves would lie on one another. */
+static void draw_curve(struct frame *f, const double *list, size_t count, double thickness,
+                       unsigned colour)
 {
     double x = fmin(across(f, list[0]), RIGHT), y = up(0.0);
     for (size_t i = 0; i < count; i++) {
-        const double right = fmin(across(f, list[i]), RIGHT), high = up((double)(i + 1) / (double)count);
+        const double right = fmin(across(f, list[i]), RIGHT),
+                     high = up((double)(i + 1) / (double)count);
         canvas_line(&f->canvas, x, y, right, y, thickness, colour);
         canvas_line(&f->canvas, right, y, right, high, thickness, colour);
         x = right;
@@ -105,31 +114,32 @@ static void draw_curve(struct frame *f, const double *list, size_t count, double
     }
 }
 
-static void draw_legend(struct frame *f, const struct results *r, size_t ask, int line, double thickness)
+static void draw_legend(struct frame *f, const struct results *r, size_t ask, int line,
+                        double thickness)
 {
     char text[64];
     const size_t sigma = results_best_sigma(r, ask);
     const int y = TOP + 22 + 44 * line;
     canvas_line(&f->canvas, RIGHT + 32, y + 7, RIGHT + 62, y + 7, thickness + 1.0, colours[ask]);
     canvas_text(&f->canvas, RIGHT + 76, y, LETTERS, 0, BLACK, asks[ask].name);
-    snprintf(text, sizeof text, "sigma %g, mean %.3f", r->sigma[sigma], results_mean(r, sigma, ask));
+    snprintf(text, sizeof text, "sigma %g, mean %.3f", r->sigma[sigma],
+             results_mean(r, sigma, ask));
     canvas_text(&f->canvas, RIGHT + 76, y + 21, LETTERS, 0, GREY, text);
 }
 
 int plot_radii(const struct results *r, const char *path)
 {
     struct frame f = {.most = largest(r)};
-    if (canvas_open(&f.canvas, WIDTH, HEIGHT))
-        return 1;
+    if (canvas_open(&f.canvas, WIDTH, HEIGHT)) return 1;
     int bad = 0;
     draw_axes(&f);
     draw_titles(&f, r);
-    for (size_t k = ASKS; k-- > 0 && !bad;) { /* the paper's last, on top; the legend from the top down all the same */
+    for (size_t k = ASKS; k-- > 0 && !bad;) { /* the paper's last, on top; the legend from the top
+                                                 down all the same */
         const double thickness = k == ASK_PAPER || k == ASK_MEDIAN ? 3.0 : 2.0;
         double *list = sorted(r, results_best_sigma(r, k), k);
         bad = list == NULL;
-        if (!bad)
-            draw_curve(&f, list, r->images->count, thickness, colours[k]);
+        if (!bad) draw_curve(&f, list, r->images->count, thickness, colours[k]);
         draw_legend(&f, r, k, (int)k, thickness);
         free(list);
     }

@@ -15,7 +15,7 @@ void promises_questions(double tolerance, double alpha, certreg_question *out)
             out[k].served_samples = served[k];
             out[k].served_beta = served_beta;
         } else {
-            out[k].promise = CERTREG_PROMISE_REACH;
+            out[k].center = CERTREG_CENTER_REACH;
             out[k].tolerance = 0.0; /* half a turn */
             out[k].at_radius = at_radius[k - SERVED];
         }
@@ -24,15 +24,18 @@ void promises_questions(double tolerance, double alpha, certreg_question *out)
 
 void promises_heading(FILE *rows)
 {
-    fprintf(rows, "image,sigma,promise,served_samples,at_radius,radius,prediction,reach_lo,reach_hi\n");
+    fprintf(rows,
+            "image,sigma,center,served_samples,at_radius,radius,prediction,output_lo,output_hi\n");
 }
 
-void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_certificate *c, FILE *rows)
+void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_certificate *c,
+                  FILE *rows)
 {
     for (size_t k = 0; k < PROMISES; k++) {
-        const double width = c[k].reach_hi - c[k].reach_lo;
-        fprintf(rows, "%zu,%g,%s,%llu,%g,%.6f,%.3f,%.3f,%.3f\n", image, c[k].sigma, k < SERVED ? "served" : "reach",
-                (unsigned long long)c[k].served_samples, c[k].at_radius, c[k].radius, c[k].prediction, c[k].reach_lo, c[k].reach_hi);
+        const double width = c[k].output_hi - c[k].output_lo;
+        fprintf(rows, "%zu,%g,%s,%llu,%g,%.6f,%.3f,%.3f,%.3f\n", image, c[k].sigma,
+                k < SERVED ? "served" : "reach", (unsigned long long)c[k].served_samples,
+                c[k].at_radius, c[k].radius, c[k].prediction, c[k].output_lo, c[k].output_hi);
         if (k < SERVED) {
             p->radius[sigma][k] += c[k].radius;
         } else if (isfinite(width)) {
@@ -44,12 +47,14 @@ void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_
 
 void promises_print(const struct promises *p, const struct results *r, FILE *out)
 {
-    fprintf(out, "\nthe exact median: mean radius as it is served, from so many fresh calls, which may leave the tolerance once in %.0f\n"
-                 "requests; and how far it can be moved within a given distance (degrees either way, mean over so many images)\n",
+    fprintf(out,
+            "\nthe exact median: mean radius as it is served, from so many fresh calls, which may "
+            "leave the tolerance once in %.0f\n"
+            "requests; and how far it can be moved within a given distance (degrees either way, "
+            "mean over so many images)\n",
             1.0 / served_beta);
     fprintf(out, "sigma   itself");
-    for (size_t k = 0; k < SERVED; k++)
-        fprintf(out, "%8zu", served[k]);
+    for (size_t k = 0; k < SERVED; k++) fprintf(out, "%8zu", served[k]);
     for (size_t k = 0; k < REACHES; k++)
         fprintf(out, "%*swithin %g", k == 0 ? 4 : 9, "", at_radius[k]);
     fprintf(out, "\n");
@@ -59,9 +64,9 @@ void promises_print(const struct promises *p, const struct results *r, FILE *out
             fprintf(out, "%8.3f", p->radius[s][k] / (double)p->images);
         for (size_t k = 0; k < REACHES; k++) {
             if (p->answers[s][k] > 0)
-                fprintf(out, "%8.1f (%3zu of %zu)", p->width[s][k] / (double)p->answers[s][k], p->answers[s][k], p->images);
-            else
-                fprintf(out, "%8s (none)     ", "-");
+                fprintf(out, "%8.1f (%3zu of %zu)", p->width[s][k] / (double)p->answers[s][k],
+                        p->answers[s][k], p->images);
+            else fprintf(out, "%8s (none)     ", "-");
         }
         fprintf(out, "\n");
     }

@@ -1,4 +1,5 @@
-/* promises.h: what else the median's record can promise: of an estimate as it is served, and where the angle can go. */
+/* promises.h: what else the median's record can promise: of an estimate as it is served, and where
+ * the angle can go. */
 #ifndef DEMO_PROMISES_H
 #define DEMO_PROMISES_H
 #include <certreg/certreg.h>
@@ -15,8 +16,10 @@ struct promises {
     size_t answers[MOST_SIGMAS][REACHES];
 };
 
-void promises_questions(double tolerance, double alpha, certreg_question *out); /* PROMISES of them */
+void promises_questions(double tolerance, double alpha, certreg_question *out); /* PROMISES of them
+                                                                                 */
 void promises_heading(FILE *rows);
-void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_certificate *c, FILE *rows);
+void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_certificate *c,
+                  FILE *rows);
 void promises_print(const struct promises *p, const struct results *r, FILE *out);
 #endif

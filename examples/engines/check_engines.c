@@ -1,6 +1,8 @@
-/* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images, noise and an odd number of rows,
- * and prints how long each takes. Returns 0 if they agree to 1e-5, and ONNX Runtime with bound arrays to the bit with itself without,
- * or if there is no ONNX Runtime to compare with ("skip"), and if gradients are right: the same outputs, and derivatives along random directions as finite differences have them. */
+/* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images,
+ * noise and an odd number of rows, and prints how long each takes. Returns 0 if they agree to 1e-5,
+ * and ONNX Runtime with bound arrays to the bit with itself without, or if there is no ONNX Runtime
+ * to compare with ("skip"), and if gradients are right: the same outputs, and derivatives along
+ * random directions as finite differences have them. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +31,8 @@ static void fill(float *x)
         for (size_t i = 0; i < INPUTS; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             const float noise = (float)(state >> 40) / 8388608.0f - 1.0f;
-            const float bar = r > 0 && (i % 28 + r) % 9 < 3 && i / 28 > 5 && i / 28 < 22 ? 1.0f : 0.0f;
+            const float bar = r > 0 && (i % 28 + r) % 9 < 3 && i / 28 > 5 && i / 28 < 22 ? 1.0f
+                                                                                         : 0.0f;
             x[r * INPUTS + i] = bar + noise * (float)r / ROWS;
         }
 }
@@ -40,8 +43,7 @@ static int timed(const struct engine *e, const float *x, float *y)
     memset(y, 0, ROWS * COLUMNS * sizeof *y);
     for (int k = 0; k < ROUNDS; k++) {
         const double began = seconds();
-        if (e->run(e->self, x, y, ROWS))
-            return 1;
+        if (e->run(e->self, x, y, ROWS)) return 1;
         best = fmin(best, seconds() - began);
     }
     printf("%-24s %6.1f us a row\n", e->name, 1e6 * best / ROWS);
@@ -63,17 +65,16 @@ static int compare(const struct engine *ort, const struct engine *plain)
 {
     static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS], one[COLUMNS];
     fill(x);
-    if (timed(plain, x, y) || (ort->run != NULL && timed(ort, x, z)))
-        return 1;
-    if (plain->run(plain->self, x + (ROWS - 1) * INPUTS, one, 1))
-        return 1;
+    if (timed(plain, x, y) || (ort->run != NULL && timed(ort, x, z))) return 1;
+    if (plain->run(plain->self, x + (ROWS - 1) * INPUTS, one, 1)) return 1;
     const double alone = difference(one, y + (ROWS - 1) * COLUMNS, COLUMNS);
     const double apart = ort->run != NULL ? difference(y, z, ROWS * COLUMNS) : 0.0;
     printf("a row alone or among others: %.1e; the two engines: %.1e\n", alone, apart);
     return !(alone <= 1e-5 && apart <= 1e-5);
 }
 
-/* Bound arrays, in host memory: the binding is the one that devices use. Arrays move and shrink from run to run, as batches may. */
+/* Bound arrays, in host memory: the binding is the one that devices use. Arrays move and shrink
+ * from run to run, as batches may. */
 static int compare_bound(const char *model, const struct engine *ort)
 {
     static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS];
@@ -85,14 +86,13 @@ static int compare_bound(const char *model, const struct engine *ort)
     for (size_t k = 0; k < 3 && !bad; k++) {
         const size_t bytes = rows[k] * COLUMNS * sizeof *y;
         memset(z, 0xff, sizeof z);
-        bad = ort->run(ort->self, x + first[k] * INPUTS, y, rows[k]) || bound.run(bound.self, x + first[k] * INPUTS, z + first[k], rows[k]) ||
+        bad = ort->run(ort->self, x + first[k] * INPUTS, y, rows[k]) ||
+              bound.run(bound.self, x + first[k] * INPUTS, z + first[k], rows[k]) ||
               memcmp(y, z + first[k], bytes) != 0;
     }
-    if (bound.close != NULL)
-        bound.close(bound.self);
+    if (bound.close != NULL) bound.close(bound.self);
     printf("bound arrays: %s\n", bad ? "other bits" : "same bits");
-    if (bad)
-        fprintf(stderr, "ONNX Runtime with bound arrays differs, or failed. %s\n", why);
+    if (bad) fprintf(stderr, "ONNX Runtime with bound arrays differs, or failed. %s\n", why);
     return bad;
 }
 
@@ -101,7 +101,9 @@ static int absent_device(const char *model)
 {
     char why[ENGINE_WHY] = "";
     struct engine e;
-    const int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, 1000, NULL, &e, why) != ENGINE_ABSENT || why[0] == '\0' || e.close != NULL;
+    const int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, 1000, NULL, &e, why) !=
+                        ENGINE_ABSENT ||
+                    why[0] == '\0' || e.close != NULL;
     printf("no such device: %s\n", why);
     return bad;
 }
@@ -117,21 +119,21 @@ static int refusals(void)
     return engine_open_plain("/dev/null", INPUTS, COLUMNS, 1, &e, why) == 0 || why[0] == '\0';
 }
 
-/* ---- gradients ------------------------------------------------------------------------------------------------------------------- */
+/* ---- gradients */
 enum { DIRECTIONS = 24, WARM_UP = 40 };
 static const float rise[COLUMNS] = {0.7f, -1.3f}; /* the sum of outputs that is differentiated */
 
 static double sum_at(struct gradient *g, const float *x, const float *along, float step)
 {
     float moved[INPUTS], y[COLUMNS];
-    for (size_t i = 0; i < INPUTS; i++)
-        moved[i] = x[i] + step * along[i];
+    for (size_t i = 0; i < INPUTS; i++) moved[i] = x[i] + step * along[i];
     gradient_forward(g, moved, 1, y);
     return (double)rise[0] * (double)y[0] + (double)rise[1] * (double)y[1];
 }
 
-/* Central difference and derivative along a random direction from row r; the worst disagreement, relative to the gradient's norm.
- * ReLUs have kinks, and float has rounding: a step that crosses no kink agrees far better than the worst one does. */
+/* Central difference and derivative along a random direction from row r; the worst disagreement,
+ * relative to the gradient's norm. ReLUs have kinks, and float has rounding: a step that crosses no
+ * kink agrees far better than the worst one does. */
 static double disagreement(struct gradient *g, const float *x, uint64_t *state)
 {
     float along[INPUTS], gradient[INPUTS] = {0}, y[COLUMNS];
@@ -148,7 +150,8 @@ static double disagreement(struct gradient *g, const float *x, uint64_t *state)
         norm += (double)gradient[i] * (double)gradient[i];
         length += (double)along[i] * (double)along[i];
     }
-    const double difference = (sum_at(g, x, along, step) - sum_at(g, x, along, -step)) / (2.0 * (double)step);
+    const double difference =
+        (sum_at(g, x, along, step) - sum_at(g, x, along, -step)) / (2.0 * (double)step);
     /* Along a random direction of 784 the slope is about norm*length/28. */
     return fabs(difference - slope) / (sqrt(norm * length / INPUTS) + 1e-30);
 }
@@ -156,7 +159,8 @@ static double disagreement(struct gradient *g, const float *x, uint64_t *state)
 /* The gradient of several rows is the sum of theirs. */
 static double additivity(struct gradient *g, const float *x)
 {
-    float y[GRADIENT_ROWS * COLUMNS], dy[GRADIENT_ROWS * COLUMNS], together[INPUTS] = {0}, single[INPUTS] = {0};
+    float y[GRADIENT_ROWS * COLUMNS], dy[GRADIENT_ROWS * COLUMNS], together[INPUTS] = {0},
+                                                                   single[INPUTS] = {0};
     double worst = 0.0, most = 0.0;
     for (size_t i = 0; i < GRADIENT_ROWS * COLUMNS; i++)
         dy[i] = rise[i % COLUMNS] * (float)(1 + i / COLUMNS);
@@ -180,8 +184,7 @@ static int check_gradient(struct gradient *g, const struct engine *plain)
     uint64_t state = 7;
     double apart = 0.0, worst = 0.0, mean = 0.0;
     fill(x);
-    if (plain->run(plain->self, x, y, ROWS))
-        return 1;
+    if (plain->run(plain->self, x, y, ROWS)) return 1;
     for (size_t k = 0; k < DIRECTIONS; k++) {
         const size_t r = 10 * (k + 1);
         gradient_forward(g, x + r * INPUTS, 1, again);
@@ -195,8 +198,10 @@ static int check_gradient(struct gradient *g, const struct engine *plain)
         gradient_forward(g, x, GRADIENT_ROWS, many);
         gradient_backward(g, many, dx);
     }
-    printf("gradients                %6.1f us a row\n", 1e6 * (seconds() - began) / (WARM_UP * GRADIENT_ROWS));
-    printf("their outputs: %.1e; against differences: mean %.1e, worst %.1e; sums: %.1e\n", apart, mean, worst, sum);
+    printf("gradients                %6.1f us a row\n",
+           1e6 * (seconds() - began) / (WARM_UP * GRADIENT_ROWS));
+    printf("their outputs: %.1e; against differences: mean %.1e, worst %.1e; sums: %.1e\n", apart,
+           mean, worst, sum);
     return !(apart <= 1e-5 && mean <= 0.01 && worst <= 0.05 && sum <= 1e-4);
 }
 
@@ -210,8 +215,7 @@ static int gradients(const char *model, const struct engine *plain)
     }
     const int bad = check_gradient(g, plain);
     gradient_close(g);
-    if (bad)
-        fprintf(stderr, "gradients disagree with differences of outputs\n");
+    if (bad) fprintf(stderr, "gradients disagree with differences of outputs\n");
     return bad || gradient_open("/dev/null", INPUTS, COLUMNS, &g, why) == 0;
 }
 
@@ -227,20 +231,16 @@ int main(int argc, char **argv)
     if (engine_open_ort(model, INPUTS, COLUMNS, 1, &ort, why))
         printf("skip ONNX Runtime: %s\n", why);
     int bad = compare(&ort, &plain);
-    if (bad)
-        fprintf(stderr, "the engines disagree, or failed. %s%s\n", why, why_plain);
-    if (ort.run != NULL)
-        bad |= compare_bound(model, &ort);
+    if (bad) fprintf(stderr, "the engines disagree, or failed. %s%s\n", why, why_plain);
+    if (ort.run != NULL) bad |= compare_bound(model, &ort);
     if (absent_device(model)) {
         fprintf(stderr, "a CUDA device that does not exist was not refused\n");
         bad = 1;
     }
     bad |= gradients(model, &plain);
-    if (ort.close != NULL)
-        ort.close(ort.self);
+    if (ort.close != NULL) ort.close(ort.self);
     plain.close(plain.self);
-    if (refusals() == 0)
-        return bad;
+    if (refusals() == 0) return bad;
     fprintf(stderr, "a file that is no model was not refused\n");
     return 1;
 }

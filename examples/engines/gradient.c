@@ -7,8 +7,9 @@
 
 #include "onnx_chain.h"
 
-/* Between layers the channels of a pixel lie side by side. A convolution gathers the pixels under its windows, one window to a row,
- * and is one matrix product; its derivative is the product with the same weights the other way, scattered back to the pixels. */
+/* Between layers the channels of a pixel lie side by side. A convolution gathers the pixels under
+ * its windows, one window to a row, and is one matrix product; its derivative is the product with
+ * the same weights the other way, scattered back to the pixels. */
 struct step {
     const struct chain_layer *layer;
     size_t channels;        /* that lie side by side in the input */
@@ -30,7 +31,7 @@ static size_t inner(const struct step *s)
     return s->taps > 0 ? s->taps * s->channels : s->in;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening */
 /* From [outer][channel][position] to [outer][position][channel]. */
 static int channels_last(float *values, size_t outer, size_t channels, size_t positions)
 {
@@ -38,7 +39,8 @@ static int channels_last(float *values, size_t outer, size_t channels, size_t po
     float *copy = malloc(count * sizeof *copy);
     for (size_t o = 0; copy != NULL && o < outer; o++) {
         memcpy(copy, values + o * count, count * sizeof *copy);
-        for (size_t i = 0; i < count; i++) values[o * count + i % positions * channels + i / positions] = copy[i];
+        for (size_t i = 0; i < count; i++)
+            values[o * count + i % positions * channels + i / positions] = copy[i];
     }
     free(copy);
     return copy == NULL;
@@ -57,7 +59,8 @@ static int place_windows(struct step *s, size_t height, size_t width, size_t out
     for (size_t i = 0; s->pixel != NULL && i < s->positions * s->taps; i++) {
         const size_t position = i / s->taps, tap = i % s->taps;
         const long row = (long)(position / out_width * l->stride + tap / l->kernel) - (long)l->pad;
-        const long column = (long)(position % out_width * l->stride + tap % l->kernel) - (long)l->pad;
+        const long column =
+            (long)(position % out_width * l->stride + tap % l->kernel) - (long)l->pad;
         const int inside = row >= 0 && row < (long)height && column >= 0 && column < (long)width;
         s->pixel[i] = inside ? row * (long)width + column : -1;
     }
@@ -67,7 +70,8 @@ static int place_windows(struct step *s, size_t height, size_t width, size_t out
 static int prepare(struct gradient *g)
 {
     const struct chain *c = &g->chain;
-    size_t channels = c->channels, height = c->height, width = c->width, most = channels * height * width, window = 1;
+    size_t channels = c->channels, height = c->height, width = c->width,
+           most = channels * height * width, window = 1;
     int bad = (g->value[0] = malloc(GRADIENT_ROWS * most * sizeof(float))) == NULL;
     for (size_t i = 0; i < c->layers && !bad; i++) {
         const struct chain_layer *l = &c->layer[i];
@@ -79,9 +83,10 @@ static int prepare(struct gradient *g)
                            .out = l->out * h * w,
                            .positions = h * w,
                            .taps = l->kernel * l->kernel};
-        bad = channels_last(l->weight, l->out, channels, l->kernel > 0 ? s->taps : height * width) ||
-              (l->kernel > 0 && place_windows(s, height, width, w)) ||
-              (g->value[i + 1] = malloc(GRADIENT_ROWS * s->out * sizeof(float))) == NULL;
+        bad =
+            channels_last(l->weight, l->out, channels, l->kernel > 0 ? s->taps : height * width) ||
+            (l->kernel > 0 && place_windows(s, height, width, w)) ||
+            (g->value[i + 1] = malloc(GRADIENT_ROWS * s->out * sizeof(float))) == NULL;
         most = s->out > most ? s->out : most;
         window = s->positions * inner(s) > window ? s->positions * inner(s) : window;
         channels = l->out, height = h, width = w;
@@ -92,16 +97,18 @@ static int prepare(struct gradient *g)
     return bad || g->window == NULL || g->from == NULL || g->to == NULL;
 }
 
-int gradient_open(const char *model, size_t inputs, size_t columns, struct gradient **out, char *why)
+int gradient_open(const char *model, size_t inputs, size_t columns, struct gradient **out,
+                  char *why)
 {
     struct gradient *g = *out = calloc(1, sizeof *g);
     snprintf(why, ENGINE_WHY, "no memory for gradients");
     if (g == NULL) return 1;
     int bad = chain_read(model, &g->chain, why);
     const struct chain *c = &g->chain;
-    if (!bad && (c->channels != 1 || c->height * c->width != inputs || c->layer[c->layers - 1].kernel > 0 ||
-                 c->layer[c->layers - 1].out != columns)) {
-        snprintf(why, ENGINE_WHY, "the model is not one from %zu grey pixels to %zu numbers", inputs, columns);
+    if (!bad && (c->channels != 1 || c->height * c->width != inputs ||
+                 c->layer[c->layers - 1].kernel > 0 || c->layer[c->layers - 1].out != columns)) {
+        snprintf(why, ENGINE_WHY, "the model is not one from %zu grey pixels to %zu numbers",
+                 inputs, columns);
         bad = 1;
     }
     if (bad || prepare(g)) {
@@ -127,7 +134,7 @@ void gradient_close(struct gradient *g)
     free(g);
 }
 
-/* ---- forward --------------------------------------------------------------------------------------------------------------------- */
+/* ---- forward */
 static void gather(const struct step *s, const float *image, float *window)
 {
     const size_t c = s->channels;
@@ -143,11 +150,12 @@ static void forward(struct gradient *g, const struct step *s, const float *from,
     const float *a = from;
     for (size_t r = 0; r < rows; r++) memcpy(to + r * l->out, l->bias, l->out * sizeof *to);
     if (s->taps > 0) {
-        for (size_t r = 0; r < g->rows; r++) gather(s, from + r * s->in, g->window + r * s->positions * depth);
+        for (size_t r = 0; r < g->rows; r++)
+            gather(s, from + r * s->in, g->window + r * s->positions * depth);
         a = g->window;
     }
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)depth, 1.0f, a, (int)depth, l->weight,
-                (int)depth, 1.0f, to, (int)l->out);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)depth, 1.0f,
+                a, (int)depth, l->weight, (int)depth, 1.0f, to, (int)l->out);
     for (size_t i = 0; l->relu && i < rows * l->out; i++) to[i] = to[i] > 0.0f ? to[i] : 0.0f;
 }
 
@@ -160,7 +168,7 @@ void gradient_forward(struct gradient *g, const float *x, size_t rows, float *y)
     memcpy(y, g->value[layers], rows * g->step[layers - 1].out * sizeof *y);
 }
 
-/* ---- backward -------------------------------------------------------------------------------------------------------------------- */
+/* ---- backward */
 static void scatter(const struct step *s, const float *window, float *image)
 {
     const size_t c = s->channels;
@@ -170,15 +178,18 @@ static void scatter(const struct step *s, const float *window, float *image)
 }
 
 /* from: derivatives in the layer's sums (its ReLU done with); to: in its input. */
-static void backward(struct gradient *g, const struct step *s, size_t images, const float *from, float *to)
+static void backward(struct gradient *g, const struct step *s, size_t images, const float *from,
+                     float *to)
 {
     const struct chain_layer *l = s->layer;
     const size_t rows = images * s->positions, depth = inner(s);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)depth, (int)l->out, 1.0f, from, (int)l->out, l->weight,
-                (int)depth, 0.0f, s->taps > 0 ? g->window : to, (int)depth);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)depth, (int)l->out, 1.0f,
+                from, (int)l->out, l->weight, (int)depth, 0.0f, s->taps > 0 ? g->window : to,
+                (int)depth);
     if (s->taps == 0) return;
     memset(to, 0, images * s->in * sizeof *to);
-    for (size_t r = 0; r < images; r++) scatter(s, g->window + r * s->positions * depth, to + r * s->in);
+    for (size_t r = 0; r < images; r++)
+        scatter(s, g->window + r * s->positions * depth, to + r * s->in);
 }
 
 void gradient_backward(struct gradient *g, const float *dy, float *dx)
@@ -187,7 +198,8 @@ void gradient_backward(struct gradient *g, const float *dy, float *dx)
     memcpy(g->from, dy, g->rows * last->out * sizeof *dy);
     for (size_t i = g->chain.layers; i-- > 0;) {
         const struct step *s = &g->step[i];
-        for (size_t k = 0; s->layer->relu && k < g->rows * s->out; k++) g->from[k] = g->value[i + 1][k] > 0.0f ? g->from[k] : 0.0f;
+        for (size_t k = 0; s->layer->relu && k < g->rows * s->out; k++)
+            g->from[k] = g->value[i + 1][k] > 0.0f ? g->from[k] : 0.0f;
         if (i == 0) /* the rest is linear and the same for all rows: done once, for their sum */
             for (size_t k = s->out; k < g->rows * s->out; k++) g->from[k % s->out] += g->from[k];
         backward(g, s, i > 0 ? g->rows : 1, g->from, g->to);

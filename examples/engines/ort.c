@@ -1,5 +1,6 @@
-/* ONNX Runtime through its table of functions, without its headers. The ordinary run takes host arrays; the bound one takes arrays where
- * they are, in host memory or in a device's, and on a device waits for nothing. Both share everything else. */
+/* ONNX Runtime through its table of functions, without its headers. The ordinary run takes host
+ * arrays; the bound one takes arrays where they are, in host memory or in a device's, and on a
+ * device waits for nothing. Both share everything else. */
 #include "ort.h"
 
 #include <dlfcn.h>
@@ -10,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C interface of ONNX Runtime is a table of functions to which new versions only append, so that a place in the table keeps
- * its meaning. OrtGetApiBase() returns a pair: a function from a version to the table, and one that names the library's version.
- * These are the places used here. Every function that can fail returns a status, NULL for success. */
+/* The C interface of ONNX Runtime is a table of functions to which new versions only append, so
+ * that a place in the table keeps its meaning. OrtGetApiBase() returns a pair: a function from a
+ * version to the table, and one that names the library's version. These are the places used here.
+ * Every function that can fail returns a status, NULL for success. */
 enum {
     ERROR_MESSAGE = 2,
     CREATE_ENV = 3,
@@ -43,7 +45,10 @@ enum {
     RELEASE_CUDA_OPTIONS = 208,
     UPDATE_CUDA_OPTIONS_WITH_VALUE = 263
 };
-enum { HOST_VERSION = 8, CUDA_VERSION = 16 }; /* the first tables that have all functions needed there */
+enum {
+    HOST_VERSION = 8,
+    CUDA_VERSION = 16
+}; /* the first tables that have all functions needed there */
 enum { HOST = -1, LOG_WARNINGS = 2, FLOAT_ELEMENTS = 1, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
 
 typedef void function(void);
@@ -75,20 +80,17 @@ static int fail(char *why, const char *format, ...)
 /* Takes a status: its message goes to `why`, and it is released. */
 static int failed(struct ort *o, status s, const char *doing)
 {
-    if (s == NULL)
-        return 0;
+    if (s == NULL) return 0;
     const char *(*message)(const void *) = (const char *(*)(const void *))o->table[ERROR_MESSAGE];
     fail(o->why, "ONNX Runtime, %s: %s", doing, message(s));
-    for (size_t n = strlen(o->why); n > 0 && o->why[n - 1] == '\n'; n--)
-        o->why[n - 1] = '\0';
+    for (size_t n = strlen(o->why); n > 0 && o->why[n - 1] == '\n'; n--) o->why[n - 1] = '\0';
     ((void (*)(void *))o->table[RELEASE_STATUS])(s);
     return 1;
 }
 
 static void release(const struct ort *o, int place, void *object)
 {
-    if (object != NULL)
-        ((void (*)(void *))o->table[place])(object);
+    if (object != NULL) ((void (*)(void *))o->table[place])(object);
 }
 
 static void *open_library(const char *path)
@@ -101,8 +103,7 @@ static void *open_pattern(const char *folder, const char *pattern)
     char path[4096];
     glob_t found;
     void *library = NULL;
-    if (snprintf(path, sizeof path, "%s%s", folder, pattern) >= (int)sizeof path)
-        return NULL;
+    if (snprintf(path, sizeof path, "%s%s", folder, pattern) >= (int)sizeof path) return NULL;
     if (glob(path, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc && library == NULL; i++)
             library = open_library(found.gl_pathv[i]);
@@ -114,7 +115,8 @@ static void *open_pattern(const char *folder, const char *pattern)
 static void *open_wheel(const char *prefix, const char *below)
 {
     char folder[2048];
-    if (prefix == NULL || snprintf(folder, sizeof folder, "%s%s", prefix, below) >= (int)sizeof folder)
+    if (prefix == NULL ||
+        snprintf(folder, sizeof folder, "%s%s", prefix, below) >= (int)sizeof folder)
         return NULL;
     return open_pattern(folder, "/lib/python3.*/*-packages/onnxruntime/capi/libonnxruntime.so*");
 }
@@ -129,37 +131,31 @@ static void *find_library(char *why)
         fail(why, "CERTREG_ORT: %s", reason != NULL ? reason : given);
         return NULL;
     }
+    if (library == NULL) library = open_library("libonnxruntime.so.1");
+    if (library == NULL) library = open_pattern("lib/deps", "/onnxruntime/capi/libonnxruntime.so*");
+    if (library == NULL) library = open_wheel(getenv("VIRTUAL_ENV"), "");
+    if (library == NULL) library = open_wheel(getenv("HOME"), "/.local");
+    if (library == NULL) library = open_wheel("/usr", "/local");
+    if (library == NULL) library = open_wheel("/usr", "");
     if (library == NULL)
-        library = open_library("libonnxruntime.so.1");
-    if (library == NULL)
-        library = open_pattern("lib/deps", "/onnxruntime/capi/libonnxruntime.so*");
-    if (library == NULL)
-        library = open_wheel(getenv("VIRTUAL_ENV"), "");
-    if (library == NULL)
-        library = open_wheel(getenv("HOME"), "/.local");
-    if (library == NULL)
-        library = open_wheel("/usr", "/local");
-    if (library == NULL)
-        library = open_wheel("/usr", "");
-    if (library == NULL)
-        fail(why, "ONNX Runtime was not found: set CERTREG_ORT to its libonnxruntime.so, or install the wheel with make deps");
+        fail(why, "ONNX Runtime was not found: set CERTREG_ORT to its libonnxruntime.so, or "
+                  "install the wheel with make deps");
     return library;
 }
 
 static int load(struct ort *o, uint32_t version)
 {
     o->library = find_library(o->why);
-    if (o->library == NULL)
-        return 1;
+    if (o->library == NULL) return 1;
     const struct base *(*get)(void) = NULL;
     void *symbol = dlsym(o->library, "OrtGetApiBase");
     if (symbol == NULL)
         return fail(o->why, "the library found is no ONNX Runtime: it has no OrtGetApiBase");
-    memcpy(&get, &symbol, sizeof get); /* ISO C has no conversion from an object pointer to a function */
+    memcpy(&get, &symbol, sizeof get); /* ISO C has no conversion from an object pointer to a
+                                          function */
     const struct base *base = get();
     o->table = base->table(version);
-    if (o->table == NULL)
-        return fail(o->why, "ONNX Runtime %s is too old", base->version());
+    if (o->table == NULL) return fail(o->why, "ONNX Runtime %s is too old", base->version());
     snprintf(o->name, sizeof o->name, "ONNX Runtime %s", base->version());
     return 0;
 }
@@ -167,13 +163,20 @@ static int load(struct ort *o, uint32_t version)
 static int prepare(struct ort *o, int threads)
 {
     function *const *t = o->table;
-    return failed(o, ((status(*)(int, const char *, void **))t[CREATE_ENV])(LOG_WARNINGS, "certreg", &o->env), "starting") ||
-           failed(o, ((status(*)(void **))t[CREATE_SESSION_OPTIONS])(&o->options), "making options") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, threads), "setting threads") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1), "setting threads");
+    return failed(o,
+                  ((status(*)(int, const char *, void **))t[CREATE_ENV])(LOG_WARNINGS, "certreg",
+                                                                         &o->env),
+                  "starting") ||
+           failed(o, ((status(*)(void **))t[CREATE_SESSION_OPTIONS])(&o->options),
+                  "making options") ||
+           failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, threads),
+                  "setting threads") ||
+           failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1),
+                  "setting threads");
 }
 
-/* Options are text; a stream is a pointer and has a function of its own, which came last of those used here. */
+/* Options are text; a stream is a pointer and has a function of its own, which came last of those
+ * used here. */
 static int add_cuda(struct ort *o, int device, void *stream)
 {
     static const char *const key = "device_id";
@@ -184,11 +187,16 @@ static int add_cuda(struct ort *o, int device, void *stream)
     snprintf(number, sizeof number, "%d", device);
     const int bad =
         failed(o, ((status(*)(void **))t[CREATE_CUDA_OPTIONS])(&cuda), "making CUDA options") ||
-        failed(o, ((status(*)(void *, const char *const *, const char *const *, size_t))t[UPDATE_CUDA_OPTIONS])(cuda, &key, &value, 1),
+        failed(o,
+               ((status(*)(void *, const char *const *, const char *const *,
+                           size_t))t[UPDATE_CUDA_OPTIONS])(cuda, &key, &value, 1),
                "choosing the CUDA device") ||
-        failed(o, ((status(*)(void *, const char *, void *))t[UPDATE_CUDA_OPTIONS_WITH_VALUE])(cuda, "user_compute_stream", stream),
+        failed(o,
+               ((status(*)(void *, const char *, void *))t[UPDATE_CUDA_OPTIONS_WITH_VALUE])(
+                   cuda, "user_compute_stream", stream),
                "setting the CUDA stream") ||
-        failed(o, ((status(*)(void *, const void *))t[ADD_CUDA])(o->options, cuda), "adding the CUDA provider");
+        failed(o, ((status(*)(void *, const void *))t[ADD_CUDA])(o->options, cuda),
+               "adding the CUDA provider");
     release(o, RELEASE_CUDA_OPTIONS, cuda);
     return bad;
 }
@@ -199,22 +207,27 @@ static int start(struct ort *o, const char *model, int device)
     const char *const memory = device == HOST ? "Cpu" : "Cuda";
     const int number = device == HOST ? 0 : device;
     return failed(o,
-                  ((status(*)(const char *, int, int, int, void **))t[CREATE_MEMORY_INFO])(memory, DEVICE_ALLOCATOR, number, DEFAULT_MEMORY,
-                                                                                          &o->memory),
+                  ((status(*)(const char *, int, int, int, void **))t[CREATE_MEMORY_INFO])(
+                      memory, DEVICE_ALLOCATOR, number, DEFAULT_MEMORY, &o->memory),
                   "describing memory") ||
-           failed(o, ((status(*)(const void *, const char *, const void *, void **))t[CREATE_SESSION])(o->env, model, o->options, &o->session),
+           failed(o,
+                  ((status(*)(const void *, const char *, const void *, void **))t[CREATE_SESSION])(
+                      o->env, model, o->options, &o->session),
                   "opening the model");
 }
 
-/* Without the entry a run on a device ends by waiting for its stream. On the host it changes nothing. */
+/* Without the entry a run on a device ends by waiting for its stream. On the host it changes
+ * nothing. */
 static int open_binding(struct ort *o)
 {
     function *const *t = o->table;
-    return failed(o, ((status(*)(void *, void **))t[CREATE_BINDING])(o->session, &o->binding), "making a binding") ||
-           failed(o, ((status(*)(void **))t[CREATE_RUN_OPTIONS])(&o->run_options), "making run options") ||
+    return failed(o, ((status(*)(void *, void **))t[CREATE_BINDING])(o->session, &o->binding),
+                  "making a binding") ||
+           failed(o, ((status(*)(void **))t[CREATE_RUN_OPTIONS])(&o->run_options),
+                  "making run options") ||
            failed(o,
-                  ((status(*)(void *, const char *, const char *))t[ADD_RUN_CONFIG])(o->run_options, "disable_synchronize_execution_providers",
-                                                                                    "1"),
+                  ((status(*)(void *, const char *, const char *))t[ADD_RUN_CONFIG])(
+                      o->run_options, "disable_synchronize_execution_providers", "1"),
                   "setting run options");
 }
 
@@ -223,8 +236,11 @@ static int wrap(struct ort *o, const float *data, size_t rows, size_t columns, v
 {
     const int64_t shape[2] = {(int64_t)rows, (int64_t)columns};
     status (*make)(const void *, const void *, size_t, const int64_t *, size_t, int, void **) =
-        (status(*)(const void *, const void *, size_t, const int64_t *, size_t, int, void **))o->table[CREATE_TENSOR_WITH_DATA];
-    return failed(o, make(o->memory, data, rows * columns * sizeof *data, shape, 2, FLOAT_ELEMENTS, value), "wrapping an array");
+        (status(*)(const void *, const void *, size_t, const int64_t *, size_t, int,
+                   void **))o->table[CREATE_TENSOR_WITH_DATA];
+    return failed(
+        o, make(o->memory, data, rows * columns * sizeof *data, shape, 2, FLOAT_ELEMENTS, value),
+        "wrapping an array");
 }
 
 static int run(void *self, const float *x, float *y, size_t rows)
@@ -232,10 +248,13 @@ static int run(void *self, const float *x, float *y, size_t rows)
     struct ort *o = self;
     static const char *const input = "x", *const output = "y";
     void *in = NULL, *out = NULL;
-    status (*go)(void *, const void *, const char *const *, void *const *, size_t, const char *const *, size_t, void **) =
-        (status(*)(void *, const void *, const char *const *, void *const *, size_t, const char *const *, size_t, void **))o->table[RUN];
-    const int bad = wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
-                    failed(o, go(o->session, NULL, &input, &in, 1, &output, 1, &out), "running the model");
+    status (*go)(void *, const void *, const char *const *, void *const *, size_t,
+                 const char *const *, size_t,
+                 void **) = (status(*)(void *, const void *, const char *const *, void *const *,
+                                       size_t, const char *const *, size_t, void **))o->table[RUN];
+    const int bad =
+        wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
+        failed(o, go(o->session, NULL, &input, &in, 1, &output, 1, &out), "running the model");
     release(o, RELEASE_VALUE, in);
     release(o, RELEASE_VALUE, out);
     return bad;
@@ -248,9 +267,16 @@ static int run_bound(void *self, const float *x, float *y, size_t rows)
     void *in = NULL, *out = NULL;
     const int bad =
         wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
-        failed(o, ((status(*)(void *, const char *, const void *))t[BIND_INPUT])(o->binding, "x", in), "binding the input") ||
-        failed(o, ((status(*)(void *, const char *, const void *))t[BIND_OUTPUT])(o->binding, "y", out), "binding the output") ||
-        failed(o, ((status(*)(void *, const void *, const void *))t[RUN_WITH_BINDING])(o->session, o->run_options, o->binding),
+        failed(o,
+               ((status(*)(void *, const char *, const void *))t[BIND_INPUT])(o->binding, "x", in),
+               "binding the input") ||
+        failed(
+            o,
+            ((status(*)(void *, const char *, const void *))t[BIND_OUTPUT])(o->binding, "y", out),
+            "binding the output") ||
+        failed(o,
+               ((status(*)(void *, const void *, const void *))t[RUN_WITH_BINDING])(
+                   o->session, o->run_options, o->binding),
                "running the model");
     release(o, RELEASE_VALUE, in); /* the binding keeps its own hold on them, until the next run */
     release(o, RELEASE_VALUE, out);
@@ -261,8 +287,7 @@ static int run_bound(void *self, const float *x, float *y, size_t rows)
 static void close_ort(void *self)
 {
     struct ort *o = self;
-    if (o == NULL)
-        return;
+    if (o == NULL) return;
     release(o, RELEASE_BINDING, o->binding);
     release(o, RELEASE_RUN_OPTIONS, o->run_options);
     release(o, RELEASE_SESSION, o->session);
@@ -287,30 +312,31 @@ static struct ort *create(size_t inputs, size_t columns, struct engine *out, cha
 }
 
 /* Hands the engine out, or takes it away again where opening failed. */
-static int finish(struct ort *o, int (*how)(void *, const float *, float *, size_t), int bad, struct engine *out)
+static int finish(struct ort *o, int (*how)(void *, const float *, float *, size_t), int bad,
+                  struct engine *out)
 {
-    if (bad)
-        close_ort(o);
-    else
-        *out = (struct engine){how, close_ort, o, o->name};
+    if (bad) close_ort(o);
+    else *out = (struct engine){how, close_ort, o, o->name};
     return bad;
 }
 
-int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why)
+int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads,
+                    struct engine *out, char *why)
 {
     struct ort *o = create(inputs, columns, out, why);
-    return o == NULL || finish(o, run, load(o, HOST_VERSION) || prepare(o, threads > 0 ? threads : 1) || start(o, model, HOST), out);
+    return o == NULL || finish(o, run,
+                               load(o, HOST_VERSION) || prepare(o, threads > 0 ? threads : 1) ||
+                                   start(o, model, HOST),
+                               out);
 }
 
-int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device, void *stream, struct engine *out, char *why)
+int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device,
+                          void *stream, struct engine *out, char *why)
 {
     struct ort *o = create(inputs, columns, out, why);
-    if (o == NULL)
-        return 1;
+    if (o == NULL) return 1;
     int bad = load(o, device == HOST ? HOST_VERSION : CUDA_VERSION) ? ENGINE_ABSENT : prepare(o, 1);
-    if (!bad && device != HOST && add_cuda(o, device, stream))
-        bad = ENGINE_ABSENT;
-    if (!bad)
-        bad = start(o, model, device) || open_binding(o);
+    if (!bad && device != HOST && add_cuda(o, device, stream)) bad = ENGINE_ABSENT;
+    if (!bad) bad = start(o, model, device) || open_binding(o);
     return finish(o, run_bound, bad, out);
 }

@@ -1,10 +1,11 @@
-/* ort.h: ONNX Runtime as an engine, loaded when asked for: nothing of it is needed to build, and neither its headers nor its
- * library name appear in the program.
+/* ort.h: ONNX Runtime as an engine, loaded when asked for: nothing of it is needed to build, and
+ * neither its headers nor its library name appear in the program.
  *
  * The library is looked for, in this order, and the first that opens is taken:
  *   1. the path in the environment variable CERTREG_ORT; if it is set, nothing else is tried
  *   2. what the dynamic linker knows as libonnxruntime.so or libonnxruntime.so.1
- *   3. lib/deps/onnxruntime/capi/libonnxruntime.so.* below the working directory (a wheel unpacked there)
+ *   3. lib/deps/onnxruntime/capi/libonnxruntime.so.* below the working directory (a wheel unpacked
+ * there)
  *   4. the wheel in $VIRTUAL_ENV, then in ~/.local, then in /usr/local and /usr:
  *      lib/python3.N/{site,dist}-packages/onnxruntime/capi/libonnxruntime.so.*
  * ONNX Runtime 1.8 or later serves; on a CUDA device 1.16 or later, with its CUDA provider. */
@@ -13,12 +14,15 @@
 #include "engine.h"
 
 /* Opens the model with `threads` threads inside an operator (0: 1). */
-int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why);
+int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads,
+                    struct engine *out, char *why);
 
-/* The same with arrays bound where they are, on one thread. Device -1: they are host memory, and `stream` is ignored. Else they are memory
- * of that CUDA device, where they stay if the CUDA provider has all of the model's operators; a run is enqueued on `stream`, a cudaStream_t
- * that outlives the engine, and may return before it is done. Returns ENGINE_ABSENT where there is no ONNX Runtime, or none that can use
- * the device. */
+/* The same with arrays bound where they are, on one thread. Device -1: they are host memory, and
+ * `stream` is ignored. Else they are memory of that CUDA device, where they stay if the CUDA
+ * provider has all of the model's operators; a run is enqueued on `stream`, a cudaStream_t that
+ * outlives the engine, and may return before it is done. Returns ENGINE_ABSENT where there is no
+ * ONNX Runtime, or none that can use the device. */
 enum { ENGINE_ABSENT = 2 };
-int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device, void *stream, struct engine *out, char *why);
+int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device,
+                          void *stream, struct engine *out, char *why);
 #endif

@@ -7,9 +7,10 @@
 
 #include "onnx_chain.h"
 
-/* Rows go through the whole chain a few at a time, so that everything between two layers stays in cache. Between layers the
- * channels of a pixel lie side by side: then a convolution window is a few contiguous runs, and one product of
- * [pixels][window] by [window][out] does a layer. Weights are brought into that order once, when the engine opens. */
+/* Rows go through the whole chain a few at a time, so that everything between two layers stays in
+ * cache. Between layers the channels of a pixel lie side by side: then a convolution window is a
+ * few contiguous runs, and one product of [pixels][window] by [window][out] does a layer. Weights
+ * are brought into that order once, when the engine opens. */
 enum { CHUNK = 8 };
 
 struct image {
@@ -25,7 +26,8 @@ struct plain {
 static struct image after(const struct chain_layer *l, struct image in)
 {
     const struct image dense = {l->out, 1, 1};
-    const struct image image = {l->out, (in.height + 2 * l->pad - l->kernel) / l->stride + 1, (in.width + 2 * l->pad - l->kernel) / l->stride + 1};
+    const struct image image = {l->out, (in.height + 2 * l->pad - l->kernel) / l->stride + 1,
+                                (in.width + 2 * l->pad - l->kernel) / l->stride + 1};
     return l->kernel == 0 ? dense : image;
 }
 
@@ -39,8 +41,7 @@ static int channels_last(float *values, size_t outer, size_t channels, size_t po
 {
     const size_t count = channels * positions;
     float *copy = malloc(count * sizeof *copy);
-    if (copy == NULL)
-        return 1;
+    if (copy == NULL) return 1;
     for (size_t o = 0; o < outer; o++) {
         memcpy(copy, values + o * count, count * sizeof *copy);
         for (size_t c = 0; c < channels; c++)
@@ -52,17 +53,20 @@ static int channels_last(float *values, size_t outer, size_t channels, size_t po
 }
 
 /* The part of a window's row of pixels that lies inside the image is copied, the rest is zero. */
-static void copy_run(const float *row, size_t width, size_t channels, size_t left, const struct chain_layer *l, float *run)
+static void copy_run(const float *row, size_t width, size_t channels, size_t left,
+                     const struct chain_layer *l, float *run)
 {
     const size_t before = left < l->pad ? l->pad - left : 0, start = left + before - l->pad;
     const size_t room = l->kernel - before, count = start + room <= width ? room : width - start;
     memset(run, 0, before * channels * sizeof *run);
     memcpy(run + before * channels, row + start * channels, count * channels * sizeof *run);
-    memset(run + (before + count) * channels, 0, (l->kernel - before - count) * channels * sizeof *run);
+    memset(run + (before + count) * channels, 0,
+           (l->kernel - before - count) * channels * sizeof *run);
 }
 
 /* All windows of one image, one to a row. `left`, `top` count from the padded corner. */
-static void windows(const float *image, struct image in, struct image out, const struct chain_layer *l, float *window)
+static void windows(const float *image, struct image in, struct image out,
+                    const struct chain_layer *l, float *window)
 {
     const size_t run = l->kernel * in.channels;
     for (size_t y = 0; y < out.height; y++)
@@ -70,25 +74,25 @@ static void windows(const float *image, struct image in, struct image out, const
             for (size_t k = 0; k < l->kernel; k++, window += run) {
                 const size_t row = y * l->stride + k;
                 if (row >= l->pad && row < in.height + l->pad)
-                    copy_run(image + (row - l->pad) * in.width * in.channels, in.width, in.channels, x * l->stride, l, window);
-                else
-                    memset(window, 0, run * sizeof *window);
+                    copy_run(image + (row - l->pad) * in.width * in.channels, in.width, in.channels,
+                             x * l->stride, l, window);
+                else memset(window, 0, run * sizeof *window);
             }
 }
 
 /* to = from * weight' + bias, then perhaps max(0, .). */
-static void product(const struct chain_layer *l, const float *from, size_t rows, size_t inner, float *to)
+static void product(const struct chain_layer *l, const float *from, size_t rows, size_t inner,
+                    float *to)
 {
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + r * l->out, l->bias, l->out * sizeof *to);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)inner, 1.0f, from, (int)inner, l->weight,
-                (int)inner, 1.0f, to, (int)l->out);
+    for (size_t r = 0; r < rows; r++) memcpy(to + r * l->out, l->bias, l->out * sizeof *to);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)l->out, (int)inner, 1.0f,
+                from, (int)inner, l->weight, (int)inner, 1.0f, to, (int)l->out);
     if (l->relu)
-        for (size_t i = 0; i < rows * l->out; i++)
-            to[i] = to[i] > 0.0f ? to[i] : 0.0f;
+        for (size_t i = 0; i < rows * l->out; i++) to[i] = to[i] > 0.0f ? to[i] : 0.0f;
 }
 
-static struct image layer(struct plain *p, const struct chain_layer *l, struct image in, size_t rows)
+static struct image layer(struct plain *p, const struct chain_layer *l, struct image in,
+                          size_t rows)
 {
     const struct image out = after(l, in);
     if (l->kernel == 0) {
@@ -122,8 +126,7 @@ static int run(void *self, const float *x, float *y, size_t rows)
 static void close_plain(void *self)
 {
     struct plain *p = self;
-    if (p == NULL)
-        return;
+    if (p == NULL) return;
     chain_free(&p->chain);
     free(p->window);
     free(p->from);
@@ -140,8 +143,10 @@ static int prepare(struct plain *p)
     for (size_t i = 0; i < p->chain.layers && !bad; i++) {
         const struct chain_layer *l = &p->chain.layer[i];
         const struct image out = after(l, in);
-        const size_t square = l->kernel * l->kernel, needed = out.height * out.width * l->in * square;
-        bad = channels_last(l->weight, l->out, in.channels, l->kernel > 0 ? square : in.height * in.width);
+        const size_t square = l->kernel * l->kernel,
+                     needed = out.height * out.width * l->in * square;
+        bad = channels_last(l->weight, l->out, in.channels,
+                            l->kernel > 0 ? square : in.height * in.width);
         most = size_of(out) > most ? size_of(out) : most;
         window = needed > window ? needed : window;
         in = out;
@@ -156,13 +161,16 @@ static int check_shape(const struct plain *p, char *why)
 {
     const struct chain *c = &p->chain;
     const struct image in = {c->channels, c->height, c->width};
-    if (in.channels == 1 && size_of(in) == p->inputs && c->layer[c->layers - 1].kernel == 0 && c->layer[c->layers - 1].out == p->columns)
+    if (in.channels == 1 && size_of(in) == p->inputs && c->layer[c->layers - 1].kernel == 0 &&
+        c->layer[c->layers - 1].out == p->columns)
         return 0;
-    snprintf(why, ENGINE_WHY, "the model is not one from %zu grey pixels to %zu numbers", p->inputs, p->columns);
+    snprintf(why, ENGINE_WHY, "the model is not one from %zu grey pixels to %zu numbers", p->inputs,
+             p->columns);
     return 1;
 }
 
-int engine_open_plain(const char *model, size_t inputs, size_t columns, int threads, struct engine *out, char *why)
+int engine_open_plain(const char *model, size_t inputs, size_t columns, int threads,
+                      struct engine *out, char *why)
 {
     memset(out, 0, sizeof *out);
     struct plain *p = calloc(1, sizeof *p);

@@ -3,7 +3,7 @@
 
     python3 train.py MNIST_DIR [--steps 18000] [--range 180] [--out rotation.onnx]
 
-The network reads a handwritten digit, 28x28 numbers in [0,1], that was turned about its centre by an unknown angle, and
+The network reads a handwritten digit, 28x28 numbers in [0,1], that was turned about its center by an unknown angle, and
 answers (cos, sin) of the angle up to a positive factor. It is trained for noise-smoothed use: every training image is turned
 by a uniform angle in [-range, range) degrees (bilinear, positive is counter-clockwise on the screen), and is shown twice, each
 time under Gaussian pixel noise of its own sigma, uniform in [0, 0.8].
@@ -55,7 +55,7 @@ def images_of(folder, split):
 
 
 def turn(images, angle):
-    """Turn each image about its centre by its angle (radians, counter-clockwise), bilinear, black outside."""
+    """Turn each image about its center by its angle (radians, counter-clockwise), bilinear, black outside."""
     cos, sin, zero = torch.cos(angle), torch.sin(angle), torch.zeros_like(angle)
     theta = torch.stack((torch.stack((cos, -sin, zero), 1), torch.stack((sin, cos, zero), 1)), 1)
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)

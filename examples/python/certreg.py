@@ -1,6 +1,6 @@
 """Certified radii for noise-smoothed regression: libcertreg from Python, in one file on ctypes and NumPy.
 
-    with Estimator(model, inputs=3, capacity=10_000) as e:
+    with Estimator(model, inputs=3, max_samples=10_000) as e:
         c = e.certify(z, 0.25, 10_000, Question(tolerance=0.5))
         print(c.prediction, c.radius)
 
@@ -21,7 +21,7 @@ import numpy as np
 
 HEADER = 100  # CERTREG_VERSION_NUMBER of the header that this file follows
 NO_PILOT = C.c_size_t(-1).value  # Estimator(pilot=NO_PILOT): every question gives its prediction
-NORM = -1  # Question(output=NORM): all outputs as one vector, in the 2-norm
+ALL_OUTPUTS = -1  # Question(output=ALL_OUTPUTS): all outputs as one vector, in the 2-norm
 COUNT_FAILURES = 1  # Estimator(flags=COUNT_FAILURES): outputs that are NaN or infinite count as the worst value
 
 # ---- names of numbers ------------------------------------------------------------------------------------------------------------
@@ -29,14 +29,14 @@ Status = enum.IntEnum("Status", "OK INVALID NO_MEMORY SMALL_MEMORY MODEL_FAILED 
                       "WRONG_STATE NO_BACKEND NO_DEVICE DEVICE_FAILED VERSION CORRUPT MISMATCH TOO_MANY CANCELLED "
                       "DEADLINE BUSY", start=0)
 Kind = enum.IntEnum("Kind", "REAL ANGLE ANGLE_PAIR", start=0)
-Fact = enum.IntFlag("Fact", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
-Family = enum.IntEnum("Family", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
-Score = enum.IntEnum("Score", "MEDIAN HUBER MEAN CIRCULAR_MEAN", start=0)
-Interval = enum.IntEnum("Interval", "FINITE ASYMPTOTIC PAPER ANYTIME", start=0)
-Promise = enum.IntEnum("Promise", "PREDICTION TRUE_MEAN REACH", start=0)
+Constraint = enum.IntFlag("Constraint", "MEAN VARIANCE GRADIENT RANGE SECOND_ORDER MOMENT")
+Constraints = enum.IntEnum("Constraints", {"C": 2, "CG": 6, "ECM": 11, "ECGM": 15, "ECGHM": 31})
+Statistic = enum.IntEnum("Statistic", "MEDIAN HUBER MEAN CIRCULAR_MEAN", start=0)
+Method = enum.IntEnum("Method", "FINITE ASYMPTOTIC PAPER ANYTIME", start=0)
+Center = enum.IntEnum("Center", "PREDICTION TRUE_MEAN REACH", start=0)
 Side = enum.IntEnum("Side", "LOWER OUTPUT UPPER", start=-1)
 Outcome = enum.IntEnum("Outcome", "ABSTAINED CERTIFIED CAPPED", start=0)
-Stop = enum.IntEnum("Stop", "ALL WANTED HOPELESS DEADLINE CANCELLED", start=0)
+Stop = enum.IntEnum("Stop", "ALL TARGET HOPELESS DEADLINE CANCELLED", start=0)
 
 
 def _named(names, value):
@@ -82,22 +82,22 @@ _EVAL = C.CFUNCTYPE(C.c_int, _ptr, C.POINTER(_Batch))
 _PROGRESS = C.CFUNCTYPE(C.c_int, _ptr, _u64, _u64)
 _Model = _struct("certreg_model", 80, (_i32, "reserved"), (_EVAL, "eval"), (_ptr, "user"), (_size, "inputs outputs batch"),
                  (_ptr, "scale kind lo hi"))
-_Plan = _struct("certreg_plan", 88, (_u32, "facts"), (_u64, "seed"), (_size, "capacity pilot blocks"), (_PROGRESS, "progress"),
+_Plan = _struct("certreg_plan", 88, (_u32, "constraints"), (_u64, "seed"), (_size, "max_samples pilot blocks"), (_PROGRESS, "progress"),
                 (_ptr, "progress_user memory"), (_size, "memory_bytes"), (_u32, "flags reserved"), (_size, "second_order_bytes"))
-_Question = _struct("certreg_question", 112, (_i32, "output score interval promise"), (_u32, "family"),
-                    (_f64, "tolerance huber_width alpha"), (_u32, "joint"), (_i32, "prediction_given"),
+_Question = _struct("certreg_question", 112, (_i32, "output statistic method center"), (_u32, "constraints"),
+                    (_f64, "tolerance huber_width alpha"), (_u32, "bonferroni"), (_i32, "prediction_given"),
                     (_f64, "prediction wanted at_radius"), (_size, "served_samples"), (_f64, "served_beta"),
                     (C.POINTER(_u64), "looks"), (_size, "look_count"))
-_Bounds = _struct("certreg_bounds", 112, (_u32, "facts"),
+_Bounds = _struct("certreg_bounds", 112, (_u32, "constraints"),
                   (_f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"), (_u64, "samples"),
-                  (_f64, "second_order_hi moment_centre moment_hi"))
-_Shift = _struct("certreg_shift", 40, (_u32, "facts"), (_f64, "drop rise mean_least mean_greatest"))
+                  (_f64, "second_order_hi moment_center moment_hi"))
+_MeanChange = _struct("certreg_mean_change", 40, (_u32, "constraints"), (_f64, "drop rise mean_least mean_greatest"))
 _Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
-_Certificate = _struct("certreg_certificate", 296, (_i32, "status outcome stop"), (_f64, "radius prediction estimate reach_lo reach_hi"),
-                       (_i32, "output score interval promise"), (_u32, "family side"),
+_Certificate = _struct("certreg_certificate", 296, (_i32, "status outcome stop"), (_f64, "radius prediction estimate output_lo output_hi"),
+                       (_i32, "output statistic method center"), (_u32, "constraints side"),
                        (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
-                       (_u64, "seed stream samples pilot batch"), (_f64, "model_seconds library_seconds"),
-                       (_f64, "radius_l1 radius_l2 radius_linf second_order_hi moment_centre moment_hi wanted at_radius"),
+                       (_u64, "seed noise_id samples pilot batch"), (_f64, "model_seconds library_seconds"),
+                       (_f64, "radius_l1 radius_l2 radius_linf second_order_hi moment_center moment_hi wanted at_radius"),
                        (_u64, "served_samples"), (_f64, "served_beta"), (_u64, "level"))
 _Forecast = _struct("certreg_forecast", 24, (_i32, "reserved"), (_u64, "least_samples"), (_f64, "expected_samples"))
 
@@ -129,7 +129,7 @@ def _load():
             ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
             ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
             ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
-            ("solver_shift", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Shift)),
+            ("solver_worst_case", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_MeanChange)),
             ("bisection_create", _i32, _ptr, _ptr, _size, out), ("bisection_destroy", None, _ptr), ("bisection_error", ref(_Error), _ptr),
             ("bisection_within", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Radius)),
             ("bisection_above", _i32, _ptr, ref(_Bounds), ref(_f64), _size, _u32, ref(_Radius)),
@@ -169,17 +169,17 @@ class Question:
     """What is asked of a record. All but the tolerance has a default: the median with exact bounds, wrong with probability .05."""
     tolerance: float
     output: int = 0
-    score: int = Score.MEDIAN
-    interval: int = Interval.FINITE
-    promise: int = Promise.PREDICTION
-    family: int = 0
+    statistic: int = Statistic.MEDIAN
+    method: int = Method.FINITE
+    center: int = Center.PREDICTION
+    constraints: int = 0
     huber_width: float = 0.0
     alpha: float = 0.0
-    joint: int = 0
+    bonferroni: int = 0
     prediction: float = None  # None: the pilot chooses
     wanted: float = 0.0  # sampling stops when this radius is proven or out of reach
-    at_radius: float = 0.0  # Promise.REACH
-    served_samples: int = 0  # the promise is about an estimate from so many fresh samples
+    at_radius: float = 0.0  # Center.REACH
+    served_samples: int = 0  # the center is about an estimate from so many fresh samples
     served_beta: float = 0.0  # which fails with at most this probability
     looks: tuple = ()  # numbers of samples at which `wanted` is looked for; (): the default
 
@@ -206,13 +206,13 @@ class Certificate:
     radius: float
     prediction: float
     estimate: float  # where there is none, the prediction that was given: the next tick's prediction in any case; nan without one
-    reach_lo: float
-    reach_hi: float
+    output_lo: float
+    output_hi: float
     output: int
-    score: int
-    interval: int
-    promise: int
-    family: int
+    statistic: int
+    method: int
+    center: int
+    constraints: int
     side: int
     tolerance: float
     huber_width: float
@@ -224,7 +224,7 @@ class Certificate:
     gradient_lo: float
     gradient_hi: float
     seed: int
-    stream: int
+    noise_id: int
     samples: int
     pilot: int
     batch: int
@@ -234,7 +234,7 @@ class Certificate:
     radius_l2: float
     radius_linf: float
     second_order_hi: float
-    moment_centre: float
+    moment_center: float
     moment_hi: float
     wanted: float
     at_radius: float
@@ -244,7 +244,7 @@ class Certificate:
 
     @classmethod
     def _of(cls, c):
-        names = dict(status=Status, outcome=Outcome, stop=Stop, score=Score, interval=Interval, promise=Promise, family=Fact)
+        names = dict(status=Status, outcome=Outcome, stop=Stop, statistic=Statistic, method=Method, center=Center, constraints=Constraint)
         fields = {f.name: getattr(c, f.name) for f in dataclasses.fields(cls)}
         return cls(**{name: _named(names[name], v) if name in names else v for name, v in fields.items()})
 
@@ -260,7 +260,7 @@ class Certificate:
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """Facts about a scalar function under the noise; None is unknown. mean, gradient and range are pairs (from, to)."""
+    """Constraints about a scalar function under the noise; None is unknown. mean, gradient and range are pairs (from, to)."""
     sigma: float
     mean: tuple = None
     variance: float = None
@@ -269,44 +269,44 @@ class Bounds:
     alpha: float = 0.0
     samples: int = 0
     second_order: float = None
-    moment: tuple = None  # (centre, bound of the second moment about it)
+    moment: tuple = None  # (center, bound of the second moment about it)
 
     def _struct(self):
         b = _Bounds(sigma=self.sigma, alpha=self.alpha, samples=self.samples)
-        for fact, name in ((Fact.MEAN, "mean"), (Fact.GRADIENT, "gradient"), (Fact.RANGE, "range")):
+        for constraint, name in ((Constraint.MEAN, "mean"), (Constraint.GRADIENT, "gradient"), (Constraint.RANGE, "range")):
             if getattr(self, name) is not None:
                 lo, hi = getattr(self, name)
-                b.facts |= fact
+                b.constraints |= constraint
                 setattr(b, name + "_lo", lo)
                 setattr(b, name + "_hi", hi)
         if self.variance is not None:
-            b.facts |= Fact.VARIANCE
+            b.constraints |= Constraint.VARIANCE
             b.variance_hi = self.variance
         if self.second_order is not None:
-            b.facts |= Fact.SECOND_ORDER
+            b.constraints |= Constraint.SECOND_ORDER
             b.second_order_hi = self.second_order
         if self.moment is not None:
-            b.facts |= Fact.MOMENT
-            b.moment_centre, b.moment_hi = self.moment
+            b.constraints |= Constraint.MOMENT
+            b.moment_center, b.moment_hi = self.moment
         return b
 
     @classmethod
     def _of(cls, b):
-        pair = lambda fact, name: (getattr(b, name + "_lo"), getattr(b, name + "_hi")) if b.facts & fact else None
-        return cls(b.sigma, pair(Fact.MEAN, "mean"), b.variance_hi if b.facts & Fact.VARIANCE else None,
-                   pair(Fact.GRADIENT, "gradient"), pair(Fact.RANGE, "range"), b.alpha, b.samples,
-                   b.second_order_hi if b.facts & Fact.SECOND_ORDER else None,
-                   (b.moment_centre, b.moment_hi) if b.facts & Fact.MOMENT else None)
+        pair = lambda constraint, name: (getattr(b, name + "_lo"), getattr(b, name + "_hi")) if b.constraints & constraint else None
+        return cls(b.sigma, pair(Constraint.MEAN, "mean"), b.variance_hi if b.constraints & Constraint.VARIANCE else None,
+                   pair(Constraint.GRADIENT, "gradient"), pair(Constraint.RANGE, "range"), b.alpha, b.samples,
+                   b.second_order_hi if b.constraints & Constraint.SECOND_ORDER else None,
+                   (b.moment_center, b.moment_hi) if b.constraints & Constraint.MOMENT else None)
 
 
 @dataclasses.dataclass(frozen=True)
-class Shift:
+class MeanChange:
     """How far a mean can move: at most down by `drop` and up by `rise`, ending between `least` and `greatest`."""
     drop: float
     rise: float
     least: float
     greatest: float
-    facts: int
+    constraints: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -534,7 +534,7 @@ class Estimator(_Handle):
 
     model     takes (rows, inputs) in float32 and returns (rows,) or (rows, columns); None: draw and
               record. The next batch overwrites what it was given: copy what shall stay
-    inputs    number of features; capacity: most samples of one input
+    inputs    number of features; max_samples: most samples of one input
     outputs   number of outputs; columns are as many, and one more for every Kind.ANGLE_PAIR
     scale     noise per feature in units of sigma, or one number; 0: never moved
     kind, lo, hi   per output, or one for all
@@ -546,8 +546,8 @@ class Estimator(_Handle):
     close among them, from the model or another thread is refused with Status.BUSY; only cancel may
     come at any time."""
 
-    def __init__(self, model, inputs, capacity, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
-                 facts=0, blocks=0, flags=0, second_order_bytes=0, threads=None, device=None, stream=0, module=None, progress=None):
+    def __init__(self, model, inputs, max_samples, *, outputs=1, batch=0, scale=None, kind=None, lo=None, hi=None, seed=0, pilot=0,
+                 constraints=0, blocks=0, flags=0, second_order_bytes=0, threads=None, device=None, stream=0, module=None, progress=None):
         super().__init__()
         self._estimator, self._backend, why = _ptr(), _ptr(), _Error()
         self.on_device = device is not None
@@ -564,7 +564,7 @@ class Estimator(_Handle):
         self._eval, self._progress = self._functions(model, progress, here)
         m = _Model(eval=self._eval, inputs=inputs, outputs=outputs, batch=batch, scale=_address(scale), kind=_address(kind),
                    lo=_address(lo), hi=_address(hi))
-        p = _Plan(facts=facts, seed=seed, capacity=capacity, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags,
+        p = _Plan(constraints=constraints, seed=seed, max_samples=max_samples, pilot=pilot, blocks=blocks, progress=self._progress, flags=flags,
                   second_order_bytes=second_order_bytes)
         size, asked = _size(), (self._backend, C.byref(m), C.byref(p))
         if not _lib.certreg_estimator_size(*asked, C.byref(size)):  # else create says why
@@ -612,11 +612,11 @@ class Estimator(_Handle):
         self._freed("_estimator", _lib.certreg_estimator_destroy)
         self._freed("_backend", _lib.certreg_backend_close)
 
-    def begin(self, z, sigma, stream=0, level=0):
-        """A new input, with noise of its own if `stream` is new. Empties the record. sigmas[k] of certify_sigmas has the noise of level k + 1."""
+    def begin(self, z, sigma, noise_id=0, level=0):
+        """A new input, with noise of its own if `noise_id` is new. Empties the record. sigmas[k] of certify_sigmas has the noise of level k + 1."""
         z = _array(np.ravel(z), self.inputs, np.float32, "z")
-        stream, level = _natural(stream, "stream"), _natural(level, "level")
-        self._call("begin_level", z.ctypes.data, sigma, stream, level)
+        noise_id, level = _natural(noise_id, "noise_id"), _natural(level, "level")
+        self._call("begin_level", z.ctypes.data, sigma, noise_id, level)
 
     def sample(self, first, count):
         """Calls the model for those of the samples first .. first+count-1 that are missing."""
@@ -648,30 +648,30 @@ class Estimator(_Handle):
         return [Certificate._of(c) for c in out]
 
     def answer_outputs(self, *questions, samples=0):
-        """One radius for all outputs, each asked once: (the joint certificate, those of the outputs)."""
-        joint, samples = _Certificate(), _natural(samples, "samples")
+        """One radius for all outputs, each asked once: (the bonferroni certificate, those of the outputs)."""
+        bonferroni, samples = _Certificate(), _natural(samples, "samples")
         each = self._asked(questions, 1, lambda e, *asked:
-                           _lib.certreg_certify_outputs(e, None, samples, *asked, C.byref(joint)))
-        return Certificate._of(joint), each
+                           _lib.certreg_certify_outputs(e, None, samples, *asked, C.byref(bonferroni)))
+        return Certificate._of(bonferroni), each
 
-    def certify_sigmas(self, z, sigmas, samples, *questions, stream=0):
+    def certify_sigmas(self, z, sigmas, samples, *questions, noise_id=0):
         """The same input at several noise levels, with confidence for all of them: a list of certificates (one question: a certificate) per level."""
         z = _array(np.ravel(z), self.inputs, np.float32, "z")
-        sigmas, stream, samples = np.ravel(np.asarray(sigmas, np.float64)), _natural(stream, "stream"), _natural(samples, "samples")
+        sigmas, noise_id, samples = np.ravel(np.asarray(sigmas, np.float64)), _natural(noise_id, "noise_id"), _natural(samples, "samples")
         flat = self._asked(questions, len(sigmas), lambda e, *asked: _lib.certreg_certify_sigmas(
-            e, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), stream, samples, *asked))
+            e, None, z.ctypes.data, sigmas.ctypes.data, len(sigmas), noise_id, samples, *asked))
         count = len(questions)
         return flat if count == 1 else [flat[i:i + count] for i in range(0, len(flat), count)]
 
     def forecast(self, question):
-        """(least, expected) number of samples that question.wanted takes; least 0: none within the capacity."""
+        """(least, expected) number of samples that question.wanted takes; least 0: none within the max_samples."""
         f, q = _Forecast(), Question._of(question)._struct()
         self._call("forecast", C.byref(q), C.byref(f))
         return f.least_samples, f.expected_samples
 
-    def certify(self, z, sigma, samples, *questions, stream=0):
+    def certify(self, z, sigma, samples, *questions, noise_id=0):
         """begin and answer: certificates for one input."""
-        self.begin(z, sigma, stream)
+        self.begin(z, sigma, noise_id)
         return self.answer(*questions, samples=samples)
 
     def draw(self, first, count, out=None):
@@ -704,7 +704,7 @@ class Estimator(_Handle):
         self._call("import", bytes(data), len(data))
 
     def bounds(self, question, side=Side.UPPER):
-        """The bounds behind a certificate; without any fact where the interval abstains."""
+        """The bounds behind a certificate; without any constraint where the method abstains."""
         b = _Bounds()
         q = Question._of(question)._struct()
         self._call("bounds", C.byref(q), side, C.byref(b))
@@ -721,7 +721,7 @@ class Estimator(_Handle):
 
 
 class Solver(_Handle):
-    """From bounds to worst shifts and largest radii; no model, no samples. `family` is a mask of facts, 0 all there are."""
+    """From bounds to worst shifts and largest radii; no model, no samples. `constraints` is a mask of constraints, 0 all there are."""
 
     def __init__(self):
         super().__init__()
@@ -736,25 +736,25 @@ class Solver(_Handle):
         self._freed("_bisection", _lib.certreg_bisection_destroy)
         self._freed("_solver", _lib.certreg_solver_destroy)
 
-    def shift(self, bounds, radius, family=0):
+    def shift(self, bounds, radius, constraints=0):
         """How far the mean can move within a radius."""
-        b, s = bounds._struct(), _Shift()
-        self._called("_solver", _lib.certreg_solver_shift, C.byref(b), family, radius, C.byref(s))
-        return Shift(s.drop, s.rise, s.mean_least, s.mean_greatest, _named(Fact, s.facts))
+        b, s = bounds._struct(), _MeanChange()
+        self._called("_solver", _lib.certreg_solver_worst_case, C.byref(b), constraints, radius, C.byref(s))
+        return MeanChange(s.drop, s.rise, s.mean_least, s.mean_greatest, _named(Constraint, s.constraints))
 
     def _radius(self, function, *arguments):
         r = _Radius()
         self._called("_bisection", function, *arguments, C.byref(r))
         return Radius(r.radius, _named(Outcome, r.outcome), r.binding)
 
-    def within(self, bounds, tolerance, family=0):
+    def within(self, bounds, tolerance, constraints=0):
         """The largest radius at which the mean moves by at most `tolerance` either way."""
         b = C.byref(bounds._struct())
-        return self._radius(_lib.certreg_bisection_within, b, family, tolerance)
+        return self._radius(_lib.certreg_bisection_within, b, constraints, tolerance)
 
-    def above(self, bounds, thresholds=None, family=0):
+    def above(self, bounds, thresholds=None, constraints=0):
         """The largest radius at which the mean of every one of several functions stays above its threshold (0)."""
         bounds = [bounds] if isinstance(bounds, Bounds) else list(bounds)
         several = (_Bounds * len(bounds))(*[b._struct() for b in bounds])
         limits = None if thresholds is None else (_f64 * len(bounds))(*np.broadcast_to(thresholds, len(bounds)))
-        return self._radius(_lib.certreg_bisection_above, several, limits, len(bounds), family)
+        return self._radius(_lib.certreg_bisection_above, several, limits, len(bounds), constraints)

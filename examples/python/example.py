@@ -1,4 +1,4 @@
-"""How wrong may the facts about a house be before its estimated price moves by 40 (thousand)?"""
+"""How wrong may the constraints about a house be before its estimated price moves by 40 (thousand)?"""
 import numpy as np
 from certreg import Estimator, Question
 
@@ -12,7 +12,7 @@ def price(x):  # (rows, 4) -> (rows,)
     return 3.2 * area * np.exp(-0.05 * distance) - 1.5 * np.minimum(age, 40) + 25 * garden
 
 
-with Estimator(price, inputs=4, capacity=10_000, scale=spread) as estimator:
+with Estimator(price, inputs=4, max_samples=10_000, scale=spread) as estimator:
     c = estimator.certify(house, 0.5, 10_000, Question(tolerance=40))
 print(f"{c.prediction:.1f} plus or minus {c.tolerance:g} while ||error / spread|| < {c.radius:.3f}")
 for name, reach in zip(names, c.reach(spread)):

@@ -18,7 +18,7 @@ net = torch.nn.Sequential(torch.nn.Linear(784, 256), torch.nn.Tanh(), torch.nn.L
 
 @torch.no_grad()
 def model(x, y):
-    """Enqueues on the library's stream; nobody waits here."""
+    """Enqueues on the library's noise_id; nobody waits here."""
     with torch.cuda.stream(torch.cuda.ExternalStream(x.stream, device=x.device)):
         torch.as_tensor(y, device="cuda").copy_(net(torch.as_tensor(x, device="cuda")))
 

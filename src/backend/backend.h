@@ -1,4 +1,5 @@
-/* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate is host code above it. */
+/* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate
+ * is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
 #include "base/busy.h"
@@ -12,22 +13,25 @@
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
 
-/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it is number
- * i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
- * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words are the same, the normals equal
- * but for the rounding of cuRAND's angle and sine (normal4.h). cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four numbers
- * (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts of a stream, 2^44 blocks each, which do not overlap:
- * the sequence above is that of level 0, the others are further on in the stream. It is for the caller to stay within a part. */
+/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it
+ * is number i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
+ * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words
+ * are the same, the normals equal but for the rounding of cuRAND's angle and sine (normal4.h).
+ * cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four
+ * numbers (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts
+ * of a stream, 2^44 blocks each, which do not overlap: the sequence above is that of level 0, the
+ * others are further on in the stream. It is for the caller to stay within a part. */
 #define CR_LEVEL_BITS 44
 #define CR_LEVELS (UINT64_C(1) << 20)
 
 typedef struct cr_noise {
-    uint64_t seed, stream, level;
+    uint64_t seed, noise_id, level;
     size_t inputs;
-    int32_t centre; /* non-zero: sample 0 is noise-free (all its normals are 0) */
+    int32_t clean_first; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
 
-/* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample more. */
+/* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample
+ * more. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
 {
     const size_t longer = count % blocks;
@@ -40,66 +44,88 @@ typedef struct cr_tile { /* consecutive samples of a second-order sum */
     size_t count;
 } cr_tile;
 
-/* A device has memory of its own: every array below lives there, but for those that are said to be on the host. Nothing of the size
- * samples*inputs crosses. Work is enqueued on stream(); what ends in host memory is there when the op returns. */
+/* A device has memory of its own: every array below lives there, but for those that are said to be
+ * on the host. Nothing of the size samples*inputs crosses. Work is enqueued on stream(); what ends
+ * in host memory is there when the op returns. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: the host */
     void (*close)(certreg_backend *);
-    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its sign), where step[j] is 0 and in
-     * the noise-free sample; x row-major, count*inputs floats, not necessarily aligned. */
-    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
-                           float *x);
-    /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1 or 2). Samples are taken in chunks
-     * of CR_REPLAY_CHUNK from `first` on: float fma in index order inside a chunk, chunks added to the double sum in index order.
-     * Bits do not depend on threads. */
-    certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t functions,
-                             const float *weights, size_t stride, double *sums);
-    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial sum l of CR_PROJECT_SUMS takes the
-     * features j % CR_PROJECT_SUMS == l, in float fma within each CR_PROJECT_PIECE features, in double over them; halves of the
-     * partial sums are then added until one is left. */
-    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const float *direction,
-                              const float *mask, double *dots, double *norms);
-    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] = sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all
-     * sums are; lengths[1] = |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
-    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2]);
-    /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of all samples before it is aimed at,
-     * which gives lengths[2b] and lengths[2b+1]; dots and norms are projections on the direction at the border that the sample's
-     * block begins with. The bits are those of replay, aim and project called in turns. weights: count of them.
-     * room: 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or asked between blocks on the CPU and
-     * at first on a device; where it is late the op ends with CERTREG_DEADLINE, and nothing that it
+    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its
+     * sign), where step[j] is 0 and in the noise-free sample; x row-major, count*inputs floats, not
+     * necessarily aligned. */
+    certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
+                           uint64_t first, size_t count, float *x);
+    /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1
+     * or 2). Samples are taken in chunks of CR_REPLAY_CHUNK from `first` on: float fma in index
+     * order inside a chunk, chunks added to the double sum in index order. Bits do not depend on
+     * threads. */
+    certreg_status (*replay)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                             size_t functions, const float *weights, size_t stride, double *sums);
+    /* dots[i] = sum_j direction[j] e[first+i][j]; norms[i] = sum_j mask[j] e[first+i][j]^2. Partial
+     * sum l of CR_PROJECT_SUMS takes the features j % CR_PROJECT_SUMS == l, in float fma within
+     * each CR_PROJECT_PIECE features, in double over them; halves of the partial sums are then
+     * added until one is left. */
+    certreg_status (*project)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                              const float *direction, const float *mask, double *dots,
+                              double *norms);
+    /* lengths[0] = |sums| over the features of the mask (1, or 0); direction[j] =
+     * sums[j]/lengths[0] rounded to float, 0 where mask[j] is 0 or all sums are; lengths[1] =
+     * |direction|. Squares are added in CR_AIM_SUMS partial sums, as those of project are. */
+    certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
+                          float *direction, double lengths[2]);
+    /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of
+     * all samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and norms
+     * are projections on the direction at the border that the sample's block begins with. The bits
+     * are those of replay, aim and project called in turns. weights: count of them. room:
+     * 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or asked between blocks on the CPU and at
+     * first on a device; where it is late the op ends with CERTREG_E_DEADLINE, and nothing that it
      * wrote has a meaning. */
-    certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, size_t blocks, const float *weights,
-                           const float *mask, double *room, double *lengths, double *dots, double *norms, cr_watch *watch);
+    certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                           size_t blocks, const float *weights, const float *mask, double *room,
+                           double *lengths, double *dots, double *norms, cr_watch *watch);
     /* ---- NULL on the CPU from here on */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);
-    certreg_status (*store)(certreg_backend *, void *device, const void *host, size_t bytes); /* host: untouched until fetch or wait */
+    certreg_status (*store)(certreg_backend *, void *device, const void *host,
+                            size_t bytes); /* host: untouched until fetch or wait */
     certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
     certreg_status (*fill)(certreg_backend *, void *device, size_t bytes, int byte);
-    /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait for it. */
-    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
+    /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait
+     * for it. */
+    certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
+                                 const float *step, uint64_t first, size_t count, float *x);
     certreg_status (*join)(certreg_backend *);
     certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
-    /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0 where mask[j] is 0 (NULL: nowhere); weights are those
-     * of all blocks one after the other, functions `stride` apart. */
-    certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions,
-                                 const float *weights, size_t stride, const float *mask, double *sums);
+    /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0
+     * where mask[j] is 0 (NULL: nowhere); weights are those of all blocks one after the other,
+     * functions `stride` apart. */
+    certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length,
+                                 size_t blocks, size_t functions, const float *weights,
+                                 size_t stride, const float *mask, double *sums);
     /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
-    certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks, size_t inputs, double *gram);
-    /* ---- for the second order: tiles of noise of the active features, whose indices `features` has */
+    certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
+                           size_t inputs, double *gram);
+    /* ---- for the second order: tiles of noise of the active features, whose indices `features`
+     * has */
     /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
-    certreg_status (*tile)(certreg_backend *, const cr_noise *, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows,
-                           double *norms);
-    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: sums[i] += sum of k_ij and squares[i] += sum of k_ij^2 over j of b; without
-     * j = i where a and b are the same. products: room for the e_i.e_j. */
-    certreg_status (*pairs)(certreg_backend *, const cr_tile *a, const cr_tile *b, size_t active, float *products, double *sums, double *squares);
+    certreg_status (*tile)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                           const int32_t *features, size_t active, float *rows, double *norms);
+    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: sums[i] += sum of k_ij and
+     * squares[i] += sum of k_ij^2 over j of b; without j = i where a and b are the same. products:
+     * room for the e_i.e_j. */
+    certreg_status (*pairs)(certreg_backend *, const cr_tile *a, const cr_tile *b, size_t active,
+                            float *products, double *sums, double *squares);
     /* matrix += sum over the tile of w e e'; scaled: room for as many rows */
-    certreg_status (*outer)(certreg_backend *, const cr_tile *, size_t active, float *scaled, float *matrix);
+    certreg_status (*outer)(certreg_backend *, const cr_tile *, size_t active, float *scaled,
+                            float *matrix);
     /* forms[i] = e_i' matrix e_i; product: room for as many rows */
-    certreg_status (*forms)(certreg_backend *, const cr_tile *, size_t active, const float *matrix, float *product, double *forms);
+    certreg_status (*forms)(certreg_backend *, const cr_tile *, size_t active, const float *matrix,
+                            float *product, double *forms);
     void *(*stream)(certreg_backend *);
-    int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the device's code, and what it means */
+    int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the
+                                                                   device's code, and what it means
+                                                                 */
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
@@ -113,7 +139,8 @@ static inline int cr_backend_is_device(const certreg_backend *backend)
     return backend->ops->alloc != NULL;
 }
 
-/* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be closed. */
+/* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be
+ * closed. */
 certreg_backend *cr_backend_default(void);
 
 #endif

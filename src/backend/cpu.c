@@ -22,8 +22,9 @@ const cr_cpu_kernels *cr_cpu_path(int path)
 {
 #if defined(__x86_64__)
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const int avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512vl");
     if (path == CR_CPU_AVX512) return avx512 ? cr_cpu_avx512_kernels() : NULL;
     if (path == CR_CPU_AVX2) return avx2 ? cr_cpu_avx2_kernels() : NULL;
 #endif
@@ -37,14 +38,17 @@ const cr_cpu_kernels *cr_cpu_best(void)
     return kernels;
 }
 
-static const cr_cpu_kernels *kernels_of(const cpu *me) { return me->kernels ? me->kernels : cr_cpu_best(); }
+static const cr_cpu_kernels *kernels_of(const cpu *me)
+{
+    return me->kernels ? me->kernels : cr_cpu_best();
+}
 
-/* A handle belongs to the process that opened it: a child has none of its threads. The default backend
- * was opened by nobody, and has no state. */
+/* A handle belongs to the process that opened it: a child has none of its threads. The default
+ * backend was opened by nobody, and has no state. */
 static certreg_status check(const cpu *me, const cr_noise *noise)
 {
-    if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_WRONG_STATE;
-    return noise->inputs ? CERTREG_OK : CERTREG_INVALID;
+    if (me->base.busy.process && cr_busy_is_foreign(&me->base.busy)) return CERTREG_E_WRONG_STATE;
+    return noise->inputs ? CERTREG_OK : CERTREG_E_INVALID;
 }
 
 static void run(const cpu *me, size_t inputs, size_t count, cr_pool_job job, void *context)
@@ -76,68 +80,97 @@ typedef struct piece { /* of the features: what one thread replays */
 
 static piece piece_of(size_t inputs, size_t part, size_t parts)
 {
-    const size_t pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0), end = border(pieces, part + 1, parts);
-    return (piece){border(pieces, part, parts) * CR_CPU_SPLIT, end == pieces ? inputs : end * CR_CPU_SPLIT};
+    const size_t pieces = inputs / CR_CPU_SPLIT + (inputs % CR_CPU_SPLIT != 0),
+                 end = border(pieces, part + 1, parts);
+    return (piece){border(pieces, part, parts) * CR_CPU_SPLIT,
+                   end == pieces ? inputs : end * CR_CPU_SPLIT};
 }
 
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end) t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin, t->x + begin * t->noise->inputs);
+    if (begin < end)
+        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
+                         t->x + begin * t->noise->inputs);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const piece p = piece_of(t->noise->inputs, part, parts);
-    if (p.begin < p.end) t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums, p.begin, p.end);
+    if (p.begin < p.end)
+        t->kernels->replay(t->noise, t->first, t->count, t->functions, t->a, t->stride, t->sums,
+                           p.begin, p.end);
 }
 
 static void project_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end) t->kernels->project(t->noise, t->first + begin, end - begin, t->a, t->b, t->dots + begin, t->norms + begin);
+    if (begin < end)
+        t->kernels->project(t->noise, t->first + begin, end - begin, t->a, t->b, t->dots + begin,
+                            t->norms + begin);
 }
 
-static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first,
-                              size_t count, float *x)
+static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, const float *z,
+                              const float *step, uint64_t first, size_t count, float *x)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .a = z, .b = step, .x = x};
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .first = first,
+              .count = count,
+              .a = z,
+              .b = step,
+              .x = x};
     run(me, noise->inputs, count, draw_part, &t);
     return CERTREG_OK;
 }
 
-static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t functions,
-                                const float *weights, size_t stride, double *sums)
+static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                                size_t count, size_t functions, const float *weights, size_t stride,
+                                double *sums)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
-    if (!status && (functions < 1 || functions > 2)) status = CERTREG_INVALID;
+    if (!status && (functions < 1 || functions > 2)) status = CERTREG_E_INVALID;
     if (status) return status;
-    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .functions = functions, .a = weights,
-              .stride = stride, .sums = sums};
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .first = first,
+              .count = count,
+              .functions = functions,
+              .a = weights,
+              .stride = stride,
+              .sums = sums};
     run(me, noise->inputs, count, replay_part, &t);
     return CERTREG_OK;
 }
 
-static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count,
-                                 const float *direction, const float *mask, double *dots, double *norms)
+static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                                 size_t count, const float *direction, const float *mask,
+                                 double *dots, double *norms)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
     if (status) return status;
-    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .a = direction, .b = mask, .dots = dots,
+    task t = {.kernels = kernels_of(me),
+              .noise = noise,
+              .first = first,
+              .count = count,
+              .a = direction,
+              .b = mask,
+              .dots = dots,
               .norms = norms};
     run(me, noise->inputs, count, project_part, &t);
     return CERTREG_OK;
 }
 
-static void aim(const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+static void aim(const double *sums, const float *mask, size_t inputs, float *direction,
+                double lengths[2])
 {
     double part[CR_AIM_SUMS] = {0}, units[CR_AIM_SUMS] = {0};
     for (size_t j = 0; j < inputs; j++)
@@ -150,27 +183,30 @@ static void aim(const double *sums, const float *mask, size_t inputs, float *dir
     lengths[1] = sqrt(cr_add_halves(units, CR_AIM_SUMS));
 }
 
-static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask, size_t inputs, float *direction, double lengths[2])
+static certreg_status op_aim(certreg_backend *backend, const double *sums, const float *mask,
+                             size_t inputs, float *direction, double lengths[2])
 {
     (void)backend;
     aim(sums, mask, inputs, direction, lengths);
     return CERTREG_OK;
 }
 
-/* ---- a walk: sums at all borders, features apart; then directions, borders apart; then projections, samples apart ---------------- */
+/* ---- a walk: sums at all borders, features apart; then directions, borders apart; then
+ * projections, samples apart */
 typedef struct walk {
     task t; /* a: weights, b: mask, sums: at border 0, 1, ... */
     size_t blocks;
     float *directions; /* likewise */
     double *lengths;
-    cr_watch *watch;   /* of the calling thread, which has part 0 */
+    cr_watch *watch; /* of the calling thread, which has part 0 */
     atomic_int *late;
 } walk;
 
 /* Between two blocks. */
 static int is_late(const walk *w, size_t part)
 {
-    if (part == 0 && cr_watch_late(w->watch)) atomic_store_explicit(w->late, 1, memory_order_relaxed);
+    if (part == 0 && cr_watch_late(w->watch))
+        atomic_store_explicit(w->late, 1, memory_order_relaxed);
     return atomic_load_explicit(w->late, memory_order_relaxed);
 }
 
@@ -183,10 +219,12 @@ static void walk_sums_part(void *context, size_t part, size_t parts)
     if (p.begin >= p.end) return;
     memset(t->sums + p.begin, 0, (p.end - p.begin) * sizeof *t->sums);
     for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
-        const size_t from = cr_walk_border(t->count, w->blocks, b), to = cr_walk_border(t->count, w->blocks, b + 1);
+        const size_t from = cr_walk_border(t->count, w->blocks, b),
+                     to = cr_walk_border(t->count, w->blocks, b + 1);
         double *before = t->sums + b * inputs, *after = before + inputs;
         memcpy(after + p.begin, before + p.begin, (p.end - p.begin) * sizeof *after);
-        t->kernels->replay(t->noise, t->first + from, to - from, 1, t->a + from, 0, after, p.begin, p.end);
+        t->kernels->replay(t->noise, t->first + from, to - from, 1, t->a + from, 0, after, p.begin,
+                           p.end);
     }
 }
 
@@ -204,29 +242,45 @@ static void walk_project_part(void *context, size_t part, size_t parts)
     const task *t = &w->t;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
     for (size_t b = 0; b < w->blocks && !is_late(w, part); b++) {
-        const size_t first = cr_walk_border(t->count, w->blocks, b), last = cr_walk_border(t->count, w->blocks, b + 1);
+        const size_t first = cr_walk_border(t->count, w->blocks, b),
+                     last = cr_walk_border(t->count, w->blocks, b + 1);
         const size_t from = first > begin ? first : begin, to = last < end ? last : end;
         if (from < to)
-            t->kernels->project(t->noise, t->first + from, to - from, w->directions + b * t->noise->inputs, t->b, t->dots + from,
+            t->kernels->project(t->noise, t->first + from, to - from,
+                                w->directions + b * t->noise->inputs, t->b, t->dots + from,
                                 t->norms + from);
     }
 }
 
-static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
-                              const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+static certreg_status op_walk(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                              size_t count, size_t blocks, const float *weights, const float *mask,
+                              double *room, double *lengths, double *dots, double *norms,
                               cr_watch *watch)
 {
     const cpu *me = (const cpu *)backend;
     certreg_status status = check(me, noise);
-    if (!status && blocks < 3) status = CERTREG_INVALID;
+    if (!status && blocks < 3) status = CERTREG_E_INVALID;
     if (status) return status;
     atomic_int late = 0;
-    walk w = {.t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .functions = 1, .a = weights, .b = mask,
-                    .sums = room, .dots = dots, .norms = norms},
-              .blocks = blocks, .directions = (float *)(room + (blocks + 1) * noise->inputs), .lengths = lengths, .watch = watch, .late = &late};
+    walk w = {.t = {.kernels = kernels_of(me),
+                    .noise = noise,
+                    .first = first,
+                    .count = count,
+                    .functions = 1,
+                    .a = weights,
+                    .b = mask,
+                    .sums = room,
+                    .dots = dots,
+                    .norms = norms},
+              .blocks = blocks,
+              .directions = (float *)(room + (blocks + 1) * noise->inputs),
+              .lengths = lengths,
+              .watch = watch,
+              .late = &late};
     const cr_pool_job steps[] = {walk_sums_part, walk_aim_part, walk_project_part};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++) run(me, noise->inputs, count, steps[i], &w);
-    return late ? CERTREG_DEADLINE : CERTREG_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !late; i++)
+        run(me, noise->inputs, count, steps[i], &w);
+    return late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 static void op_close(certreg_backend *backend)
@@ -236,17 +290,24 @@ static void op_close(certreg_backend *backend)
     free(me);
 }
 
-static const cr_backend_ops ops = {.api_version = CR_BACKEND_API, .device = -1, .close = op_close, .draw = op_draw,
-                                   .replay = op_replay, .project = op_project, .aim = op_aim, .walk = op_walk};
+static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
+                                   .device = -1,
+                                   .close = op_close,
+                                   .draw = op_draw,
+                                   .replay = op_replay,
+                                   .project = op_project,
+                                   .aim = op_aim,
+                                   .walk = op_walk};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {
     *out = NULL;
     cpu *me = calloc(1, sizeof *me);
-    if (!me) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a CPU backend");
+    if (!me) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a CPU backend");
     *me = (cpu){.base = {.ops = &ops}, .kernels = cr_cpu_best()};
     cr_busy_init(&me->base.busy);
-    const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool) : CERTREG_OK;
+    const certreg_status status = threads > 1 ? cr_pool_create((size_t)threads, why, &me->pool)
+                                              : CERTREG_OK;
     if (status) {
         free(me);
         return status;
@@ -258,7 +319,7 @@ certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend 
 certreg_status cr_cpu_force(certreg_backend *backend, int path)
 {
     const cr_cpu_kernels *kernels = cr_cpu_path(path);
-    if (!kernels) return CERTREG_NO_BACKEND;
+    if (!kernels) return CERTREG_E_NO_BACKEND;
     ((cpu *)backend)->kernels = kernels;
     return CERTREG_OK;
 }

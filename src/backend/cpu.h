@@ -5,17 +5,19 @@
 #include "base/error.h"
 
 #define CR_CPU_MAX_THREADS 1024
-#define CR_CPU_SPLIT 64u /* features per thread in a replay are a multiple of this, so that no lane idles */
+#define CR_CPU_SPLIT \
+    64u /* features per thread in a replay are a multiple of this, so that no lane idles */
 
 /* Every kernel computes the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
     const char *name;
-    void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
+    void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
+                 float *x);
     /* As the op, for features begin .. end-1 alone; begin is a multiple of CR_CPU_SPLIT. */
-    void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions, const float *weights, size_t stride, double *sums,
-                   size_t begin, size_t end);
-    void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction, const float *mask, double *dots,
-                    double *norms);
+    void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions,
+                   const float *weights, size_t stride, double *sums, size_t begin, size_t end);
+    void (*project)(const cr_noise *, uint64_t first, size_t count, const float *direction,
+                    const float *mask, double *dots, double *norms);
 } cr_cpu_kernels;
 
 enum { CR_CPU_PORTABLE = 0, CR_CPU_AVX2 = 1, CR_CPU_AVX512 = 2 };
@@ -25,11 +27,13 @@ const cr_cpu_kernels *cr_cpu_portable_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 
-/* Kernels of one path, NULL if this machine cannot run it; and the fastest that it can. Pure: the answer never changes. */
+/* Kernels of one path, NULL if this machine cannot run it; and the fastest that it can. Pure: the
+ * answer never changes. */
 const cr_cpu_kernels *cr_cpu_path(int path);
 const cr_cpu_kernels *cr_cpu_best(void);
 
-/* For tests: makes a backend that cr_cpu_open gave use one path; NO_BACKEND if this machine cannot run it. */
+/* For tests: makes a backend that cr_cpu_open gave use one path; NO_BACKEND if this machine cannot
+ * run it. */
 certreg_status cr_cpu_force(certreg_backend *, int path);
 /* 1 <= threads <= CR_CPU_MAX_THREADS */
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out);

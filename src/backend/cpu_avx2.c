@@ -12,5 +12,8 @@ const cr_cpu_kernels *cr_cpu_avx2_kernels(void)
     return &kernels;
 }
 #else
-const cr_cpu_kernels *cr_cpu_avx2_kernels(void) { return NULL; }
+const cr_cpu_kernels *cr_cpu_avx2_kernels(void)
+{
+    return NULL;
+}
 #endif

@@ -1,4 +1,5 @@
-/* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma; run only where cpu.c found all of them. */
+/* Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma; run only where cpu.c found all of
+ * them. */
 #include "backend/cpu.h"
 
 #if defined(__x86_64__)
@@ -12,5 +13,8 @@ const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
     return &kernels;
 }
 #else
-const cr_cpu_kernels *cr_cpu_avx512_kernels(void) { return NULL; }
+const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
+{
+    return NULL;
+}
 #endif

@@ -1,5 +1,6 @@
-/* The kernels of the CPU backend, written once over the lanes that the including file chose (lanes_*.h, V_LANES of them). Rounding
- * happens in the same places whatever the number of lanes, so every including file computes the same bits. */
+/* The kernels of the CPU backend, written once over the lanes that the including file chose
+ * (lanes_*.h, V_LANES of them). Rounding happens in the same places whatever the number of lanes,
+ * so every including file computes the same bits. */
 #ifndef CR_BACKEND_CPU_KERNEL_H
 #define CR_BACKEND_CPU_KERNEL_H
 #include "backend/cpu.h"
@@ -9,15 +10,19 @@
 #include <math.h>
 #include <string.h>
 
-#define FILL_FLOATS 4096u /* normals per tile of draw and project: 16 KiB, half of the smallest L1 cache in use */
-#define TILE 128u         /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
+#define FILL_FLOATS \
+    4096u /* normals per tile of draw and project: 16 KiB, half of the smallest L1 cache in use */
+#define TILE 128u /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
-#define SLACK 64u         /* floats that a fill may write, or a sum may read, beyond the last wanted one */
+#define SLACK                                                                          \
+    64u /* floats that a fill may write, or a sum may read, beyond the last wanted one \
+         */
 #define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)
 
-/* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too many. */
+/* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too
+ * many. */
 static inline void fill(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     for (size_t done = 0; done < blocks; done += VECTOR) {
@@ -29,7 +34,10 @@ static inline void fill(const cr_source *s, uint64_t block, size_t blocks, float
     }
 }
 
-static inline size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* x = fma(step, e, z), and z itself, down to the sign of zero, where step is 0. */
 static inline void apply(const float *z, const float *step, const float *e, size_t n, float *x)
@@ -42,12 +50,13 @@ static inline void apply(const float *z, const float *step, const float *e, size
     for (; j < n; j++) x[j] = step[j] != 0.0f ? fmaf(step[j], e[j], z[j]) : z[j];
 }
 
-static void kernel_draw(const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
+static void kernel_draw(const cr_noise *noise, const float *z, const float *step, uint64_t first,
+                        size_t count, float *x)
 {
     _Alignas(64) float e[FILL_FLOATS + SLACK];
     const cr_source s = cr_source_of(noise);
     const size_t inputs = noise->inputs, row = (size_t)s.row, rows = FILL_FLOATS / 4 / row;
-    if (noise->centre && first == 0 && count) {
+    if (noise->clean_first && first == 0 && count) {
         memcpy(x, z, inputs * sizeof *x);
         first++, count--, x += inputs;
     }
@@ -63,13 +72,15 @@ static void kernel_draw(const cr_noise *noise, const float *z, const float *step
     for (size_t i = 0; i < count; i += rows) {
         const size_t n = least(count - i, rows);
         fill(&s, cr_source_block(&s, first + i), n * row, e);
-        for (size_t k = 0; k < n; k++) apply(z, step, e + 4 * row * k, inputs, x + (i + k) * inputs);
+        for (size_t k = 0; k < n; k++)
+            apply(z, step, e + 4 * row * k, inputs, x + (i + k) * inputs);
     }
 }
 
-/* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is called. */
-CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, size_t functions, const float *weights, size_t stride,
-                             float sums[2][4 * V_LANES])
+/* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is
+ * called. */
+CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
+                                const float *weights, size_t stride, float sums[2][4 * V_LANES])
 {
     vf a[4], b[4];
     for (int k = 0; k < 4; k++) a[k] = b[k] = v_set(0.0f);
@@ -87,38 +98,43 @@ CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, si
     }
 }
 
-/* Adds one chunk's sums over `width` features of a tile to the double sums, whose functions are `inputs` apart. */
-static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_t functions, const float *weights, size_t stride,
-                             size_t width, double *sums, size_t inputs)
+/* Adds one chunk's sums over `width` features of a tile to the double sums, whose functions are
+ * `inputs` apart. */
+static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
+                             const float *weights, size_t stride, size_t width, double *sums,
+                             size_t inputs)
 {
     for (size_t j = 0; j < width; j += 4 * VECTOR) {
         float part[2][4 * V_LANES];
-        if (functions == 1)
-            sum_chunk(e + j, pitch, samples, 1, weights, stride, part);
-        else
-            sum_chunk(e + j, pitch, samples, 2, weights, stride, part);
+        if (functions == 1) sum_chunk(e + j, pitch, samples, 1, weights, stride, part);
+        else sum_chunk(e + j, pitch, samples, 2, weights, stride, part);
         const size_t n = least(width - j, 4 * VECTOR);
         for (size_t f = 0; f < functions; f++)
             for (size_t k = 0; k < n; k++) sums[f * inputs + j + k] += (double)part[f][k];
     }
 }
 
-/* Normals of `samples` samples for the `blocks` blocks of a tile that starts `offset` blocks into the row. Returns the pitch. */
-static inline size_t fill_tile(const cr_source *s, int centre, uint64_t first, size_t samples, size_t offset, size_t blocks, float *e)
+/* Normals of `samples` samples for the `blocks` blocks of a tile that starts `offset` blocks into
+ * the row. Returns the pitch. */
+static inline size_t fill_tile(const cr_source *s, int center, uint64_t first, size_t samples,
+                               size_t offset, size_t blocks, float *e)
 {
     const int whole = blocks == s->row;
     const size_t pitch = whole ? 4 * blocks : TILE;
     if (whole) {
-        memset(e + samples * pitch, 0, SLACK * sizeof *e); /* sums run over whole vectors: idle lanes must hold ordinary numbers */
+        memset(e + samples * pitch, 0, SLACK * sizeof *e); /* sums run over whole vectors: idle
+                                                              lanes must hold ordinary numbers */
         fill(s, cr_source_block(s, first), samples * blocks, e);
     } else
-        for (size_t i = 0; i < samples; i++) fill(s, cr_source_block(s, first + i) + offset, blocks, e + i * pitch);
-    if (centre && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
+        for (size_t i = 0; i < samples; i++)
+            fill(s, cr_source_block(s, first + i) + offset, blocks, e + i * pitch);
+    if (center && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
     return pitch;
 }
 
-static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, size_t functions, const float *weights,
-                                 size_t stride, double *sums, size_t begin, size_t end)
+static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, size_t functions,
+                          const float *weights, size_t stride, double *sums, size_t begin,
+                          size_t end)
 {
     _Alignas(64) float e[CR_REPLAY_CHUNK * TILE + SLACK];
     const cr_source s = cr_source_of(noise);
@@ -126,13 +142,15 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
         const size_t width = least(end - j, TILE);
         for (size_t i = 0; i < count; i += CR_REPLAY_CHUNK) {
             const size_t n = least(count - i, CR_REPLAY_CHUNK);
-            const size_t pitch = fill_tile(&s, noise->centre, first + i, n, j / 4, (width + 3) / 4, e);
+            const size_t pitch =
+                fill_tile(&s, noise->clean_first, first + i, n, j / 4, (width + 3) / 4, e);
             add_chunk(e, pitch, n, functions, weights + i, stride, width, sums + j, noise->inputs);
         }
     }
 }
 
-typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP == l, in order */
+typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP ==
+                               l, in order */
     _Alignas(64) float dot[GROUP], norm[GROUP];
     double dots[GROUP], norms[GROUP];
 } projection;
@@ -147,7 +165,8 @@ static inline void flush(projection *p)
 }
 
 /* `groups` <= FLUSH / GROUP groups of features, then a flush */
-static inline void project_groups(projection *p, const float *e, const float *direction, const float *mask, size_t groups)
+static inline void project_groups(projection *p, const float *e, const float *direction,
+                                  const float *mask, size_t groups)
 {
     for (size_t l = 0; l < GROUP; l += VECTOR) {
         vf dot = v_load(p->dot + l), norm = v_load(p->norm + l);
@@ -168,12 +187,14 @@ typedef struct ruler { /* what every sample is measured with; the last group is 
 } ruler;
 
 /* Features begin .. begin+n-1 of one sample; begin is a multiple of FLUSH. */
-static inline void project_piece(projection *p, const ruler *r, const float *e, size_t begin, size_t n)
+static inline void project_piece(projection *p, const ruler *r, const float *e, size_t begin,
+                                 size_t n)
 {
     for (size_t j = 0; j < n; j += FLUSH) {
         const size_t width = least(n - j, FLUSH), groups = width / GROUP;
         project_groups(p, e + j, r->direction + begin + j, r->mask + begin + j, groups);
-        if (width % GROUP) project_groups(p, e + j + groups * GROUP, r->direction_tail, r->mask_tail, 1);
+        if (width % GROUP)
+            project_groups(p, e + j + groups * GROUP, r->direction_tail, r->mask_tail, 1);
         flush(p);
     }
 }
@@ -185,8 +206,8 @@ static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks
     fill(s, block, blocks, e);
 }
 
-static inline void project_rows(const cr_source *s, const ruler *r, int centre, uint64_t first, size_t samples, float *e, double *dots,
-                                double *norms)
+static inline void project_rows(const cr_source *s, const ruler *r, int center, uint64_t first,
+                                size_t samples, float *e, double *dots, double *norms)
 {
     const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
     if (piece == 4 * row) fill_groups(s, cr_source_block(s, first), samples * row, e);
@@ -195,17 +216,18 @@ static inline void project_rows(const cr_source *s, const ruler *r, int centre, 
         memset(&p, 0, sizeof p);
         for (size_t j = 0; j < r->inputs; j += piece) {
             const size_t n = least(r->inputs - j, piece);
-            if (piece != 4 * row) fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
+            if (piece != 4 * row)
+                fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
         }
-        const int still = centre && first + i == 0;
+        const int still = center && first + i == 0;
         dots[i] = still ? 0.0 : cr_add_halves(p.dots, GROUP);
         norms[i] = still ? 0.0 : cr_add_halves(p.norms, GROUP);
     }
 }
 
-static void kernel_project(const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask,
-                                  double *dots, double *norms)
+static void kernel_project(const cr_noise *noise, uint64_t first, size_t count,
+                           const float *direction, const float *mask, double *dots, double *norms)
 {
     _Alignas(64) float e[FILL_FLOATS + SLACK];
     const cr_source s = cr_source_of(noise);
@@ -215,7 +237,8 @@ static void kernel_project(const cr_noise *noise, uint64_t first, size_t count, 
     memcpy(r.direction_tail, direction + inputs - tail, tail * sizeof *direction);
     memcpy(r.mask_tail, mask + inputs - tail, tail * sizeof *mask);
     for (size_t i = 0; i < count; i += rows)
-        project_rows(&s, &r, noise->centre, first + i, least(count - i, rows), e, dots + i, norms + i);
+        project_rows(&s, &r, noise->clean_first, first + i, least(count - i, rows), e, dots + i,
+                     norms + i);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* Eight lanes: AVX2 and FMA. See lanes_scalar.h for what each word means. */
-#ifndef CR_BACKEND_LANES_H
-#define CR_BACKEND_LANES_H
+#ifndef CR_BACKEND_LANES_AVX2_H
+#define CR_BACKEND_LANES_AVX2_H
 #include "backend/philox.h"
 #include <immintrin.h>
 
@@ -8,22 +8,64 @@
 typedef __m256 vf;
 typedef __m256i vu;
 
-static inline vf v_set(float a) { return _mm256_set1_ps(a); }
-static inline vu v_set_u(uint32_t a) { return _mm256_set1_epi32((int)a); }
-static inline vf v_float_signed(vu a) { return _mm256_cvtepi32_ps(a); }
-static inline vu v_add_u(vu a, vu b) { return _mm256_add_epi32(a, b); }
-static inline vu v_sub_u(vu a, vu b) { return _mm256_sub_epi32(a, b); }
-static inline vu v_or_u(vu a, vu b) { return _mm256_or_si256(a, b); }
+static inline vf v_set(float a)
+{
+    return _mm256_set1_ps(a);
+}
+static inline vu v_set_u(uint32_t a)
+{
+    return _mm256_set1_epi32((int)a);
+}
+static inline vf v_float_signed(vu a)
+{
+    return _mm256_cvtepi32_ps(a);
+}
+static inline vu v_add_u(vu a, vu b)
+{
+    return _mm256_add_epi32(a, b);
+}
+static inline vu v_sub_u(vu a, vu b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+static inline vu v_or_u(vu a, vu b)
+{
+    return _mm256_or_si256(a, b);
+}
 #define v_shl(a, bits) _mm256_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm256_srai_epi32(a, bits)
-static inline vu v_bits(vf a) { return _mm256_castps_si256(a); }
-static inline vf v_from_bits(vu a) { return _mm256_castsi256_ps(a); }
-static inline vf v_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
-static inline vf v_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
-static inline vf v_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
-static inline vf v_sqrt(vf a) { return _mm256_sqrt_ps(a); }
-static inline vf v_load(const float *a) { return _mm256_loadu_ps(a); }
-static inline void v_store(float *to, vf a) { _mm256_storeu_ps(to, a); }
+static inline vu v_bits(vf a)
+{
+    return _mm256_castps_si256(a);
+}
+static inline vf v_from_bits(vu a)
+{
+    return _mm256_castsi256_ps(a);
+}
+static inline vf v_mul(vf a, vf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+static inline vf v_sub(vf a, vf b)
+{
+    return _mm256_sub_ps(a, b);
+}
+static inline vf v_fma(vf a, vf b, vf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+static inline vf v_sqrt(vf a)
+{
+    return _mm256_sqrt_ps(a);
+}
+static inline vf v_load(const float *a)
+{
+    return _mm256_loadu_ps(a);
+}
+static inline void v_store(float *to, vf a)
+{
+    _mm256_storeu_ps(to, a);
+}
 
 /* AVX2 converts signed integers only: two exact halves, joined by one rounding. */
 static inline vf v_float(vu a)
@@ -33,7 +75,10 @@ static inline vf v_float(vu a)
     return v_fma(high, v_set(65536.0f), low);
 }
 
-static inline vf v_pick_30(vu selector, vf a, vf b) { return _mm256_blendv_ps(a, b, v_from_bits(v_shl(selector, 1))); }
+static inline vf v_pick_30(vu selector, vf a, vf b)
+{
+    return _mm256_blendv_ps(a, b, v_from_bits(v_shl(selector, 1)));
+}
 
 static inline vf v_flip_31(vf a, vu selector)
 {
@@ -46,7 +91,8 @@ static inline vf v_unless_zero(vf step, vf a, vf b)
     return _mm256_blendv_ps(a, b, _mm256_cmp_ps(step, _mm256_setzero_ps(), _CMP_NEQ_UQ));
 }
 
-/* One round on four blocks, a 64-bit lane for each: only the low halves count, so that a product needs no repacking. */
+/* One round on four blocks, a 64-bit lane for each: only the low halves count, so that a product
+ * needs no repacking. */
 static inline void v_philox_round(__m256i c[4], const uint32_t key[2])
 {
     const __m256i p = _mm256_mul_epu32(c[0], v_set_u(CR_PHILOX_MULTIPLIER_0));
@@ -65,8 +111,10 @@ static inline void v_philox_start(__m256i c[4], __m256i index, uint64_t stream)
     c[3] = v_set_u((uint32_t)(stream >> 32));
 }
 
-/* Words of blocks first .. first+7. Lane p holds block 2(p % 4) + p / 4: the order that v_store4 undoes at no cost. */
-static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first, vu words[4])
+/* Words of blocks first .. first+7. Lane p holds block 2(p % 4) + p / 4: the order that v_store4
+ * undoes at no cost. */
+static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
+                            uint64_t first, vu words[4])
 {
     const __m256i base = _mm256_set1_epi64x((long long)first);
     __m256i even[4], odd[4];
@@ -77,14 +125,17 @@ static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t 
         v_philox_round(even, keys + 2 * round);
         v_philox_round(odd, keys + 2 * round);
     }
-    for (int i = 0; i < 4; i++) words[i] = _mm256_blend_epi32(even[i], _mm256_slli_epi64(odd[i], 32), 0xAA);
+    for (int i = 0; i < 4; i++)
+        words[i] = _mm256_blend_epi32(even[i], _mm256_slli_epi64(odd[i], 32), 0xAA);
 }
 
 /* Transposes 4x4 inside each 128-bit part and writes 32 normals in the order of their blocks. */
 static inline void v_store4(float *to, const vf e[4])
 {
-    const __m256d ab_lo = _mm256_castps_pd(_mm256_unpacklo_ps(e[0], e[1])), ab_hi = _mm256_castps_pd(_mm256_unpackhi_ps(e[0], e[1]));
-    const __m256d cd_lo = _mm256_castps_pd(_mm256_unpacklo_ps(e[2], e[3])), cd_hi = _mm256_castps_pd(_mm256_unpackhi_ps(e[2], e[3]));
+    const __m256d ab_lo = _mm256_castps_pd(_mm256_unpacklo_ps(e[0], e[1])),
+                  ab_hi = _mm256_castps_pd(_mm256_unpackhi_ps(e[0], e[1]));
+    const __m256d cd_lo = _mm256_castps_pd(_mm256_unpacklo_ps(e[2], e[3])),
+                  cd_hi = _mm256_castps_pd(_mm256_unpackhi_ps(e[2], e[3]));
     v_store(to, _mm256_castpd_ps(_mm256_unpacklo_pd(ab_lo, cd_lo)));
     v_store(to + 8, _mm256_castpd_ps(_mm256_unpackhi_pd(ab_lo, cd_lo)));
     v_store(to + 16, _mm256_castpd_ps(_mm256_unpacklo_pd(ab_hi, cd_hi)));

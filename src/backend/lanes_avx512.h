@@ -1,6 +1,6 @@
 /* Sixteen lanes: AVX-512 F, DQ, BW, VL. See lanes_scalar.h for what each word means. */
-#ifndef CR_BACKEND_LANES_H
-#define CR_BACKEND_LANES_H
+#ifndef CR_BACKEND_LANES_AVX512_H
+#define CR_BACKEND_LANES_AVX512_H
 #include "backend/philox.h"
 #include <immintrin.h>
 
@@ -8,23 +8,68 @@
 typedef __m512 vf;
 typedef __m512i vu;
 
-static inline vf v_set(float a) { return _mm512_set1_ps(a); }
-static inline vu v_set_u(uint32_t a) { return _mm512_set1_epi32((int)a); }
-static inline vf v_float(vu a) { return _mm512_cvtepu32_ps(a); }
-static inline vf v_float_signed(vu a) { return _mm512_cvtepi32_ps(a); }
-static inline vu v_add_u(vu a, vu b) { return _mm512_add_epi32(a, b); }
-static inline vu v_sub_u(vu a, vu b) { return _mm512_sub_epi32(a, b); }
-static inline vu v_or_u(vu a, vu b) { return _mm512_or_si512(a, b); }
+static inline vf v_set(float a)
+{
+    return _mm512_set1_ps(a);
+}
+static inline vu v_set_u(uint32_t a)
+{
+    return _mm512_set1_epi32((int)a);
+}
+static inline vf v_float(vu a)
+{
+    return _mm512_cvtepu32_ps(a);
+}
+static inline vf v_float_signed(vu a)
+{
+    return _mm512_cvtepi32_ps(a);
+}
+static inline vu v_add_u(vu a, vu b)
+{
+    return _mm512_add_epi32(a, b);
+}
+static inline vu v_sub_u(vu a, vu b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+static inline vu v_or_u(vu a, vu b)
+{
+    return _mm512_or_si512(a, b);
+}
 #define v_shl(a, bits) _mm512_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm512_srai_epi32(a, bits)
-static inline vu v_bits(vf a) { return _mm512_castps_si512(a); }
-static inline vf v_from_bits(vu a) { return _mm512_castsi512_ps(a); }
-static inline vf v_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
-static inline vf v_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
-static inline vf v_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
-static inline vf v_sqrt(vf a) { return _mm512_sqrt_ps(a); }
-static inline vf v_load(const float *a) { return _mm512_loadu_ps(a); }
-static inline void v_store(float *to, vf a) { _mm512_storeu_ps(to, a); }
+static inline vu v_bits(vf a)
+{
+    return _mm512_castps_si512(a);
+}
+static inline vf v_from_bits(vu a)
+{
+    return _mm512_castsi512_ps(a);
+}
+static inline vf v_mul(vf a, vf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+static inline vf v_sub(vf a, vf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+static inline vf v_fma(vf a, vf b, vf c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+static inline vf v_sqrt(vf a)
+{
+    return _mm512_sqrt_ps(a);
+}
+static inline vf v_load(const float *a)
+{
+    return _mm512_loadu_ps(a);
+}
+static inline void v_store(float *to, vf a)
+{
+    _mm512_storeu_ps(to, a);
+}
 
 static inline vf v_pick_30(vu selector, vf a, vf b)
 {
@@ -42,10 +87,15 @@ static inline vf v_unless_zero(vf step, vf a, vf b)
     return _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(step, _mm512_setzero_ps(), _CMP_NEQ_UQ), b);
 }
 
-/* High halves into low halves. A shuffle, since shifts would wait for the port of the multiplications. */
-static inline __m512i v_high(__m512i a) { return _mm512_shuffle_epi32(a, _MM_PERM_DDBB); }
+/* High halves into low halves. A shuffle, since shifts would wait for the port of the
+ * multiplications. */
+static inline __m512i v_high(__m512i a)
+{
+    return _mm512_shuffle_epi32(a, _MM_PERM_DDBB);
+}
 
-/* One round on eight blocks, a 64-bit lane for each: only the low halves count, so that a product needs no repacking. */
+/* One round on eight blocks, a 64-bit lane for each: only the low halves count, so that a product
+ * needs no repacking. */
 static inline void v_philox_round(__m512i c[4], const uint32_t key[2])
 {
     const __m512i p = _mm512_mul_epu32(c[0], v_set_u(CR_PHILOX_MULTIPLIER_0));
@@ -64,26 +114,33 @@ static inline void v_philox_start(__m512i c[4], __m512i index, uint64_t stream)
     c[3] = v_set_u((uint32_t)(stream >> 32));
 }
 
-/* Words of blocks first .. first+15. Lane p holds block 4(p % 4) + p / 4: the order that v_store4 undoes at no cost. */
-static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first, vu words[4])
+/* Words of blocks first .. first+15. Lane p holds block 4(p % 4) + p / 4: the order that v_store4
+ * undoes at no cost. */
+static inline void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
+                            uint64_t first, vu words[4])
 {
     const __m512i base = _mm512_set1_epi64((long long)first);
     __m512i even[4], odd[4];
-    v_philox_start(even, _mm512_add_epi64(base, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11)), stream);
-    v_philox_start(odd, _mm512_add_epi64(base, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15)), stream);
+    v_philox_start(even, _mm512_add_epi64(base, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11)),
+                   stream);
+    v_philox_start(odd, _mm512_add_epi64(base, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15)),
+                   stream);
 #pragma GCC unroll 10
     for (int round = 0; round < CR_PHILOX_ROUNDS; round++) {
         v_philox_round(even, keys + 2 * round);
         v_philox_round(odd, keys + 2 * round);
     }
-    for (int i = 0; i < 4; i++) words[i] = _mm512_mask_blend_epi32(0xAAAA, even[i], _mm512_slli_epi64(odd[i], 32));
+    for (int i = 0; i < 4; i++)
+        words[i] = _mm512_mask_blend_epi32(0xAAAA, even[i], _mm512_slli_epi64(odd[i], 32));
 }
 
 /* Transposes 4x4 inside each 128-bit part and writes 64 normals in the order of their blocks. */
 static inline void v_store4(float *to, const vf e[4])
 {
-    const __m512d ab_lo = _mm512_castps_pd(_mm512_unpacklo_ps(e[0], e[1])), ab_hi = _mm512_castps_pd(_mm512_unpackhi_ps(e[0], e[1]));
-    const __m512d cd_lo = _mm512_castps_pd(_mm512_unpacklo_ps(e[2], e[3])), cd_hi = _mm512_castps_pd(_mm512_unpackhi_ps(e[2], e[3]));
+    const __m512d ab_lo = _mm512_castps_pd(_mm512_unpacklo_ps(e[0], e[1])),
+                  ab_hi = _mm512_castps_pd(_mm512_unpackhi_ps(e[0], e[1]));
+    const __m512d cd_lo = _mm512_castps_pd(_mm512_unpacklo_ps(e[2], e[3])),
+                  cd_hi = _mm512_castps_pd(_mm512_unpackhi_ps(e[2], e[3]));
     v_store(to, _mm512_castpd_ps(_mm512_unpacklo_pd(ab_lo, cd_lo)));
     v_store(to + 16, _mm512_castpd_ps(_mm512_unpackhi_pd(ab_lo, cd_lo)));
     v_store(to + 32, _mm512_castpd_ps(_mm512_unpacklo_pd(ab_hi, cd_hi)));

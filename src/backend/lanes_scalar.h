@@ -1,6 +1,7 @@
-/* Arithmetic of one lane: the vocabulary of normal4.h and cpu_kernel.h in plain C and CUDA. The other lanes_*.h say the same words
- * for a register full of lanes; a translation unit includes exactly one of them. Every operation is exact or rounded once to
- * nearest, so all of them give the same bits. */
+/* Arithmetic of one lane: the vocabulary of normal4.h and cpu_kernel.h in plain C and CUDA. The
+ * other lanes_*.h say the same words for a register full of lanes; a translation unit includes
+ * exactly one of them. Every operation is exact or rounded once to nearest, so all of them give the
+ * same bits. */
 #ifndef CR_BACKEND_LANES_H
 #define CR_BACKEND_LANES_H
 #include "backend/philox.h"
@@ -11,13 +12,34 @@
 typedef float vf;
 typedef uint32_t vu;
 
-CR_INLINE vf v_set(float a) { return a; }
-CR_INLINE vu v_set_u(uint32_t a) { return a; }
-CR_INLINE vf v_float(vu a) { return (float)a; }
-CR_INLINE vf v_float_signed(vu a) { return (float)(int32_t)a; }
-CR_INLINE vu v_add_u(vu a, vu b) { return a + b; }
-CR_INLINE vu v_sub_u(vu a, vu b) { return a - b; }
-CR_INLINE vu v_or_u(vu a, vu b) { return a | b; }
+CR_INLINE vf v_set(float a)
+{
+    return a;
+}
+CR_INLINE vu v_set_u(uint32_t a)
+{
+    return a;
+}
+CR_INLINE vf v_float(vu a)
+{
+    return (float)a;
+}
+CR_INLINE vf v_float_signed(vu a)
+{
+    return (float)(int32_t)a;
+}
+CR_INLINE vu v_add_u(vu a, vu b)
+{
+    return a + b;
+}
+CR_INLINE vu v_sub_u(vu a, vu b)
+{
+    return a - b;
+}
+CR_INLINE vu v_or_u(vu a, vu b)
+{
+    return a | b;
+}
 #define v_shl(a, bits) ((vu)((a) << (bits)))
 #define v_sar(a, bits) ((vu)((int32_t)(a) >> (bits)))
 
@@ -36,11 +58,20 @@ CR_INLINE vf v_from_bits(vu bits)
 }
 
 #if defined(__CUDA_ARCH__)
-CR_INLINE vf v_mul(vf a, vf b) { return __fmul_rn(a, b); }
-CR_INLINE vf v_sub(vf a, vf b) { return __fsub_rn(a, b); }
-CR_INLINE vf v_fma(vf a, vf b, vf c) { return __fmaf_rn(a, b, c); }
-/* Of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most numbers round right: without its branch for the others two
- * roots overlap. */
+CR_INLINE vf v_mul(vf a, vf b)
+{
+    return __fmul_rn(a, b);
+}
+CR_INLINE vf v_sub(vf a, vf b)
+{
+    return __fsub_rn(a, b);
+}
+CR_INLINE vf v_fma(vf a, vf b, vf c)
+{
+    return __fmaf_rn(a, b, c);
+}
+/* Of 0 or of something in [2^-100, 2^100], where the steps that nvcc takes for most numbers round
+ * right: without its branch for the others two roots overlap. */
 CR_INLINE vf v_sqrt(vf a)
 {
     float inverse;
@@ -49,25 +80,53 @@ CR_INLINE vf v_sqrt(vf a)
     return __fmaf_rn(__fmaf_rn(-root, root, a), half, root);
 }
 #else
-CR_INLINE vf v_mul(vf a, vf b) { return a * b; }
-CR_INLINE vf v_sub(vf a, vf b) { return a - b; }
-CR_INLINE vf v_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }
-CR_INLINE vf v_sqrt(vf a) { return sqrtf(a); }
+CR_INLINE vf v_mul(vf a, vf b)
+{
+    return a * b;
+}
+CR_INLINE vf v_sub(vf a, vf b)
+{
+    return a - b;
+}
+CR_INLINE vf v_fma(vf a, vf b, vf c)
+{
+    return fmaf(a, b, c);
+}
+CR_INLINE vf v_sqrt(vf a)
+{
+    return sqrtf(a);
+}
 #endif
 
 /* b where bit 30 of the selector is set, else a. */
-CR_INLINE vf v_pick_30(vu selector, vf a, vf b) { return selector & 0x40000000u ? b : a; }
+CR_INLINE vf v_pick_30(vu selector, vf a, vf b)
+{
+    return selector & 0x40000000u ? b : a;
+}
 /* a, negated where bit 31 of the selector is set. */
-CR_INLINE vf v_flip_31(vf a, vu selector) { return v_from_bits(v_bits(a) ^ (selector & 0x80000000u)); }
+CR_INLINE vf v_flip_31(vf a, vu selector)
+{
+    return v_from_bits(v_bits(a) ^ (selector & 0x80000000u));
+}
 
-CR_INLINE vf v_load(const float *a) { return *a; }
-CR_INLINE void v_store(float *to, vf a) { *to = a; }
+CR_INLINE vf v_load(const float *a)
+{
+    return *a;
+}
+CR_INLINE void v_store(float *to, vf a)
+{
+    *to = a;
+}
 /* b, but a where `step` is zero */
-CR_INLINE vf v_unless_zero(vf step, vf a, vf b) { return step != 0.0f ? b : a; }
+CR_INLINE vf v_unless_zero(vf step, vf a, vf b)
+{
+    return step != 0.0f ? b : a;
+}
 
-/* Words of V_LANES blocks, in an order that v_store4 undoes when it writes their normals in the order of the blocks. `keys` are
- * those of all rounds, one after the other. */
-CR_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first, vu words[4])
+/* Words of V_LANES blocks, in an order that v_store4 undoes when it writes their normals in the
+ * order of the blocks. `keys` are those of all rounds, one after the other. */
+CR_INLINE void v_philox(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t first,
+                        vu words[4])
 {
     cr_philox_at(keys, stream, first, words);
 }

@@ -1,4 +1,5 @@
-/* Finding and opening a backend's module. Nothing is ever unloaded: drivers keep threads and handlers in the process. */
+/* Finding and opening a backend's module. Nothing is ever unloaded: drivers keep threads and
+ * handlers in the process. */
 #if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -40,7 +41,8 @@ static int beside_us(char *path, size_t room)
 {
     if (!own_file(path, room)) return 0;
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", CR_MODULE_FILE) < room - folder;
+    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", CR_MODULE_FILE) <
+           room - folder;
 }
 
 static void *open_file(const char *path)
@@ -48,7 +50,8 @@ static void *open_file(const char *path)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-certreg_status cr_module_load(const char *path, int32_t device, void *stream, certreg_error *why, certreg_backend **out)
+certreg_status cr_module_load(const char *path, int32_t device, void *stream, certreg_error *why,
+                              certreg_backend **out)
 {
     char beside[4096];
     void *library = NULL;
@@ -56,17 +59,22 @@ certreg_status cr_module_load(const char *path, int32_t device, void *stream, ce
     else if (beside_us(beside, sizeof beside)) library = open_file(beside);
     if (!library) {
         const char *reason = dlerror();
-        return cr_fail(why, CERTREG_NO_BACKEND, "the CUDA module cannot be opened: %.180s",
+        return cr_fail(why, CERTREG_E_NO_BACKEND, "the CUDA module cannot be opened: %.180s",
                        reason ? reason : "its place is not known; give its path");
     }
     cr_module_open open = NULL;
     void *symbol = dlsym(library, CR_MODULE_SYMBOL);
-    memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a function's */
-    if (!open) return cr_fail(why, CERTREG_NO_BACKEND, "%.120s is no module of this library: it lacks %s", path ? path : beside, CR_MODULE_SYMBOL);
+    memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a
+                                            function's */
+    if (!open)
+        return cr_fail(why, CERTREG_E_NO_BACKEND,
+                       "%.120s is no module of this library: it lacks %s", path ? path : beside,
+                       CR_MODULE_SYMBOL);
     certreg_status status = open(CR_BACKEND_API, device, stream, why, out);
     const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
     if (fits) cr_busy_init(&(*out)->busy);
     if (status || fits) return status;
     *out = NULL;
-    return cr_fail(why, CERTREG_VERSION, "%.120s was made for another version of this library", path ? path : beside);
+    return cr_fail(why, CERTREG_E_VERSION, "%.120s was made for another version of this library",
+                   path ? path : beside);
 }

@@ -4,8 +4,9 @@
 #include "backend/backend.h"
 #include "base/error.h"
 
-/* path: of the module; NULL: certreg/libcertreg_cuda.so beside the library. NO_BACKEND where it cannot be opened, VERSION where it
- * belongs to another one, else what it says itself. */
-certreg_status cr_module_load(const char *path, int32_t device, void *stream, certreg_error *why, certreg_backend **out);
+/* path: of the module; NULL: certreg/libcertreg_cuda.so beside the library. NO_BACKEND where it
+ * cannot be opened, VERSION where it belongs to another one, else what it says itself. */
+certreg_status cr_module_load(const char *path, int32_t device, void *stream, certreg_error *why,
+                              certreg_backend **out);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a backend module (a shared object of its own) shows the library: one function, found by name. */
+/* What a backend module (a shared object of its own) shows the library: one function, found by
+ * name. */
 #ifndef CR_BACKEND_MODULE_H
 #define CR_BACKEND_MODULE_H
 #include "backend/backend.h"
@@ -6,7 +7,9 @@
 #define CR_MODULE_SYMBOL "certreg_module_open"
 #define CR_MODULE_FILE "libcertreg_cuda.so"
 
-/* api: CR_BACKEND_API of the library. A module of another version answers CERTREG_VERSION and touches nothing else. */
-typedef certreg_status (*cr_module_open)(uint32_t api, int32_t device, void *stream, certreg_error *why, certreg_backend **out);
+/* api: CR_BACKEND_API of the library. A module of another version answers CERTREG_E_VERSION and
+ * touches nothing else. */
+typedef certreg_status (*cr_module_open)(uint32_t api, int32_t device, void *stream,
+                                         certreg_error *why, certreg_backend **out);
 
 #endif

@@ -1,15 +1,19 @@
-/* Four random words to four standard normals: the Box-Muller transform in cuRAND's convention, with our own logarithm, sine and
- * cosine, so that every processor and instruction set gives the same bits. Include one lanes_*.h before this file.
+/* Four random words to four standard normals: the Box-Muller transform in cuRAND's convention, with
+ * our own logarithm, sine and cosine, so that every processor and instruction set gives the same
+ * bits. Include one lanes_*.h before this file.
  *
- * For the pair of words (x, y): u = x 2^-32 + 2^-33 rounded to float, angle = (y + 1/2) 2^-32 turns, r = sqrt(-2 log u); the normals
- * are (r sin angle, r cos angle). The angle is reduced in integers, hence exactly; cuRAND rounds it to a float first, which alone
- * moves its normals by up to r * 6e-7. Against the formula in double (u and all) the absolute error is at most 2e-7 r, below two
- * ulp: 4e-7 for r <= 2, 6e-7 for r <= 4, 1e-6 at the largest r, 6.77. tests/unit_normal4.c holds all of that. */
+ * For the pair of words (x, y): u = x 2^-32 + 2^-33 rounded to float, angle = (y + 1/2) 2^-32
+ * turns, r = sqrt(-2 log u); the normals are (r sin angle, r cos angle). The angle is reduced in
+ * integers, hence exactly; cuRAND rounds it to a float first, which alone moves its normals by up
+ * to r * 6e-7. Against the formula in double (u and all) the absolute error is at most 2e-7 r,
+ * below two ulp: 4e-7 for r <= 2, 6e-7 for r <= 4, 1e-6 at the largest r, 6.77.
+ * tests/unit_normal4.c holds all of that. */
 #ifndef CR_BACKEND_NORMAL4_H
 #define CR_BACKEND_NORMAL4_H
 
 /* sqrt(-2 log u) for u in [2^-33, 1]. u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2);
- * -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a minimax polynomial (error 3e-8 relative to the logarithm). */
+ * -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a minimax polynomial (error 3e-8 relative to the
+ * logarithm). */
 CR_INLINE vf cr_normal4_radius(vf u)
 {
     const vu k = v_sar(v_sub_u(v_bits(u), v_set_u(0x3F3504F3u)), 23);
@@ -25,8 +29,9 @@ CR_INLINE vf cr_normal4_radius(vf u)
     return v_sqrt(v_fma(v_float_signed(k), v_set(-1.38629436f), q));
 }
 
-/* Sine and cosine of (y + 1/2) 2^-32 turns. The nearest quarter turn is in the two top bits of y + 2^29; what remains, times 4 and
- * as a signed integer, is t = the part of an eighth turn in [-1, 1] times 2^31. */
+/* Sine and cosine of (y + 1/2) 2^-32 turns. The nearest quarter turn is in the two top bits of y +
+ * 2^29; what remains, times 4 and as a signed integer, is t = the part of an eighth turn in [-1, 1]
+ * times 2^31. */
 CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
 {
     const vu quarter = v_add_u(y, v_set_u(0x20000000u));
@@ -34,7 +39,9 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
     const vf tt = v_mul(t, t);
     vf s = v_fma(tt, v_set(-3.59545083e-05f), v_set(0.00249000709f));
     s = v_fma(tt, s, v_set(-0.0807454363f));
-    s = v_fma(t, v_set(0.785398185f), v_mul(t, v_fma(tt, s, v_set(-2.43e-8f)))); /* the factor's own rounding undone */
+    s = v_fma(t, v_set(0.785398185f), v_mul(t, v_fma(tt, s, v_set(-2.43e-8f)))); /* the factor's own
+                                                                                    rounding undone
+                                                                                  */
     vf c = v_fma(tt, v_set(3.53133464e-06f), v_set(-0.000325942005f));
     c = v_fma(tt, c, v_set(0.015854327f));
     c = v_fma(tt, c, v_set(-0.308425128f));

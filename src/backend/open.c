@@ -4,6 +4,7 @@
 #endif
 #include "backend/cpu.h"
 #include "backend/load.h"
+#include "base/structs.h"
 #include <unistd.h>
 
 static int32_t online(void)
@@ -23,24 +24,31 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
 {
     certreg_error error;
     cr_error_clear(&error);
-    if (!out) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "out is NULL"));
+    if (!out) return give(why, &error, cr_fail(&error, CERTREG_E_INVALID, "out is NULL"));
     *out = NULL;
     if (threads < 0 || threads > CR_CPU_MAX_THREADS)
         return give(why, &error,
-                    cr_fail(&error, CERTREG_INVALID, "threads is %d; it must be 1 to %d, or 0 for all online processors", (int)threads,
-                            CR_CPU_MAX_THREADS));
+                    cr_fail(&error, CERTREG_E_INVALID,
+                            "threads is %d; it must be 1 to %d, or 0 for all online processors",
+                            (int)threads, CR_CPU_MAX_THREADS));
     return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
 }
 
-certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const char *module, certreg_error *why, certreg_backend **out)
+certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const char *module,
+                                         certreg_error *why, certreg_backend **out)
 {
     certreg_error error;
     cr_error_clear(&error);
-    if (!out) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "out is NULL"));
+    if (!out) return give(why, &error, cr_fail(&error, CERTREG_E_INVALID, "out is NULL"));
     *out = NULL;
-    if (device < 0) return give(why, &error, cr_fail(&error, CERTREG_INVALID, "device is %d; it must be 0 or more", (int)device));
+    if (device < 0)
+        return give(
+            why, &error,
+            cr_fail(&error, CERTREG_E_INVALID, "device is %d; it must be 0 or more", (int)device));
     if (module && !*module)
-        return give(why, &error, cr_fail(&error, CERTREG_INVALID, "module is an empty path; NULL asks for the documented search"));
+        return give(why, &error,
+                    cr_fail(&error, CERTREG_E_INVALID,
+                            "module is an empty path; NULL asks for the documented search"));
     return give(why, &error, cr_module_load(module, device, stream, &error, out));
 }
 

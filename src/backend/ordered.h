@@ -1,4 +1,5 @@
-/* Sums in an order that host and CUDA share, and a direction from them: each operation rounded once. */
+/* Sums in an order that host and CUDA share, and a direction from them: each operation rounded
+ * once. */
 #ifndef CR_BACKEND_ORDERED_H
 #define CR_BACKEND_ORDERED_H
 #include "backend/philox.h"
@@ -6,11 +7,23 @@
 #define CR_AIM_SUMS 256u
 
 #if defined(__CUDA_ARCH__)
-CR_INLINE double cr_aim_add(double sum, double a) { return __dadd_rn(sum, __dmul_rn(a, a)); }
-CR_INLINE float cr_aim_unit(double a, double norm) { return static_cast<float>(__ddiv_rn(a, norm)); }
+CR_INLINE double cr_aim_add(double sum, double a)
+{
+    return __dadd_rn(sum, __dmul_rn(a, a));
+}
+CR_INLINE float cr_aim_unit(double a, double norm)
+{
+    return static_cast<float>(__ddiv_rn(a, norm));
+}
 #else
-CR_INLINE double cr_aim_add(double sum, double a) { return sum + a * a; }
-CR_INLINE float cr_aim_unit(double a, double norm) { return (float)(a / norm); }
+CR_INLINE double cr_aim_add(double sum, double a)
+{
+    return sum + a * a;
+}
+CR_INLINE float cr_aim_unit(double a, double norm)
+{
+    return (float)(a / norm);
+}
 #endif
 
 /* The sum of `count` numbers, a power of two: halves are added until one is left. */

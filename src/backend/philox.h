@@ -1,5 +1,6 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): a counter goes in, four independent 32-bit words come out. No state, so any
- * thread or device can compute any part of the noise. One source for host and CUDA. */
+/* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): a counter goes in, four independent 32-bit
+ * words come out. No state, so any thread or device can compute any part of the noise. One source
+ * for host and CUDA. */
 #ifndef CR_BACKEND_PHILOX_H
 #define CR_BACKEND_PHILOX_H
 #include <stdint.h>
@@ -51,8 +52,10 @@ CR_INLINE void cr_philox_words(uint32_t counter[4], const uint32_t keys[2 * CR_P
     }
 }
 
-/* Block `index` of a stream, laid out as cuRAND's device generator does: key = seed, counter = (index, stream), low words first. */
-CR_INLINE void cr_philox_at(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream, uint64_t index, uint32_t words[4])
+/* Block `index` of a stream, laid out as cuRAND's device generator does: key = seed, counter =
+ * (index, stream), low words first. */
+CR_INLINE void cr_philox_at(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t stream,
+                            uint64_t index, uint32_t words[4])
 {
     words[0] = (uint32_t)index;
     words[1] = (uint32_t)(index >> 32);

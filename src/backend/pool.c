@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_BYTES ((size_t)1 << 20) /* kernels use less than 64 KiB; the rest is for thread-local data of the host program */
+#define STACK_BYTES                                                                             \
+    ((size_t)1 << 20) /* kernels use less than 64 KiB; the rest is for thread-local data of the \
+                         host program */
 
 typedef struct worker {
     cr_pool *pool;
@@ -90,7 +92,8 @@ static int start_all(cr_pool *pool, size_t workers)
     sigset_t all, before;
     int failed = pthread_attr_init(&attributes);
     if (failed) return failed;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES); /* where it is refused, the system's default will do */
+    pthread_attr_setstacksize(&attributes, STACK_BYTES); /* where it is refused, the system's
+                                                            default will do */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; !failed && pool->workers < workers; pool->workers += !failed) {
@@ -121,17 +124,20 @@ certreg_status cr_pool_create(size_t threads, certreg_error *why, cr_pool **out)
 {
     *out = NULL;
     cr_pool *pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->worker[0]);
-    if (!pool) return cr_fail(why, CERTREG_NO_MEMORY, "no memory for a pool of %zu threads", threads);
+    if (!pool)
+        return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for a pool of %zu threads", threads);
     int failed = prepare(pool);
     if (failed) {
         free(pool);
-        return cr_fail(why, CERTREG_NO_MEMORY, "no lock for a pool of %zu threads: %s", threads, strerror(failed));
+        return cr_fail(why, CERTREG_E_NO_MEMORY, "no lock for a pool of %zu threads: %s", threads,
+                       strerror(failed));
     }
     failed = start_all(pool, threads - 1);
     if (failed) {
         const size_t got = pool->workers + 1;
         cr_pool_destroy(pool, 0);
-        return cr_fail(why, CERTREG_NO_MEMORY, "only %zu of %zu threads could be started: %s", got, threads, strerror(failed));
+        return cr_fail(why, CERTREG_E_NO_MEMORY, "only %zu of %zu threads could be started: %s",
+                       got, threads, strerror(failed));
     }
     *out = pool;
     return CERTREG_OK;

@@ -1,4 +1,5 @@
-/* A stream of noise as the kernels of every device take it: with the keys of all rounds, and by value, so that they are constants there. */
+/* A stream of noise as the kernels of every device take it: with the keys of all rounds, and by
+ * value, so that they are constants there. */
 #ifndef CR_BACKEND_SOURCE_H
 #define CR_BACKEND_SOURCE_H
 #include "backend/backend.h"
@@ -8,7 +9,7 @@ typedef struct cr_source {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
     uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
     size_t inputs;
-    int32_t centre;
+    int32_t center;
 } cr_source;
 
 /* The block with which a sample begins. */
@@ -21,11 +22,11 @@ static inline cr_source cr_source_of(const cr_noise *noise)
 {
     cr_source s;
     cr_philox_keys(noise->seed, s.keys);
-    s.stream = noise->stream;
+    s.stream = noise->noise_id;
     s.base = noise->level << CR_LEVEL_BITS;
     s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
     s.inputs = noise->inputs;
-    s.centre = noise->centre;
+    s.center = noise->clean_first;
     return s;
 }
 

@@ -1,4 +1,5 @@
-/* One layout function run twice: with base NULL it counts, with memory it carves, so that size and use cannot disagree. */
+/* One layout function run twice: with base NULL it counts, with memory it carves, so that size and
+ * use cannot disagree. */
 #ifndef CR_BASE_ARENA_H
 #define CR_BASE_ARENA_H
 #include <stddef.h>
@@ -9,8 +10,8 @@
 typedef struct cr_arena {
     unsigned char *base; /* NULL: only count */
     size_t used;
-    int overflow;        /* a size did not fit into size_t */
-    size_t align;        /* of every array, a power of two; 0: CR_ALIGN */
+    int overflow; /* a size did not fit into size_t */
+    size_t align; /* of every array, a power of two; 0: CR_ALIGN */
 } cr_arena;
 
 /* A product that no memory has room for stays one, instead of wrapping round to something small. */
@@ -22,7 +23,8 @@ static inline size_t cr_arena_times(size_t a, size_t b)
 /* `count` elements of `size` bytes, aligned; NULL while counting. */
 static inline void *cr_arena_take(cr_arena *arena, size_t count, size_t size)
 {
-    const size_t align = arena->align ? arena->align : CR_ALIGN, at = (arena->used + align - 1) & ~(align - 1);
+    const size_t align = arena->align ? arena->align : CR_ALIGN,
+                 at = (arena->used + align - 1) & ~(align - 1);
     if (size && count > (SIZE_MAX / 2 - at) / size) {
         arena->overflow = 1;
         return NULL;

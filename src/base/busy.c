@@ -17,11 +17,12 @@ int cr_busy_is_foreign(const cr_busy *busy)
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
 {
-    /* Asked first: in a child the mark of a call that was running at the fork would stay for ever. */
+    /* Asked first: in a child the mark of a call that was running at the fork would stay for ever.
+     */
     if (cr_busy_is_foreign(busy))
-        return cr_fail(error, CERTREG_WRONG_STATE,
+        return cr_fail(error, CERTREG_E_WRONG_STATE,
                        "the handle was made in another process; create one after fork");
-    if (!cr_flag_take(&busy->taken)) return CERTREG_BUSY;
+    if (!cr_flag_take(&busy->taken)) return CERTREG_E_BUSY;
     cr_environment_enter(&busy->callers);
     cr_error_clear(error);
     return CERTREG_OK;
@@ -47,7 +48,11 @@ void cr_busy_in(cr_busy *busy)
 const certreg_error *cr_busy_error(const cr_busy *busy, const certreg_error *error)
 {
     static const certreg_error running = {
-        .struct_size = sizeof running, .status = CERTREG_BUSY, .sample = -1, .row = -1, .output = -1,
+        .struct_size = sizeof running,
+        .status = CERTREG_E_BUSY,
+        .sample = -1,
+        .row = -1,
+        .output = -1,
         .text = "another call is running on the handle, around this callback or on another thread"};
     const int taken = atomic_load_explicit(&busy->taken, memory_order_acquire);
     return taken && !cr_busy_is_foreign(busy) ? &running : error;

@@ -17,9 +17,9 @@ typedef struct cr_busy {
 void cr_busy_init(cr_busy *);
 /* Whether the handle was made by another process, so that this one is a forked child. */
 int cr_busy_is_foreign(const cr_busy *);
-/* CERTREG_OK: the call may run; the error is cleared. CERTREG_BUSY: another call is running, on any
- * thread; the error is its own and is not touched. CERTREG_WRONG_STATE, with a text: this process
- * is a forked child. Only after CERTREG_OK is there something to leave. */
+/* CERTREG_OK: the call may run; the error is cleared. CERTREG_E_BUSY: another call is running, on
+ * any thread; the error is its own and is not touched. CERTREG_E_WRONG_STATE, with a text: this
+ * process is a forked child. Only after CERTREG_OK is there something to leave. */
 certreg_status cr_busy_enter(cr_busy *, certreg_error *);
 /* Returns the status, for the last line of a call. */
 certreg_status cr_busy_leave(cr_busy *, certreg_status);

@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "base/structs.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +22,4 @@ certreg_status cr_fail(certreg_error *error, certreg_status status, const char *
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return status;
-}
-
-void cr_error_give(certreg_error *theirs, const certreg_error *ours)
-{
-    if (theirs && theirs->struct_size <= CR_STRUCT_LARGEST) cr_struct_write(theirs, theirs->struct_size, ours, sizeof *ours);
 }

@@ -1,4 +1,5 @@
-/* Statuses with a sentence. Every failing function of the library ends in `return cr_fail(error, STATUS, "...", ...)`. */
+/* Statuses with a sentence. Every failing function of the library ends in `return cr_fail(error,
+ * STATUS, "...", ...)`. */
 #ifndef CR_BASE_ERROR_H
 #define CR_BASE_ERROR_H
 #include "base/platform.h"
@@ -12,9 +13,9 @@
 
 /* No error: CERTREG_OK, every index -1, empty text. */
 void cr_error_clear(certreg_error *error);
-/* Writes status and sentence into *error (may be NULL), other fields cleared, and returns the status. */
-certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...) CR_PRINTF(3, 4);
-/* Copies an internal error into a caller's struct, never beyond its struct_size. A NULL or unsized target is ignored. */
-void cr_error_give(certreg_error *theirs, const certreg_error *ours);
+/* Writes status and sentence into *error (may be NULL), other fields cleared, and returns the
+ * status. */
+certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...)
+    CR_PRINTF(3, 4);
 
 #endif

@@ -7,10 +7,10 @@ certreg_status cr_handle_take(void *memory, size_t bytes, size_t need, int *owne
 {
     *out = NULL;
     *owned = !memory;
-    if (memory && (uintptr_t)memory % CR_ALIGN) return CERTREG_INVALID;
-    if (memory && bytes < need) return CERTREG_SMALL_MEMORY;
+    if (memory && (uintptr_t)memory % CR_ALIGN) return CERTREG_E_INVALID;
+    if (memory && bytes < need) return CERTREG_E_SMALL_MEMORY;
     void *taken = memory ? memory : malloc(need);
-    if (!taken) return CERTREG_NO_MEMORY;
+    if (!taken) return CERTREG_E_NO_MEMORY;
     *out = memset(taken, 0, need);
     return CERTREG_OK;
 }

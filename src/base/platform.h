@@ -5,14 +5,17 @@
 #include <stdint.h>
 
 #ifdef __FAST_MATH__
-#error "libcertreg rounds to the safe side and tests for NaN and infinity: build it without -ffast-math"
+#error \
+    "libcertreg rounds to the safe side and tests for NaN and infinity: build it without -ffast-math"
 #endif
 #ifdef __cplusplus
 #define CR_STATIC_ASSERT static_assert
 #else
 #define CR_STATIC_ASSERT _Static_assert
 #endif
-CR_STATIC_ASSERT(sizeof(size_t) == 8 && sizeof(void *) == 8 && SIZE_MAX == UINT64_MAX, "libcertreg needs 64-bit sizes and pointers");
-CR_STATIC_ASSERT(sizeof(double) == 8 && sizeof(float) == 4, "libcertreg needs IEEE 754 doubles and floats");
+CR_STATIC_ASSERT(sizeof(size_t) == 8 && sizeof(void *) == 8 && SIZE_MAX == UINT64_MAX,
+                 "libcertreg needs 64-bit sizes and pointers");
+CR_STATIC_ASSERT(sizeof(double) == 8 && sizeof(float) == 4,
+                 "libcertreg needs IEEE 754 doubles and floats");
 
 #endif

@@ -9,25 +9,25 @@ const char *certreg_status_text(certreg_status status)
 {
     switch (status) {
     case CERTREG_OK: return "ok";
-    case CERTREG_INVALID: return "invalid argument";
-    case CERTREG_NO_MEMORY: return "out of memory";
-    case CERTREG_SMALL_MEMORY: return "the caller's memory is too small";
-    case CERTREG_MODEL_FAILED: return "the model failed";
-    case CERTREG_NOT_FINITE: return "an output is not finite";
-    case CERTREG_OUT_OF_RANGE: return "an output is outside its declared range";
-    case CERTREG_INFEASIBLE: return "no function has these bounds";
-    case CERTREG_NUMERICAL: return "numerical doubt: no number is given";
-    case CERTREG_WRONG_STATE: return "not possible in this state";
-    case CERTREG_NO_BACKEND: return "the backend is not available";
-    case CERTREG_NO_DEVICE: return "there is no such device";
-    case CERTREG_DEVICE_FAILED: return "the device failed";
-    case CERTREG_VERSION: return "made for another version of the library";
-    case CERTREG_CORRUPT: return "the bytes are no record, or damaged";
-    case CERTREG_MISMATCH: return "the record belongs to something else";
-    case CERTREG_TOO_MANY: return "more samples than planned";
-    case CERTREG_CANCELLED: return "cancelled";
-    case CERTREG_DEADLINE: return "stopped by the deadline";
-    case CERTREG_BUSY: return "another call is running on the handle";
+    case CERTREG_E_INVALID: return "invalid argument";
+    case CERTREG_E_NO_MEMORY: return "out of memory";
+    case CERTREG_E_SMALL_MEMORY: return "the caller's memory is too small";
+    case CERTREG_E_MODEL_FAILED: return "the model failed";
+    case CERTREG_E_NOT_FINITE: return "an output is not finite";
+    case CERTREG_E_OUT_OF_RANGE: return "an output is outside its declared range";
+    case CERTREG_E_INFEASIBLE: return "no function has these bounds";
+    case CERTREG_E_NUMERICAL: return "numerical doubt: no number is given";
+    case CERTREG_E_WRONG_STATE: return "not possible in this state";
+    case CERTREG_E_NO_BACKEND: return "the backend is not available";
+    case CERTREG_E_NO_DEVICE: return "there is no such device";
+    case CERTREG_E_DEVICE_FAILED: return "the device failed";
+    case CERTREG_E_VERSION: return "made for another version of the library";
+    case CERTREG_E_CORRUPT: return "the bytes are no record, or damaged";
+    case CERTREG_E_MISMATCH: return "the record belongs to something else";
+    case CERTREG_E_TOO_MANY: return "more samples than planned";
+    case CERTREG_E_CANCELLED: return "cancelled";
+    case CERTREG_E_DEADLINE: return "stopped by the deadline";
+    case CERTREG_E_BUSY: return "another call is running on the handle";
     default: return "unknown status";
     }
 }

@@ -1,17 +1,21 @@
 #include "base/structs.h"
 #include <string.h>
 
-certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name, certreg_error *why)
+certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,
+                               certreg_error *why)
 {
-    if (!theirs) return cr_fail(why, CERTREG_INVALID, "%s is NULL", name);
+    if (!theirs) return cr_fail(why, CERTREG_E_INVALID, "%s is NULL", name);
     uint32_t size;
     memcpy(&size, theirs, sizeof size);
     if (size < oldest || size % 8 != 0 || size > CR_STRUCT_LARGEST)
-        return cr_fail(why, CERTREG_INVALID, "%s.struct_size is %u; set it to sizeof the struct (%zu)", name, size, oldest);
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "%s.struct_size is %u; set it to sizeof the struct (%zu)", name, size,
+                       oldest);
     return CERTREG_OK;
 }
 
-certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs, const char *name, certreg_error *why)
+certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs,
+                              const char *name, certreg_error *why)
 {
     certreg_status status = cr_struct_check(theirs, oldest, name, why);
     if (status) return status;
@@ -19,20 +23,26 @@ certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const voi
     memcpy(&size, theirs, sizeof size);
     for (size_t i = known; i < size; i++)
         if (((const unsigned char *)theirs)[i])
-            return cr_fail(why, CERTREG_VERSION, "%s sets a field that this version of the library does not know (byte %zu)", name, i);
+            return cr_fail(
+                why, CERTREG_E_VERSION,
+                "%s sets a field that this version of the library does not know (byte %zu)", name,
+                i);
     memset(ours, 0, known);
     memcpy(ours, theirs, size < known ? size : known);
     return CERTREG_OK;
 }
 
-certreg_status cr_struct_element(void *ours, size_t known, const void *array, size_t index, const char *name, certreg_error *why)
+certreg_status cr_struct_element(void *ours, size_t known, const void *array, size_t index,
+                                 const char *name, certreg_error *why)
 {
     uint32_t step, mine = (uint32_t)known;
     memcpy(&step, array, sizeof step);
     const unsigned char *theirs = (const unsigned char *)array + index * step;
     for (size_t i = known; i < step; i++)
         if (theirs[i])
-            return cr_fail(why, CERTREG_VERSION, "%s[%zu] sets a field that this version of the library does not know", name, index);
+            return cr_fail(why, CERTREG_E_VERSION,
+                           "%s[%zu] sets a field that this version of the library does not know",
+                           name, index);
     memset(ours, 0, known);
     memcpy(ours, theirs, step < known ? step : known);
     memcpy(ours, &mine, sizeof mine);
@@ -45,4 +55,10 @@ void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known
     memcpy(theirs, ours, size < known ? size : known);
     if (size > known) memset((unsigned char *)theirs + known, 0, size - known);
     memcpy(theirs, &size, sizeof size);
+}
+
+void cr_error_give(certreg_error *theirs, const certreg_error *ours)
+{
+    if (theirs && theirs->struct_size <= CR_STRUCT_LARGEST)
+        cr_struct_write(theirs, theirs->struct_size, ours, sizeof *ours);
 }

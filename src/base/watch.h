@@ -8,9 +8,9 @@
 typedef struct cr_watch {
     double (*now)(void *of); /* seconds */
     void *of;
-    double due;              /* 0: there is no hurry */
+    double due; /* 0: there is no hurry */
     int late;
-    double fixed;            /* seconds spent on what does not grow with the number of samples */
+    double fixed; /* seconds spent on what does not grow with the number of samples */
 } cr_watch;
 
 /* Between two steps. NULL is never late. */

@@ -2,7 +2,7 @@
 #include "base/handle.h"
 #include "base/structs.h"
 #include "bisection/search.h"
-#include "solver/facts.h"
+#include "solver/constraints.h"
 #include "solver/solver.h"
 #include <math.h>
 
@@ -21,12 +21,13 @@ size_t certreg_bisection_size(void)
     return sizeof(certreg_bisection);
 }
 
-certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, size_t bytes, certreg_bisection **out)
+certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, size_t bytes,
+                                        certreg_bisection **out)
 {
-    if (!out) return CERTREG_INVALID;
+    if (!out) return CERTREG_E_INVALID;
     *out = NULL;
-    if (!borrowed) return CERTREG_INVALID;
-    if (cr_busy_is_foreign(&borrowed->busy)) return CERTREG_WRONG_STATE;
+    if (!borrowed) return CERTREG_E_INVALID;
+    if (cr_busy_is_foreign(&borrowed->busy)) return CERTREG_E_WRONG_STATE;
     int owned;
     const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
     if (status) return status;
@@ -51,7 +52,7 @@ const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
     return bisection ? cr_busy_error(&bisection->busy, &bisection->error) : NULL;
 }
 
-/* ---- all conditions together ------------------------------------------------------------------------------------------------------ */
+/* ---- all conditions together */
 typedef struct least { /* over the conditions so far */
     double radius;
     size_t binding;
@@ -63,7 +64,7 @@ typedef struct question {
     double most; /* no more than this is of use */
 } question;
 
-static int ask(void *context, const cr_side *side, int wanted)
+static int ask(void *context, const cr_rise *side, int wanted)
 {
     question *q = context;
     q->goal.side = *side;
@@ -71,9 +72,10 @@ static int ask(void *context, const cr_side *side, int wanted)
 }
 
 /* `share`: of the evaluations that are left. */
-static certreg_status add_goal(const certreg_bisection *bisection, const cr_goal *goal, double share, size_t index, least *so_far)
+static certreg_status add_goal(const certreg_bisection *bisection, const cr_goal *goal,
+                               double share, size_t index, least *so_far)
 {
-    if (cr_watch_late(bisection->watch)) return CERTREG_DEADLINE;
+    if (cr_watch_late(bisection->watch)) return CERTREG_E_DEADLINE;
     question q = {.goal = *goal, .most = so_far->radius};
     cr_families families = cr_families_of(&goal->side, ask, &q);
     cr_effort *effort = goal->side.effort;
@@ -88,7 +90,9 @@ static void fill(const least *found, double sigma, certreg_radius *out)
 {
     const int capped = found->radius >= CR_LARGEST_RADIUS;
     out->radius = found->radius > 0 ? nextafter(found->radius * sigma, 0) : 0;
-    out->outcome = !(out->radius > 0) ? CERTREG_ABSTAINED : capped ? CERTREG_CAPPED : CERTREG_CERTIFIED;
+    out->outcome = !(out->radius > 0) ? CERTREG_OUTCOME_ABSTAINED
+                   : capped           ? CERTREG_OUTCOME_CAPPED
+                                      : CERTREG_OUTCOME_CERTIFIED;
     out->binding = found->binding;
 }
 
@@ -99,10 +103,10 @@ static certreg_status give(certreg_status status, const certreg_radius *found, c
     return status;
 }
 
-/* ---- a call ------------------------------------------------------------------------------- */
+/* ---- a call */
 certreg_status cr_bisection_enter(certreg_bisection *bisection)
 {
-    return bisection ? cr_busy_enter(&bisection->busy, &bisection->error) : CERTREG_INVALID;
+    return bisection ? cr_busy_enter(&bisection->busy, &bisection->error) : CERTREG_E_INVALID;
 }
 
 certreg_status cr_bisection_leave(certreg_bisection *bisection, certreg_status status)
@@ -125,68 +129,83 @@ static certreg_status refuse(certreg_status status, certreg_radius *out)
     return cr_struct_check(out, OLDEST_RADIUS, "radius", NULL) ? status : give(status, NULL, out);
 }
 
-/* ---- within ----------------------------------------------------------------------------------------------------------------------- */
-static certreg_status find_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
-                                  certreg_radius *found)
+/* ---- within */
+static certreg_status find_within(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                  uint32_t constraints, double tolerance, certreg_radius *found)
 {
-    cr_facts facts;
+    cr_constraints sides;
     cr_effort *effort = &bisection->effort;
     if (!(tolerance > 0) || tolerance == INFINITY) {
-        cr_fail(&bisection->error, CERTREG_INVALID, "tolerance is %g; it must be positive and finite", tolerance);
-        return bisection->error.value = tolerance, CERTREG_INVALID;
+        cr_fail(&bisection->error, CERTREG_E_INVALID,
+                "tolerance is %g; it must be positive and finite", tolerance);
+        return bisection->error.value = tolerance, CERTREG_E_INVALID;
     }
     *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS};
-    certreg_status status = cr_facts_read(bounds, family, effort, &facts, &bisection->error);
+    certreg_status status =
+        cr_constraints_read(bounds, constraints, effort, &sides, &bisection->error);
     if (status) return status;
     least best = {CR_LARGEST_RADIUS, 0};
-    const double limit = cr_facts_limit(&facts, tolerance);
-    status = add_goal(bisection, &(cr_goal){.side = facts.drop, .limit = limit}, 0.5, 0, &best);
-    if (!status) status = add_goal(bisection, &(cr_goal){.side = facts.rise, .limit = limit}, 1, 1, &best);
-    if (!status) fill(&best, facts.sigma, found);
+    const double limit = cr_constraints_limit(&sides, tolerance);
+    status = add_goal(bisection, &(cr_goal){.side = sides.drop, .limit = limit}, 0.5, 0, &best);
+    if (!status)
+        status = add_goal(bisection, &(cr_goal){.side = sides.rise, .limit = limit}, 1, 1, &best);
+    if (!status) fill(&best, sides.sigma, found);
     return status;
 }
 
 certreg_status cr_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                   uint32_t family, double tolerance, certreg_radius *out)
+                                   uint32_t constraints, double tolerance, certreg_radius *out)
 {
     certreg_radius found = {.struct_size = sizeof found};
     cr_error_clear(&bisection->error);
     const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
-    return status ? status
-                  : give(find_within(bisection, bounds, family, tolerance, &found), &found, out);
+    return status
+               ? status
+               : give(find_within(bisection, bounds, constraints, tolerance, &found), &found, out);
 }
 
-certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds, uint32_t family, double tolerance,
-                                        certreg_radius *out)
+certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                        uint32_t constraints, double tolerance, certreg_radius *out)
 {
     const certreg_status refused = cr_bisection_enter(bisection);
     if (refused) return refuse(refused, out);
     return cr_bisection_leave(bisection,
-                              cr_bisection_within(bisection, bounds, family, tolerance, out));
+                              cr_bisection_within(bisection, bounds, constraints, tolerance, out));
 }
 
-/* ---- above ------------------------------------------------------------------------------------------------------------------------ */
-static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds, size_t index, uint32_t family,
-                                   double threshold, double *sigma, least *so_far)
+/* ---- above */
+static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds,
+                                   size_t index, uint32_t constraints, double threshold,
+                                   double *sigma, least *so_far)
 {
     certreg_bounds one;
-    cr_facts facts;
-    certreg_status status = cr_struct_element(&one, sizeof one, bounds, index, "bounds", &bisection->error);
+    cr_constraints sides;
+    certreg_status status =
+        cr_struct_element(&one, sizeof one, bounds, index, "bounds", &bisection->error);
     cr_effort *effort = &bisection->effort;
     *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS}; /* of each function */
-    if (!status) status = cr_facts_read(&one, family, effort, &facts, &bisection->error);
+    if (!status) status = cr_constraints_read(&one, constraints, effort, &sides, &bisection->error);
     if (status) return status;
-    if (index == 0) *sigma = facts.sigma;
-    if (facts.sigma != *sigma)
-        return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, facts.sigma, *sigma);
-    if (!facts.has_mean) return cr_fail(&bisection->error, CERTREG_INVALID, "bounds[%zu].facts lacks the mean, which a threshold needs", index);
-    if (isnan(threshold)) return cr_fail(&bisection->error, CERTREG_INVALID, "threshold[%zu] is not a number", index);
-    const cr_goal goal = {.side = facts.drop, .weight = 1, .limit = cr_facts_limit(&facts, -threshold), .strict = 1};
+    if (index == 0) *sigma = sides.sigma;
+    if (sides.sigma != *sigma)
+        return cr_fail(&bisection->error, CERTREG_E_INVALID,
+                       "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, sides.sigma,
+                       *sigma);
+    if (!sides.has_mean)
+        return cr_fail(&bisection->error, CERTREG_E_INVALID,
+                       "bounds[%zu].constraints lacks the mean, which a threshold needs", index);
+    if (isnan(threshold))
+        return cr_fail(&bisection->error, CERTREG_E_INVALID, "threshold[%zu] is not a number",
+                       index);
+    const cr_goal goal = {.side = sides.drop,
+                          .weight = 1,
+                          .limit = cr_constraints_limit(&sides, -threshold),
+                          .strict = 1};
     return add_goal(bisection, &goal, 1, index, so_far);
 }
 
 certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                  const double *threshold, size_t count, uint32_t family,
+                                  const double *threshold, size_t count, uint32_t constraints,
                                   certreg_radius *out)
 {
     cr_error_clear(&bisection->error);
@@ -195,20 +214,23 @@ certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bo
     certreg_radius found = {.struct_size = sizeof found};
     least so_far = {CR_LARGEST_RADIUS, 0};
     double sigma = 0;
-    if (!count) status = cr_fail(&bisection->error, CERTREG_INVALID, "count is 0: there is no function to keep above its threshold");
+    if (!count)
+        status = cr_fail(&bisection->error, CERTREG_E_INVALID,
+                         "count is 0: there is no function to keep above its threshold");
     if (!status) status = cr_struct_check(bounds, OLDEST_BOUNDS, "bounds", &bisection->error);
     for (size_t i = 0; i < count && !status; i++)
-        status = add_function(bisection, bounds, i, family, threshold ? threshold[i] : 0, &sigma, &so_far);
+        status = add_function(bisection, bounds, i, constraints, threshold ? threshold[i] : 0,
+                              &sigma, &so_far);
     if (!status) fill(&so_far, sigma, &found);
     return give(status, &found, out);
 }
 
 certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                       const double *threshold, size_t count, uint32_t family,
+                                       const double *threshold, size_t count, uint32_t constraints,
                                        certreg_radius *out)
 {
     const certreg_status refused = cr_bisection_enter(bisection);
     if (refused) return refuse(refused, out);
-    return cr_bisection_leave(bisection,
-                              cr_bisection_above(bisection, bounds, threshold, count, family, out));
+    return cr_bisection_leave(
+        bisection, cr_bisection_above(bisection, bounds, threshold, count, constraints, out));
 }

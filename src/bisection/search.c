@@ -1,6 +1,6 @@
 #include "bisection/search.h"
 #include "solver/closed.h"
-#include "solver/second.h"
+#include "solver/hessian.h"
 #include <float.h>
 #include <math.h>
 
@@ -52,9 +52,11 @@ static double middle_of(double low, double high)
     return low > 0 ? sqrt(low) * sqrt(high) : 0.5 * high;
 }
 
-/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within bisection, which takes over where the
- * steps do not get shorter fast enough. Returns the last point that had room. */
-static double root(state *s, double low, double high, double start, double (*room)(state *, double, double *))
+/* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within
+ * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
+ * point that had room. */
+static double root(state *s, double low, double high, double start,
+                   double (*room)(state *, double, double *))
 {
     double x = start, last = INFINITY;
     for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.side.effort); i++) {
@@ -66,7 +68,8 @@ static double root(state *s, double low, double high, double start, double (*roo
         if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
         const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
         if (cap) next = high;
-        else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last)) next = middle_of(low, high);
+        else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
+            next = middle_of(low, high);
         if (next == x || high - low <= 1e-13 * high) break;
         last = fabs(next - x);
         x = next;
@@ -78,14 +81,15 @@ static double root(state *s, double low, double high, double start, double (*roo
 static double closed_radius(state *s, double most)
 {
     double growth;
-    const double C = cr_side_greatest_variance(&s->goal.side);
+    const double C = cr_rise_greatest_variance(&s->goal.side);
     if (!(C < INFINITY)) return 0;
     if (closed_room(s, most, &growth) > 0) return most;
     const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double start = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
     double r = root(s, 0, most, start, closed_room);
-    for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2) r *= 1 - cut;
+    for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
+        r *= 1 - cut;
     return r;
 }
 
@@ -102,7 +106,8 @@ static double halve(state *s, double low, double high)
     return low;
 }
 
-/* From an approximate root to one that is proven: up by what is left, down until the bound holds. */
+/* From an approximate root to one that is proven: up by what is left, down until the bound holds.
+ */
 static double settle(state *s, double x, double least, double most)
 {
     double growth, cut = 2e-11, failed = INFINITY;
@@ -141,7 +146,8 @@ static double draft_root(state *s, double least, double most)
 static double climb_freely(state *s, double least, double most)
 {
     double growth;
-    /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is asked only if the search gets there. */
+    /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
+     * asked only if the search gets there. */
     const int cap = most == CR_LARGEST_RADIUS;
     s->conclusive = 1;
     if (!cap && proven(s, most, &growth) > 0) return most;
@@ -192,12 +198,14 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     if (closed_only || *radius >= most) return wanted;
     if (wanted & CR_FIRST) {
         s.goal.side.second = INFINITY;
-        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most) : climb(&s, closed, most));
+        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most)
+                                      : climb(&s, closed, most));
         if (s.conclusive) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {
         s.goal.side.second = goal->side.second;
-        *radius = told(climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_SECOND_RADIUS), most));
+        *radius = told(
+            climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_HESSIAN_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;
     }
     return tight;

@@ -1,28 +1,34 @@
 #include "certify/answer.h"
 #include "bisection/bisection.h"
+#include "bounds/bounds.h"
+#include "question/question.h"
 #include <math.h>
 #include <string.h>
 
-/* The bounds of f itself depend on neither family nor tolerance, as long as both need the same facts. */
-static int same_bounds(const certreg_estimator *e, const cr_answer *before, const certreg_question *q)
+/* The bounds of f itself depend on neither family nor tolerance, as long as both need the same
+ * constraints. */
+static int same_bounds(const certreg_estimator *e, const cr_answer *before,
+                       const certreg_question *q)
 {
-    if (!before->known || q->promise != CERTREG_PROMISE_TRUE_MEAN) return 0;
-    const uint32_t differ = cr_bounds_facts(e, &before->question) ^ cr_bounds_facts(e, q);
-    if (q->interval == CERTREG_INTERVAL_PAPER ? differ & CERTREG_GRADIENT : differ) return 0;
+    if (!before->known || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
+    const uint32_t differ = cr_bounds_constraints(e, &before->question) ^
+                            cr_bounds_constraints(e, q);
+    if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
     certreg_question alike = before->question;
-    alike.family = q->family;
+    alike.constraints = q->constraints;
     alike.tolerance = q->tolerance;
     return memcmp(&alike, q, sizeof alike) == 0;
 }
 
-static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, cr_answer *a)
+static certreg_status find_bounds(certreg_estimator *e, const cr_conditions *read, cr_answer *a)
 {
     const int same = same_bounds(e, a, &read->question);
     a->known = 0;
-    a->inquiry = *read;
-    certreg_status status = cr_inquiry_prepare(e, &a->inquiry);
+    a->conditions = *read;
+    certreg_status status = cr_conditions_prepare(e, &a->conditions);
     a->told |= !status;
-    if (!status && !same && !cr_inquiry_orders(e, &read->question)) status = cr_bounds_find(e, &a->inquiry, a->bounds, &a->abstained);
+    if (!status && !same && !cr_question_orders(e, &read->question))
+        status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
     a->question = read->question;
     a->known = !status;
     return status;
@@ -31,104 +37,120 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_inquiry *read, 
 static certreg_status above(certreg_bisection *bisection, const cr_answer *a,
                             certreg_radius *radius)
 {
-    const cr_inquiry *inquiry = &a->inquiry;
+    const cr_conditions *conditions = &a->conditions;
     double threshold[CR_CONDITIONS];
-    for (int i = 0; i < inquiry->conditions; i++) threshold[i] = inquiry->condition[i].threshold;
-    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)inquiry->conditions,
-                              cr_inquiry_family(&inquiry->question), radius);
+    for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
+    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)conditions->count,
+                              cr_question_constraints(&conditions->question), radius);
 }
 
 static certreg_status within(certreg_bisection *bisection, const cr_answer *a,
                              certreg_radius *radius)
 {
-    const certreg_question *q = &a->inquiry.question;
-    return cr_bisection_within(bisection, a->bounds, q->family, q->tolerance, radius);
+    const certreg_question *q = &a->conditions.question;
+    return cr_bisection_within(bisection, a->bounds, q->constraints, q->tolerance, radius);
 }
 
 certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection,
                                const cr_answer *a, certreg_radius *radius)
 {
-    const int true_mean = a->inquiry.question.promise == CERTREG_PROMISE_TRUE_MEAN;
+    const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
     const double start = cr_estimator_now(e);
-    cr_bisection_hurry(bisection, e->at.watch);
+    cr_bisection_hurry(bisection, e->clock.watch);
     const certreg_status status = (true_mean ? within : above)(bisection, a, radius);
     cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
-    e->at.watch->fixed += cr_estimator_now(e) - start;
+    e->clock.watch->fixed += cr_estimator_now(e) - start;
     return status;
 }
 
-/* ---- the certificate ------------------------------------------------------------------------------------------------------------ */
+/* ---- the certificate */
 void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, certreg_certificate *c)
 {
     memset(c, 0, sizeof *c);
     c->struct_size = sizeof *c;
-    c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
+    c->output_lo = -INFINITY, c->output_hi = INFINITY;
     c->prediction = c->estimate = NAN;
-    c->output = q->output, c->score = q->score, c->interval = q->interval, c->promise = q->promise;
-    c->family = q->family;
+    c->output = q->output, c->statistic = q->statistic, c->method = q->method,
+    c->center = q->center;
+    c->constraints = q->constraints;
     c->tolerance = q->tolerance, c->huber_width = q->huber_width, c->alpha = q->alpha;
     c->wanted = q->wanted, c->at_radius = q->at_radius;
     c->served_samples = q->served_samples, c->served_beta = q->served_beta;
     if (!e) return;
-    c->sigma = e->sigma;
-    c->seed = e->noise.seed, c->stream = e->noise.stream, c->level = e->noise.level;
-    c->samples = e->present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
+    c->sigma = e->input.sigma;
+    c->seed = e->input.noise.seed, c->noise_id = e->input.noise.noise_id,
+    c->level = e->input.noise.level;
+    c->samples = e->record.present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
 }
 
-/* Balls of other norms that lie within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0 (theory 7). */
+/* Balls of other norms that lie within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
+ * (theory 7). */
 static void convert(const certreg_estimator *e, certreg_certificate *c)
 {
     double least = INFINITY, sum = 0;
     for (size_t j = 0; j < e->model.inputs; j++) {
-        const double scale = (double)e->at.scale[j];
+        const double scale = (double)e->input.scale[j];
         if (!(scale > 0)) continue;
         least = fmin(least, scale);
         sum += 1 / (scale * scale);
     }
     c->radius_l1 = c->radius_l2 = nextafter(c->radius * least, 0);
-    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->active);
+    c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->input.active);
 }
 
-static void fill_facts(const certreg_estimator *e, const cr_answer *a, size_t ruling, certreg_certificate *c)
+static void fill_facts(const certreg_estimator *e, const cr_answer *a, size_t ruling,
+                       certreg_certificate *c)
 {
     const certreg_bounds *b = a->bounds + ruling;
-    c->family = a->inquiry.condition[ruling].guard ? b->facts : cr_bounds_facts(e, &a->inquiry.question) & b->facts;
-    if (b->facts & CERTREG_MEAN) c->mean_lo = b->mean_lo, c->mean_hi = b->mean_hi;
-    if (b->facts & CERTREG_VARIANCE) c->variance_hi = b->variance_hi;
-    if (b->facts & CERTREG_GRADIENT) c->gradient_lo = b->gradient_lo, c->gradient_hi = b->gradient_hi;
-    if (b->facts & CERTREG_SECOND_ORDER) c->second_order_hi = b->second_order_hi;
-    if (c->family & CERTREG_MOMENT) c->moment_centre = b->moment_centre, c->moment_hi = b->moment_hi;
+    c->constraints = a->conditions.each[ruling].guard
+                         ? b->constraints
+                         : cr_bounds_constraints(e, &a->conditions.question) & b->constraints;
+    if (b->constraints & CERTREG_CONSTRAINT_MEAN) c->mean_lo = b->mean_lo, c->mean_hi = b->mean_hi;
+    if (b->constraints & CERTREG_CONSTRAINT_VARIANCE) c->variance_hi = b->variance_hi;
+    if (b->constraints & CERTREG_CONSTRAINT_GRADIENT)
+        c->gradient_lo = b->gradient_lo, c->gradient_hi = b->gradient_hi;
+    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER) c->second_order_hi = b->second_order_hi;
+    if (c->constraints & CERTREG_CONSTRAINT_MOMENT)
+        c->moment_center = b->moment_center, c->moment_hi = b->moment_hi;
 }
 
-static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_radius *radius, certreg_certificate *c)
+static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_radius *radius,
+                 certreg_certificate *c)
 {
-    const certreg_question *q = &a->inquiry.question;
-    const int within = q->promise == CERTREG_PROMISE_TRUE_MEAN;
+    const certreg_question *q = &a->conditions.question;
+    const int within = q->center == CERTREG_CENTER_TRUE_MEAN;
     const size_t ruling = within ? 0 : radius->binding;
     c->outcome = radius->outcome;
     c->radius = radius->radius;
-    c->prediction = a->inquiry.prediction, c->estimate = a->inquiry.estimate;
-    c->samples = a->inquiry.samples;
+    c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
+    c->samples = a->conditions.samples;
     convert(e, c);
-    if (q->promise == CERTREG_PROMISE_REACH) return;
-    c->side = within ? (uint32_t)radius->binding : a->inquiry.condition[ruling].score.side > 0 ? 0 : 1;
+    if (q->center == CERTREG_CENTER_REACH) return;
+    c->side = within                                      ? (uint32_t)radius->binding
+              : a->conditions.each[ruling].score.side > 0 ? 0
+                                                          : 1;
     fill_facts(e, a, ruling, c);
-    if (c->outcome == CERTREG_ABSTAINED || within) return;
-    c->reach_lo = c->prediction - c->tolerance, c->reach_hi = c->prediction + c->tolerance;
+    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || within) return;
+    c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }
 
-/* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an outcome, not a failure. */
+/* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an
+ * outcome, not a failure. */
 static int is_abstention(certreg_status status, int stopped)
 {
-    return status == CERTREG_INFEASIBLE || (stopped && status == CERTREG_WRONG_STATE);
+    return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a, certreg_radius *radius, certreg_certificate *c)
+static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a,
+                                  certreg_radius *radius, certreg_certificate *c)
 {
-    const certreg_question *q = &a->inquiry.question;
-    if (q->promise != CERTREG_PROMISE_REACH) return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
-    const certreg_status status = cr_reach_find(e, bisection, a, &c->reach_lo, &c->reach_hi);
-    if (!status && (isfinite(c->reach_lo) || isfinite(c->reach_hi))) radius->outcome = CERTREG_CERTIFIED, radius->radius = q->at_radius;
+    const certreg_question *q = &a->conditions.question;
+    if (q->center != CERTREG_CENTER_REACH)
+        return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
+    const certreg_status status =
+        cr_output_bounds_find(e, bisection, a, &c->output_lo, &c->output_hi);
+    if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
+        radius->outcome = CERTREG_OUTCOME_CERTIFIED, radius->radius = q->at_radius;
     return status;
 }
 
@@ -136,29 +158,29 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
                                   const certreg_question *theirs, uint64_t samples, int stopped,
                                   cr_answer *a, certreg_certificate *c)
 {
-    cr_inquiry read;
+    cr_conditions read;
     certreg_radius radius = {.struct_size = sizeof radius};
-    certreg_status status = cr_inquiry_read(e, theirs, &read);
+    certreg_status status = cr_question_read(e, theirs, &read);
     if (status) return status;
     cr_answer_blank(e, &read.question, c);
-    status = cr_asked_allows(e, &read.question, samples);
+    status = cr_question_allowed(e, &read.question, samples);
     if (status) return status;
     status = find_bounds(e, &read, a);
     const int abstains = is_abstention(status, stopped);
-    if (!status || status == CERTREG_DEADLINE || abstains) {
-        c->prediction = a->inquiry.prediction, c->estimate = a->inquiry.estimate;
+    if (!status || status == CERTREG_E_DEADLINE || abstains) {
+        c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
         a->told = 1;
     }
     if (status) return abstains ? CERTREG_OK : status;
     status = find_radius(e, bisection, a, &radius, c);
-    if (e->at.watch->late) { /* nothing of what was begun is claimed */
-        c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
-        return CERTREG_DEADLINE;
+    if (e->clock.watch->late) { /* nothing of what was begun is claimed */
+        c->output_lo = -INFINITY, c->output_hi = INFINITY;
+        return CERTREG_E_DEADLINE;
     }
     if (status && !is_abstention(status, stopped)) {
         if (!e->error.status) cr_fail(&e->error, status, "%s", cr_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};
-        c->reach_lo = -INFINITY, c->reach_hi = INFINITY;
+        c->output_lo = -INFINITY, c->output_hi = INFINITY;
     }
     fill(e, a, &radius, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;

@@ -3,8 +3,8 @@
 
 uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *q)
 {
-    const uint64_t words[] = {(uint64_t)q->output,  (uint64_t)q->score, (uint64_t)q->interval,
-                              (uint64_t)q->promise, q->family,          q->wanted > 0,
+    const uint64_t words[] = {(uint64_t)q->output,  (uint64_t)q->statistic, (uint64_t)q->method,
+                              (uint64_t)q->center,  q->constraints,         q->wanted > 0,
                               q->served_samples > 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         so_far = (so_far ^ words[i]) * 0x100000001b3u;
@@ -14,36 +14,36 @@ uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *q)
 cr_cost *cr_closing_cost(certreg_estimator *e, uint64_t asked)
 {
     for (size_t i = 0; i < CR_COSTS_KEPT; i++)
-        if (e->costs[i].asked == asked) return e->costs + i;
-    cr_cost *cost = e->costs + e->cost_next;
-    e->cost_next = (e->cost_next + 1) % CR_COSTS_KEPT;
+        if (e->clock.costs[i].asked == asked) return e->clock.costs + i;
+    cr_cost *cost = e->clock.costs + e->clock.cost_next;
+    e->clock.cost_next = (e->clock.cost_next + 1) % CR_COSTS_KEPT;
     *cost = (cr_cost){.asked = asked};
     return cost;
 }
 
 double cr_closing_start(certreg_estimator *e, double most)
 {
-    cr_watch *w = e->at.watch;
+    cr_watch *w = e->clock.watch;
     const double start = cr_watch_now(w);
     w->late = 0, w->fixed = 0;
-    w->due = e->deadline > 0 ? fmin(e->deadline, start + most) : 0;
+    w->due = e->clock.deadline > 0 ? fmin(e->clock.deadline, start + most) : 0;
     return start;
 }
 
 int cr_closing_end(certreg_estimator *e, double start, size_t samples)
 {
-    cr_watch *w = e->at.watch;
+    cr_watch *w = e->clock.watch;
     const double took = cr_watch_now(w) - start;
-    const size_t count = samples ? samples : e->present;
+    const size_t count = samples ? samples : e->record.present;
     const int late = w->late;
     w->due = 0, w->late = 0;
-    if (!e->closing.cost || count < e->closing.from) return late;
-    if (late) cr_cost_learn_abandoned(e->closing.cost, (double)count, took);
-    else if (samples) cr_cost_learn(e->closing.cost, (double)count, took, w->fixed);
+    if (!e->clock.closing.cost || count < e->clock.closing.from) return late;
+    if (late) cr_cost_learn_abandoned(e->clock.closing.cost, (double)count, took);
+    else if (samples) cr_cost_learn(e->clock.closing.cost, (double)count, took, w->fixed);
     return late;
 }
 
-/* ---- made-up outputs ------------------------------------------------------------ */
+/* ---- made-up outputs */
 /* The nearest float within the range, which may have no other in it. */
 static float into_range(double value, double lo, double hi)
 {
@@ -61,7 +61,7 @@ static void make_up(certreg_estimator *e, size_t output, double prediction, doub
                  middle = fmin(fmax(prediction, lo), hi);
     for (size_t i = 0; i < samples; i++) {
         const double turns = (double)i * golden, place = 2 * (turns - floor(turns)) - 1;
-        e->at.record[i * e->model.outputs + output] =
+        e->record.values[i * e->model.outputs + output] =
             into_range(middle + place * tolerance, lo, hi);
     }
 }
@@ -69,7 +69,7 @@ static void make_up(certreg_estimator *e, size_t output, double prediction, doub
 void cr_closing_make_up(certreg_estimator *e, size_t samples)
 {
     for (size_t k = 0; k < e->model.outputs; k++) make_up(e, k, 0, 1, samples);
-    e->present = samples;
+    e->record.present = samples;
 }
 
 void cr_closing_make_up_for(certreg_estimator *e, const certreg_question *q, size_t samples)

@@ -1,10 +1,13 @@
 /* One radius for all outputs (theory 5.1: intersection-union). */
 #include "base/structs.h"
 #include "certify/certify.h"
-#include "estimator/inquiry.h"
+#include "question/question.h"
 #include <math.h>
 
-enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate), OLDEST_QUESTION = sizeof(certreg_question) };
+enum {
+    OLDEST_CERTIFICATE = sizeof(certreg_certificate),
+    OLDEST_QUESTION = sizeof(certreg_question)
+};
 
 /* How often output k is asked. */
 static size_t times_asked(const certreg_question *questions, size_t count, size_t k)
@@ -23,27 +26,33 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
     certreg_status status = cr_struct_check(questions, OLDEST_QUESTION, "question", &e->error);
     if (status) return status;
     if (count != e->model.outputs)
-        return cr_fail(&e->error, CERTREG_INVALID, "count is %zu, but the model has %zu outputs: one tolerance for each", count, e->model.outputs);
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "count is %zu, but the model has %zu outputs: one tolerance for each", count,
+                       e->model.outputs);
     for (size_t i = 0; i < count; i++) {
         certreg_question q;
-        cr_inquiry unused;
+        cr_conditions unused;
         status = cr_struct_element(&q, sizeof q, questions, i, "question", &e->error);
-        if (!status) status = cr_inquiry_read(e, &q, &unused);
+        if (!status) status = cr_question_read(e, &q, &unused);
         if (status) return status;
-        if (q.promise == CERTREG_PROMISE_REACH || q.joint > 1)
-            return cr_fail(&e->error, CERTREG_INVALID, "question %zu: %s does not go with a radius of all outputs", i,
-                           q.joint > 1 ? "joint" : "promise");
+        if (q.center == CERTREG_CENTER_REACH || q.bonferroni > 1)
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "question %zu: %s does not go with a radius of all outputs", i,
+                           q.bonferroni > 1 ? "bonferroni" : "center");
     }
     for (size_t k = 0; k < count; k++) {
         const size_t times = times_asked(questions, count, k);
         if (times != 1)
-            return cr_fail(&e->error, CERTREG_INVALID, "output %zu is asked %zu times; each output needs one tolerance", k, times);
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "output %zu is asked %zu times; each output needs one tolerance", k,
+                           times);
     }
     return CERTREG_OK;
 }
 
-/* Whichever output's promise breaks first as the shift grows is fixed by the model: the least radius is too large only if that
- * output's own bound failed. Fresh estimates that are served are another matter: any of them may fail, so their rates add up. */
+/* Whichever output's promise breaks first as the shift grows is fixed by the model: the least
+ * radius is too large only if that output's own bound failed. Fresh estimates that are served are
+ * another matter: any of them may fail, so their rates add up. */
 static void join(const certreg_certificate *each, size_t count, certreg_certificate *joint)
 {
     double alpha = 0, beta = 0;
@@ -77,7 +86,7 @@ static certreg_status certify_outputs(certreg_estimator *e, certreg_bisection *b
 {
     certreg_certificate least = {.struct_size = sizeof least};
     int stop;
-    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "joint", &e->error);
+    certreg_status status = cr_struct_check(joint, OLDEST_CERTIFICATE, "bonferroni", &e->error);
     if (!status) status = cr_struct_check(each, OLDEST_CERTIFICATE, "each", &e->error);
     if (!status) status = check(e, questions, count);
     if (status) return refuse(e, status, count, each, joint);

@@ -8,26 +8,35 @@ enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate) };
 static const size_t most_levels = 1000000;
 
 /* Everything that can be known before the model is called. */
-static certreg_status check(certreg_estimator *e, const float *z, const double *sigmas, size_t levels, size_t count)
+static certreg_status check(certreg_estimator *e, const float *z, const double *sigmas,
+                            size_t levels, size_t count)
 {
     certreg_status status = CERTREG_OK;
-    if (!sigmas) return cr_fail(&e->error, CERTREG_INVALID, "sigmas is NULL");
-    if (!levels || levels > most_levels) return cr_fail(&e->error, CERTREG_INVALID, "levels is %zu; give 1 to %zu noise levels", levels, most_levels);
-    if (!count) return cr_fail(&e->error, CERTREG_INVALID, "count is 0: no question was asked");
+    if (!sigmas) return cr_fail(&e->error, CERTREG_E_INVALID, "sigmas is NULL");
+    if (!levels || levels > most_levels)
+        return cr_fail(&e->error, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
+                       levels, most_levels);
+    if (!count) return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0: no question was asked");
     for (size_t i = 0; i < levels && !status; i++) {
-        if (!(sigmas[i] > 0) || !isfinite(sigmas[i])) return cr_fail(&e->error, CERTREG_INVALID, "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
+        if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "sigmas[%zu] is %g; it must be positive and finite", i, sigmas[i]);
         for (size_t j = 0; j < i; j++)
-            if (sigmas[j] == sigmas[i]) return cr_fail(&e->error, CERTREG_INVALID, "sigmas[%zu] and sigmas[%zu] are both %g", j, i, sigmas[i]);
+            if (sigmas[j] == sigmas[i])
+                return cr_fail(&e->error, CERTREG_E_INVALID,
+                               "sigmas[%zu] and sigmas[%zu] are both %g", j, i, sigmas[i]);
         status = cr_estimator_check_input(e, z, sigmas[i]);
     }
     return status;
 }
 
 /* One level. After a cancel the others are not sampled: *stop stays. */
-static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bisection, size_t samples, const certreg_question *questions,
-                                    size_t count, size_t levels, int *stop, certreg_certificate *out)
+static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bisection,
+                                    size_t samples, const certreg_question *questions, size_t count,
+                                    size_t levels, int *stop, certreg_certificate *out)
 {
-    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(e, bisection, samples, questions, count, (uint32_t)levels, stop, out);
+    if (*stop != CERTREG_STOP_CANCELLED)
+        return cr_certify(e, bisection, samples, questions, count, (uint32_t)levels, stop, out);
     cr_certify_nothing(e, CERTREG_OK, *stop, count, out);
     return CERTREG_OK;
 }
@@ -42,7 +51,7 @@ static void begin_all(const certreg_estimator *e, certreg_status status, size_t 
 
 static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
                                      const float *z, const double *sigmas, size_t levels,
-                                     uint64_t stream, size_t samples,
+                                     uint64_t noise_id, size_t samples,
                                      const certreg_question *questions, size_t count,
                                      certreg_certificate *out)
 {
@@ -55,9 +64,11 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
     begin_all(e, status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
-        certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + i * count * size);
-        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], stream, i + 1);
-        if (!failed) failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
+        certreg_certificate *here =
+            (certreg_certificate *)((unsigned char *)out + i * count * size);
+        certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
+        if (!failed)
+            failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
         if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
             cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
@@ -69,14 +80,14 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
 
 certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
                                       const float *z, const double *sigmas, size_t levels,
-                                      uint64_t stream, size_t samples,
+                                      uint64_t noise_id, size_t samples,
                                       const certreg_question *questions, size_t count,
                                       certreg_certificate *out)
 {
     const certreg_status refused = cr_certify_enter(e, bisection);
     if (!refused)
         return cr_certify_leave(e, bisection,
-                                certify_sigmas(e, bisection, z, sigmas, levels, stream, samples,
+                                certify_sigmas(e, bisection, z, sigmas, levels, noise_id, samples,
                                                questions, count, out));
     begin_all(NULL, refused, levels, count, out);
     return refused;
@@ -88,12 +99,15 @@ static int read(const certreg_certificate *certificates, size_t index, certreg_c
 }
 
 /* NAN if some certificate of the level cannot be read, failed, or is of another sigma. */
-static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels, size_t level)
+static double mean_of_level(const certreg_certificate *certificates, size_t inputs, size_t levels,
+                            size_t level)
 {
     double sum = 0, sigma = NAN;
     for (size_t i = 0; i < inputs; i++) {
         certreg_certificate c;
-        if (!read(certificates, i * levels + level, &c) || c.status || !(c.radius >= 0) || !isfinite(c.radius)) return NAN;
+        if (!read(certificates, i * levels + level, &c) || c.status || !(c.radius >= 0) ||
+            !isfinite(c.radius))
+            return NAN;
         if (i == 0) sigma = c.sigma;
         if (c.sigma != sigma) return NAN;
         sum += c.radius;
@@ -114,11 +128,13 @@ static int is_repeated(const certreg_certificate *certificates, size_t level)
 static certreg_status choose(const certreg_certificate *certificates, size_t inputs, size_t levels,
                              double *mean_radius, size_t *level)
 {
-    if (!inputs || !levels || cr_struct_check(certificates, OLDEST_CERTIFICATE, "certificate", NULL)) return CERTREG_INVALID;
+    if (!inputs || !levels ||
+        cr_struct_check(certificates, OLDEST_CERTIFICATE, "certificate", NULL))
+        return CERTREG_E_INVALID;
     double best = -1;
     for (size_t k = 0; k < levels; k++) {
         const double mean = mean_of_level(certificates, inputs, levels, k);
-        if (isnan(mean) || is_repeated(certificates, k)) return CERTREG_INVALID;
+        if (isnan(mean) || is_repeated(certificates, k)) return CERTREG_E_INVALID;
         if (mean_radius) mean_radius[k] = mean;
         if (mean > best) best = mean, *level = k;
     }
@@ -128,7 +144,7 @@ static certreg_status choose(const certreg_certificate *certificates, size_t inp
 certreg_status certreg_choose_sigma(const certreg_certificate *certificates, size_t inputs,
                                     size_t levels, double *mean_radius, size_t *level)
 {
-    if (!level) return CERTREG_INVALID;
+    if (!level) return CERTREG_E_INVALID;
     *level = 0;
     fenv_t callers;
     cr_environment_enter(&callers);

@@ -1,4 +1,5 @@
-/* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum. Little-endian everywhere. */
+/* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum.
+ * Little-endian everywhere. */
 #include "base/bytes.h"
 #include "estimator/estimator.h"
 #include <math.h>
@@ -10,9 +11,15 @@ enum { RANGES = ASKED + 6, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
 static const uint64_t format_version = 2;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
-static const char *const word_name[ASKED] = {
-    "format version",   "seed",              "stream",              "noise level", "sigma",
-    "number of inputs", "number of outputs", "kind of pilot (one of record and plan has none)", "input, noise scale or output kind"};
+static const char *const word_name[ASKED] = {"format version",
+                                             "seed",
+                                             "stream",
+                                             "noise level",
+                                             "sigma",
+                                             "number of inputs",
+                                             "number of outputs",
+                                             "kind of pilot (one of record and plan has none)",
+                                             "input, noise scale or output kind"};
 
 static uint32_t bits_of_float(float value)
 {
@@ -32,11 +39,12 @@ static uint64_t identity(const certreg_estimator *e)
 {
     const size_t d = e->model.inputs, q = e->model.outputs;
     uint64_t h = CR_HASH_START;
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->at.z[j]));
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->at.scale[j]));
+    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.z[j]));
+    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.scale[j]));
     for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->at.kind[k]);
     for (size_t k = 0; k < q; k++)
-        if (e->at.kind[k] != CERTREG_REAL) /* an angle's range is its unit, a real's a declaration */
+        if (e->at.kind[k] != CERTREG_OUTPUT_REAL) /* an angle's range is its unit, a real's a
+                                                     declaration */
             h = cr_hash64(cr_hash64(h, bits_of_double(e->at.lo[k])), bits_of_double(e->at.hi[k]));
     return cr_hash_end(h);
 }
@@ -44,12 +52,13 @@ static uint64_t identity(const certreg_estimator *e)
 /* All but the number of ranges. */
 static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
 {
-    const cr_asked *a = &e->asked;
-    const uint64_t asked[] = {a->first, a->total, a->capacity, a->batch, a->pilot, a->looks};
-    w[VERSION] = format_version, w[SEED] = e->noise.seed, w[STREAM] = e->noise.stream,
-    w[LEVEL] = e->noise.level;
-    w[SIGMA] = bits_of_double(e->sigma), w[INPUTS] = e->model.inputs, w[OUTPUTS] = e->model.outputs;
-    w[CENTRE] = (uint64_t)(e->noise.centre != 0), w[IDENTITY] = identity(e);
+    const cr_asked *a = &e->record.asked;
+    const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->pilot, a->looks};
+    w[VERSION] = format_version, w[SEED] = e->input.noise.seed, w[STREAM] = e->input.noise.noise_id,
+    w[LEVEL] = e->input.noise.level;
+    w[SIGMA] = bits_of_double(e->input.sigma), w[INPUTS] = e->model.inputs,
+    w[OUTPUTS] = e->model.outputs;
+    w[CENTRE] = (uint64_t)(e->input.noise.clean_first != 0), w[IDENTITY] = identity(e);
     memcpy(w + ASKED, asked, sizeof asked);
     w[RANGES] = 0;
 }
@@ -61,9 +70,12 @@ static uint64_t word_at(const unsigned char *record, int word)
 
 static cr_asked asked_of(const unsigned char *record)
 {
-    return (cr_asked){.first = word_at(record, ASKED),        .total = word_at(record, ASKED + 1),
-                      .capacity = word_at(record, ASKED + 2), .batch = word_at(record, ASKED + 3),
-                      .pilot = word_at(record, ASKED + 4),    .looks = word_at(record, ASKED + 5)};
+    return (cr_asked){.first = word_at(record, ASKED),
+                      .total = word_at(record, ASKED + 1),
+                      .max_samples = word_at(record, ASKED + 2),
+                      .batch = word_at(record, ASKED + 3),
+                      .pilot = word_at(record, ASKED + 4),
+                      .looks = word_at(record, ASKED + 5)};
 }
 
 static size_t range_bytes(const certreg_estimator *e, size_t count)
@@ -74,18 +86,20 @@ static size_t range_bytes(const certreg_estimator *e, size_t count)
 /* The next run of recorded samples at or after `from`; count 0 at the end. */
 static size_t next_range(const certreg_estimator *e, size_t from, size_t *count)
 {
-    while (from < e->plan.capacity && !cr_record_has(e, from)) from++;
-    for (*count = 0; from + *count < e->plan.capacity && cr_record_has(e, from + *count);) ++*count;
+    while (from < e->plan.max_samples && !cr_record_has(e, from)) from++;
+    for (*count = 0; from + *count < e->plan.max_samples && cr_record_has(e, from + *count);)
+        ++*count;
     return from;
 }
 
-static unsigned char *put_range(const certreg_estimator *e, unsigned char *at, size_t first, size_t count)
+static unsigned char *put_range(const certreg_estimator *e, unsigned char *at, size_t first,
+                                size_t count)
 {
     const size_t values = count * e->model.outputs;
     cr_put64(at, first), cr_put64(at + 8, count);
     if (values % 2) cr_put32(at + 16 + 4 * values, 0);
     for (size_t i = 0; i < values; i++) {
-        cr_put32(at + 16 + 4 * i, bits_of_float(e->at.record[first * e->model.outputs + i]));
+        cr_put32(at + 16 + 4 * i, bits_of_float(e->record.values[first * e->model.outputs + i]));
     }
     return at + range_bytes(e, count);
 }
@@ -94,7 +108,7 @@ static certreg_status write_record(certreg_estimator *e, void *buffer, size_t *b
 {
     const certreg_status status = cr_estimator_ready(e);
     if (status) return status;
-    if (!bytes) return cr_fail(&e->error, CERTREG_INVALID, "bytes is NULL");
+    if (!bytes) return cr_fail(&e->error, CERTREG_E_INVALID, "bytes is NULL");
     uint64_t w[WORDS];
     words_of(e, w);
     size_t need = HEADER + 8, count;
@@ -103,12 +117,15 @@ static certreg_status write_record(certreg_estimator *e, void *buffer, size_t *b
     const size_t room = *bytes;
     *bytes = need;
     if (!buffer) return CERTREG_OK; /* only the size was asked for */
-    if (room < need) return cr_fail(&e->error, CERTREG_SMALL_MEMORY, "the record takes %zu bytes; the buffer has %zu", need, room);
+    if (room < need)
+        return cr_fail(&e->error, CERTREG_E_SMALL_MEMORY,
+                       "the record takes %zu bytes; the buffer has %zu", need, room);
     unsigned char *out = buffer;
     memcpy(out, magic, sizeof magic);
     for (int i = 0; i < WORDS; i++) cr_put64(out + 8 + 8 * i, w[i]);
     out += HEADER;
-    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count)) out = put_range(e, out, at, count);
+    for (size_t at = next_range(e, 0, &count); count; at = next_range(e, at + count, &count))
+        out = put_range(e, out, at, count);
     cr_put64(out, cr_hash_end(cr_hash(CR_HASH_START, buffer, need - 8)));
     return CERTREG_OK;
 }
@@ -119,29 +136,32 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
     return status ? status : cr_estimator_leave(e, write_record(e, buffer, bytes));
 }
 
-/* ---- import --------------------------------------------------------------------------------------------------------------------- */
+/* ---- import */
 typedef struct reader {
     const unsigned char *at, *end;
     uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
     cr_asked asked;
 } reader;
 
-static certreg_status open_archive(certreg_estimator *e, const void *buffer, size_t bytes, reader *r)
+static certreg_status open_archive(certreg_estimator *e, const void *buffer, size_t bytes,
+                                   reader *r)
 {
     const unsigned char *in = buffer;
     if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
-        return cr_fail(&e->error, CERTREG_CORRUPT, "these %zu bytes are no record", bytes);
+        return cr_fail(&e->error, CERTREG_E_CORRUPT, "these %zu bytes are no record", bytes);
     if (cr_get64(in + bytes - 8) != cr_hash_end(cr_hash(CR_HASH_START, buffer, bytes - 8)))
-        return cr_fail(&e->error, CERTREG_CORRUPT, "the record is damaged or cut off: its checksum does not fit its %zu bytes", bytes);
+        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+                       "the record is damaged or cut off: its checksum does not fit its %zu bytes",
+                       bytes);
     uint64_t mine[WORDS];
     words_of(e, mine);
     if (word_at(in, VERSION) != mine[VERSION])
-        return cr_fail(&e->error, CERTREG_VERSION,
+        return cr_fail(&e->error, CERTREG_E_VERSION,
                        "the record has format %llu; this version reads %llu",
                        (unsigned long long)word_at(in, VERSION), (unsigned long long)mine[VERSION]);
     for (int i = VERSION + 1; i < ASKED; i++)
         if (word_at(in, i) != mine[i])
-            return cr_fail(&e->error, CERTREG_MISMATCH, "the record is of another %s",
+            return cr_fail(&e->error, CERTREG_E_MISMATCH, "the record is of another %s",
                            word_name[i]);
     *r = (reader){.at = in + HEADER,
                   .end = in + bytes - 8,
@@ -150,17 +170,19 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
     return CERTREG_OK;
 }
 
-/* The declared range of a real output is no part of a record's identity, but what is certified with it must lie inside. */
+/* The declared range of a real output is no part of a record's identity, but what is certified with
+ * it must lie inside. */
 static certreg_status check_range_of(certreg_estimator *e, uint32_t bits, size_t output)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     if ((double)value >= e->at.lo[output] && (double)value <= e->at.hi[output]) return CERTREG_OK;
-    cr_fail(&e->error, CERTREG_MISMATCH, "output %zu of the record is %g, outside the declared range [%g, %g]", output, (double)value,
-            e->at.lo[output], e->at.hi[output]);
+    cr_fail(&e->error, CERTREG_E_MISMATCH,
+            "output %zu of the record is %g, outside the declared range [%g, %g]", output,
+            (double)value, e->at.lo[output], e->at.hi[output]);
     e->error.output = (int32_t)output;
     e->error.value = (double)value;
-    return CERTREG_MISMATCH;
+    return CERTREG_E_MISMATCH;
 }
 
 static certreg_status check_values(certreg_estimator *e, const unsigned char *values, size_t count)
@@ -173,18 +195,22 @@ static certreg_status check_values(certreg_estimator *e, const unsigned char *va
             if (status) return status;
             continue;
         }
-        if (bits != failed) return cr_fail(&e->error, CERTREG_CORRUPT, "the record holds an output that is not finite");
+        if (bits != failed)
+            return cr_fail(&e->error, CERTREG_E_CORRUPT,
+                           "the record holds an output that is not finite");
         if (!(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
-            return cr_fail(&e->error, CERTREG_MISMATCH, "the record counts failed outputs, which this plan does not allow");
+            return cr_fail(&e->error, CERTREG_E_MISMATCH,
+                           "the record counts failed outputs, which this plan does not allow");
     }
     return CERTREG_OK;
 }
 
-static int differs(const certreg_estimator *e, uint64_t first, size_t count, const unsigned char *values, uint64_t *where)
+static int differs(const certreg_estimator *e, uint64_t first, size_t count,
+                   const unsigned char *values, uint64_t *where)
 {
     const size_t q = e->model.outputs;
     for (size_t i = 0; i < count * q; i++) {
-        const uint32_t mine = bits_of_float(e->at.record[first * q + i]);
+        const uint32_t mine = bits_of_float(e->record.values[first * q + i]);
         if (cr_record_has(e, first + i / q) && mine != cr_get32(values + 4 * i))
             return *where = first + i / q, 1;
     }
@@ -193,34 +219,40 @@ static int differs(const certreg_estimator *e, uint64_t first, size_t count, con
 
 static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *first, size_t *count)
 {
-    if ((size_t)(r->end - r->at) < 16) return cr_fail(&e->error, CERTREG_CORRUPT, "the record ends within a range");
+    if ((size_t)(r->end - r->at) < 16)
+        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
     if (n > SIZE_MAX / 8 / e->model.outputs || range_bytes(e, *count) > (size_t)(r->end - r->at))
-        return cr_fail(&e->error, CERTREG_CORRUPT, "the record ends within a range");
-    if (*first > e->plan.capacity || n > e->plan.capacity - *first) {
-        cr_fail(&e->error, CERTREG_TOO_MANY, "the record has samples beyond plan.capacity = %zu: make the estimator with a larger one", e->plan.capacity);
-        return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
+        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record ends within a range");
+    if (*first > e->plan.max_samples || n > e->plan.max_samples - *first) {
+        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+                "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
+                "larger one",
+                e->plan.max_samples);
+        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (n == 0 || *first < r->next)
-        return cr_fail(&e->error, CERTREG_CORRUPT, "the record's ranges are out of order");
+        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record's ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs);
     if (status) return status;
     uint64_t where;
     if (!differs(e, *first, *count, r->at + 16, &where)) return CERTREG_OK;
-    cr_fail(&e->error, CERTREG_MISMATCH, "sample %llu is in both records with different outputs", (unsigned long long)where);
-    return e->error.sample = (int64_t)where, CERTREG_MISMATCH;
+    cr_fail(&e->error, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
+            (unsigned long long)where);
+    return e->error.sample = (int64_t)where, CERTREG_E_MISMATCH;
 }
 
-static void take_range(certreg_estimator *e, const unsigned char *values, uint64_t first, size_t count)
+static void take_range(certreg_estimator *e, const unsigned char *values, uint64_t first,
+                       size_t count)
 {
     const size_t q = e->model.outputs;
-    for (size_t i = 0; i < count; i++) e->present += !cr_record_has(e, first + i);
+    for (size_t i = 0; i < count; i++) e->record.present += !cr_record_has(e, first + i);
     for (size_t i = 0; i < count * q; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
-        memcpy(e->at.record + first * q + i, &bits, sizeof bits);
+        memcpy(e->record.values + first * q + i, &bits, sizeof bits);
     }
 }
 
@@ -240,7 +272,9 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
             if (write) take_range(e, r.at + 16, first, count);
             r.at += range_bytes(e, count);
         }
-        if (r.at != r.end) return cr_fail(&e->error, CERTREG_CORRUPT, "the record has bytes beyond its last range");
+        if (r.at != r.end)
+            return cr_fail(&e->error, CERTREG_E_CORRUPT,
+                           "the record has bytes beyond its last range");
         if ((status = cr_asked_merge(e, &r.asked, write))) return status;
     }
     return CERTREG_OK;

@@ -1,95 +1,62 @@
-#include "base/bytes.h"
-#include "estimator/inquiry.h"
-#include <stdio.h>
+#include "estimator/estimator.h"
 
-static const uint64_t greatest_capacity = UINT64_C(1) << 53; /* a double has it exactly */
-
-uint64_t cr_asked_digest(const certreg_question *q)
-{
-    if (!cr_inquiry_is_closed(q) || !q->looks) return 0;
-    uint64_t h = cr_hash64(CR_HASH_START, q->look_count);
-    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
-    h = cr_hash_end(h);
-    return h ? h : 1;
-}
+static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has it exactly */
 
 /* Who was told about samples of the pilot knows nothing of the main samples of this pilot, but with
  * another one they would be main samples. */
 void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->asked.capacity || !e->present) return;
-    e->asked.pilot = e->plan.pilot;
-    if (e->present <= e->plan.pilot) return;
-    e->asked = (cr_asked){.first = first, .total = total, .capacity = e->plan.capacity,
-                          .batch = e->model.batch, .pilot = e->plan.pilot, .looks = looks};
+    if (e->record.asked.max_samples || !e->record.present) return;
+    e->record.asked.pilot = e->plan.pilot;
+    if (e->record.present <= e->plan.pilot) return;
+    e->record.asked = (cr_asked){.first = first,
+                                 .total = total,
+                                 .max_samples = e->plan.max_samples,
+                                 .batch = e->model.batch,
+                                 .pilot = e->plan.pilot,
+                                 .looks = looks};
 }
 
-uint64_t cr_asked_capacity(const certreg_estimator *e)
+uint64_t cr_asked_max_samples(const certreg_estimator *e)
 {
-    return e->asked.capacity ? e->asked.capacity : e->plan.capacity;
+    return e->record.asked.max_samples ? e->record.asked.max_samples : e->plan.max_samples;
 }
 
 uint64_t cr_asked_batch(const certreg_estimator *e)
 {
-    return e->asked.capacity ? e->asked.batch : e->model.batch;
+    return e->record.asked.max_samples ? e->record.asked.batch : e->model.batch;
 }
 
-/* ---- what may be asked ----------------------------------------------------------------------- */
-/* The numbers at which it may be asked are part of the remedy, where they can still be reached. */
-static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
-{
-    char enough[64] = "";
-    if (samples < e->asked.total && e->asked.total <= e->plan.capacity)
-        snprintf(enough, sizeof enough, "have %llu samples, ", (unsigned long long)e->asked.total);
-    return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                   "the record was first asked at %llu samples, and an answer may have led to the "
-                   "%llu of now: %suse CERTREG_INTERVAL_ANYTIME (without the gradient), or begin "
-                   "another stream",
-                   (unsigned long long)e->asked.first, (unsigned long long)samples, enough);
-}
-
-certreg_status cr_asked_allows(certreg_estimator *e, const certreg_question *q, uint64_t samples)
-{
-    const cr_asked *asked = &e->asked;
-    if (!asked->capacity || q->interval == CERTREG_INTERVAL_ANYTIME) return CERTREG_OK;
-    const int fixed = samples == asked->first || samples == asked->total;
-    if (!cr_inquiry_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, samples);
-    const uint64_t looks = cr_asked_digest(q);
-    if (!looks || looks == asked->looks) return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_WRONG_STATE,
-                   "question.looks were not fixed before the record was first asked: leave them "
-                   "NULL, give those of the first question, or ask ANYTIME");
-}
-
-/* ---- two records ----------------------------------------------------------------------------- */
+/* ---- two records */
 static int makes_sense(const cr_asked *a)
 {
-    if (!a->capacity) return !(a->first | a->total | a->batch | a->looks);
-    return a->capacity <= greatest_capacity && a->pilot < a->capacity && a->batch &&
-           a->first <= a->total && a->total <= a->capacity;
+    if (!a->max_samples) return !(a->first | a->total | a->batch | a->looks);
+    return a->max_samples <= greatest_max_samples && a->pilot < a->max_samples && a->batch &&
+           a->first <= a->total && a->total <= a->max_samples;
 }
 
 static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
 {
-    const cr_asked *mine = &e->asked;
+    const cr_asked *mine = &e->record.asked;
     if (!makes_sense(theirs))
-        return cr_fail(&e->error, CERTREG_CORRUPT,
+        return cr_fail(&e->error, CERTREG_E_CORRUPT,
                        "the record's account of what it was asked makes no sense");
-    if (!theirs->capacity && !theirs->pilot) return CERTREG_OK;
+    if (!theirs->max_samples && !theirs->pilot) return CERTREG_OK;
     if (theirs->pilot != e->plan.pilot)
-        return cr_fail(&e->error, CERTREG_MISMATCH,
+        return cr_fail(&e->error, CERTREG_E_MISMATCH,
                        "the record was asked with a pilot of %llu samples, and this plan has %zu: "
                        "set plan.pilot to %llu",
                        (unsigned long long)theirs->pilot, e->plan.pilot,
                        (unsigned long long)theirs->pilot);
-    if (!mine->capacity || !theirs->capacity ||
-        (mine->capacity == theirs->capacity && mine->batch == theirs->batch))
+    if (!mine->max_samples || !theirs->max_samples ||
+        (mine->max_samples == theirs->max_samples && mine->batch == theirs->batch))
         return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_MISMATCH,
-                   "the records were asked under different plans (capacity %llu and %llu, batch "
-                   "%llu and %llu), which are two tests: import one of them, or make both under one plan",
-                   (unsigned long long)mine->capacity, (unsigned long long)theirs->capacity,
-                   (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
+    return cr_fail(
+        &e->error, CERTREG_E_MISMATCH,
+        "the records were asked under different plans (max_samples %llu and %llu, batch "
+        "%llu and %llu), which are two tests: import one of them, or make both under one plan",
+        (unsigned long long)mine->max_samples, (unsigned long long)theirs->max_samples,
+        (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
 }
 
 /* Keeps those of our two numbers that are among theirs. */
@@ -106,8 +73,9 @@ certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int 
 {
     const certreg_status status = check(e, theirs);
     if (status || !write) return status;
-    if (!theirs->capacity) e->asked.pilot |= theirs->pilot; /* which is that of the plan */
-    else if (e->asked.capacity) keep_common(&e->asked, theirs);
-    else e->asked = *theirs;
+    if (!theirs->max_samples)
+        e->record.asked.pilot |= theirs->pilot; /* which is that of the plan */
+    else if (e->record.asked.max_samples) keep_common(&e->record.asked, theirs);
+    else e->record.asked = *theirs;
     return CERTREG_OK;
 }

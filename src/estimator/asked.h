@@ -4,23 +4,19 @@
 #include "certreg/certreg.h"
 
 typedef struct cr_asked {
-    uint64_t first, total;    /* at these numbers of samples it answers questions for a fixed one */
-    uint64_t capacity, batch; /* of the estimator that was asked first; capacity 0: none was yet */
-    uint64_t pilot;           /* of its plan; there before `capacity` once pilot samples were told of */
-    uint64_t looks;           /* digest of a caller's looks that were fixed by then; 0: none */
+    uint64_t first, total; /* at these numbers of samples it answers questions for a fixed one */
+    uint64_t max_samples, batch; /* of the estimator that was asked first; max_samples 0: none was
+                                    yet */
+    uint64_t pilot; /* of its plan; there before `max_samples` once pilot samples were told of */
+    uint64_t looks; /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_asked;
 
-/* Of the looks that come with a question for the closed test; 0: it brings none. */
-uint64_t cr_asked_digest(const certreg_question *);
 /* The record has been asked about its main samples. What it remembers already stays: nothing later
  * was fixed before it. */
 void cr_asked_remember(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
-/* WRONG_STATE, with the remedy, where this question at so many samples may have been chosen by an
- * earlier answer. */
-certreg_status cr_asked_allows(certreg_estimator *, const certreg_question *, uint64_t samples);
-/* The capacity and batch from which predictions and looks are derived: those of whoever asked
+/* The max_samples and batch from which predictions and looks are derived: those of whoever asked
  * first. */
-uint64_t cr_asked_capacity(const certreg_estimator *);
+uint64_t cr_asked_max_samples(const certreg_estimator *);
 uint64_t cr_asked_batch(const certreg_estimator *);
 /* Another record of these samples was asked that. CORRUPT or MISMATCH where the two do not go
  * together; else, with `write`, both are remembered: what is left was fixed before either was

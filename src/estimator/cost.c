@@ -1,7 +1,7 @@
 #include "estimator/cost.h"
 #include <math.h>
 
-static const double reserve = 1.125;  /* of what is expected */
+static const double reserve = 1.125; /* of what is expected */
 static const double slowly = 1.0 / 16;
 
 /* A longer time is believed at once, but at most doubled, so that one outlier does little; a

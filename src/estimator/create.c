@@ -3,8 +3,8 @@
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"
-#include "estimator/psi.h"
-#include "estimator/second.h"
+#include "statistics/prediction.h"
+#include "estimator/hessian_shape.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,131 +13,183 @@ enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) 
 static const double half_turn = 3.14159265358979323846;
 
 /* A device has x, and a y of its own. */
-static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, int device, cr_buffers *at)
+static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, int device,
+                          cr_buffers *at)
 {
-    at->x = device ? NULL : cr_arena_take(arena, cr_arena_times(model->batch, model->inputs), sizeof(float));
+    at->x = device
+                ? NULL
+                : cr_arena_take(arena, cr_arena_times(model->batch, model->inputs), sizeof(float));
     at->y_host = cr_arena_take(arena, cr_arena_times(model->batch, columns), sizeof(float));
     at->y = device ? NULL : at->y_host;
 }
 
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, int device, cr_buffers *at)
+static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
+                             int device, cr_buffers *at)
 {
-    at->sums = device ? NULL : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs), sizeof(double));
+    at->sums = device ? NULL
+                      : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs),
+                                      sizeof(double));
     at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
-    at->gram_sum = model->outputs > 1 ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double)) : at->gram;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, plan->capacity), sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_estimator_replayed(plan->capacity), sizeof(double));
+    at->gram_sum = model->outputs > 1
+                       ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double))
+                       : at->gram;
+    at->weights = cr_arena_take(arena, cr_arena_times(2, plan->max_samples), sizeof(float));
+    at->lengths = cr_arena_take(arena, cr_estimator_replayed(plan->max_samples), sizeof(double));
     at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
     at->direction = device ? NULL : cr_arena_take(arena, model->inputs, sizeof(float));
 }
 
-static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t active, int device, cr_second_room *at)
+static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
+                           size_t active, int device, cr_hessian_room *at)
 {
-    const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
+    const cr_hessian_shape shape =
+        cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
     at->tile = shape.tile;
     if (!device) {
         at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
-        for (int i = 0; i < 2; i++) at->rows[i] = cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
+        for (int i = 0; i < 2; i++)
+            at->rows[i] =
+                cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
         at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
     }
-    at->weights = cr_arena_take(arena, plan->capacity, sizeof(float));
-    at->sums = cr_arena_take(arena, plan->capacity, sizeof(double));
-    at->norms = device ? cr_arena_take(arena, plan->capacity, sizeof(double)) : NULL;
-    at->squares = device ? cr_arena_take(arena, plan->capacity, sizeof(double)) : NULL;
-    at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, active), sizeof(float)) : NULL;
-    at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_SECOND_EIGEN_ROOM), sizeof(float)) : NULL;
+    at->weights = cr_arena_take(arena, plan->max_samples, sizeof(float));
+    at->sums = cr_arena_take(arena, plan->max_samples, sizeof(double));
+    at->norms = device ? cr_arena_take(arena, plan->max_samples, sizeof(double)) : NULL;
+    at->squares = device ? cr_arena_take(arena, plan->max_samples, sizeof(double)) : NULL;
+    at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, active), sizeof(float))
+                              : NULL;
+    at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_HESSIAN_EIGEN_ROOM),
+                                             sizeof(float))
+                             : NULL;
 }
 
-static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan, size_t columns, size_t active,
-                    const certreg_backend *backend, cr_buffers *at)
+static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
+                    size_t columns, size_t active, const certreg_backend *backend,
+                    certreg_estimator *e)
 {
-    at->scale = cr_arena_take(arena, model->inputs, sizeof(float));
-    at->mask = cr_arena_take(arena, model->inputs, sizeof(float));
-    at->z = cr_arena_take(arena, model->inputs, sizeof(float));
-    at->step = cr_arena_take(arena, model->inputs, sizeof(float));
+    cr_buffers *at = &e->at;
+    e->input.scale = cr_arena_take(arena, model->inputs, sizeof(float));
+    e->input.mask = cr_arena_take(arena, model->inputs, sizeof(float));
+    e->input.z = cr_arena_take(arena, model->inputs, sizeof(float));
+    e->input.step = cr_arena_take(arena, model->inputs, sizeof(float));
     at->kind = cr_arena_take(arena, model->outputs, sizeof(int32_t));
     at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
     at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
-    at->centre = cr_arena_take(arena, model->outputs, sizeof(double));
+    at->center = cr_arena_take(arena, model->outputs, sizeof(double));
     lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
-    at->record = cr_arena_take(arena, cr_arena_times(plan->capacity, model->outputs), sizeof(float));
+    e->record.values =
+        cr_arena_take(arena, cr_arena_times(plan->max_samples, model->outputs), sizeof(float));
     at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    at->watch = cr_arena_take(arena, 1, sizeof *at->watch);
-    if (plan->facts & CERTREG_GRADIENT) lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
-    if (plan->facts & CERTREG_SECOND_ORDER) lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
+    e->clock.watch = cr_arena_take(arena, 1, sizeof *e->clock.watch);
+    if (plan->constraints & CERTREG_CONSTRAINT_GRADIENT)
+        lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
+    if (plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
+        lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
 }
 
-/* ---- what the caller said, checked and with its defaults ---------------------------------------------------------------------- */
+/* ---- what the caller said, checked and with its defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
 {
     *active = model->scale ? 0 : model->inputs;
     for (size_t j = 0; model->scale && j < model->inputs; j++) {
         const float s = model->scale[j];
         if (!(s >= 0) || !isfinite(s))
-            return cr_fail(why, CERTREG_INVALID, "model.scale[%zu] is %g; it must be finite and not negative", j, (double)s);
+            return cr_fail(why, CERTREG_E_INVALID,
+                           "model.scale[%zu] is %g; it must be finite and not negative", j,
+                           (double)s);
         *active += s > 0;
     }
-    if (!*active) return cr_fail(why, CERTREG_INVALID, "model.scale is zero for every feature: nothing would be perturbed");
+    if (!*active)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "model.scale is zero for every feature: nothing would be perturbed");
     return CERTREG_OK;
 }
 
 static certreg_status check_output(const certreg_model *model, size_t k, certreg_error *why)
 {
-    const int32_t kind = model->kind ? model->kind[k] : CERTREG_REAL;
-    const double lo = model->lo ? model->lo[k] : -INFINITY, hi = model->hi ? model->hi[k] : INFINITY;
-    if (kind < CERTREG_REAL || kind > CERTREG_ANGLE_PAIR)
-        return cr_fail(why, CERTREG_INVALID, "model.kind[%zu] is %d, which is no output kind", k, (int)kind);
+    const int32_t kind = model->kind ? model->kind[k] : CERTREG_OUTPUT_REAL;
+    const double lo = model->lo ? model->lo[k] : -INFINITY,
+                 hi = model->hi ? model->hi[k] : INFINITY;
+    if (kind < CERTREG_OUTPUT_REAL || kind > CERTREG_OUTPUT_ANGLE_PAIR)
+        return cr_fail(why, CERTREG_E_INVALID, "model.kind[%zu] is %d, which is no output kind", k,
+                       (int)kind);
     if (!(lo < hi))
-        return cr_fail(why, CERTREG_INVALID, "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
-    if (kind != CERTREG_REAL && isfinite(lo) != isfinite(hi))
-        return cr_fail(why, CERTREG_INVALID, "output %zu is an angle: give both ends of its turn, or neither", k);
-    if (kind != CERTREG_REAL && isfinite(lo) && !isfinite(hi - lo))
-        return cr_fail(why, CERTREG_INVALID, "output %zu is an angle: its turn from %g to %g is too long for a double", k, lo, hi);
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
+    if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) != isfinite(hi))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "output %zu is an angle: give both ends of its turn, or neither", k);
+    if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) && !isfinite(hi - lo))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "output %zu is an angle: its turn from %g to %g is too long for a double", k,
+                       lo, hi);
     return CERTREG_OK;
 }
 
-static certreg_status check_model(certreg_model *model, size_t *columns, size_t *active, certreg_error *why)
+static certreg_status check_model(certreg_model *model, size_t *columns, size_t *active,
+                                  certreg_error *why)
 {
-    if (model->reserved) return cr_fail(why, CERTREG_INVALID, "model.reserved is %d; it must be 0", (int)model->reserved);
-    if (!model->inputs) return cr_fail(why, CERTREG_INVALID, "model.inputs is 0; it must be at least 1");
-    if (!model->outputs) return cr_fail(why, CERTREG_INVALID, "model.outputs is 0; it must be at least 1");
-    if (model->inputs > SIZE_MAX / 4096 || model->outputs > SIZE_MAX / 4096 || model->outputs > INT32_MAX / 2)
-        return cr_fail(why, CERTREG_NO_MEMORY, "model.inputs = %zu, model.outputs = %zu do not fit into memory", model->inputs, model->outputs);
+    if (model->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "model.reserved is %d; it must be 0",
+                       (int)model->reserved);
+    if (!model->inputs)
+        return cr_fail(why, CERTREG_E_INVALID, "model.inputs is 0; it must be at least 1");
+    if (!model->outputs)
+        return cr_fail(why, CERTREG_E_INVALID, "model.outputs is 0; it must be at least 1");
+    if (model->inputs > SIZE_MAX / 4096 || model->outputs > SIZE_MAX / 4096 ||
+        model->outputs > INT32_MAX / 2)
+        return cr_fail(why, CERTREG_E_NO_MEMORY,
+                       "model.inputs = %zu, model.outputs = %zu do not fit into memory",
+                       model->inputs, model->outputs);
     if (!model->batch) model->batch = 256;
     *columns = 0;
     for (size_t k = 0; k < model->outputs; k++) {
         certreg_status status = check_output(model, k, why);
         if (status) return status;
-        *columns += model->kind && model->kind[k] == CERTREG_ANGLE_PAIR ? 2 : 1;
+        *columns += model->kind && model->kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
     }
     return check_scale(model, active, why);
 }
 
 static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t usual = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_GRADIENT | CERTREG_RANGE, known = usual | CERTREG_SECOND_ORDER | CERTREG_MOMENT;
-    if (!plan->capacity) return cr_fail(why, CERTREG_INVALID, "plan.capacity is 0; give the most samples that one input may take");
-    if (plan->facts & ~known)
-        return cr_fail(why, CERTREG_INVALID, "plan.facts asks for 0x%x, which this version does not estimate", plan->facts & ~known);
+    const uint32_t usual = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                           CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE,
+                   known = usual | CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINT_MOMENT;
+    if (!plan->max_samples)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.max_samples is 0; give the most samples that one input may take");
+    if (plan->constraints & ~known)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.constraints asks for 0x%x, which this version does not estimate",
+                       plan->constraints & ~known);
     if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
-        return cr_fail(why, CERTREG_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits", plan->flags, plan->reserved);
-    if (!plan->facts) plan->facts = usual;
+        return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits",
+                       plan->flags, plan->reserved);
+    if (!plan->constraints) plan->constraints = usual;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < 64 || plan->blocks > 65536)
-        return cr_fail(why, CERTREG_INVALID, "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
-    if (plan->pilot == 0) plan->pilot = cr_pilot_size(plan->capacity, plan->blocks);
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
+    if (plan->pilot == 0) plan->pilot = cr_prediction_pilot(plan->max_samples, plan->blocks);
     else if (plan->pilot == SIZE_MAX) plan->pilot = 0;
-    else if (plan->pilot >= plan->capacity)
-        return cr_fail(why, CERTREG_INVALID, "plan.pilot = %zu leaves nothing of plan.capacity = %zu", plan->pilot, plan->capacity);
+    else if (plan->pilot >= plan->max_samples)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.pilot = %zu leaves nothing of plan.max_samples = %zu", plan->pilot,
+                       plan->max_samples);
     return CERTREG_OK;
 }
 
-static certreg_status check_second(const certreg_model *model, const certreg_plan *plan, size_t active, certreg_error *why)
+static certreg_status check_second(const certreg_model *model, const certreg_plan *plan,
+                                   size_t active, certreg_error *why)
 {
-    if (!(plan->facts & CERTREG_SECOND_ORDER)) return CERTREG_OK;
-    const cr_second_shape shape = cr_second_choose(model->inputs, active, plan->capacity, plan->second_order_bytes);
+    if (!(plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) return CERTREG_OK;
+    const cr_hessian_shape shape =
+        cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
     if (shape.tile) return CERTREG_OK;
-    return cr_fail(why, CERTREG_NO_MEMORY, "plan.second_order_bytes is too little for the second order of %zu inputs: it takes at least %zu",
+    return cr_fail(why, CERTREG_E_NO_MEMORY,
+                   "plan.second_order_bytes is too little for the second order of %zu inputs: it "
+                   "takes at least %zu",
                    model->inputs, shape.bytes);
 }
 
@@ -153,22 +205,25 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
 {
     memset(out, 0, sizeof *out);
     if (backend && cr_busy_is_foreign(&backend->busy))
-        return cr_fail(why, CERTREG_WRONG_STATE,
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
                        "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();
-    certreg_status status = cr_struct_read(&out->model, sizeof out->model, OLDEST_MODEL, model, "model", why);
-    if (!status) status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
+    certreg_status status =
+        cr_struct_read(&out->model, sizeof out->model, OLDEST_MODEL, model, "model", why);
+    if (!status)
+        status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, why);
     if (!status) status = check_second(&out->model, &out->plan, out->active, why);
     if (status) return status;
     cr_arena arena = {0};
-    cr_buffers none;
+    certreg_estimator none;
     cr_arena_take(&arena, 1, sizeof(certreg_estimator));
     lay_out(&arena, &out->model, &out->plan, out->columns, out->active, out->backend, &none);
     if (arena.overflow)
-        return cr_fail(why, CERTREG_NO_MEMORY, "%zu inputs, batch %zu, capacity %zu do not fit into memory", out->model.inputs,
-                       out->model.batch, out->plan.capacity);
+        return cr_fail(why, CERTREG_E_NO_MEMORY,
+                       "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
+                       out->model.inputs, out->model.batch, out->plan.max_samples);
     out->bytes = arena.used;
     return CERTREG_OK;
 }
@@ -183,57 +238,67 @@ static certreg_status read_request(certreg_backend *backend, const certreg_model
     return status;
 }
 
-certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
+certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_model *model,
+                                      const certreg_plan *plan, size_t *bytes)
 {
-    if (!bytes) return CERTREG_INVALID;
+    if (!bytes) return CERTREG_E_INVALID;
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
     *bytes = status ? 0 : r.bytes;
     return status;
 }
 
-certreg_status certreg_estimator_device_size(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan, size_t *bytes)
+certreg_status certreg_estimator_device_size(certreg_backend *backend, const certreg_model *model,
+                                             const certreg_plan *plan, size_t *bytes)
 {
-    if (!bytes) return CERTREG_INVALID;
+    if (!bytes) return CERTREG_E_INVALID;
     *bytes = 0;
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
     if (status || !cr_backend_is_device(r.backend)) return status;
-    const certreg_estimator like = {.model = r.model, .plan = r.plan, .columns = r.columns, .active = r.active};
+    const certreg_estimator like = {
+        .model = r.model, .plan = r.plan, .columns = r.columns, .input.active = r.active};
     const size_t needed = cr_device_bytes(&like);
-    if (needed == SIZE_MAX) return CERTREG_NO_MEMORY;
+    if (needed == SIZE_MAX) return CERTREG_E_NO_MEMORY;
     *bytes = needed;
     return CERTREG_OK;
 }
 
-/* ---- create ------------------------------------------------------------------------------------------------------------------- */
+/* ---- create */
 static void copy_model(certreg_estimator *e, const request *r)
 {
     for (size_t j = 0; j < e->model.inputs; j++) {
-        e->at.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
-        e->at.mask[j] = e->at.scale[j] > 0 ? 1.0f : 0.0f;
+        e->input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
+        e->input.mask[j] = e->input.scale[j] > 0 ? 1.0f : 0.0f;
     }
     for (size_t k = 0; k < e->model.outputs; k++) {
-        const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_REAL;
-        double lo = r->model.lo ? r->model.lo[k] : -INFINITY, hi = r->model.hi ? r->model.hi[k] : INFINITY;
-        if (kind != CERTREG_REAL && !isfinite(lo)) lo = -half_turn, hi = half_turn;
+        const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
+        double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
+               hi = r->model.hi ? r->model.hi[k] : INFINITY;
+        if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -half_turn, hi = half_turn;
         e->at.kind[k] = kind, e->at.lo[k] = lo, e->at.hi[k] = hi;
     }
-    e->model.scale = e->at.scale, e->model.kind = e->at.kind, e->model.lo = e->at.lo, e->model.hi = e->at.hi;
+    e->model.scale = e->input.scale, e->model.kind = e->at.kind, e->model.lo = e->at.lo,
+    e->model.hi = e->at.hi;
 }
 
 static certreg_status take_memory(const request *r, void **memory, certreg_error *why)
 {
     if (r->plan.memory) {
         *memory = r->plan.memory;
-        if ((uintptr_t)*memory % CR_ALIGN) return cr_fail(why, CERTREG_INVALID, "plan.memory is not aligned to %u bytes", CR_ALIGN);
+        if ((uintptr_t)*memory % CR_ALIGN)
+            return cr_fail(why, CERTREG_E_INVALID, "plan.memory is not aligned to %u bytes",
+                           CR_ALIGN);
         if (r->plan.memory_bytes < r->bytes)
-            return cr_fail(why, CERTREG_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed", r->plan.memory_bytes, r->bytes);
+            return cr_fail(why, CERTREG_E_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed",
+                           r->plan.memory_bytes, r->bytes);
         return CERTREG_OK;
     }
     const size_t rounded = (r->bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
     *memory = aligned_alloc(CR_ALIGN, rounded);
-    return *memory ? CERTREG_OK : cr_fail(why, CERTREG_NO_MEMORY, "no memory for an estimator of %zu bytes", rounded);
+    return *memory ? CERTREG_OK
+                   : cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for an estimator of %zu bytes",
+                             rounded);
 }
 
 static certreg_estimator *build(void *memory, const request *r)
@@ -245,12 +310,12 @@ static certreg_estimator *build(void *memory, const request *r)
     e->model = r->model;
     e->plan = r->plan;
     e->columns = r->columns;
-    e->active = r->active;
+    e->input.active = r->active;
     e->owns_memory = !r->plan.memory;
     cr_busy_init(&e->busy);
-    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, &e->at);
+    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, e);
     copy_model(e, r);
-    e->at.watch->now = cr_estimator_clock;
+    e->clock.watch->now = cr_estimator_clock;
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
     cr_record_clear(e);
@@ -263,15 +328,16 @@ static certreg_status open_device(certreg_estimator *e)
     return status ? status : cr_estimator_leave(e, cr_device_open(e));
 }
 
-certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model, const certreg_plan *plan,
-                                        certreg_error *why, certreg_estimator **out)
+certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model,
+                                        const certreg_plan *plan, certreg_error *why,
+                                        certreg_estimator **out)
 {
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
     request r;
     void *memory = NULL;
-    certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_INVALID, "out is NULL");
+    certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     if (!status) status = read_request(backend, model, plan, &r, &error);
     if (!status) status = take_memory(&r, &memory, &error);
     if (!status) {

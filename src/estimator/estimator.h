@@ -7,106 +7,126 @@
 #include "base/watch.h"
 #include "estimator/asked.h"
 #include "estimator/cost.h"
-#include "estimator/looks.h"
+#include "statistics/looks.h"
 
 #define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
 
-#define CR_SECOND_EIGEN_ROOM 36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the values */
+#define CR_HESSIAN_EIGEN_ROOM                                                                   \
+    36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, \
+           and the values */
 
-typedef struct cr_second_room { /* for the second order; all NULL without it */
-    size_t tile;              /* rows */
-    float *zero;              /* inputs: a point to draw noise about; NULL with a device, as are the next three */
-    float *rows[2];           /* tile * inputs each */
-    float *products;          /* tile * tile */
-    float *matrix, *eigen;    /* active * active, active * CR_SECOND_EIGEN_ROOM; or NULL: see cr_second_choose */
-    float *weights;           /* capacity */
-    double *sums;             /* capacity: of the products of a sample with all others */
-    double *norms, *squares;  /* capacity, with a device: |e|^2 and sums of squared products */
-} cr_second_room;
+typedef struct cr_hessian_room { /* for the second order; all NULL without it */
+    size_t tile;                 /* rows */
+    float *zero; /* inputs: a point to draw noise about; NULL with a device, as are the next three
+                  */
+    float *rows[2];          /* tile * inputs each */
+    float *products;         /* tile * tile */
+    float *matrix, *eigen;   /* active * active, active * CR_HESSIAN_EIGEN_ROOM; or NULL: see
+                                cr_hessian_choose */
+    float *weights;          /* max_samples */
+    double *sums;            /* max_samples: of the products of a sample with all others */
+    double *norms, *squares; /* max_samples, with a device: |e|^2 and sums of squared products */
+} cr_hessian_room;
 
-typedef struct cr_second_device { /* likewise, where the batches live */
-    int32_t *features;        /* active: indices of features that have noise */
-    float *rows[2];           /* tile * active each */
-    float *products;          /* tile * tile */
-    float *matrix;            /* active * active, or NULL */
-    float *weights;           /* capacity, like what follows */
+typedef struct cr_hessian_device { /* likewise, where the batches live */
+    int32_t *features;             /* active: indices of features that have noise */
+    float *rows[2];                /* tile * active each */
+    float *products;               /* tile * tile */
+    float *matrix;                 /* active * active, or NULL */
+    float *weights;                /* max_samples, like what follows */
     double *sums, *norms, *squares;
-} cr_second_device;
+} cr_hessian_device;
 
-typedef struct cr_buffers { /* all memory of an estimator; one layout function counts and carves it */
-    float *scale, *mask;       /* inputs: noise scale; 1 where it is positive */
-    int32_t *kind;             /* outputs */
-    double *lo, *hi;           /* outputs: declared range; a full turn for angles */
-    double *centre;            /* outputs: what is subtracted before their norm is taken */
-    float *z, *step;           /* inputs: the input; sigma * scale */
-    float *x, *y;              /* a batch of the model; on a device they live there */
-    float *y_host;             /* outputs of one batch on the host; equal to y on the CPU */
-    float *record;             /* capacity * outputs; see cr_record_... for missing and failed */
-    double *sums;              /* 2 functions * blocks * inputs; a device has its own */
-    double *gram, *gram_sum;   /* blocks * blocks; the second with several outputs */
-    float *weights;            /* 2 functions * capacity */
-    double *lengths;           /* two for each border of a walk; behind them, in one piece: */
-    double *dots, *norms;      /* of the samples replayed last: as many each; room for capacity */
-    float *direction;          /* inputs; a device has its own */
-    double *paths;             /* CR_CLOSED_ROOM */
-    cr_watch *watch;           /* the clock, and when the closing computation is due; only certify sets that */
-    cr_second_room second;
+typedef struct cr_record { /* the outputs of one input */
+    float *values;         /* max_samples * outputs; see cr_record_... for missing and failed */
+    size_t present;        /* samples that are there */
+    cr_asked asked;
+} cr_record;
+
+typedef struct cr_input { /* the input and its noise */
+    float *scale, *mask;  /* inputs: noise scale; 1 where it is positive */
+    float *z, *step;      /* inputs: the input; sigma * scale */
+    size_t active;        /* inputs with positive scale: the dimension of the noise */
+    cr_noise noise;
+    double sigma;
+    double least_sigma; /* of any feature, after the rounding of sigma*scale to float: what radii
+                           are measured in */
+    int begun;
+} cr_input;
+
+typedef struct cr_closing { /* the computation behind the last batch, for the questions asked last
+                             */
+    cr_cost *cost;          /* NULL: none were asked */
+    double times;           /* how often they will be answered behind a batch */
+    size_t from;            /* with fewer samples none of them has an answer */
+    double supposed;        /* seconds, as long as nothing is known of the cost */
+} cr_closing;
+
+typedef struct cr_clock { /* what takes how long, and by when it has to be done */
+    cr_watch *watch; /* the clock, and when the closing computation is due; only certify sets that
+                      */
+    double deadline; /* of the clock; 0: none */
+    double slowest_batch; /* of this input */
+    double fastest_batch; /* of all; 0: none yet */
+    cr_cost costs[CR_COSTS_KEPT];
+    size_t cost_next;   /* the one to be replaced */
+    cr_closing closing; /* what has to fit behind the last batch */
+    double model_seconds, library_seconds;
+} cr_clock;
+
+typedef struct cr_buffers { /* of an estimator; one layout function counts and carves all its memory
+                             */
+    int32_t *kind;          /* outputs */
+    double *lo, *hi;        /* outputs: declared range; a full turn for angles */
+    double *center;         /* outputs: what is subtracted before their norm is taken */
+    float *x, *y;           /* a batch of the model; on a device they live there */
+    float *y_host;          /* outputs of one batch on the host; equal to y on the CPU */
+    double *sums;           /* 2 functions * blocks * inputs; a device has its own */
+    double *gram, *gram_sum; /* blocks * blocks; the second with several outputs */
+    float *weights;          /* 2 functions * max_samples */
+    double *lengths;         /* two for each border of a walk; behind them, in one piece: */
+    double *dots, *norms;    /* of the samples replayed last: as many each; room for max_samples */
+    float *direction;        /* inputs; a device has its own */
+    double *paths;           /* CR_CLOSED_ROOM */
+    cr_hessian_room second;
 } cr_buffers;
 
 typedef struct cr_device_room { /* of a backend with memory of its own */
-    float *z, *step, *mask;    /* inputs */
-    float *x, *y;              /* a batch; at.x and at.y are these */
-    float *next;               /* the batch after it, drawn while the model runs; x and next take turns */
-    uint64_t next_first;       /* its first sample; valid if has_next */
+    float *z, *step, *mask;     /* inputs */
+    float *x, *y;               /* a batch; at.x and at.y are these */
+    float *next;         /* the batch after it, drawn while the model runs; x and next take turns */
+    uint64_t next_first; /* its first sample; valid if has_next */
     int has_next;
-    float *weights;            /* 2 functions * capacity */
-    double *sums, *gram;       /* 2 functions * blocks * inputs; blocks * blocks */
-    float *direction;          /* as in `at`: */
-    double *lengths, *dots;    /* dots and norms */
-    cr_second_device second;
+    float *weights;         /* 2 functions * max_samples */
+    double *sums, *gram;    /* 2 functions * blocks * inputs; blocks * blocks */
+    float *direction;       /* as in `at`: */
+    double *lengths, *dots; /* dots and norms */
+    cr_hessian_device second;
 } cr_device_room;
-
-typedef struct cr_closing { /* of the questions asked last */
-    cr_cost *cost;             /* NULL: none were asked */
-    double times;              /* how often they will be answered behind a batch */
-    size_t from;               /* with fewer samples none of them has an answer */
-    double supposed;           /* seconds, as long as nothing is known of the cost */
-} cr_closing;
 
 struct certreg_estimator {
     certreg_error error;
     cr_busy busy;
+    atomic_int cancel;
     certreg_backend *backend;
-    certreg_model model;       /* defaults resolved; its arrays are those of `at` */
-    certreg_plan plan;         /* defaults resolved; pilot 0 = none */
+    certreg_model model; /* defaults resolved; its arrays are those of `input` and `at` */
+    certreg_plan plan;   /* defaults resolved; pilot 0 = none */
+    size_t columns;      /* of y: pairs take two */
+    cr_record record;
+    cr_input input;
+    cr_clock clock;
     cr_buffers at;
     cr_device_room device;
-    void *device_memory;       /* all of it */
-    size_t columns;            /* of y: pairs take two */
-    size_t active;             /* inputs with positive scale: the dimension of the noise */
-    cr_noise noise;
-    double sigma;
-    double least_sigma;        /* of any feature, after the rounding of sigma*scale to float: what radii are measured in */
+    void *device_memory; /* all of it */
     cr_closed closed[CR_CLOSED_KEPT];
-    size_t closed_next;        /* the one made longest ago */
-    size_t present;            /* samples in the record */
-    cr_asked asked;
-    int begun;
-    atomic_int cancel;
-    double deadline;           /* of the clock; 0: none */
-    double slowest_batch;      /* of this input */
-    double fastest_batch;      /* of all; 0: none yet */
-    cr_cost costs[CR_COSTS_KEPT];
-    size_t cost_next;          /* the one to be replaced */
-    cr_closing closing;        /* what has to fit behind the last batch */
-    double model_seconds, library_seconds;
+    size_t closed_next; /* the one made longest ago */
     int owns_memory;
 };
 
-/* Whether plans with these facts need block sums, that is a replay of the noise. */
+/* Whether plans with these constraints need block sums, that is a replay of the noise. */
 static inline int cr_estimator_has_gradient(const certreg_estimator *e)
 {
-    return (e->plan.facts & CERTREG_GRADIENT) != 0;
+    return (e->plan.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0;
 }
 
 static inline int cr_estimator_on_device(const certreg_estimator *e)
@@ -123,7 +143,7 @@ static inline size_t cr_estimator_replayed(size_t samples)
 /* Between two steps of the closing computation. */
 static inline certreg_status cr_estimator_in_time(const certreg_estimator *e)
 {
-    return cr_watch_late(e->at.watch) ? CERTREG_DEADLINE : CERTREG_OK;
+    return cr_watch_late(e->clock.watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
 /* ---- device.c */
@@ -140,7 +160,7 @@ certreg_status cr_estimator_enter(certreg_estimator *);
 certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 /* certreg_estimator_begin and _sample within a call. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
-                                  uint64_t stream, uint64_t level);
+                                  uint64_t noise_id, uint64_t level);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
@@ -152,14 +172,17 @@ void cr_record_clear(certreg_estimator *);
 int cr_record_has(const certreg_estimator *, uint64_t sample);
 /* An output that failed and is counted as the least score. Reads as NaN. */
 float cr_record_failed(void);
-/* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or nothing.
- * Rows that are already there must agree, else MISMATCH. first_row is for the error only. */
-certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count, const float *y, int64_t first_row);
-/* The number of samples when the record is 0 .. n-1 without gap, else WRONG_STATE naming the gap. */
+/* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or
+ * nothing. Rows that are already there must agree, else MISMATCH. first_row is for the error only.
+ */
+certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count, const float *y,
+                               int64_t first_row);
+/* The number of samples when the record is 0 .. n-1 without gap, else WRONG_STATE naming the gap.
+ */
 certreg_status cr_record_length(certreg_estimator *, size_t *count);
 static inline float cr_record_value(const certreg_estimator *e, size_t sample, size_t output)
 {
-    return e->at.record[sample * e->model.outputs + output];
+    return e->record.values[sample * e->model.outputs + output];
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our own, so that the record costs
- * four bytes per output and nothing else. */
+/* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
+ * own, so that the record costs four bytes per output and nothing else. */
 #include "estimator/estimator.h"
 #include <math.h>
 #include <string.h>
@@ -28,27 +28,29 @@ float cr_record_failed(void)
 void cr_record_clear(certreg_estimator *e)
 {
     const float missing = from_bits(missing_bits);
-    for (size_t i = 0; i < e->plan.capacity * e->model.outputs; i++) memcpy(e->at.record + i, &missing, sizeof missing);
-    e->present = 0;
+    for (size_t i = 0; i < e->plan.max_samples * e->model.outputs; i++)
+        memcpy(e->record.values + i, &missing, sizeof missing);
+    e->record.present = 0;
 }
 
 int cr_record_has(const certreg_estimator *e, uint64_t sample)
 {
-    return bits_of(e->at.record[sample * e->model.outputs]) != missing_bits;
+    return bits_of(e->record.values[sample * e->model.outputs]) != missing_bits;
 }
 
 certreg_status cr_record_length(certreg_estimator *e, size_t *count)
 {
     size_t n = 0;
-    while (n < e->plan.capacity && cr_record_has(e, n)) n++;
+    while (n < e->plan.max_samples && cr_record_has(e, n)) n++;
     *count = n;
-    if (n == e->present) return CERTREG_OK;
+    if (n == e->record.present) return CERTREG_OK;
     size_t next = n;
     while (!cr_record_has(e, next)) next++;
-    return cr_fail(&e->error, CERTREG_WRONG_STATE, "samples %zu to %zu are missing from the record", n, next - 1);
+    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                   "samples %zu to %zu are missing from the record", n, next - 1);
 }
 
-/* ---- from model outputs to recorded values ------------------------------------------------------------------------------------ */
+/* ---- from model outputs to recorded values */
 /* A value in turns of [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)
 {
@@ -68,7 +70,7 @@ typedef struct fault { /* why a row cannot be recorded */
 static float angle_of_pair(const float *y, double lo, double hi, fault *why)
 {
     if (!isfinite(y[0]) || !isfinite(y[1]) || (y[0] == 0 && y[1] == 0)) {
-        why->status = CERTREG_NOT_FINITE;
+        why->status = CERTREG_E_NOT_FINITE;
         why->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
         return 0;
     }
@@ -80,24 +82,27 @@ static float angle_of_pair(const float *y, double lo, double hi, fault *why)
 static float convert(const certreg_estimator *e, size_t k, const float *y, fault *why)
 {
     const double lo = e->at.lo[k], hi = e->at.hi[k];
-    if (e->at.kind[k] == CERTREG_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
+    if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
     why->value = (double)*y;
-    if (!isfinite(*y)) why->status = CERTREG_NOT_FINITE;
-    else if (e->at.kind[k] == CERTREG_ANGLE) return wrap_to_float((double)*y, lo, hi);
-    else if ((double)*y < lo || (double)*y > hi) why->status = CERTREG_OUT_OF_RANGE;
+    if (!isfinite(*y)) why->status = CERTREG_E_NOT_FINITE;
+    else if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
+    else if ((double)*y < lo || (double)*y > hi) why->status = CERTREG_E_OUT_OF_RANGE;
     return *y;
 }
 
 static certreg_status tell(certreg_estimator *e, const fault *f, uint64_t sample, int64_t row)
 {
     const int32_t k = f->output;
-    if (f->status == CERTREG_OUT_OF_RANGE)
-        cr_fail(&e->error, f->status, "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
-                (unsigned long long)sample, (long long)row, (int)k, f->value, e->at.lo[k], e->at.hi[k]);
+    if (f->status == CERTREG_E_OUT_OF_RANGE)
+        cr_fail(&e->error, f->status,
+                "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
+                (unsigned long long)sample, (long long)row, (int)k, f->value, e->at.lo[k],
+                e->at.hi[k]);
     else
-        cr_fail(&e->error, f->status, "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
+        cr_fail(&e->error, f->status,
+                "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
                 (unsigned long long)sample, (long long)row, (int)k, f->value,
-                e->at.kind[k] == CERTREG_ANGLE_PAIR ? ", and (0, 0) is no direction" : "");
+                e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction" : "");
     e->error.sample = (int64_t)sample;
     e->error.row = row;
     e->error.output = k;
@@ -105,40 +110,48 @@ static certreg_status tell(certreg_estimator *e, const fault *f, uint64_t sample
     return f->status;
 }
 
-/* Which value is there is not told: who asks sample by sample would read the record (theory 5.2). */
+/* Which value is there is not told: who asks sample by sample would read the record (theory 5.2).
+ */
 static certreg_status disagree(certreg_estimator *e, uint64_t sample, size_t k, float now)
 {
-    cr_fail(&e->error, CERTREG_MISMATCH, "sample %llu, output %zu: the record holds another value than the %.9g that was given",
+    cr_fail(&e->error, CERTREG_E_MISMATCH,
+            "sample %llu, output %zu: the record holds another value than the %.9g that was given",
             (unsigned long long)sample, k, (double)now);
     e->error.sample = (int64_t)sample;
     e->error.output = (int32_t)k;
     e->error.value = (double)now;
-    return CERTREG_MISMATCH;
+    return CERTREG_E_MISMATCH;
 }
 
-/* One row. The number of outputs is unbounded, so there is no scratch row: a first call checks, a second one writes. */
-static certreg_status row_of(certreg_estimator *e, uint64_t sample, const float *y, int64_t row, int write)
+/* One row. The number of outputs is unbounded, so there is no scratch row: a first call checks, a
+ * second one writes. */
+static certreg_status row_of(certreg_estimator *e, uint64_t sample, const float *y, int64_t row,
+                             int write)
 {
-    float *target = e->at.record + sample * e->model.outputs;
+    float *target = e->record.values + sample * e->model.outputs;
     const int there = bits_of(*target) != missing_bits;
     for (size_t k = 0, column = 0; k < e->model.outputs; k++) {
         fault f = {.output = (int32_t)k};
         float value = convert(e, k, y + column, &f);
-        if (f.status == CERTREG_NOT_FINITE && e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) value = cr_record_failed();
+        if (f.status == CERTREG_E_NOT_FINITE && e->plan.flags & CERTREG_PLAN_COUNT_FAILURES)
+            value = cr_record_failed();
         else if (f.status) return tell(e, &f, sample, row);
-        if (there && !write && bits_of(target[k]) != bits_of(value)) return disagree(e, sample, k, value);
+        if (there && !write && bits_of(target[k]) != bits_of(value))
+            return disagree(e, sample, k, value);
         if (write) target[k] = value;
-        column += e->at.kind[k] == CERTREG_ANGLE_PAIR ? 2 : 1;
+        column += e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
     }
-    if (write && !there) e->present++;
+    if (write && !there) e->record.present++;
     return CERTREG_OK;
 }
 
-certreg_status cr_record_store(certreg_estimator *e, uint64_t first, size_t count, const float *y, int64_t first_row)
+certreg_status cr_record_store(certreg_estimator *e, uint64_t first, size_t count, const float *y,
+                               int64_t first_row)
 {
     for (int write = 0; write < 2; write++)
         for (size_t i = 0; i < count; i++) {
-            const certreg_status status = row_of(e, first + i, y + i * e->columns, first_row + (int64_t)i, write);
+            const certreg_status status =
+                row_of(e, first + i, y + i * e->columns, first_row + (int64_t)i, write);
             if (status) return status;
         }
     return CERTREG_OK;

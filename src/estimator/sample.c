@@ -1,4 +1,5 @@
-/* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a loop of their own. */
+/* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a
+ * loop of their own. */
 #include "estimator/device.h"
 #include <float.h>
 #include <math.h>
@@ -16,17 +17,17 @@ double cr_estimator_clock(void *unused)
 
 double cr_estimator_now(const certreg_estimator *e)
 {
-    return cr_watch_now(e->at.watch);
+    return cr_watch_now(e->clock.watch);
 }
 
-/* ---- a call ------------------------------------------------------------------------------- */
+/* ---- a call */
 certreg_status cr_estimator_enter(certreg_estimator *e)
 {
-    if (!e) return CERTREG_INVALID;
+    if (!e) return CERTREG_E_INVALID;
     certreg_status status = cr_busy_enter(&e->busy, &e->error);
     if (status || !cr_estimator_on_device(e)) return status;
     status = cr_busy_enter(&e->backend->busy, &e->error);
-    if (status == CERTREG_BUSY)
+    if (status == CERTREG_E_BUSY)
         cr_fail(&e->error, status, "the backend is serving another estimator's call");
     return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
 }
@@ -39,44 +40,54 @@ certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
 
 certreg_status cr_estimator_ready(certreg_estimator *e)
 {
-    if (!e->begun) return cr_fail(&e->error, CERTREG_WRONG_STATE, "certreg_estimator_begin has not been called");
+    if (!e->input.begun)
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "certreg_estimator_begin has not been called");
     return CERTREG_OK;
 }
 
-/* ---- begin -------------------------------------------------------------------------------------------------------------------- */
-/* Float has to carry the noise: below 2^10 units in the last place of z_j its distribution is no longer Gaussian. */
+/* ---- begin */
+/* Float has to carry the noise: below 2^10 units in the last place of z_j its distribution is no
+ * longer Gaussian. */
 static certreg_status check_feature(certreg_estimator *e, size_t j, float z, double sigma)
 {
     if (!isfinite(z)) {
-        cr_fail(&e->error, CERTREG_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
-        return e->error.value = (double)z, CERTREG_INVALID;
+        cr_fail(&e->error, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j,
+                (double)z);
+        return e->error.value = (double)z, CERTREG_E_INVALID;
     }
-    if (!(e->at.scale[j] > 0)) return CERTREG_OK;
-    const double step = sigma * (double)e->at.scale[j];
+    if (!(e->input.scale[j] > 0)) return CERTREG_OK;
+    const double step = sigma * (double)e->input.scale[j];
     const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
-    if (!(step >= 1024 * ulp) || step < (double)FLT_MIN || !(step + fabs((double)z) < (double)FLT_MAX / 16))
-        return cr_fail(&e->error, CERTREG_INVALID,
-                       "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 ulp = %g and no overflow)", j, step,
-                       (double)z, 1024 * ulp);
+    if (!(step >= 1024 * ulp) || step < (double)FLT_MIN ||
+        !(step + fabs((double)z) < (double)FLT_MAX / 16))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 "
+                       "ulp = %g and no overflow)",
+                       j, step, (double)z, 1024 * ulp);
     return CERTREG_OK;
 }
 
-/* Whole batches of noise up to the capacity lie within one level of the stream. */
+/* Whole batches of noise up to the max_samples lie within one level of the stream. */
 static certreg_status check_noise(certreg_estimator *e)
 {
     const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
     const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
-    if (e->plan.capacity <= most && e->model.batch <= most - e->plan.capacity) return CERTREG_OK;
-    return cr_fail(&e->error, CERTREG_INVALID,
-                   "plan.capacity = %zu plus model.batch = %zu exceeds the %llu samples that one level "
-                   "of a stream has",
-                   e->plan.capacity, e->model.batch, (unsigned long long)most);
+    if (e->plan.max_samples <= most && e->model.batch <= most - e->plan.max_samples)
+        return CERTREG_OK;
+    return cr_fail(
+        &e->error, CERTREG_E_INVALID,
+        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that one level "
+        "of a stream has",
+        e->plan.max_samples, e->model.batch, (unsigned long long)most);
 }
 
 certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, double sigma)
 {
-    if (!z) return cr_fail(&e->error, CERTREG_INVALID, "z is NULL");
-    if (!(sigma > 0) || !isfinite(sigma)) return cr_fail(&e->error, CERTREG_INVALID, "sigma is %g; it must be positive and finite", sigma);
+    if (!z) return cr_fail(&e->error, CERTREG_E_INVALID, "z is NULL");
+    if (!(sigma > 0) || !isfinite(sigma))
+        return cr_fail(&e->error, CERTREG_E_INVALID, "sigma is %g; it must be positive and finite",
+                       sigma);
     for (size_t j = 0; j < e->model.inputs; j++) {
         const certreg_status status = check_feature(e, j, z[j], sigma);
         if (status) return status;
@@ -85,51 +96,58 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
 }
 
 certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
-                                  uint64_t stream, uint64_t level)
+                                  uint64_t noise_id, uint64_t level)
 {
     cr_error_clear(&e->error);
-    e->begun = 0;
+    e->input.begun = 0;
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
-        return cr_fail(&e->error, CERTREG_INVALID, "level is %llu; a stream has levels 0 to %llu",
+        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; a stream has levels 0 to %llu",
                        (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
-    e->least_sigma = sigma;
+    e->input.least_sigma = sigma;
     for (size_t j = 0; j < e->model.inputs; j++) {
-        e->at.z[j] = z[j];
-        e->at.step[j] = (float)(sigma * (double)e->at.scale[j]);
-        if (e->at.scale[j] > 0) e->least_sigma = fmin(e->least_sigma, nextafter((double)e->at.step[j] / (double)e->at.scale[j], 0));
+        e->input.z[j] = z[j];
+        e->input.step[j] = (float)(sigma * (double)e->input.scale[j]);
+        if (e->input.scale[j] > 0)
+            e->input.least_sigma =
+                fmin(e->input.least_sigma,
+                     nextafter((double)e->input.step[j] / (double)e->input.scale[j], 0));
     }
-    e->noise = (cr_noise){.seed = e->plan.seed, .stream = stream, .level = level,
-                          .inputs = e->model.inputs, .centre = e->plan.pilot > 0};
-    e->sigma = sigma;
+    e->input.noise = (cr_noise){.seed = e->plan.seed,
+                                .noise_id = noise_id,
+                                .level = level,
+                                .inputs = e->model.inputs,
+                                .clean_first = e->plan.pilot > 0};
+    e->input.sigma = sigma;
     cr_record_clear(e);
     if (cr_estimator_on_device(e)) {
         const certreg_status taken = cr_device_begin(e);
         if (taken) return taken;
     }
-    e->slowest_batch = e->model_seconds = 0;
-    e->asked = (cr_asked){0};
-    e->begun = 1;
-    e->library_seconds = cr_estimator_now(e) - start;
+    e->clock.slowest_batch = e->clock.model_seconds = 0;
+    e->record.asked = (cr_asked){0};
+    e->input.begun = 1;
+    e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
 }
 
 certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
-                                             uint64_t stream, uint64_t level)
+                                             uint64_t noise_id, uint64_t level)
 {
     const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, stream, level));
+    return status ? status
+                  : cr_estimator_leave(e, cr_estimator_begin(e, z, sigma, noise_id, level));
 }
 
 certreg_status certreg_estimator_begin(certreg_estimator *e, const float *z, double sigma,
-                                       uint64_t stream)
+                                       uint64_t noise_id)
 {
-    return certreg_estimator_begin_level(e, z, sigma, stream, 0);
+    return certreg_estimator_begin_level(e, z, sigma, noise_id, 0);
 }
 
-/* ---- one batch ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one batch */
 typedef struct span { /* samples */
     uint64_t first, end;
 } span;
@@ -139,33 +157,47 @@ typedef struct span { /* samples */
  * fastest counts, so that one outlier does not end all later sampling. */
 static double time_needed(const certreg_estimator *e, size_t more)
 {
-    const double batch = fmax(e->fastest_batch, e->slowest_batch);
-    const cr_closing *closing = &e->closing;
-    if (!closing->cost || e->present < closing->from) return batch;
+    const double batch = fmax(e->clock.fastest_batch, e->clock.slowest_batch);
+    const cr_closing *closing = &e->clock.closing;
+    if (!closing->cost || e->record.present < closing->from) return batch;
     if (!cr_cost_known(closing->cost)) return batch + closing->supposed;
-    return batch + closing->times * cr_cost_expected(closing->cost, (double)(e->present + more));
+    return batch +
+           closing->times * cr_cost_expected(closing->cost, (double)(e->record.present + more));
 }
 
 static certreg_status interrupted(certreg_estimator *e, size_t more)
 {
-    if (atomic_exchange(&e->cancel, 0)) return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled with %zu samples in the record", e->present);
-    if (e->deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->deadline)
-        return cr_fail(&e->error, CERTREG_DEADLINE, "the deadline leaves no time for another batch; %zu samples in the record", e->present);
+    if (atomic_exchange(&e->cancel, 0))
+        return cr_fail(&e->error, CERTREG_E_CANCELLED, "cancelled with %zu samples in the record",
+                       e->record.present);
+    if (e->clock.deadline > 0 && cr_estimator_now(e) + time_needed(e, more) > e->clock.deadline)
+        return cr_fail(&e->error, CERTREG_E_DEADLINE,
+                       "the deadline leaves no time for another batch; %zu samples in the record",
+                       e->record.present);
     return CERTREG_OK;
 }
 
-static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
+static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used,
+                                 uint64_t end)
 {
     const size_t rows = e->model.batch;
-    certreg_batch b = {.struct_size = sizeof b, .device = e->backend->ops->device, .rows = rows, .inputs = e->model.inputs,
-                       .columns = e->columns, .first = batch_first, .used_first = (size_t)(used.first - batch_first),
-                       .used_count = (size_t)(used.end - used.first), .x = e->at.x, .y = e->at.y};
+    certreg_batch b = {.struct_size = sizeof b,
+                       .device = e->backend->ops->device,
+                       .rows = rows,
+                       .inputs = e->model.inputs,
+                       .columns = e->columns,
+                       .first = batch_first,
+                       .used_first = (size_t)(used.first - batch_first),
+                       .used_count = (size_t)(used.end - used.first),
+                       .x = e->at.x,
+                       .y = e->at.y};
     const int device = cr_estimator_on_device(e);
     certreg_status status = CERTREG_OK;
     if (device) {
         b.stream = e->backend->ops->stream(e->backend);
         status = cr_device_blank_outputs(e);
-        if (!status && batch_first + rows < end) status = cr_device_draw_ahead(e, batch_first + rows);
+        if (!status && batch_first + rows < end)
+            status = cr_device_draw_ahead(e, batch_first + rows);
         if (status) return status;
     }
     for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
@@ -173,32 +205,40 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
     cr_busy_in(&e->busy);
-    if (device) status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
-    e->model_seconds += cr_estimator_now(e) - start;
+    if (device)
+        status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    e->clock.model_seconds += cr_estimator_now(e) - start;
     if (!code) return status;
-    cr_fail(&e->error, CERTREG_MODEL_FAILED, "the model returned %d for samples %llu to %llu", code, (unsigned long long)used.first,
-            (unsigned long long)(used.end - 1));
+    cr_fail(&e->error, CERTREG_E_MODEL_FAILED, "the model returned %d for samples %llu to %llu",
+            code, (unsigned long long)used.first, (unsigned long long)(used.end - 1));
     e->error.sample = (int64_t)used.first;
     e->error.row = (int64_t)b.used_first;
     e->error.model_code = code;
-    return CERTREG_MODEL_FAILED;
+    return CERTREG_E_MODEL_FAILED;
 }
 
 /* x lies where the backend computes. */
 static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     const int device = cr_estimator_on_device(e);
-    const float *z = device ? e->device.z : e->at.z, *step = device ? e->device.step : e->at.step;
-    const certreg_status status = e->backend->ops->draw(e->backend, &e->noise, z, step, first, count, x);
-    if (status == CERTREG_INVALID) return cr_fail(&e->error, status, "x is no memory of device %d", (int)e->backend->ops->device);
+    const float *z = device ? e->device.z : e->input.z,
+                *step = device ? e->device.step : e->input.step;
+    const certreg_status status =
+        e->backend->ops->draw(e->backend, &e->input.noise, z, step, first, count, x);
+    if (status == CERTREG_E_INVALID)
+        return cr_fail(&e->error, status, "x is no memory of device %d",
+                       (int)e->backend->ops->device);
     return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
 }
 
-/* Evaluates the batch that starts at batch_first and records the samples of `used` that are missing. end: of all that is asked for. */
+/* Evaluates the batch that starts at batch_first and records the samples of `used` that are
+ * missing. end: of all that is asked for. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
-    const double start = cr_estimator_now(e), model_before = e->model_seconds;
-    certreg_status status = cr_estimator_on_device(e) ? cr_device_draw(e, batch_first) : draw(e, batch_first, e->model.batch, e->at.x);
+    const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
+    certreg_status status = cr_estimator_on_device(e)
+                                ? cr_device_draw(e, batch_first)
+                                : draw(e, batch_first, e->model.batch, e->at.x);
     if (status) return status;
     status = call_model(e, batch_first, used, end);
     for (uint64_t i = used.first; !status && i < used.end; i++)
@@ -207,9 +247,10 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
             status = cr_record_store(e, i, 1, e->at.y_host + row * e->columns, (int64_t)row);
         }
     const double took = cr_estimator_now(e) - start;
-    e->library_seconds += took - (e->model_seconds - model_before);
-    if (took > e->slowest_batch) e->slowest_batch = took;
-    if (!status && (!(e->fastest_batch > 0) || took < e->fastest_batch)) e->fastest_batch = took;
+    e->clock.library_seconds += took - (e->clock.model_seconds - model_before);
+    if (took > e->clock.slowest_batch) e->clock.slowest_batch = took;
+    if (!status && (!(e->clock.fastest_batch > 0) || took < e->clock.fastest_batch))
+        e->clock.fastest_batch = took;
     return status;
 }
 
@@ -225,10 +266,11 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
 {
     const certreg_status status = cr_estimator_ready(e);
     if (status) return status;
-    if (first > e->plan.capacity || count > e->plan.capacity - first) {
-        cr_fail(&e->error, CERTREG_TOO_MANY, "samples %llu and %zu more go beyond plan.capacity = %zu", (unsigned long long)first, count,
-                e->plan.capacity);
-        return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
+    if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
+        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+                "samples %llu and %zu more go beyond plan.max_samples = %zu",
+                (unsigned long long)first, count, e->plan.max_samples);
+        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;
 }
@@ -237,7 +279,8 @@ static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t co
  * fixed before, and is the number that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
-    if (status == CERTREG_NOT_FINITE || status == CERTREG_OUT_OF_RANGE) cr_asked_remember(e, end, end, 0);
+    if (status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE)
+        cr_asked_remember(e, end, end, 0);
     return status;
 }
 
@@ -256,15 +299,19 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
     certreg_status status = check_span(e, first, count);
     if (status) return status;
     if (!e->model.eval)
-        return cr_fail(&e->error, CERTREG_WRONG_STATE, "model.eval is NULL: use certreg_estimator_draw and _record");
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->model.batch;
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
-        const span asked = {at > first ? at : first, end - at < batch ? end : at + batch}, used = missing_part(e, asked);
+        const span asked = {at > first ? at : first, end - at < batch ? end : at + batch},
+                   used = missing_part(e, asked);
         if (used.first == used.end) continue;
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, end))) return chosen_by_outputs(e, status, end);
         if (wants_to_stop(e, asked.end - first, count))
-            return cr_fail(&e->error, CERTREG_CANCELLED, "cancelled by progress with %zu samples in the record", e->present);
+            return cr_fail(&e->error, CERTREG_E_CANCELLED,
+                           "cancelled by progress with %zu samples in the record",
+                           e->record.present);
     }
     return CERTREG_OK;
 }
@@ -275,23 +322,26 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
     return status ? status : cr_estimator_leave(e, cr_estimator_sample(e, first, count));
 }
 
-/* ---- inverted control ----------------------------------------------------------------------------------------------------------- */
+/* ---- inverted control */
 static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t count, float *x)
 {
     certreg_status status = cr_estimator_ready(e);
     if (status) return status;
-    if (!x && count) return cr_fail(&e->error, CERTREG_INVALID, "x is NULL");
-    const size_t batch = e->model.batch, last = (e->plan.capacity - 1) / batch; /* the last batch is drawn whole */
+    if (!x && count) return cr_fail(&e->error, CERTREG_E_INVALID, "x is NULL");
+    const size_t batch = e->model.batch,
+                 last = (e->plan.max_samples - 1) / batch; /* the last batch is drawn whole */
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
-        cr_fail(&e->error, CERTREG_TOO_MANY, "samples %llu and %zu more go beyond plan.capacity = %zu and the end of its batch",
-                (unsigned long long)first, count, e->plan.capacity);
-        return e->error.sample = (int64_t)e->plan.capacity, CERTREG_TOO_MANY;
+        cr_fail(
+            &e->error, CERTREG_E_TOO_MANY,
+            "samples %llu and %zu more go beyond plan.max_samples = %zu and the end of its batch",
+            (unsigned long long)first, count, e->plan.max_samples);
+        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
     status = draw(e, first, count, x);
     if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
-    e->library_seconds += cr_estimator_now(e) - start;
+    e->clock.library_seconds += cr_estimator_now(e) - start;
     return status;
 }
 
@@ -306,7 +356,7 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
 {
     const certreg_status status = check_span(e, first, count);
     if (status) return status;
-    if (!y && count) return cr_fail(&e->error, CERTREG_INVALID, "y is NULL");
+    if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
     return cr_record_store(e, first, count, y, 0);
 }
 
@@ -317,14 +367,16 @@ certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, si
     return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));
 }
 
-/* ---- asynchronous wishes -------------------------------------------------------------------------------------------------------- */
+/* ---- asynchronous wishes */
 certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
 {
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
     if (isnan(seconds))
-        return cr_estimator_leave(e, cr_fail(&e->error, CERTREG_INVALID, "seconds is NaN; 0 is for no deadline"));
-    e->deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN); /* below 0: over */
+        return cr_estimator_leave(
+            e, cr_fail(&e->error, CERTREG_E_INVALID, "seconds is NaN; 0 is for no deadline"));
+    e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN); /* below 0:
+                                                                                            over */
     return cr_estimator_leave(e, CERTREG_OK);
 }
 

@@ -1,17 +1,17 @@
 #include "solver/bound.h"
 #include "solver/closed.h"
-#include "solver/second.h"
+#include "solver/hessian.h"
 #include <math.h>
 
-static double attempt(const cr_side *side, double weight, cr_box *box)
+static double attempt(const cr_rise *side, double weight, cr_box *box)
 {
     cr_box_search(side, weight, CR_FINAL_GAIN, box);
     return cr_box_prove(side, weight, box);
 }
 
-int cr_bound_find(const cr_side *side, double weight, int wanted, cr_box *box, double *bound)
+int cr_bound_find(const cr_rise *side, double weight, int wanted, cr_box *box, double *bound)
 {
-    cr_side first = *side, second = *side;
+    cr_rise first = *side, second = *side;
     double unused;
     int tight = 0;
     first.second = INFINITY;
@@ -22,7 +22,9 @@ int cr_bound_find(const cr_side *side, double weight, int wanted, cr_box *box, d
     }
     if (wanted & CR_SECOND) {
         cr_box other = {.count = 0};
-        if (side->r > 0) second.r = fmax(side->r, CR_LEAST_SECOND_RADIUS); /* V does not fall as r grows (theory 2.3) */
+        if (side->r > 0)
+            second.r = fmax(side->r, CR_LEAST_HESSIAN_RADIUS); /* V does not fall as r grows
+                                                                  (theory 2.3) */
         *bound = fmin(*bound, attempt(&second, weight, &other));
         if (other.tight) tight |= CR_SECOND;
     }

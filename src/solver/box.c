@@ -1,15 +1,17 @@
 #include "solver/box.h"
 #include "solver/closed.h"
-#include "solver/second.h"
+#include "solver/hessian.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 
 #define MOST_POINTS 60
-static const double width_share = 3e1; /* times the gain: of the box of means, to which its objective need not be known better */
+static const double width_share = 3e1; /* times the gain: of the box of means, to which its
+                                          objective need not be known better */
 
-/* height + slope * (m - mean) bounds the objective on the whole box. It is kept at the point where it was found: near an end of the
- * range slopes are huge, and slope * mean would swallow the height. */
+/* height + slope * (m - mean) bounds the objective on the whole box. It is kept at the point where
+ * it was found: near an end of the range slopes are huge, and slope * mean would swallow the
+ * height. */
 typedef struct line {
     double height, slope, mean;
 } line;
@@ -19,16 +21,20 @@ static double at(line l, double m)
     return l.height + l.slope * (m - l.mean);
 }
 
-/* sup over [low, high] of the lesser of two lines. Whether they meet in between is told by the ends, and not by where: next to an end
- * beyond which nothing is possible a slope is so steep that the place is rounded to the end. The flatter line tells the height. */
+/* sup over [low, high] of the lesser of two lines. Whether they meet in between is told by the
+ * ends, and not by where: next to an end beyond which nothing is possible a slope is so steep that
+ * the place is rounded to the end. The flatter line tells the height. */
 static double roof(line a, line b, double low, double high)
 {
     const double left = at(a, low) - at(b, low), right = at(a, high) - at(b, high);
     const double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
     if (a.slope == b.slope || (left < 0) == (right < 0)) return top;
     const line flat = fabs(a.slope) < fabs(b.slope) ? a : b;
-    const double m = fmin(fmax(a.mean + (at(b, a.mean) - a.height) / (a.slope - b.slope), low), high), height = at(flat, m);
-    return fmax(top, height + 8 * DBL_EPSILON * (fabs(height) + fabs(flat.slope) * (fabs(low) + fabs(high))));
+    const double m = fmin(fmax(a.mean + (at(b, a.mean) - a.height) / (a.slope - b.slope), low),
+                          high),
+                 height = at(flat, m);
+    return fmax(top, height + 8 * DBL_EPSILON *
+                                  (fabs(height) + fabs(flat.slope) * (fabs(low) + fabs(high))));
 }
 
 static line tangent(const cr_point *point, double weight)
@@ -36,14 +42,15 @@ static line tangent(const cr_point *point, double weight)
     return (line){point->value + weight * point->mean, point->slope + weight, point->mean};
 }
 
-/* ---- search --------------------------------------------------------------------------------------------------------------------- */
+/* ---- search */
 typedef struct search {
-    const cr_side *side;
+    const cr_rise *side;
     double weight, gain, low, high; /* of the means that are left */
     cr_point left, right;           /* objective rises at left, falls at right */
     int has_left, has_right;
     const cr_point *warm;
-    cr_point *last; /* of left and right, the one that was visited last; NULL if nothing has that mean */
+    cr_point *last; /* of left and right, the one that was visited last; NULL if nothing has that
+                       mean */
 } search;
 
 /* Means at which the tangent is still below 0 have no function either. */
@@ -61,7 +68,7 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     cr_point point;
     const int most = cr_effort_narrow(s->side->effort, CR_POINT_EVALUATIONS);
     cr_point_solve(s->side, m, s->warm, s->gain, &point);
-    cr_second_use(s->side, s->gain, &point);
+    cr_hessian_use(s->side, s->gain, &point);
     s->side->effort->most = most;
     const double slope = point.slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
@@ -80,12 +87,15 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     return 0;
 }
 
-/* Next to an end beyond which nothing is possible V falls like the root of the distance, so that 1/slope^2 is about linear in the mean. Where
- * the objective is level, slope = -weight. NaN where V does not fall. */
+/* Next to an end beyond which nothing is possible V falls like the root of the distance, so that
+ * 1/slope^2 is about linear in the mean. Where the objective is level, slope = -weight. NaN where V
+ * does not fall. */
 static double level_of_root(const search *s)
 {
-    const double target = 1 / (s->weight * s->weight), left = s->left.slope, right = s->has_right ? s->right.slope : -INFINITY;
-    const double end = s->has_right ? s->right.mean : s->high, near = 1 / (left * left), far = 1 / (right * right);
+    const double target = 1 / (s->weight * s->weight), left = s->left.slope,
+                 right = s->has_right ? s->right.slope : -INFINITY;
+    const double end = s->has_right ? s->right.mean : s->high, near = 1 / (left * left),
+                 far = 1 / (right * right);
     if (!(s->weight > 0 && s->has_left && left < 0 && right < left)) return NAN;
     return end - (end - s->left.mean) * fmax((target - far) / (near - far), 1e-9);
 }
@@ -93,10 +103,12 @@ static double level_of_root(const search *s)
 /* Of the bracket: how far from an end of it to look if the supremum seems to be there. */
 static const double end_share = 0.03;
 
-/* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is infinite and bisection serves. */
+/* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is
+ * infinite and bisection serves. */
 static double next_mean(const search *s, int round)
 {
-    const double middle = 0.5 * (s->low + s->high), width = s->high - s->low, root = level_of_root(s);
+    const double middle = 0.5 * (s->low + s->high), width = s->high - s->low,
+                 root = level_of_root(s);
     const int ordinary = round <= 8; /* most searches have ended by then */
     if (!ordinary && root > s->low && root < s->high && round % 3 != 2) return root;
     if (!ordinary && s->has_left != s->has_right)
@@ -107,21 +119,26 @@ static double next_mean(const search *s, int round)
     return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
 }
 
-/* Whether the tangents enclose the supremum closely. Where all of them fall to one side it is at the end of the bracket on the other. */
+/* Whether the tangents enclose the supremum closely. Where all of them fall to one side it is at
+ * the end of the bracket on the other. */
 static int close_enough(const search *s)
 {
     if (!s->has_left && !s->has_right) return 0;
-    const cr_point *left = s->has_left ? &s->left : &s->right, *right = s->has_right ? &s->right : &s->left;
+    const cr_point *left = s->has_left ? &s->left : &s->right,
+                   *right = s->has_right ? &s->right : &s->left;
     const line a = tangent(left, s->weight), b = tangent(right, s->weight);
-    const double top = roof(a, b, s->low, s->high), width = s->weight * (s->side->mean_hi - s->side->mean_lo);
-    return top - fmax(a.height, b.height) <= s->gain * (10 * fmax(left->value, right->value) + width_share * width);
+    const double top = roof(a, b, s->low, s->high),
+                 width = s->weight * (s->side->mean_hi - s->side->mean_lo);
+    return top - fmax(a.height, b.height) <=
+           s->gain * (10 * fmax(left->value, right->value) + width_share * width);
 }
 
 static void search_inside(search *s, cr_box *box)
 {
     for (int round = 0; round < MOST_POINTS && cr_effort_left(s->side->effort); round++) {
         const double m = next_mean(s, round);
-        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo))) break; /* the supremum is where V has no slope */
+        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo)))
+            break; /* the supremum is where V has no slope */
         if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
         if (close_enough(s)) break;
     }
@@ -130,7 +147,7 @@ static void search_inside(search *s, cr_box *box)
     if (s->has_right) box->point[box->count++] = s->right;
 }
 
-static void summarise(const cr_side *side, double weight, cr_box *box)
+static void summarise(const cr_rise *side, double weight, cr_box *box)
 {
     if (!box->count) {
         box->value = fmin(cr_closed_bound(side, weight, &box->growth), cr_closed_cap(side, weight));
@@ -141,41 +158,51 @@ static void summarise(const cr_side *side, double weight, cr_box *box)
     box->value = roof(a, b, side->mean_lo, side->mean_hi);
     const double best = fmax(a.height, b.height), width = weight * (side->mean_hi - side->mean_lo);
     const double size = fmax(fmax(box->point[0].value, box->point[box->count - 1].value), width);
-    box->tight = box->point[0].tight && box->point[box->count - 1].tight && box->value - best <= 1e-8 * size;
-    box->growth = box->count > 1 ? 0.5 * (box->point[0].growth + box->point[1].growth) : box->point[0].growth;
+    box->tight = box->point[0].tight && box->point[box->count - 1].tight &&
+                 box->value - best <= 1e-8 * size;
+    box->growth = box->count > 1 ? 0.5 * (box->point[0].growth + box->point[1].growth)
+                                 : box->point[0].growth;
 }
 
 /* Nothing to search: no range, or a function that cannot vary. */
-static int is_trivial(const cr_side *side, double weight, cr_box *box)
+static int is_trivial(const cr_rise *side, double weight, cr_box *box)
 {
-    const double top = side->mean_hi, most = cr_side_greatest_variance(side);
+    const double top = side->mean_hi, most = cr_rise_greatest_variance(side);
     box->growth = 0;
     if (side->range_lo == -INFINITY && side->range_hi == INFINITY) {
         box->value = cr_closed_bound(side, weight, &box->growth);
         return 1;
     }
-    const int constant = most == 0 || side->r == 0 || side->mean_lo >= side->range_hi || side->mean_hi <= side->range_lo;
-    const int unlimited = most == INFINITY && !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
-    if (weight > 0 && top >= side->range_hi) box->value = side->range_hi; /* the function that is this end everywhere */
+    const int constant = most == 0 || side->r == 0 || side->mean_lo >= side->range_hi ||
+                         side->mean_hi <= side->range_lo;
+    const int unlimited = most == INFINITY &&
+                          !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
+    if (weight > 0 && top >= side->range_hi)
+        box->value = side->range_hi; /* the function that is this end everywhere */
     else if (constant) box->value = weight > 0 ? top : 0;
-    else if (unlimited || side->r > CR_LARGEST_FINITE_RADIUS) box->value = cr_closed_cap(side, weight);
-    else if (side->range_hi == INFINITY && side->r > CR_LARGEST_OPEN_RADIUS) box->value = cr_closed_bound(side, weight, &box->growth);
+    else if (unlimited || side->r > CR_LARGEST_FINITE_RADIUS)
+        box->value = cr_closed_cap(side, weight);
+    else if (side->range_hi == INFINITY && side->r > CR_LARGEST_OPEN_RADIUS)
+        box->value = cr_closed_bound(side, weight, &box->growth);
     else return 0;
     return 1;
 }
 
-/* Where the moment leaves no more variance than the variance itself is bounded by, C has a kink, and the supremum is often just there: of the
- * tangents that C has at a kink the one is taken that makes the objective's level. Non-zero if there is one. */
+/* Where the moment leaves no more variance than the variance itself is bounded by, C has a kink,
+ * and the supremum is often just there: of the tangents that C has at a kink the one is taken that
+ * makes the objective's level. Non-zero if there is one. */
 static int visit_kink(search *s, double m, cr_box *box)
 {
-    const cr_side *side = s->side;
+    const cr_rise *side = s->side;
     if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) return box->count;
     cr_point *point = s->last;
     if (!point) return 0;
-    const double steep = -2 * (m - side->moment_centre), more = point->problem.kernel.norm * point->at.lambda;
+    const double steep = -2 * (m - side->moment_center),
+                 more = point->problem.ratio.norm * point->at.lambda;
     const double level = point->problem.variance_slope - (point->slope + s->weight) / more;
-    if (!(more > 0) || point->constant || !(level >= fmin(0, steep) && level <= fmax(0, steep))) return 0;
-    const double variance = fmax(side->variance, cr_side_moment_variance(side, m));
+    if (!(more > 0) || point->constant || !(level >= fmin(0, steep) && level <= fmax(0, steep)))
+        return 0;
+    const double variance = fmax(side->variance, cr_rise_moment_variance(side, m));
     point->value += more * (variance - point->problem.variance);
     point->problem.variance = variance;
     point->problem.variance_slope = level;
@@ -186,25 +213,32 @@ static int visit_kink(search *s, double m, cr_box *box)
 
 static int visit_kinks(search *s, cr_box *box)
 {
-    const cr_side *side = s->side;
+    const cr_rise *side = s->side;
     if (!(side->moment < INFINITY && side->variance < side->moment)) return 0;
     const double away = sqrt(side->moment - side->variance);
-    return visit_kink(s, side->moment_centre - away, box) || visit_kink(s, side->moment_centre + away, box);
+    return visit_kink(s, side->moment_center - away, box) ||
+           visit_kink(s, side->moment_center + away, box);
 }
 
-/* Whether the tangent at this end of the box is of use: it is vertical where no function but a constant has this mean. */
-static int has_slope(const cr_side *side, double mean)
+/* Whether the tangent at this end of the box is of use: it is vertical where no function but a
+ * constant has this mean. */
+static int has_slope(const cr_rise *side, double mean)
 {
     double unused;
     if (mean == side->mean_lo ? side->low_reached : side->high_reached) return 0;
-    const int far = side->moment == INFINITY || cr_side_variance(side, mean, &unused) > 1e-9 * side->moment;
+    const int far = side->moment == INFINITY ||
+                    cr_rise_variance(side, mean, &unused) > 1e-9 * side->moment;
     return far && mean > side->range_lo && mean < side->range_hi;
 }
 
-void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box)
+void cr_box_search(const cr_rise *side, double weight, double gain, cr_box *box)
 {
     const cr_point before = box->point[0];
-    search s = {.side = side, .weight = weight, .gain = gain, .low = side->mean_lo, .high = side->mean_hi,
+    search s = {.side = side,
+                .weight = weight,
+                .gain = gain,
+                .low = side->mean_lo,
+                .high = side->mean_hi,
                 .warm = box->count ? &before : NULL};
     box->count = 0;
     box->tight = 1;
@@ -213,28 +247,32 @@ void cr_box_search(const cr_side *side, double weight, double gain, cr_box *box)
         summarise(side, weight, box);
         return;
     }
-    const int point_box = s.low == s.high, most = cr_effort_narrow(side->effort, CR_SEARCH_EVALUATIONS);
+    const int point_box = s.low == s.high,
+              most = cr_effort_narrow(side->effort, CR_SEARCH_EVALUATIONS);
     if (point_box) {
         visit(&s, s.low, 1, 1, box);
-    } else if (!(has_slope(side, s.high) && visit(&s, s.high, 0, 1, box)) && !(has_slope(side, s.low) && visit(&s, s.low, 1, 0, box)) &&
-               !visit_kinks(&s, box)) {
+    } else if (!(has_slope(side, s.high) && visit(&s, s.high, 0, 1, box)) &&
+               !(has_slope(side, s.low) && visit(&s, s.low, 1, 0, box)) && !visit_kinks(&s, box)) {
         search_inside(&s, box);
     }
     side->effort->most = most;
     summarise(side, weight, box);
 }
 
-/* ---- proof ---------------------------------------------------------------------------------------------------------------------- */
-/* The tangent of D at the point's multipliers, computed again and lifted by whatever its numbers may lack. */
-static int prove_line(const cr_side *side, double weight, cr_box *box, cr_point *point, line *out)
+/* ---- proof */
+/* The tangent of D at the point's multipliers, computed again and lifted by whatever its numbers
+ * may lack. */
+static int prove_line(const cr_rise *side, double weight, cr_box *box, cr_point *point, line *out)
 {
     cr_proof proof;
     if (point->constant) { /* only at a box that is one point */
         *out = (line){weight * point->mean, 0, point->mean};
         return 0;
     }
-    cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at, &point->regions, &proof);
-    const double slope = proof.slope + weight, reach = fmax(side->mean_hi - point->mean, point->mean - side->mean_lo);
+    cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at,
+                  &point->regions, &proof);
+    const double slope = proof.slope + weight,
+                 reach = fmax(side->mean_hi - point->mean, point->mean - side->mean_lo);
     const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * reach;
     *out = (line){proof.value + weight * point->mean, 0, point->mean};
     if (!(proof.slack <= 1e-10 * fabs(proof.value))) box->tight = 0;
@@ -245,7 +283,7 @@ static int prove_line(const cr_side *side, double weight, cr_box *box, cr_point 
     return proof.doubtful || !isfinite(out->height) || !isfinite(out->slope);
 }
 
-double cr_box_prove(const cr_side *side, double weight, cr_box *box)
+double cr_box_prove(const cr_rise *side, double weight, cr_box *box)
 {
     double unused;
     cr_box none = {.count = 0};
@@ -254,11 +292,13 @@ double cr_box_prove(const cr_side *side, double weight, cr_box *box)
     line l[2];
     for (int i = 0; i < box->count; i++)
         if (prove_line(side, weight, box, box->point + i, l + i)) return box->tight = 0, simple;
-    const double top = roof(l[0], l[box->count - 1], side->mean_lo, side->mean_hi), rounded = top + 4 * DBL_EPSILON * fabs(top);
-    /* V grows with r from 0 (theory 2.3), so a bound below 0 is a wrong one. (It may be below r*kappa: the range can force what is of
-     * second order to be negative.) */
+    const double top = roof(l[0], l[box->count - 1], side->mean_lo, side->mean_hi),
+                 rounded = top + 4 * DBL_EPSILON * fabs(top);
+    /* V grows with r from 0 (theory 2.3), so a bound below 0 is a wrong one. (It may be below
+     * r*kappa: the range can force what is of second order to be negative.) */
     const double floor = weight > 0 ? side->mean_lo : 0;
     if (!(top >= floor - 1e-12 * fabs(top) - 1e-300)) return box->tight = 0, simple;
-    if (rounded > box->value + 1e-6 * fmax(box->point[0].value, box->point[box->count - 1].value)) box->tight = 0;
+    if (rounded > box->value + 1e-6 * fmax(box->point[0].value, box->point[box->count - 1].value))
+        box->tight = 0;
     return fmin(simple, fmax(rounded, floor));
 }

@@ -1,12 +1,13 @@
 #include "solver/closed.h"
-#include "solver/kernel.h"
+#include "solver/likelihood_ratio.h"
 #include <float.h>
 #include <math.h>
 
-/* Without a range V is the greatest value of a linear form over a ball: of sum w_j y_j + rest*spread under sum y_j^2 + spread^2 <= all,
- * every y_j within its own interval. By weak duality, for every x > 0,
- *   D(x) = all / 2x + sum_j max over y_j of (w_j y_j - y_j^2 / 2x) + x rest^2 / 2,   at y_j = clip(x w_j),
- * is a bound, and the best where these y_j and spread = x*rest fill the ball. */
+/* Without a range V is the greatest value of a linear form over a ball: of sum w_j y_j +
+ * rest*spread under sum y_j^2 + spread^2 <= all, every y_j within its own interval. By weak
+ * duality, for every x > 0, D(x) = all / 2x + sum_j max over y_j of (w_j y_j - y_j^2 / 2x) + x
+ * rest^2 / 2,   at y_j = clip(x w_j), is a bound, and the best where these y_j and spread = x*rest
+ * fill the ball. */
 typedef struct axis {
     double weight, low, high; /* weight > 0 */
 } axis;
@@ -35,12 +36,14 @@ static double filled(const form *f, double x)
     return sum;
 }
 
-/* x lies between two of the points where a clip sets in: there, what is free grows in proportion to x. */
+/* x lies between two of the points where a clip sets in: there, what is free grows in proportion to
+ * x. */
 static double scale_of(const form *f)
 {
     double low = 0, high = INFINITY, free = 0, left = f->all;
     for (int j = 0; j < f->count; j++) {
-        const double turns[2] = {f->axis[j].low / f->axis[j].weight, f->axis[j].high / f->axis[j].weight};
+        const double turns[2] = {f->axis[j].low / f->axis[j].weight,
+                                 f->axis[j].high / f->axis[j].weight};
         for (int i = 0; i < 2; i++) {
             if (!(turns[i] > low && turns[i] < high)) continue;
             if (filled(f, turns[i]) <= f->all) low = turns[i];
@@ -50,16 +53,20 @@ static double scale_of(const form *f)
     for (int j = 0; j < f->count; j++) {
         const axis *a = f->axis + j;
         const int at_low = a->low / a->weight >= high, at_high = a->high / a->weight <= low;
-        if (at_low || at_high) left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
+        if (at_low || at_high)
+            left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
         else free += a->weight * a->weight;
     }
-    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high); /* rest^2 may underflow */
+    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high); /* rest^2 may
+                                                                                       underflow */
 }
 
 /* D at the best x, rounded up. */
 static double greatest(form *f)
 {
-    if (f->count > 1) f->all *= 1 + 4 * DBL_EPSILON; /* one y_j: rounded once below, which matters where it takes nearly all */
+    if (f->count > 1)
+        f->all *= 1 + 4 * DBL_EPSILON; /* one y_j: rounded once below, which matters where it takes
+                                          nearly all */
     const double x = scale_of(f);
     double left = f->all, sum = 0, size = 0;
     for (int j = 0; j < f->count; j++) {
@@ -70,25 +77,35 @@ static double greatest(form *f)
         size += fabs(f->axis[j].weight * y);
     }
     f->spread = x * f->rest;
-    const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest) : 0; /* x = 0: the intervals alone fill the ball */
-    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows */
+    const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest)
+                              : 0; /* x = 0: the intervals alone fill the ball */
+    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows
+                                                                     */
 }
 
-/* With the second order both coefficients may be anything up to their bounds, of either sign (theory 2.1). */
-static double second_at(const cr_side *side, double variance, double *growth)
+/* With the second order both coefficients may be anything up to their bounds, of either sign
+ * (theory 2.1). */
+static double second_at(const cr_rise *side, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm_up(2, r), kappa = fmin(side->gradient_hi, root);
+    const double r = side->r, root = sqrt(variance), rest = cr_ratio_norm_up(2, r),
+                 kappa = fmin(side->gradient_hi, root);
     const double second = fmin(side->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
-    form f = {.count = 2, .axis = {{r, -kappa, kappa}, {weight, -second, second}}, .rest = rest, .all = variance};
+    form f = {.count = 2,
+              .axis = {{r, -kappa, kappa}, {weight, -second, second}},
+              .rest = rest,
+              .all = variance};
     const double value = greatest(&f);
     *growth = f.y[0] + 2 * f.y[1] * weight / r + f.spread * (r * (expm1(r * r) - r * r) / rest);
     return value;
 }
 
-static double shift_at(const cr_side *side, double variance, double *growth)
+static double shift_at(const cr_rise *side, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_kernel_norm_up(1, r);
-    form f = {.count = 1, .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}}, .rest = rest, .all = variance};
+    const double r = side->r, root = sqrt(variance), rest = cr_ratio_norm_up(1, r);
+    form f = {.count = 1,
+              .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}},
+              .rest = rest,
+              .all = variance};
     const double value = greatest(&f);
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
     if (!(side->second < root)) return value;
@@ -99,42 +116,52 @@ static double shift_at(const cr_side *side, double variance, double *growth)
     return with_second;
 }
 
-/* The mean takes its share of the ball of moments. Where the variance has a bound of its own and that binds at the best mean, the best
- * is further out, where both bind: V + m still rises there. That is so without the second order, which is left out here: with it the
- * best may be further out still. */
-static double moment_at(const cr_side *with_second, double *growth)
+/* The mean takes its share of the ball of moments. Where the variance has a bound of its own and
+ * that binds at the best mean, the best is further out, where both bind: V + m still rises there.
+ * That is so without the second order, which is left out here: with it the best may be further out
+ * still. */
+static double moment_at(const cr_rise *with_second, double *growth)
 {
-    cr_side here = *with_second;
-    const cr_side *side = &here;
+    cr_rise here = *with_second;
+    const cr_rise *side = &here;
     here.second = INFINITY;
-    const double r = side->r, root = sqrt(side->moment), rest = cr_kernel_norm_up(1, r), centre = side->moment_centre;
-    const double low = (side->mean_lo - centre) * (1 - (side->mean_lo > centre ? 1 : -1) * DBL_EPSILON);
-    const double high = (side->mean_hi - centre) * (1 + (side->mean_hi > centre ? 1 : -1) * DBL_EPSILON);
-    form f = {.count = 2,
-              .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}, {1, low, high}},
-              .rest = rest, .all = side->moment};
+    const double r = side->r, root = sqrt(side->moment), rest = cr_ratio_norm_up(1, r),
+                 center = side->moment_center;
+    const double low =
+        (side->mean_lo - center) * (1 - (side->mean_lo > center ? 1 : -1) * DBL_EPSILON);
+    const double high =
+        (side->mean_hi - center) * (1 + (side->mean_hi > center ? 1 : -1) * DBL_EPSILON);
+    form f = {
+        .count = 2,
+        .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}, {1, low, high}},
+        .rest = rest,
+        .all = side->moment};
     double value = greatest(&f), unused;
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
     if (f.y[0] * f.y[0] + f.spread * f.spread > side->variance) {
-        const double both = sqrt(fmax(0, side->moment - side->variance) + 2 * DBL_EPSILON * side->moment) * (1 + DBL_EPSILON);
+        const double both =
+            sqrt(fmax(0, side->moment - side->variance) + 2 * DBL_EPSILON * side->moment) *
+            (1 + DBL_EPSILON);
         value = shift_at(side, side->variance, growth) + fmin(both, high);
     }
-    const double apart = nextafter(side->mean_hi + shift_at(with_second, cr_side_greatest_variance(side), &unused), INFINITY);
-    return fmin(apart, value + centre + 4 * DBL_EPSILON * (fabs(value) + fabs(centre)));
+    const double apart = nextafter(
+        side->mean_hi + shift_at(with_second, cr_rise_greatest_variance(side), &unused), INFINITY);
+    return fmin(apart, value + center + 4 * DBL_EPSILON * (fabs(value) + fabs(center)));
 }
 
-double cr_closed_bound(const cr_side *side, double weight, double *growth)
+double cr_closed_bound(const cr_rise *side, double weight, double *growth)
 {
-    const double variance = cr_side_greatest_variance(side);
+    const double variance = cr_rise_greatest_variance(side);
     *growth = INFINITY;
-    if (side->r == 0 || variance == 0) return *growth = sqrt(variance), weight > 0 ? side->mean_hi : 0;
-    if (!(variance < INFINITY) || !(cr_kernel_norm(0, side->r) < INFINITY)) return INFINITY;
+    if (side->r == 0 || variance == 0)
+        return *growth = sqrt(variance), weight > 0 ? side->mean_hi : 0;
+    if (!(variance < INFINITY) || !(cr_ratio_norm(0, side->r) < INFINITY)) return INFINITY;
     if (weight > 0 && side->moment < INFINITY) return moment_at(side, growth);
     const double shift = shift_at(side, variance, growth);
     return weight > 0 ? nextafter(side->mean_hi + shift, INFINITY) : shift;
 }
 
-double cr_closed_cap(const cr_side *side, double weight)
+double cr_closed_cap(const cr_rise *side, double weight)
 {
     const double least_mean = fmax(side->mean_lo, side->range_lo);
     if (!(side->range_hi < INFINITY)) return INFINITY;

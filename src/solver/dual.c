@@ -21,25 +21,29 @@ static double times(double t, double pdf)
     return pdf > 0 ? t * pdf : 0;
 }
 
-/* The same over a short part, where the closed forms would be differences of nearly equal numbers: one panel of the rule. */
-static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, const cr_rule *rule, cr_sums *out)
+/* The same over a short part, where the closed forms would be differences of nearly equal numbers:
+ * one panel of the rule. */
+static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
+                      double y, const cr_rule *rule, cr_sums *out)
 {
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), center = 0.5 * (from + to), reach = 0.5 * (to - from);
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
+                 center = 0.5 * (from + to), reach = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2], h = cr_kernel_at(&problem->kernel, t);
+        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2],
+                     h = cr_ratio_at(&problem->ratio, t);
         const double wy = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
         out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
         out->yh += wy * sqrt_half * (t * t - 1);
         out->yy += wy * y;
-        out->growth += wy * (t - problem->kernel.r) * cr_kernel_ratio(&problem->kernel, h, t);
+        out->growth += wy * (t - problem->ratio.r) * cr_ratio_itself(&problem->ratio, h, t);
     }
 }
 
 /* A part where y* stands at an end of the range: closed forms. */
-static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to, double y, const cr_rule *rule,
-                        cr_sums *out)
+static void add_clipped(const cr_problem *problem, const cr_multipliers *at, double from, double to,
+                        double y, const cr_rule *rule, cr_sums *out)
 {
     if (!(from < to)) return;
     if (to - from < 0.25) {
@@ -47,9 +51,11 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
         return;
     }
     const double p = chance(from, to), t = density(from) - density(to);
-    const double h = cr_kernel_tail(&problem->kernel, from) - cr_kernel_tail(&problem->kernel, to);
-    const double square = times(from, density(from)) - times(to, density(to)); /* E[t^2 - 1] there */
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), r = problem->kernel.r;
+    const double h = cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
+    const double square = times(from, density(from)) - times(to, density(to)); /* E[t^2 - 1] there
+                                                                                */
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
+                 r = problem->ratio.r;
     out->constraint += y * (h - at->nu * p - slope * t - bend * square) - at->lambda * y * y * p;
     out->y += y * p;
     out->yt += y * t;
@@ -59,26 +65,30 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
 }
 
 /* A part where y* = v / 2 lambda. */
-static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, cr_sums *out)
+static void add_between(const cr_problem *problem, const cr_multipliers *at, double from, double to,
+                        const cr_rule *rule, cr_sums *out)
 {
-    const cr_kernel *kernel = &problem->kernel;
-    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at), inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
+    const cr_ratio *ratio = &problem->ratio;
+    const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
+                 inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
-    const int count = cr_panels_cut(rule, from, to, 0, 2 * kernel->r, ends);
+    const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
     for (int i = 1; i < count; i++) {
         const double center = 0.5 * (ends[i - 1] + ends[i]), reach = 0.5 * (ends[i - 1] - ends[i]);
         for (int j = 0; j < 2 * rule->half; j++) {
             const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
-            const double h = cr_kernel_at(kernel, t), y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
-            const double w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t), wy = w * y, wt = w * t;
+            const double h = cr_ratio_at(ratio, t),
+                         y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
+            const double w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t),
+                         wy = w * y, wt = w * t;
             out->p += w;
             out->t += wt;
             out->tt += wt * t;
             out->py += wy;
             out->pyt += wy * t;
             out->pyy += wy * y;
-            out->growth += wy * (t - kernel->r) * cr_kernel_ratio(kernel, h, t);
-            if (kernel->order < 2) continue;
+            out->growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
+            if (ratio->order < 2) continue;
             const double second = sqrt_half * (t * t - 1), wh = w * second;
             out->h += wh;
             out->th += wh * t;
@@ -88,7 +98,8 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
     }
 }
 
-void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule, cr_sums *out)
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
+                  const cr_rule *rule, cr_sums *out)
 {
     const double *edge = regions->edge;
     problem->effort->used++;
@@ -107,10 +118,11 @@ void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_
 
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint)
 {
-    const cr_kernel *kernel = &problem->kernel;
+    const cr_ratio *ratio = &problem->ratio;
     double linear = 0;
     if (at->lambda > 0) constraint += at->lambda * problem->variance;
-    for (int j = 0; j < kernel->order; j++)
-        linear += (cr_kernel_weight(kernel, j + 1) + kernel->norm * at->a[j]) * problem->coefficient[j];
-    return linear + kernel->norm * constraint;
+    for (int j = 0; j < ratio->order; j++)
+        linear +=
+            (cr_ratio_weight(ratio, j + 1) + ratio->norm * at->a[j]) * problem->coefficient[j];
+    return linear + ratio->norm * constraint;
 }

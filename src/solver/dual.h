@@ -1,30 +1,32 @@
-/* The dual of theory 3.1 at given multipliers, for one side at one mean, everything in units of the kernel's norm T:
- *   D = linear part + T { lambda C + sup_c a c + E max_{b<=y<=B} (y v - lambda y^2) },   v = h - nu - a t.
- * Every multiplier gives D >= V: a poor one is loose, never wrong. */
+/* The dual of theory 3.1 at given multipliers, for one side at one mean, everything in units of the
+ * ratio's norm T: D = linear part + T { lambda C + sup_c a c + E max_{b<=y<=B} (y v - lambda y^2)
+ * },   v = h - nu - a t. Every multiplier gives D >= V: a poor one is loose, never wrong. */
 #ifndef CR_SOLVER_DUAL_H
 #define CR_SOLVER_DUAL_H
 #include "solver/effort.h"
-#include "solver/kernel.h"
+#include "solver/likelihood_ratio.h"
 
 #define CR_ORDERS 2 /* highest order k */
 
 typedef struct cr_problem {
-    cr_kernel kernel;
-    double b, B;                 /* lo - m <= 0 <= hi - m */
-    double variance;             /* C; +inf: the range alone limits the variance */
-    double variance_slope;       /* dC/dm, where C depends on the mean */
+    cr_ratio ratio;
+    double b, B;                   /* lo - m <= 0 <= hi - m */
+    double variance;               /* C; +inf: the range alone limits the variance */
+    double variance_slope;         /* dC/dm, where C depends on the mean */
     double coefficient[CR_ORDERS]; /* the c_j that the multipliers are paired with */
-    int fixed[CR_ORDERS];        /* this multiplier stays as it is */
-    int one_sided[CR_ORDERS];    /* the surplus below keeps the sign of the coefficient, or becomes 0 and stays so */
-    cr_effort *effort;           /* counts the evaluations */
+    int fixed[CR_ORDERS];          /* this multiplier stays as it is */
+    int one_sided[CR_ORDERS]; /* the surplus below keeps the sign of the coefficient, or becomes 0
+                                 and stays so */
+    cr_effort *effort;        /* counts the evaluations */
 } cr_problem;
 
 typedef struct cr_multipliers {
     double lambda, nu, a[CR_ORDERS];
 } cr_multipliers;
 
-/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = b | between | B | between | b | between | B. For k < 2 the first two are at
- * the left end of the line; an edge that does not exist is at an end of the line, or where v turns. */
+/* Where y* = clip(v / 2 lambda, b, B) changes its form: y = b | between | B | between | b | between
+ * | B. For k < 2 the first two are at the left end of the line; an edge that does not exist is at
+ * an end of the line, or where v turns. */
 #define CR_EDGES 6
 typedef struct cr_regions {
     double edge[CR_EDGES];
@@ -35,49 +37,55 @@ typedef struct cr_regions {
 typedef struct cr_rule {
     int half;
     const double *node, *weight;
-    double widest;  /* in units of sigma */
-    double budget;  /* greatest change of the logarithm of the integrand across a panel */
-    double window;  /* log of the part beyond which the line is cut */
+    double widest; /* in units of sigma */
+    double budget; /* greatest change of the logarithm of the integrand across a panel */
+    double window; /* log of the part beyond which the line is cut */
 } cr_rule;
 extern const cr_rule cr_rule_draft, cr_rule_value, cr_rule_proof;
 
 typedef struct cr_sums {
-    double constraint;          /* E max_y (y v - lambda y^2) */
-    double y, yt, yh, yy;       /* E[y*], E[y* t], E[y* h_2], E[y*^2] */
-    double p, t, tt, py, pyt, pyy; /* moments over the part between the clips: E[1], E[t], E[t^2], E[y], E[y t], E[y^2] */
-    double h, th, hh, pyh;      /* for k = 2: E[h_2], E[t h_2], E[h_2^2], E[y h_2] there */
-    double growth;              /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
+    double constraint;             /* E max_y (y v - lambda y^2) */
+    double y, yt, yh, yy;          /* E[y*], E[y* t], E[y* h_2], E[y*^2] */
+    double p, t, tt, py, pyt, pyy; /* moments over the part between the clips: E[1], E[t], E[t^2],
+                                      E[y], E[y t], E[y^2] */
+    double h, th, hh, pyh;         /* for k = 2: E[h_2], E[t h_2], E[h_2^2], E[y h_2] there */
+    double growth;                 /* E[y* (t - r) exp(rt - r^2/2)] = dV/dr */
 } cr_sums;
 
 /* What v has besides h and nu: slope * t + bend * (t^2 - 1). */
 static inline double cr_dual_slope(const cr_problem *problem, const cr_multipliers *at)
 {
-    return problem->kernel.order > 0 ? at->a[0] : 0;
+    return problem->ratio.order > 0 ? at->a[0] : 0;
 }
 
 static inline double cr_dual_bend(const cr_problem *problem, const cr_multipliers *at)
 {
-    return problem->kernel.order > 1 ? at->a[1] * 0x1.6a09e667f3bcdp-1 : 0;
+    return problem->ratio.order > 1 ? at->a[1] * 0x1.6a09e667f3bcdp-1 : 0;
 }
 
-/* The multiplier of the coefficient c_(j+1) itself, and the a[j] at which it is 0, so that the coefficient is not used. */
+/* The multiplier of the coefficient c_(j+1) itself, and the a[j] at which it is 0, so that the
+ * coefficient is not used. */
 static inline double cr_dual_surplus(const cr_problem *problem, const cr_multipliers *at, int j)
 {
-    return cr_kernel_weight(&problem->kernel, j + 1) + problem->kernel.norm * at->a[j];
+    return cr_ratio_weight(&problem->ratio, j + 1) + problem->ratio.norm * at->a[j];
 }
 
 static inline double cr_dual_unused(const cr_problem *problem, int j)
 {
-    return -cr_kernel_weight(&problem->kernel, j + 1) / problem->kernel.norm;
+    return -cr_ratio_weight(&problem->ratio, j + 1) / problem->ratio.norm;
 }
 
-void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *warm_and_out);
-/* Ends of panels that cover [from, to] as far as it matters; returns how many ends were written (0: nothing there). */
+void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance,
+                     cr_regions *warm_and_out);
+/* Ends of panels that cover [from, to] as far as it matters; returns how many ends were written (0:
+ * nothing there). */
 #define CR_PANELS 256
-int cr_panels_cut(const cr_rule *rule, double from, double to, double low_peak, double high_peak, double ends[CR_PANELS]);
+int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_peak,
+                      double high_peak, double ends[CR_PANELS]);
 
 /* Region by region: clipped parts in closed form, the part between by the rule. */
-void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule, cr_sums *out);
+void cr_dual_sums(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions,
+                  const cr_rule *rule, cr_sums *out);
 /* D from the sums, as a shift in output units. */
 double cr_dual_value(const cr_problem *problem, const cr_multipliers *at, double constraint);
 

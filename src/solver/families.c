@@ -1,18 +1,21 @@
 #include "solver/families.h"
 #include <math.h>
 
-/* Of mean and range no part is needed: they only limit where to look, and closed forms, which go without a range, are always used. */
+/* Of mean and range no part is needed: they only limit where to look, and closed forms, which go
+ * without a range, are always used. */
 enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, PARTS = 8 };
 
-static int facts_of(const cr_side *side)
+static int facts_of(const cr_rise *side)
 {
-    const int gradient = side->gradient_lo > 0 || side->gradient_hi < sqrt(cr_side_greatest_variance(side));
-    return (side->variance < INFINITY ? VARIANCE : 0) | (gradient ? GRADIENT : 0) | (side->moment < INFINITY ? MOMENT : 0);
+    const int gradient = side->gradient_lo > 0 ||
+                         side->gradient_hi < sqrt(cr_rise_greatest_variance(side));
+    return (side->variance < INFINITY ? VARIANCE : 0) | (gradient ? GRADIENT : 0) |
+           (side->moment < INFINITY ? MOMENT : 0);
 }
 
-static cr_side with_only(const cr_side *side, int part)
+static cr_rise with_only(const cr_rise *side, int part)
 {
-    cr_side fewer = *side;
+    cr_rise fewer = *side;
     if (!(part & VARIANCE)) fewer.variance = INFINITY;
     if (!(part & MOMENT)) fewer.moment = INFINITY;
     if (!(part & GRADIENT)) fewer.gradient_lo = 0, fewer.gradient_hi = INFINITY;
@@ -32,7 +35,7 @@ static void ask_with(cr_families *f, int part)
     cr_effort *effort = f->side->effort;
     const int wanted = CR_BOTH & ~f->settled[part];
     if (!wanted) return;
-    const cr_side fewer = part == f->all ? *f->side : with_only(f->side, part);
+    const cr_rise fewer = part == f->all ? *f->side : with_only(f->side, part);
     const int most = cr_effort_narrow(effort, (effort->most - effort->used) / 2);
     mark(f, part, f->ask(f->question, &fewer, wanted));
     effort->most = most;
@@ -51,7 +54,7 @@ static void ask_parts(cr_families *f)
             if (!(part & ~f->all) && count_of(part) == size) ask_with(f, part);
 }
 
-cr_families cr_families_of(const cr_side *side, cr_ask *ask, void *question)
+cr_families cr_families_of(const cr_rise *side, cr_ask *ask, void *question)
 {
     cr_families f = {.side = side, .ask = ask, .question = question, .all = facts_of(side)};
     if (!(side->second < INFINITY)) mark(&f, f.all, CR_SECOND);

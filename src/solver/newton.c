@@ -6,11 +6,13 @@
 #define UNKNOWNS (2 + CR_ORDERS)
 
 typedef struct step {
-    double e[UNKNOWNS]; /* solves M e = -gradient, M = 2 lambda times the Hessian: (dlambda, dnu, da) = 2 lambda e */
+    double e[UNKNOWNS]; /* solves M e = -gradient, M = 2 lambda times the Hessian: (dlambda, dnu,
+                           da) = 2 lambda e */
     double slope;       /* directional derivative of D / T along (dlambda, dnu, da): negative */
 } step;
 
-/* Cholesky with a floor under the pivots: a direction in which nothing curves becomes a gradient step, never a wild one. */
+/* Cholesky with a floor under the pivots: a direction in which nothing curves becomes a gradient
+ * step, never a wild one. */
 static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
 {
     double pivot[UNKNOWNS];
@@ -41,20 +43,26 @@ static void leave_out(int i, double m[UNKNOWNS][UNKNOWNS], double minus[UNKNOWNS
     minus[i] = 0;
 }
 
-/* Where the variance does not bind lambda falls towards 0, where nothing curves. As little as this costs nothing that counts. */
+/* Where the variance does not bind lambda falls towards 0, where nothing curves. As little as this
+ * costs nothing that counts. */
 static double least_lambda(const cr_problem *problem, const cr_descent *now)
 {
-    return 1e-11 * fmax(now->value, 0) / (problem->kernel.norm * problem->variance);
+    return 1e-11 * fmax(now->value, 0) / (problem->ratio.norm * problem->variance);
 }
 
 static step direction(const cr_problem *problem, const cr_descent *now, int hold_lambda)
 {
     const cr_sums *s = &now->sums;
-    const int n = 2 + problem->kernel.order;
-    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0], s->yh - problem->coefficient[1]};
-    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy}, {2 * s->py, s->p}, {2 * s->pyt, s->t, s->tt}, {2 * s->pyh, s->h, s->th, s->hh}};
-    if (hold_lambda || (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0)) leave_out(0, m, minus);
-    for (int j = 0; j < problem->kernel.order; j++)
+    const int n = 2 + problem->ratio.order;
+    double minus[UNKNOWNS] = {s->yy - problem->variance, s->y, s->yt - problem->coefficient[0],
+                              s->yh - problem->coefficient[1]};
+    double m[UNKNOWNS][UNKNOWNS] = {{4 * s->pyy},
+                                    {2 * s->py, s->p},
+                                    {2 * s->pyt, s->t, s->tt},
+                                    {2 * s->pyh, s->h, s->th, s->hh}};
+    if (hold_lambda || (now->at.lambda <= least_lambda(problem, now) && minus[0] < 0))
+        leave_out(0, m, minus);
+    for (int j = 0; j < problem->ratio.order; j++)
         if (now->fixed[j]) leave_out(2 + j, m, minus);
     step out = {{minus[0], minus[1], minus[2], minus[3]}, 0};
     solve(n, m, out.e);
@@ -62,9 +70,11 @@ static step direction(const cr_problem *problem, const cr_descent *now, int hold
     return out;
 }
 
-/* Moves by `length` along the step. Where most of the line is between the clips the problem is nearly linear in 1/lambda and the
- * ratios; where hardly any is, it is nearly bang-bang, and linear in the multipliers themselves. Both curves leave in the same direction. */
-static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between, int order)
+/* Moves by `length` along the step. Where most of the line is between the clips the problem is
+ * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly bang-bang, and linear
+ * in the multipliers themselves. Both curves leave in the same direction. */
+static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
+                           int order)
 {
     const double change = -2 * by->e[0] * length; /* of log(1/lambda), to first order */
     cr_multipliers to = *at;
@@ -74,7 +84,8 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
         const double ratio = 2 * to.lambda;
         to.nu = ratio * (at->nu / twice * (1 + change) + length * by->e[1]);
         for (int j = 0; j < order; j++)
-            if (by->e[2 + j] != 0) to.a[j] = ratio * (at->a[j] / twice * (1 + change) + length * by->e[2 + j]);
+            if (by->e[2 + j] != 0)
+                to.a[j] = ratio * (at->a[j] / twice * (1 + change) + length * by->e[2 + j]);
     } else {
         to.lambda = at->lambda * (1 - change);
         to.nu += 2 * at->lambda * length * by->e[1];
@@ -83,14 +94,18 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
     return to;
 }
 
-/* How much of the step may be gone before a one-sided multiplier changes its sign; *which is that multiplier, or -1. */
-static double room(const cr_problem *problem, const cr_descent *now, const cr_multipliers *to, int *which)
+/* How much of the step may be gone before a one-sided multiplier changes its sign; *which is that
+ * multiplier, or -1. */
+static double room(const cr_problem *problem, const cr_descent *now, const cr_multipliers *to,
+                   int *which)
 {
     double share = 1;
     *which = -1;
-    for (int j = 0; j < problem->kernel.order; j++) {
-        const double from = cr_dual_surplus(problem, &now->at, j), there = cr_dual_surplus(problem, to, j);
-        if (now->fixed[j] || !problem->one_sided[j] || !(there * problem->coefficient[j] < 0)) continue;
+    for (int j = 0; j < problem->ratio.order; j++) {
+        const double from = cr_dual_surplus(problem, &now->at, j),
+                     there = cr_dual_surplus(problem, to, j);
+        if (now->fixed[j] || !problem->one_sided[j] || !(there * problem->coefficient[j] < 0))
+            continue;
         const double part = fabs(from) / (fabs(from) + fabs(there));
         if (part < share) share = part, *which = j;
     }
@@ -102,13 +117,14 @@ static int mostly_between(const cr_descent *now)
     return now->sums.p > 0.4;
 }
 
-/* A step that would change lambda many times over says nothing about lambda: the others first, as long as they have far to go. */
+/* A step that would change lambda many times over says nothing about lambda: the others first, as
+ * long as they have far to go. */
 static step balanced(const cr_problem *problem, const cr_descent *now)
 {
     const step by = direction(problem, now, 0);
-    if (problem->kernel.order < 2 || mostly_between(now) || !(fabs(2 * by.e[0]) > 4)) return by;
+    if (problem->ratio.order < 2 || mostly_between(now) || !(fabs(2 * by.e[0]) > 4)) return by;
     const step held = direction(problem, now, 1);
-    return -held.slope * problem->kernel.norm > 1e-4 * fabs(now->value) ? held : by;
+    return -held.slope * problem->ratio.norm > 1e-4 * fabs(now->value) ? held : by;
 }
 
 static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent *at)
@@ -118,77 +134,97 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
-/* D at or above V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0 proves that there is none. */
+/* D at or above V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0 proves
+ * that there is none. */
 static int impossible(const cr_problem *problem, const cr_descent *now)
 {
     double known = 0;
-    for (int j = 0; j < problem->kernel.order; j++) known += cr_kernel_weight(&problem->kernel, j + 1) * fabs(problem->coefficient[j]);
-    return now->value < -1 * (known + problem->kernel.norm * sqrt(problem->variance));
+    for (int j = 0; j < problem->ratio.order; j++)
+        known += cr_ratio_weight(&problem->ratio, j + 1) * fabs(problem->coefficient[j]);
+    return now->value < -1 * (known + problem->ratio.norm * sqrt(problem->variance));
 }
 
-/* D exceeds what the worst function at these multipliers reaches by multipliers times what it misses its conditions by. The conditions
- * themselves have to be met as well, since a multiplier can be 0 too early. Newton's own estimate is no proof of nearness: from a poor
- * start it can end where lambda has all but vanished and nothing moves any more. */
+/* D exceeds what the worst function at these multipliers reaches by multipliers times what it
+ * misses its conditions by. The conditions themselves have to be met as well, since a multiplier
+ * can be 0 too early. Newton's own estimate is no proof of nearness: from a poor start it can end
+ * where lambda has all but vanished and nothing moves any more. */
 static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
 {
-    const cr_kernel *kernel = &problem->kernel;
+    const cr_ratio *ratio = &problem->ratio;
     const cr_sums *s = &now->sums;
-    const double C = problem->variance, price = now->value / kernel->norm, first[] = {s->yt, s->yh};
-    double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C + (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
-    for (int j = 0; j < kernel->order; j++) {
-        const double each = (fabs(cr_dual_surplus(problem, &now->at, j)) + cr_kernel_weight(kernel, j + 1)) / kernel->norm;
+    const double C = problem->variance, price = now->value / ratio->norm, first[] = {s->yt, s->yh};
+    double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C +
+                    (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
+    for (int j = 0; j < ratio->order; j++) {
+        const double each =
+            (fabs(cr_dual_surplus(problem, &now->at, j)) + cr_ratio_weight(ratio, j + 1)) /
+            ratio->norm;
         if (!now->fixed[j]) missed += each * fabs(first[j] - problem->coefficient[j]);
     }
     return missed <= share * price;
 }
 
-static void descend(const cr_problem *problem, const cr_rule *rule, double gain, cr_descent *descent)
+static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
+                    cr_descent *descent)
 {
-    const int order = problem->kernel.order;
+    const int order = problem->ratio.order;
     descent->converged = descent->tight = descent->impossible = 0;
     evaluate(problem, rule, descent);
-    for (descent->steps = 0; descent->steps < MOST_STEPS && cr_effort_left(problem->effort); descent->steps++) {
+    for (descent->steps = 0; descent->steps < MOST_STEPS && cr_effort_left(problem->effort);
+         descent->steps++) {
         if ((descent->impossible = impossible(problem, descent))) return;
         const step by = balanced(problem, descent);
-        const double drop = -by.slope * problem->kernel.norm, most = fabs(2 * by.e[0]);
+        const double drop = -by.slope * problem->ratio.norm, most = fabs(2 * by.e[0]);
         const int between = mostly_between(descent);
-        double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most : most > 20 ? 20 / most : 1;
-        if (by.e[0] == 0 && drop > descent->value) length = fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go */
+        double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most
+                        : most > 20                              ? 20 / most
+                                                                 : 1;
+        if (by.e[0] == 0 && drop > descent->value)
+            length = fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go
+                                                                    */
         if (drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
             descent->at = move(&descent->at, &by, length, between, order);
             descent->converged = 1;
             return;
         }
-        if (!between && by.e[0] < 0) length = fmin(length, fmax(0, 1 - least_lambda(problem, descent) / descent->at.lambda) / most);
+        if (!between && by.e[0] < 0)
+            length = fmin(length,
+                          fmax(0, 1 - least_lambda(problem, descent) / descent->at.lambda) / most);
         const cr_multipliers whole = move(&descent->at, &by, length, between, order);
         int stopped;
         length *= room(problem, descent, &whole, &stopped);
-        /* Where panels come and go the draft jumps by as much as it is wrong. Close to the end a finer rule takes over from there. */
-        const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2 : MOST_TRIALS;
+        /* Where panels come and go the draft jumps by as much as it is wrong. Close to the end a
+         * finer rule takes over from there. */
+        const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2
+                                                                                   : MOST_TRIALS;
         cr_descent next = *descent;
         for (int half = 0; half < trials; half++) {
             next.at = move(&descent->at, &by, length, between, order);
-            if (stopped >= 0 && half == 0) next.at.a[stopped] = cr_dual_unused(problem, stopped), next.fixed[stopped] = 1;
+            if (stopped >= 0 && half == 0)
+                next.at.a[stopped] = cr_dual_unused(problem, stopped), next.fixed[stopped] = 1;
             else if (stopped >= 0) next.fixed[stopped] = descent->fixed[stopped];
             next.regions = descent->regions;
             evaluate(problem, rule, &next);
             if (next.value <= descent->value - 1e-4 * length * drop) break;
             length *= 0.4;
         }
-        if (!(next.value < descent->value) && !(stopped >= 0 && length == 0)) return; /* nothing left but rounding */
+        if (!(next.value < descent->value) && !(stopped >= 0 && length == 0))
+            return; /* nothing left but rounding */
         next.steps = descent->steps;
         *descent = next;
     }
 }
 
-/* Close to the greatest correlation that the facts allow the multipliers grow without bound, and cancel in D: errors of the draft,
- * which elsewhere count only squared, are then multiplied by them. */
+/* Close to the greatest correlation that the constraints allow the multipliers grow without bound,
+ * and cancel in D: errors of the draft, which elsewhere count only squared, are then multiplied by
+ * them. */
 static int strained(const cr_problem *problem, const cr_descent *descent)
 {
-    const double size = descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]) +
-                        (problem->kernel.order > 1 ? fabs(descent->at.a[1] * problem->coefficient[1]) : 0);
-    return problem->kernel.order > 0 && size * problem->kernel.norm > 20 * descent->value;
+    const double size =
+        descent->at.lambda * problem->variance + fabs(descent->at.a[0] * problem->coefficient[0]) +
+        (problem->ratio.order > 1 ? fabs(descent->at.a[1] * problem->coefficient[1]) : 0);
+    return problem->ratio.order > 0 && size * problem->ratio.norm > 20 * descent->value;
 }
 
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent)
@@ -196,6 +232,7 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
     for (int j = 0; j < CR_ORDERS; j++) descent->fixed[j] = problem->fixed[j];
     descend(problem, &cr_rule_draft, gain, descent);
     const int stalled = !descent->converged && descent->steps < MOST_STEPS;
-    if (!descent->impossible && (stalled || strained(problem, descent))) descend(problem, &cr_rule_value, gain * 1e-2, descent);
+    if (!descent->impossible && (stalled || strained(problem, descent)))
+        descend(problem, &cr_rule_value, gain * 1e-2, descent);
     if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
 }

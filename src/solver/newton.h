@@ -5,17 +5,19 @@
 
 typedef struct cr_descent {
     cr_multipliers at;
-    cr_regions regions;  /* of `at`, or of the point one step before it: a warm start */
-    cr_sums sums;        /* likewise */
-    double value;        /* D likewise, to draft accuracy */
+    cr_regions regions;   /* of `at`, or of the point one step before it: a warm start */
+    cr_sums sums;         /* likewise */
+    double value;         /* D likewise, to draft accuracy */
     int fixed[CR_ORDERS]; /* the problem's, and what has become 0 on the way */
     int steps, converged;
-    int tight;           /* and the worst function at `at` has the facts that were asked for, so that D is next to the least */
-    int impossible;      /* no function has these facts: D has no least value, and the descent was left below 0 */
+    int tight; /* and the worst function at `at` has the constraints that were asked for, so that D
+                  is next to the least */
+    int impossible; /* no function has these constraints: D has no least value, and the descent was
+                       left below 0 */
 } cr_descent;
 
-/* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the value, or the effort is
- * spent. */
+/* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the
+ * value, or the effort is spent. */
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent);
 
 #endif

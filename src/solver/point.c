@@ -1,14 +1,17 @@
-#include "solver/bang.h"
+#include "solver/two_valued.h"
 #include "solver/point.h"
-#include "solver/start.h"
+#include "solver/initial.h"
 #include <math.h>
 #include <stddef.h>
 
-cr_problem cr_point_describe(const cr_side *side, double mean, int order, double coefficient)
+cr_problem cr_point_describe(const cr_rise *side, double mean, int order, double coefficient)
 {
-    cr_problem problem = {.kernel = cr_kernel_make(order, side->r), .b = side->range_lo - mean, .B = side->range_hi - mean,
-                          .coefficient = {coefficient}, .effort = side->effort};
-    problem.variance = cr_side_variance(side, mean, &problem.variance_slope);
+    cr_problem problem = {.ratio = cr_ratio_make(order, side->r),
+                          .b = side->range_lo - mean,
+                          .B = side->range_hi - mean,
+                          .coefficient = {coefficient},
+                          .effort = side->effort};
+    problem.variance = cr_rise_variance(side, mean, &problem.variance_slope);
     return problem;
 }
 
@@ -19,50 +22,57 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
     out->regions = descent->regions;
     out->value = descent->value;
     out->growth = descent->sums.growth;
-    out->slope = problem->kernel.norm * (descent->at.nu + descent->at.lambda * problem->variance_slope);
+    out->slope =
+        problem->ratio.norm * (descent->at.nu + descent->at.lambda * problem->variance_slope);
     out->converged = descent->converged;
     out->tight = descent->tight;
     out->impossible = descent->impossible;
     out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
 }
 
-/* The same v where the gradient is known but not used: the multiplier of t takes off what the kernel has no longer. D is the same. */
+/* The same v where the gradient is known but not used: the multiplier of t takes off what the ratio
+ * has no longer. D is the same. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
-    const double ratio = from->problem.kernel.norm / problem->kernel.norm;
-    return (cr_multipliers){from->at.lambda * ratio, from->at.nu * ratio, {-problem->kernel.r / problem->kernel.norm}};
+    const double ratio = from->problem.ratio.norm / problem->ratio.norm;
+    return (cr_multipliers){
+        from->at.lambda * ratio, from->at.nu * ratio, {-problem->ratio.r / problem->ratio.norm}};
 }
 
-/* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is loose by less than rounding. */
+/* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is
+ * loose by less than rounding. */
 static int variance_binds(const cr_problem *problem)
 {
     return problem->variance < -problem->b * problem->B * (1 - 1e-13);
 }
 
-static int is_bounded(const cr_side *side)
+static int is_bounded(const cr_rise *side)
 {
     return side->range_lo > -INFINITY && side->range_hi < INFINITY;
 }
 
 static void descend(const cr_problem *problem, const cr_point *warm, double gain, cr_point *out)
 {
-    const int similar = warm && warm->converged && warm->problem.kernel.order == problem->kernel.order && warm->at.lambda > 0;
-    cr_descent descent = {.at = similar ? warm->at : cr_start_guess(problem)};
+    const int similar = warm && warm->converged &&
+                        warm->problem.ratio.order == problem->ratio.order && warm->at.lambda > 0;
+    cr_descent descent = {.at = similar ? warm->at : cr_initial_guess(problem)};
     if (similar) descent.regions = warm->regions;
     cr_newton_descend(problem, gain, &descent);
     if (similar && !descent.tight && !descent.impossible) {
-        descent.at = cr_start_guess(problem);
+        descent.at = cr_initial_guess(problem);
         cr_newton_descend(problem, gain, &descent);
     }
     cr_point_take(problem, &descent, out);
 }
 
-/* With the gradient anywhere between its ends the worst of them counts: it is another one than was assumed where the multiplier has the other
- * sign. */
-static void allow_all(const cr_side *side, cr_point *point)
+/* With the gradient anywhere between its ends the worst of them counts: it is another one than was
+ * assumed where the multiplier has the other sign. */
+static void allow_all(const cr_rise *side, cr_point *point)
 {
-    const double surplus = cr_dual_surplus(&point->problem, &point->at, 0), assumed = point->problem.coefficient[0];
-    const double excess = surplus * ((surplus > 0 ? side->gradient_hi : side->gradient_lo) - assumed);
+    const double surplus = cr_dual_surplus(&point->problem, &point->at, 0),
+                 assumed = point->problem.coefficient[0];
+    const double excess =
+        surplus * ((surplus > 0 ? side->gradient_hi : side->gradient_lo) - assumed);
     point->coefficient_lo[0] = side->gradient_lo;
     point->coefficient_hi[0] = side->gradient_hi;
     if (surplus == 0 || !(excess > 0)) return;
@@ -70,8 +80,10 @@ static void allow_all(const cr_side *side, cr_point *point)
     point->tight &= excess <= 1e-9 * point->value;
 }
 
-/* With the gradient known to be exactly, or at most, its upper end: theirs is the multiplier of the right sign. */
-static int solve_upper(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out)
+/* With the gradient known to be exactly, or at most, its upper end: theirs is the multiplier of the
+ * right sign. */
+static int solve_upper(const cr_rise *side, double mean, const cr_point *warm, double gain,
+                       cr_point *out)
 {
     const cr_problem problem = cr_point_describe(side, mean, 1, side->gradient_hi);
     descend(&problem, warm, gain, out);
@@ -79,17 +91,18 @@ static int solve_upper(const cr_side *side, double mean, const cr_point *warm, d
     out->coefficient_lo[0] = side->gradient_lo;
     const int exact = side->gradient_lo == side->gradient_hi;
     if (out->impossible && exact) return 1;
-    return out->tight && (exact || side->r + problem.kernel.norm * out->at.a[0] >= 0);
+    return out->tight && (exact || side->r + problem.ratio.norm * out->at.a[0] >= 0);
 }
 
-/* The function that takes the two ends of the range only: what there is without the variance, with the gradient where that matters. */
-static void solve_bang(const cr_side *side, double mean, cr_point *out)
+/* The function that takes the two ends of the range only: what there is without the variance, with
+ * the gradient where that matters. */
+static void solve_bang(const cr_rise *side, double mean, cr_point *out)
 {
     const double b = side->range_lo - mean, B = side->range_hi - mean;
-    const int binds = side->gradient_hi < cr_bang_correlation(b, B);
+    const int binds = side->gradient_hi < cr_two_valued_correlation(b, B);
     out->problem = cr_point_describe(side, mean, binds, side->gradient_hi);
     if (!binds) out->problem.coefficient[0] = 0;
-    out->at = cr_bang_solve(&out->problem);
+    out->at = cr_two_valued_solve(&out->problem);
     out->coefficient_lo[0] = side->gradient_lo;
     out->coefficient_hi[0] = side->gradient_hi;
     cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
@@ -100,7 +113,7 @@ static void solve_bang(const cr_side *side, double mean, cr_point *out)
     cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_rule_draft, &sums);
     out->value = cr_dual_value(&out->problem, &out->at, sums.constraint);
     out->growth = sums.growth;
-    out->slope = out->problem.kernel.norm * out->at.nu;
+    out->slope = out->problem.ratio.norm * out->at.nu;
     out->converged = out->tight = 1;
 }
 
@@ -118,8 +131,10 @@ static double correlation_of(const cr_point *point)
     return sums.yt;
 }
 
-/* With the gradient at this end, from a guess, and where that fails from the solution without it, than which it can only be better. */
-static void solve_with(const cr_side *side, double end, const cr_point *warm, const cr_point *without, double gain, cr_point *out)
+/* With the gradient at this end, from a guess, and where that fails from the solution without it,
+ * than which it can only be better. */
+static void solve_with(const cr_rise *side, double end, const cr_point *warm,
+                       const cr_point *without, double gain, cr_point *out)
 {
     const cr_problem problem = cr_point_describe(side, without->mean, 1, end);
     cr_point with = {.mean = without->mean}, other = with;
@@ -135,31 +150,37 @@ static void solve_with(const cr_side *side, double end, const cr_point *warm, co
 }
 
 /* Without the gradient first: whether and at which end it binds is then known. */
-static void solve_by_correlation(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out)
+static void solve_by_correlation(const cr_rise *side, double mean, const cr_point *warm,
+                                 double gain, cr_point *out)
 {
     const cr_problem problem = cr_point_describe(side, mean, 0, 0);
     cr_point without = {.mean = mean}, bang = without;
     descend(&problem, warm, fmin(gain, 1e-11), &without);
     const double correlation = correlation_of(&without);
     *out = without;
-    if (correlation > side->gradient_hi) solve_with(side, side->gradient_hi, warm, &without, gain, out);
-    else if (correlation < side->gradient_lo) solve_with(side, side->gradient_lo, warm, &without, gain, out);
+    if (correlation > side->gradient_hi)
+        solve_with(side, side->gradient_hi, warm, &without, gain, out);
+    else if (correlation < side->gradient_lo)
+        solve_with(side, side->gradient_lo, warm, &without, gain, out);
     if (out->tight || out->impossible || !is_bounded(side)) return;
     solve_bang(side, mean, &bang);
     keep_lesser(&bang, out);
     out->tight = 0;
 }
 
-/* Whether the gradient's upper end is likely to bind, and within reach. It is not chosen beyond what is best without a range, and
- * clip(t), scaled to this variance, reaches what erf says within the range; a target out of reach would send Newton to infinity. */
-static int upper_end_likely(const cr_side *side, const cr_problem *problem)
+/* Whether the gradient's upper end is likely to bind, and within reach. It is not chosen beyond
+ * what is best without a range, and clip(t), scaled to this variance, reaches what erf says within
+ * the range; a target out of reach would send Newton to infinity. */
+static int upper_end_likely(const cr_rise *side, const cr_problem *problem)
 {
     const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);
     if (side->gradient_lo == side->gradient_hi) return 1;
-    return side->gradient_hi < 0.98 * root * side->r / problem->kernel.norm && side->gradient_hi < root * erf(room / root * 0.7071);
+    return side->gradient_hi < 0.98 * root * side->r / problem->ratio.norm &&
+           side->gradient_hi < root * erf(room / root * 0.7071);
 }
 
-void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out)
+void cr_point_solve(const cr_rise *side, double mean, const cr_point *warm, double gain,
+                    cr_point *out)
 {
     const cr_problem problem = cr_point_describe(side, mean, 0, 0);
     cr_point result = {.problem = problem, .mean = mean};
@@ -168,7 +189,8 @@ void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, doub
     } else if (!variance_binds(&problem)) {
         solve_bang(side, mean, &result);
     } else {
-        const int likely = upper_end_likely(side, &problem), found = likely && solve_upper(side, mean, warm, gain, &result);
+        const int likely = upper_end_likely(side, &problem),
+                  found = likely && solve_upper(side, mean, warm, gain, &result);
         cr_point other = {.mean = mean};
         if (!found) solve_by_correlation(side, mean, warm, gain, &other);
         if (!found && (!likely || !result.converged || other.value < result.value)) result = other;

@@ -1,9 +1,10 @@
-/* One side at one mean: the least bound over the families that hold, with the multipliers that prove it. */
+/* One side at one mean: the least bound over the families that hold, with the multipliers that
+ * prove it. */
 #ifndef CR_SOLVER_POINT_H
 #define CR_SOLVER_POINT_H
 #include "solver/newton.h"
 #include "solver/proof.h"
-#include "solver/side.h"
+#include "solver/rise.h"
 
 typedef struct cr_point {
     cr_problem problem;
@@ -13,16 +14,19 @@ typedef struct cr_point {
     double mean, value; /* value: to draft accuracy */
     double slope;       /* dV/dm, likewise */
     double growth;      /* dV/dr, likewise */
-    int constant;       /* no function with these facts varies: V = 0 */
+    int constant;       /* no function with these constraints varies: V = 0 */
     int converged;
-    int tight;          /* value is next to V, as far as can be told */
-    int impossible;     /* no function with these facts has this mean: value and slope are a tangent below 0 */
+    int tight;      /* value is next to V, as far as can be told */
+    int impossible; /* no function with these constraints has this mean: value and slope are a
+                       tangent below 0 */
 } cr_point;
 
-cr_problem cr_point_describe(const cr_side *side, double mean, int order, double coefficient);
+cr_problem cr_point_describe(const cr_rise *side, double mean, int order, double coefficient);
 /* The outcome of a descent; the coefficient is taken to be known. */
 void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_point *out);
-/* Without the second order. `warm` may be NULL, or a point solved for near-by data. `gain`: see newton.h. range_lo < mean < range_hi unless the box is a point. */
-void cr_point_solve(const cr_side *side, double mean, const cr_point *warm, double gain, cr_point *out);
+/* Without the second order. `warm` may be NULL, or a point solved for near-by data. `gain`: see
+ * newton.h. range_lo < mean < range_hi unless the box is a point. */
+void cr_point_solve(const cr_rise *side, double mean, const cr_point *warm, double gain,
+                    cr_point *out);
 
 #endif

@@ -4,33 +4,44 @@
 
 static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
-#define ROUNDINGS 64.0 /* in units of DBL_EPSILON, relative: what a term of moderate exponents may have lost */
+#define ROUNDINGS \
+    64.0 /* in units of DBL_EPSILON, relative: what a term of moderate exponents may have lost */
 
 typedef struct pointwise {
     double constraint, size; /* E max_y (...), and what rounding is measured against */
     double y, clipped;
 } pointwise;
 
-/* What cancels in h where its known part is taken off: the size of the terms that cr_kernel_at subtracts. */
-static double cancelled(const cr_kernel *kernel, double t)
+/* What cancels in h where its known part is taken off: the size of the terms that cr_ratio_at
+ * subtracts. */
+static double cancelled(const cr_ratio *ratio, double t)
 {
-    const double r = kernel->r, known = kernel->order == 0 ? 0 : kernel->order == 1 ? 0.5 * r * r : r * r * r * (0.5 * fabs(t) + 0.125 * r);
-    return known / kernel->norm;
+    const double r = ratio->r, known = ratio->order == 0 ? 0
+                                       : ratio->order == 1
+                                           ? 0.5 * r * r
+                                           : r * r * r * (0.5 * fabs(t) + 0.125 * r);
+    return known / ratio->norm;
 }
 
-static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to, const cr_rule *rule, pointwise *out)
+static void add_panel(const cr_problem *problem, const cr_multipliers *at, double from, double to,
+                      const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const double center = 0.5 * (from + to), reach = 0.5 * (to - from), r = problem->kernel.r;
+    const double center = 0.5 * (from + to), reach = 0.5 * (to - from), r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
-        const double h = cr_kernel_at(&problem->kernel, t), v = h - at->nu - slope * t - bend * (t * t - 1);
-        const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) / ROUNDINGS; /* roundings of exponents count in full */
+        const double h = cr_ratio_at(&problem->ratio, t),
+                     v = h - at->nu - slope * t - bend * (t * t - 1);
+        const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
+                                      ROUNDINGS; /* roundings of exponents count in full */
         const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
-        const double y = fmin(fmax(free, problem->b), problem->B), w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
+        const double y = fmin(fmax(free, problem->b), problem->B),
+                     w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
         part.constraint += w * y * (v - at->lambda * y);
-        part.size += strain * w * fabs(y) * (fabs(h) + cancelled(&problem->kernel, t) + fabs(at->nu) + fabs(slope * t) + fabs(bend) * (t * t + 1));
+        part.size += strain * w * fabs(y) *
+                     (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
+                      fabs(bend) * (t * t + 1));
         part.y += w * y;
         if (y != free) part.clipped += w;
     }
@@ -40,30 +51,38 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
     out->clipped += part.clipped;
 }
 
-/* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs smoothness and no more. */
-static pointwise integrate(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions, const cr_rule *rule)
+/* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs
+ * smoothness and no more. */
+static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
+                           const cr_regions *regions, const cr_rule *rule)
 {
     pointwise out = {0};
     double ends[CR_PANELS], from = -INFINITY;
     problem->effort->used++;
     for (int part = 0; part <= CR_EDGES; part++) {
         const double to = part < CR_EDGES ? regions->edge[part] : INFINITY;
-        const int count = cr_panels_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->kernel.r, ends);
+        const int count =
+            cr_quadrature_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->ratio.r, ends);
         for (int i = 1; i < count; i++) add_panel(problem, at, ends[i], ends[i - 1], rule, &out);
         from = to;
     }
     return out;
 }
 
-/* What a misplaced edge could hide: sup_J (v - L)^2 P(J) / 4 lambda over the bracket J of each edge. */
-static double edge_error(const cr_problem *problem, const cr_multipliers *at, const cr_regions *regions)
+/* What a misplaced edge could hide: sup_J (v - L)^2 P(J) / 4 lambda over the bracket J of each
+ * edge. */
+static double edge_error(const cr_problem *problem, const cr_multipliers *at,
+                         const cr_regions *regions)
 {
     double sum = 0;
     for (int i = 0; i < CR_EDGES; i++) {
         const double t = regions->edge[i], width = regions->width;
         if (!isfinite(t)) continue;
-        const double rise = fabs(cr_kernel_slope(&problem->kernel, t) - cr_dual_slope(problem, at) - 2 * cr_dual_bend(problem, at) * t) * width;
-        const double ends = problem->B - problem->b; /* the loss is never more than the whole range gains */
+        const double rise = fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at) -
+                                 2 * cr_dual_bend(problem, at) * t) *
+                            width;
+        const double ends = problem->B - problem->b; /* the loss is never more than the whole range
+                                                        gains */
         const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
         sum += rise * gain * width * inv_sqrt_2pi;
     }
@@ -77,15 +96,16 @@ static void finer(const cr_rule *rule, cr_rule *out)
     out->budget *= 0.5;
 }
 
-void cr_proof_make(const cr_problem *problem, const double *low, const double *high, const cr_multipliers *at, cr_regions *warm, cr_proof *out)
+void cr_proof_make(const cr_problem *problem, const double *low, const double *high,
+                   const cr_multipliers *at, cr_regions *warm, cr_proof *out)
 {
-    const cr_kernel *kernel = &problem->kernel;
+    const cr_ratio *ratio = &problem->ratio;
     cr_problem worst = *problem;
     double linear = 0; /* what the linear part's rounding is measured against */
-    for (int j = 0; j < kernel->order; j++) {
-        const double weight = cr_kernel_weight(kernel, j + 1);
-        worst.coefficient[j] = weight + kernel->norm * at->a[j] > 0 ? high[j] : low[j];
-        linear += (weight + fabs(kernel->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
+    for (int j = 0; j < ratio->order; j++) {
+        const double weight = cr_ratio_weight(ratio, j + 1);
+        worst.coefficient[j] = weight + ratio->norm * at->a[j] > 0 ? high[j] : low[j];
+        linear += (weight + fabs(ratio->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
     }
     cr_regions_find(problem, at, 1e-13, warm);
     if (at->lambda == 0) {
@@ -98,17 +118,22 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         cr_sums sums;
         cr_dual_sums(problem, at, warm, &value_rule, &sums);
         const pointwise again = integrate(problem, at, warm, &proof_rule);
-        const double rounding = ROUNDINGS * DBL_EPSILON * again.size + edge_error(problem, at, warm);
-        const double gap = fabs(sums.constraint - again.constraint), constraint = fmax(sums.constraint, again.constraint) + gap + rounding;
+        const double rounding =
+            ROUNDINGS * DBL_EPSILON * again.size + edge_error(problem, at, warm);
+        const double gap = fabs(sums.constraint - again.constraint),
+                     constraint = fmax(sums.constraint, again.constraint) + gap + rounding;
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
-        out->slack = kernel->norm * (gap + rounding) + out->value - value;
-        const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies below its tangent */
-        out->slope = kernel->norm * (at->nu + 2 * at->lambda * again.y + bend);
-        out->slope_error = 64 * DBL_EPSILON * kernel->norm * (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));
+        out->slack = ratio->norm * (gap + rounding) + out->value - value;
+        const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies
+                                                                     below its tangent */
+        out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
+        out->slope_error = 64 * DBL_EPSILON * ratio->norm *
+                           (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));
         out->clipped = again.clipped;
         out->growth = sums.growth;
-        out->doubtful = !(kernel->norm * gap <= 1e-10 * fabs(value) + kernel->norm * rounding) || !isfinite(out->value);
+        out->doubtful = !(ratio->norm * gap <= 1e-10 * fabs(value) + ratio->norm * rounding) ||
+                        !isfinite(out->value);
         if (!out->doubtful) return;
         finer(&value_rule, &value_rule);
         finer(&proof_rule, &proof_rule);

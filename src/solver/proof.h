@@ -1,19 +1,21 @@
-/* The number that is given out: D at the multipliers that were found, computed twice by unlike rules, and rounded outward. */
+/* The number that is given out: D at the multipliers that were found, computed twice by unlike
+ * rules, and rounded outward. */
 #ifndef CR_SOLVER_PROOF_H
 #define CR_SOLVER_PROOF_H
 #include "solver/dual.h"
 
 typedef struct cr_proof {
-    double value;  /* not below D at these multipliers, hence not below V; output units */
-    double slope;  /* dD/dm at these multipliers */
+    double value; /* not below D at these multipliers, hence not below V; output units */
+    double slope; /* dD/dm at these multipliers */
     double slope_error;
     double clipped; /* share of the line where y* stands at an end of the range */
-    double growth; /* dV/dr */
-    double slack;  /* what was added for rounding and misplaced edges */
-    int doubtful;  /* the two values disagree beyond their stated errors: there is no number */
+    double growth;  /* dV/dr */
+    double slack;   /* what was added for rounding and misplaced edges */
+    int doubtful;   /* the two values disagree beyond their stated errors: there is no number */
 } cr_proof;
 
 /* coefficient[j] lies anywhere in [low[j], high[j]]: the supremum over it is taken. */
-void cr_proof_make(const cr_problem *problem, const double *low, const double *high, const cr_multipliers *at, cr_regions *warm, cr_proof *out);
+void cr_proof_make(const cr_problem *problem, const double *low, const double *high,
+                   const cr_multipliers *at, cr_regions *warm, cr_proof *out);
 
 #endif

@@ -1,86 +1,108 @@
 #include "solver/dual.h"
 #include <math.h>
 
-/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double precision. */
+/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double precision.
+ */
 #define LINE_END 39.0
 
 typedef struct level {
     const cr_problem *problem;
-    double slope, bend, height; /* the root sought is of h(t) - slope t - bend (t^2 - 1) - height, or of its derivative */
+    double slope, bend, height; /* the root sought is of h(t) - slope t - bend (t^2 - 1) - height,
+                                   or of its derivative */
     int derivative;
 } level;
 
 static double residue(const level *at, double t)
 {
-    if (at->derivative) return cr_kernel_slope(&at->problem->kernel, t) - at->slope - 2 * at->bend * t;
-    return cr_kernel_at(&at->problem->kernel, t) - at->slope * t - at->bend * (t * t - 1) - at->height;
+    if (at->derivative)
+        return cr_ratio_slope(&at->problem->ratio, t) - at->slope - 2 * at->bend * t;
+    return cr_ratio_at(&at->problem->ratio, t) - at->slope * t - at->bend * (t * t - 1) -
+           at->height;
 }
 
 static double residue_slope(const level *at, double t)
 {
-    if (!at->derivative) return cr_kernel_slope(&at->problem->kernel, t) - at->slope - 2 * at->bend * t;
-    const double r = at->problem->kernel.r;
-    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->kernel.norm - 2 * at->bend; /* asked for k = 2 only */
+    if (!at->derivative)
+        return cr_ratio_slope(&at->problem->ratio, t) - at->slope - 2 * at->bend * t;
+    const double r = at->problem->ratio.r;
+    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->ratio.norm - 2 * at->bend; /* asked for k
+                                                                                         = 2 only */
 }
 
-/* The only root between low and high, where the residue changes its sign: Newton inside a bracket that only shrinks. */
-static double close_in(const level *at, double low, double high, int rising, double guess, double tolerance)
+/* The only root between low and high, where the residue changes its sign: Newton inside a bracket
+ * that only shrinks. */
+static double close_in(const level *at, double low, double high, int rising, double guess,
+                       double tolerance)
 {
     double t = guess > low && guess < high ? guess : 0.5 * (low + high);
     for (int i = 0; i < 200; i++) {
         const double f = residue(at, t);
-        if ((f > 0) == rising) high = t; else low = t;
+        if ((f > 0) == rising) high = t;
+        else low = t;
         const double slope = residue_slope(at, t);
         double next = slope != 0 ? t - f / slope : INFINITY;
         if (fabs(next - t) <= tolerance) return fmin(fmax(next, low), high);
         if (!(next > low && next < high)) next = 0.5 * (low + high);
-        else if (i % 6 == 5) next = f > 0 ? 0.5 * (next + (rising ? low : high)) : 0.5 * (next + (rising ? high : low));
+        else if (i % 6 == 5)
+            next = f > 0 ? 0.5 * (next + (rising ? low : high))
+                         : 0.5 * (next + (rising ? high : low));
         if (high - low <= tolerance) return 0.5 * (low + high);
         t = next;
     }
     return 0.5 * (low + high);
 }
 
-/* v rises up to peak, falls down to trough, rises beyond: -infinity where a branch does not exist. h is convex; for k = 0, or a slope of
- * at most -r/T, v only rises; what k = 2 takes off can make it concave up to one point, so that its derivative has two roots at most. */
+/* v rises up to peak, falls down to trough, rises beyond: -infinity where a branch does not exist.
+ * h is convex; for k = 0, or a slope of at most -r/T, v only rises; what k = 2 takes off can make
+ * it concave up to one point, so that its derivative has two roots at most. */
 typedef struct shape {
     double first, last, peak, trough;
 } shape;
 
 static shape shape_of(const cr_problem *problem, double slope, double bend)
 {
-    const cr_kernel *kernel = &problem->kernel;
-    shape s = {-LINE_END, LINE_END + 2 * kernel->r, -INFINITY, -INFINITY};
-    if (kernel->order == 0) return s;
-    if (kernel->order == 1) {
-        const double ratio = slope * kernel->norm / kernel->r;
-        if (ratio > -1) s.trough = log1p(ratio) / kernel->r + 0.5 * kernel->r;
+    const cr_ratio *ratio = &problem->ratio;
+    shape s = {-LINE_END, LINE_END + 2 * ratio->r, -INFINITY, -INFINITY};
+    if (ratio->order == 0) return s;
+    if (ratio->order == 1) {
+        const double steepness = slope * ratio->norm / ratio->r;
+        if (steepness > -1) s.trough = log1p(steepness) / ratio->r + 0.5 * ratio->r;
         return s;
     }
     const level steepness = {.problem = problem, .slope = slope, .bend = bend, .derivative = 1};
-    const double middle = fmin(fmax(cr_kernel_inflection(kernel, 2 * bend), s.first), s.last);
+    const double middle = fmin(fmax(cr_ratio_inflection(ratio, 2 * bend), s.first), s.last);
     if (!(residue(&steepness, middle) < 0)) return s;
-    if (residue(&steepness, s.first) > 0) s.peak = close_in(&steepness, s.first, middle, 0, 0.5 * (s.first + middle), 1e-13);
-    s.trough = residue(&steepness, s.last) > 0 ? close_in(&steepness, middle, s.last, 1, middle + 1, 1e-13) : s.last;
+    if (residue(&steepness, s.first) > 0)
+        s.peak = close_in(&steepness, s.first, middle, 0, 0.5 * (s.first + middle), 1e-13);
+    s.trough = residue(&steepness, s.last) > 0
+                   ? close_in(&steepness, middle, s.last, 1, middle + 1, 1e-13)
+                   : s.last;
     return s;
 }
 
-/* Where v crosses the height: rising before the peak, falling, rising beyond the trough. Two roots that do not exist have met. */
-static void find_level(const level *at, const shape *s, double tolerance, double *up, double *down, double *again)
+/* Where v crosses the height: rising before the peak, falling, rising beyond the trough. Two roots
+ * that do not exist have met. */
+static void find_level(const level *at, const shape *s, double tolerance, double *up, double *down,
+                       double *again)
 {
     const double left = fmax(s->peak, s->first), right = fmin(fmax(s->trough, s->first), s->last);
     const double top = residue(at, left), bottom = residue(at, right);
     if (s->peak == -INFINITY || !(top > 0)) *up = s->peak;
-    else *up = residue(at, s->first) >= 0 ? -INFINITY : close_in(at, s->first, left, 1, *up, tolerance);
+    else
+        *up = residue(at, s->first) >= 0 ? -INFINITY
+                                         : close_in(at, s->first, left, 1, *up, tolerance);
     if (!(bottom < 0)) { /* above the height from the peak on */
         *down = *again = right;
         return;
     }
-    *down = !(top > 0) || s->trough <= s->first ? s->peak : close_in(at, left, right, 0, *down, tolerance);
-    *again = residue(at, s->last) <= 0 ? INFINITY : close_in(at, right, s->last, 1, *again, tolerance);
+    *down = !(top > 0) || s->trough <= s->first ? s->peak
+                                                : close_in(at, left, right, 0, *down, tolerance);
+    *again = residue(at, s->last) <= 0 ? INFINITY
+                                       : close_in(at, right, s->last, 1, *again, tolerance);
 }
 
-void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance, cr_regions *regions)
+void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance,
+                     cr_regions *regions)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
     const shape s = shape_of(problem, slope, bend);

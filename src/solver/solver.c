@@ -3,10 +3,10 @@
 #include "base/structs.h"
 #include "solver/bound.h"
 #include "solver/closed.h"
-#include "solver/facts.h"
+#include "solver/constraints.h"
 #include <math.h>
 
-enum { OLDEST_SHIFT = sizeof(certreg_shift) };
+enum { OLDEST_SHIFT = sizeof(certreg_mean_change) };
 
 size_t certreg_solver_size(void)
 {
@@ -15,7 +15,7 @@ size_t certreg_solver_size(void)
 
 certreg_status certreg_solver_create(void *memory, size_t bytes, certreg_solver **out)
 {
-    if (!out) return CERTREG_INVALID;
+    if (!out) return CERTREG_E_INVALID;
     int owned;
     const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
     if (status) return status;
@@ -41,7 +41,7 @@ typedef struct question {
     cr_box box; /* the next search starts from it */
 } question;
 
-static int ask(void *context, const cr_side *side, int wanted)
+static int ask(void *context, const cr_rise *side, int wanted)
 {
     question *q = context;
     double bound;
@@ -50,54 +50,68 @@ static int ask(void *context, const cr_side *side, int wanted)
     return tight;
 }
 
-static double mean_by_shift(const cr_side *side, double shift)
+static double mean_by_shift(const cr_rise *side, double shift)
 {
-    return fmin(shift > 0 ? nextafter(side->mean_hi + shift, INFINITY) : side->mean_hi, cr_closed_cap(side, 1));
+    return fmin(shift > 0 ? nextafter(side->mean_hi + shift, INFINITY) : side->mean_hi,
+                cr_closed_cap(side, 1));
 }
 
-/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to follow from them. */
-static void solve(cr_facts *facts, double radius, cr_effort *effort, certreg_shift *out)
+/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to
+ * follow from them. */
+static void solve(cr_constraints *sides, double radius, cr_effort *effort, certreg_mean_change *out)
 {
-    const cr_side *side[] = {&facts->rise, &facts->drop};
-    question q[] = {{.best = INFINITY}, {.best = INFINITY}, {.best = INFINITY, .weight = 1}, {.best = INFINITY, .weight = 1}};
+    const cr_rise *side[] = {&sides->rise, &sides->drop};
+    question q[] = {{.best = INFINITY},
+                    {.best = INFINITY},
+                    {.best = INFINITY, .weight = 1},
+                    {.best = INFINITY, .weight = 1}};
     cr_families families[4];
     double mean[2];
     int count = 0;
-    facts->rise.r = facts->drop.r = cr_facts_radius(facts, radius);
-    const int has_width = facts->has_mean && facts->rise.mean_lo < facts->rise.mean_hi;
+    sides->rise.r = sides->drop.r = cr_constraints_radius(sides, radius);
+    const int has_width = sides->has_mean && sides->rise.mean_lo < sides->rise.mean_hi;
     for (int i = 0; i < 4; i++)
-        if (i < 2 || (has_width && isfinite(side[i - 2]->mean_hi))) families[count++] = cr_families_of(side[i % 2], ask, q + i);
+        if (i < 2 || (has_width && isfinite(side[i - 2]->mean_hi)))
+            families[count++] = cr_families_of(side[i % 2], ask, q + i);
     cr_families_ask(families, count, effort);
     for (int i = 0; i < 2; i++) mean[i] = fmin(q[i + 2].best, mean_by_shift(side[i], q[i].best));
-    out->rise = cr_facts_up(facts, q[0].best);
-    out->drop = cr_facts_up(facts, q[1].best);
-    out->mean_greatest = cr_facts_up(facts, mean[0]);
-    out->mean_least = -cr_facts_up(facts, mean[1]);
+    out->rise = cr_constraints_up(sides, q[0].best);
+    out->drop = cr_constraints_up(sides, q[1].best);
+    out->mean_greatest = cr_constraints_up(sides, mean[0]);
+    out->mean_least = -cr_constraints_up(sides, mean[1]);
 }
 
-static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family,
-                            double radius, certreg_shift *found)
+static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds,
+                            uint32_t constraints, double radius, certreg_mean_change *found)
 {
-    cr_facts facts;
-    solver->effort = (cr_effort){.most = CR_SHIFT_EVALUATIONS};
+    cr_constraints sides;
+    solver->effort = (cr_effort){.most = CR_WORST_CASE_EVALUATIONS};
     if (!(radius >= 0))
-        return cr_fail(&solver->error, CERTREG_INVALID, "radius is %g; it must not be negative",
+        return cr_fail(&solver->error, CERTREG_E_INVALID, "radius is %g; it must not be negative",
                        radius);
-    const certreg_status status = cr_facts_read(bounds, family, &solver->effort, &facts, &solver->error);
+    const certreg_status status =
+        cr_constraints_read(bounds, constraints, &solver->effort, &sides, &solver->error);
     if (status) return status;
-    found->facts = facts.used;
-    solve(&facts, radius, &solver->effort, found);
+    found->constraints = sides.used;
+    solve(&sides, radius, &solver->effort, found);
     return CERTREG_OK;
 }
 
-certreg_status certreg_solver_shift(certreg_solver *solver, const certreg_bounds *bounds, uint32_t family, double radius, certreg_shift *out)
+certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_bounds *bounds,
+                                         uint32_t constraints, double radius,
+                                         certreg_mean_change *out)
 {
-    certreg_shift found = {.struct_size = sizeof found, .drop = INFINITY, .rise = INFINITY, .mean_least = -INFINITY, .mean_greatest = INFINITY};
+    certreg_mean_change found = {.struct_size = sizeof found,
+                                 .drop = INFINITY,
+                                 .rise = INFINITY,
+                                 .mean_least = -INFINITY,
+                                 .mean_greatest = INFINITY};
     certreg_error *error = solver ? &solver->error : NULL;
-    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, error) : CERTREG_INVALID;
-    const certreg_status sized = cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : error);
+    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, error) : CERTREG_E_INVALID;
+    const certreg_status sized =
+        cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : error);
     certreg_status status = refused ? refused : sized;
-    if (!status) status = shift(solver, bounds, family, radius, &found);
+    if (!status) status = shift(solver, bounds, constraints, radius, &found);
     if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
     return refused ? status : cr_busy_leave(&solver->busy, status);
 }

@@ -7,7 +7,10 @@
 #include <stdint.h>
 
 /* Where searches end: what has been found is still to be proven then. */
-enum { CR_SHIFT_EVALUATIONS = CERTREG_SHIFT_EVALUATIONS - 500, CR_RADIUS_EVALUATIONS = CERTREG_RADIUS_EVALUATIONS - 2000 };
+enum {
+    CR_WORST_CASE_EVALUATIONS = CERTREG_WORST_CASE_EVALUATIONS - 500,
+    CR_RADIUS_EVALUATIONS = CERTREG_RADIUS_EVALUATIONS - 2000
+};
 
 struct certreg_solver {
     certreg_error error;

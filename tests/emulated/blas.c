@@ -10,7 +10,8 @@ struct emulated_blas {
 static cublasStatus_t status_of(cudaError_t code)
 {
     if (!code) return CUBLAS_STATUS_SUCCESS;
-    return code == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED : CUBLAS_STATUS_EXECUTION_FAILED;
+    return code == cudaErrorMemoryAllocation ? CUBLAS_STATUS_ALLOC_FAILED
+                                             : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 cublasStatus_t cublasCreate(cublasHandle_t *out)
@@ -84,20 +85,33 @@ static void dsyrk(const product *p)
             if (p->fill == CUBLAS_FILL_MODE_UPPER ? i > j : i < j) continue;
             double sum = 0, *to = c + (size_t)j * (size_t)p->ldc + i;
             for (int l = 0; l < p->k; l++) {
-                const size_t at_i = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l : (size_t)l * (size_t)p->lda + (size_t)i;
-                const size_t at_j = p->transposed ? (size_t)j * (size_t)p->lda + (size_t)l : (size_t)l * (size_t)p->lda + (size_t)j;
+                const size_t at_i = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l
+                                                  : (size_t)l * (size_t)p->lda + (size_t)i;
+                const size_t at_j = p->transposed ? (size_t)j * (size_t)p->lda + (size_t)l
+                                                  : (size_t)l * (size_t)p->lda + (size_t)j;
                 sum += a[at_i] * a[at_j];
             }
             *to = p->alpha * sum + (p->beta != 0 ? p->beta * *to : 0);
         }
 }
 
-cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOperation_t transposed, int n, int k, const double *alpha, const double *a,
-                           int lda, const double *beta, double *c, int ldc)
+cublasStatus_t cublasDsyrk(cublasHandle_t blas, cublasFillMode_t fill, cublasOperation_t transposed,
+                           int n, int k, const double *alpha, const double *a, int lda,
+                           const double *beta, double *c, int ldc)
 {
-    if (n < 0 || k < 0 || lda < (transposed ? k : n) || ldc < n) return CUBLAS_STATUS_EXECUTION_FAILED;
-    return give(blas, (product){.run = dsyrk, .fill = fill, .transposed = (int)transposed, .n = n, .k = k, .lda = lda, .ldc = ldc, .alpha = *alpha, .beta = *beta,
-                                .a = a, .c = c});
+    if (n < 0 || k < 0 || lda < (transposed ? k : n) || ldc < n)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    return give(blas, (product){.run = dsyrk,
+                                .fill = fill,
+                                .transposed = (int)transposed,
+                                .n = n,
+                                .k = k,
+                                .lda = lda,
+                                .ldc = ldc,
+                                .alpha = *alpha,
+                                .beta = *beta,
+                                .a = a,
+                                .c = c});
 }
 
 static void sgemm(const product *p)
@@ -108,18 +122,34 @@ static void sgemm(const product *p)
         for (int i = 0; i < p->m; i++) {
             float sum = 0, *to = c + (size_t)j * (size_t)p->ldc + i;
             for (int l = 0; l < p->k; l++) {
-                const size_t at_a = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l : (size_t)l * (size_t)p->lda + (size_t)i;
-                const size_t at_b = p->b_transposed ? (size_t)l * (size_t)p->ldb + (size_t)j : (size_t)j * (size_t)p->ldb + (size_t)l;
+                const size_t at_a = p->transposed ? (size_t)i * (size_t)p->lda + (size_t)l
+                                                  : (size_t)l * (size_t)p->lda + (size_t)i;
+                const size_t at_b = p->b_transposed ? (size_t)l * (size_t)p->ldb + (size_t)j
+                                                    : (size_t)j * (size_t)p->ldb + (size_t)l;
                 sum += a[at_a] * b[at_b];
             }
             *to = (float)p->alpha * sum + (p->beta != 0 ? (float)p->beta * *to : 0);
         }
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k, const float *alpha, const float *a, int lda,
+cublasStatus_t cublasSgemm(cublasHandle_t blas, cublasOperation_t of_a, cublasOperation_t of_b,
+                           int m, int n, int k, const float *alpha, const float *a, int lda,
                            const float *b, int ldb, const float *beta, float *c, int ldc)
 {
-    if (m < 0 || n < 0 || k < 0 || lda < (of_a ? k : m) || ldb < (of_b ? n : k) || ldc < m) return CUBLAS_STATUS_EXECUTION_FAILED;
-    return give(blas, (product){.run = sgemm, .transposed = (int)of_a, .b_transposed = (int)of_b, .m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc,
-                                .alpha = (double)*alpha, .beta = (double)*beta, .a = a, .b = b, .c = c});
+    if (m < 0 || n < 0 || k < 0 || lda < (of_a ? k : m) || ldb < (of_b ? n : k) || ldc < m)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    return give(blas, (product){.run = sgemm,
+                                .transposed = (int)of_a,
+                                .b_transposed = (int)of_b,
+                                .m = m,
+                                .n = n,
+                                .k = k,
+                                .lda = lda,
+                                .ldb = ldb,
+                                .ldc = ldc,
+                                .alpha = (double)*alpha,
+                                .beta = (double)*beta,
+                                .a = a,
+                                .b = b,
+                                .c = c});
 }

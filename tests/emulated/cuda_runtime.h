@@ -1,4 +1,5 @@
-/* CUDA's words for kernels, so that a C++ compiler reads them: every thread of a block is a fiber, and a barrier is where they take turns. */
+/* CUDA's words for kernels, so that a C++ compiler reads them: every thread of a block is a fiber,
+ * and a barrier is where they take turns. */
 #ifndef TESTS_CUDA_RUNTIME_H
 #define TESTS_CUDA_RUNTIME_H
 #include "cuda_runtime_api.h"
@@ -17,7 +18,9 @@
 
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+    dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c)
+    {
+    }
 };
 struct alignas(16) float4 {
     float x, y, z, w;
@@ -49,14 +52,16 @@ template <typename K> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out,
     return emulated_load(reinterpret_cast<void (*)()>(kernel), 0);
 }
 
-template <typename... P, typename... A> cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how, void (*kernel)(P...), A... arguments)
+template <typename... P, typename... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how, void (*kernel)(P...), A... arguments)
 {
     const cudaError_t code = emulated_load(reinterpret_cast<void (*)()>(kernel), 1);
     if (code) return code;
     auto *closure = new std::function<void()>([=] { kernel(static_cast<P>(arguments)...); });
-    const emulated_index grid = {how->gridDim.x, how->gridDim.y, how->gridDim.z}, block = {how->blockDim.x, how->blockDim.y, how->blockDim.z};
+    const emulated_index grid = {how->gridDim.x, how->gridDim.y, how->gridDim.z},
+                         block = {how->blockDim.x, how->blockDim.y, how->blockDim.z};
     return emulated_launch(
-        how->stream, grid, block, [](void *c) { (*static_cast<std::function<void()> *>(c))(); }, closure,
-        [](void *c) { delete static_cast<std::function<void()> *>(c); });
+        how->stream, grid, block, [](void *c) { (*static_cast<std::function<void()> *>(c))(); },
+        closure, [](void *c) { delete static_cast<std::function<void()> *>(c); });
 }
 #endif

@@ -1,5 +1,6 @@
-/* The part of CUDA's runtime that the CUDA module uses, emulated on the host (emulated.h): found before the toolkit's header of this name
- * when the module is built for tests. Numbers are the toolkit's. */
+/* The part of CUDA's runtime that the CUDA module uses, emulated on the host (emulated.h): found
+ * before the toolkit's header of this name when the module is built for tests. Numbers are the
+ * toolkit's. */
 #ifndef TESTS_CUDA_RUNTIME_API_H
 #define TESTS_CUDA_RUNTIME_API_H
 #include <stddef.h>
@@ -10,12 +11,29 @@ extern "C" {
 typedef int cudaError_t;
 typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_event *cudaEvent_t;
-enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidDevice = 101, cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalAddress = 700,
-       cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureImplicit = 906 };
+enum {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureImplicit = 906
+};
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
-enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2,
+    cudaMemcpyDeviceToDevice = 3
+};
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered = 0,
+    cudaMemoryTypeHost = 1,
+    cudaMemoryTypeDevice = 2,
+    cudaMemoryTypeManaged = 3
+};
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 struct cudaPointerAttributes {
     enum cudaMemoryType type;
@@ -30,15 +48,18 @@ struct cudaFuncAttributes {
 };
 
 /* Of the driver: contexts are pushed upon what is current for the thread. */
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *how);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device);
-cudaError_t cudaGetDevice(int *device); /* does not look at the context, so that it works where that is lost */
+cudaError_t cudaGetDevice(int *device); /* does not look at the context, so that it works where that
+                                           is lost */
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMalloc(void **out, size_t bytes);
 cudaError_t cudaFree(void *memory);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority);

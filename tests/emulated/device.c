@@ -1,5 +1,5 @@
-/* Which device a thread works on: as the runtime has it set, or on top of that what was pushed by the driver's functions, which go by name. A
- * context is its device's number and one. */
+/* Which device a thread works on: as the runtime has it set, or on top of that what was pushed by
+ * the driver's functions, which go by name. A context is its device's number and one. */
 #include "emulated.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ int emulated_current(void)
     return depth ? pushed[depth - 1] : chosen;
 }
 
-/* ---- the runtime's --------------------------------------------------------------------------------------------------------------- */
+/* ---- the runtime's */
 cudaError_t cudaGetDevice(int *device)
 {
     *device = emulated_current();
@@ -26,7 +26,7 @@ cudaError_t cudaSetDevice(int device)
     return emulated_enter();
 }
 
-/* ---- the driver's ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the driver's */
 static int device_get(int *device, int ordinal)
 {
     *device = ordinal;
@@ -68,7 +68,8 @@ static int pop_current(void **context)
     return cudaSuccess;
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                             unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *how)
 {
     static const struct {

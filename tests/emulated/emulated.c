@@ -52,7 +52,7 @@ void emulated_reset(void)
     last_code = 0;
 }
 
-/* ---- one caller at a time ------------------------------------------------------------------------------------------------------- */
+/* ---- one caller at a time */
 static pthread_mutex_t gate;
 static pthread_once_t gate_made = PTHREAD_ONCE_INIT;
 
@@ -98,18 +98,20 @@ void emulated_broken(const char *what)
     abort();
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory */
 static void open_memory(int open)
 {
     if (open ? running++ : --running) return;
-    for (block *b = blocks; b; b = b->next) mprotect(b->map, b->mapped - PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    for (block *b = blocks; b; b = b->next)
+        mprotect(b->map, b->mapped - PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 static cudaError_t take(void **out, size_t bytes)
 {
     const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
-    if (emulated_current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES) return cudaErrorMemoryAllocation;
+    if (emulated_current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES)
+        return cudaErrorMemoryAllocation;
     block *b = calloc(1, sizeof *b);
     if (!b) emulated_broken("no memory");
     b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
@@ -146,7 +148,7 @@ static const block *block_at(const void *memory)
     return NULL;
 }
 
-/* ---- streams ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- streams */
 static void run_to(cudaStream_t s, uint64_t number)
 {
     open_memory(1);
@@ -176,11 +178,13 @@ static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, 
     return lost[stream->device];
 }
 
-cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
+cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with,
+                             emulated_work *drop)
 {
     lock();
     cudaError_t code = count();
-    if (!code && (!stream || stream->device != emulated_current())) code = cudaErrorInvalidResourceHandle;
+    if (!code && (!stream || stream->device != emulated_current()))
+        code = cudaErrorInvalidResourceHandle;
     if (code && drop) drop(with);
     return leave(code ? code : enqueue(stream, run, with, drop));
 }
@@ -229,7 +233,8 @@ cudaError_t emulated_load(void (*kernel)(void), int launched)
     size_t i = 0;
     while (table[i].kernel && table[i].kernel != kernel) i++;
     if (i + 1 == sizeof table / sizeof *table) emulated_broken("too many kernels");
-    if (launched && !(table[i].devices & device)) emulated_broken("a kernel is launched that was not loaded when the device was opened");
+    if (launched && !(table[i].devices & device))
+        emulated_broken("a kernel is launched that was not loaded when the device was opened");
     if (launched) return leave(cudaSuccess);
     table[i].kernel = kernel, table[i].devices |= device;
     return leave(count());
@@ -245,7 +250,7 @@ void emulated_crash(cudaStream_t stream)
     emulated_enqueue(stream, crash_now, stream, NULL);
 }
 
-/* ---- the runtime's functions --------------------------------------------------------------------------------------------------------- */
+/* ---- the runtime's functions */
 cudaError_t cudaGetDeviceCount(int *number)
 {
     *number = EMULATED_DEVICES;
@@ -289,11 +294,14 @@ cudaError_t cudaFree(void *memory)
     return leave(code);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
     lock();
-    const void *there = kind == cudaMemcpyHostToDevice ? to : from, *here = kind == cudaMemcpyHostToDevice ? from : to;
-    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here))) emulated_broken("a copy in another direction than said");
+    const void *there = kind == cudaMemcpyHostToDevice ? to : from,
+               *here = kind == cudaMemcpyHostToDevice ? from : to;
+    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here)))
+        emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
     return leave(give_transfer(stream, (transfer){.to = to, .from = from, .bytes = bytes}));

@@ -52,8 +52,8 @@ static void start_fiber(unsigned i)
     makecontext(&f->at, run_fiber, 0);
 }
 
-/* Every thread up to its next barrier or its end, upwards and downwards in turns: one that reads what another should have written does so
- * too early in one of them. How many ended. */
+/* Every thread up to its next barrier or its end, upwards and downwards in turns: one that reads
+ * what another should have written does so too early in one of them. How many ended. */
 static unsigned run_phase(unsigned threads)
 {
     static int downwards;
@@ -62,7 +62,8 @@ static unsigned run_phase(unsigned threads)
     for (unsigned i = 0; i < threads; i++) {
         now = downwards ? threads - 1 - i : i;
         const emulated_index size = emulated_block_size;
-        emulated_thread = (emulated_index){now % size.x, now / size.x % size.y, now / size.x / size.y};
+        emulated_thread =
+            (emulated_index){now % size.x, now / size.x % size.y, now / size.x / size.y};
         swapcontext(&scheduler, &fibers[now].at);
         ended += fibers[now].state == ENDED;
     }
@@ -80,26 +81,30 @@ static void run_block(unsigned threads)
 
 static void make_stacks(void)
 {
-    stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stacks == MAP_FAILED) abort();
-    for (size_t i = 0; i < THREADS; i++) (void)VALGRIND_STACK_REGISTER(stacks + i * STACK, stacks + (i + 1) * STACK - 1);
+    for (size_t i = 0; i < THREADS; i++)
+        (void)VALGRIND_STACK_REGISTER(stacks + i * STACK, stacks + (i + 1) * STACK - 1);
 }
 
 static void run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel, void *with)
 {
     const unsigned threads = size.x * size.y * size.z;
     if (!stacks) make_stacks();
-    if (!threads || threads > THREADS || !grid.x || !grid.y || !grid.z || grid.y > 65535 || grid.z > 65535) {
+    if (!threads || threads > THREADS || !grid.x || !grid.y || !grid.z || grid.y > 65535 ||
+        grid.z > 65535) {
         emulated_broken("no device launches such a grid");
     }
     emulated_block_size = size, emulated_grid_size = grid;
     body = kernel, body_with = with;
     for (emulated_block.z = 0; emulated_block.z < grid.z; emulated_block.z++)
         for (emulated_block.y = 0; emulated_block.y < grid.y; emulated_block.y++)
-            for (emulated_block.x = 0; emulated_block.x < grid.x; emulated_block.x++) run_block(threads);
+            for (emulated_block.x = 0; emulated_block.x < grid.x; emulated_block.x++)
+                run_block(threads);
 }
 
-/* ---- as work on a stream -------------------------------------------------------------------------------------------------------- */
+/* ---- as work on a stream */
 typedef struct launch {
     emulated_index grid, block;
     emulated_work *kernel, *drop;
@@ -119,7 +124,8 @@ static void drop_launch(void *with)
     free(l);
 }
 
-cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size, emulated_work *kernel, void *with, emulated_work *drop)
+cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_index block_size,
+                            emulated_work *kernel, void *with, emulated_work *drop)
 {
     launch *l = malloc(sizeof *l);
     if (!l) emulated_broken("no memory");

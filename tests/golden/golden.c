@@ -1,9 +1,8 @@
-/* Prints certificates of every kind, with the bounds behind them and curves of the worst shift, a row
- * each. tests/golden/compare.sh holds them against tests/data/golden.txt, so that a rearrangement of
- * the library shows what it changed.
- *     golden [path of the CUDA module of the emulated device]
- * With a module the same is asked of the emulated device, without the bounds: its kernels run as
- * fibers, which takes about a minute. */
+/* Prints certificates of every kind, with the bounds behind them and curves of the worst shift, a
+ * row each. tests/golden/compare.sh holds them against tests/data/golden.txt, so that a
+ * rearrangement of the library shows what it changed. golden [path of the CUDA module of the
+ * emulated device] With a module the same is asked of the emulated device, without the bounds: its
+ * kernels run as fibers, which takes about a minute. */
 #include "emulated.h"
 #include <certreg/certreg.h>
 #include <math.h>
@@ -11,18 +10,25 @@
 #include <stdlib.h>
 
 enum { INPUTS = 6, MOST_OUTPUTS = 2, BATCH = 50, SAMPLES = 700, PILOT = 124 };
-static const float input[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1}, scale[INPUTS] = {1, 0.5f, 2, 0, 1, 0.7f};
+static const float input[INPUTS] = {0.2f, -0.1f, 0.4f, 0, 1, -1},
+                   scale[INPUTS] = {1, 0.5f, 2, 0, 1, 0.7f};
 static const double sigma = 0.4;
 
-/* ---- models --------------------------------------------------------------------------------------- */
+/* ---- models */
 static const struct model_case {
     const char *name;
     size_t outputs;
     int32_t kind[MOST_OUTPUTS];
     double lo[MOST_OUTPUTS], hi[MOST_OUTPUTS], tolerance[MOST_OUTPUTS];
-} cases[] = {{"ranged", 2, {CERTREG_REAL, CERTREG_REAL}, {-2, -3}, {2, 3}, {0.5, 0.6}},
-             {"free", 1, {CERTREG_REAL}, {-INFINITY}, {INFINITY}, {0.5}},
-             {"angles", 2, {CERTREG_ANGLE, CERTREG_ANGLE_PAIR}, {-180, 0}, {180, 360}, {25, 15}}};
+} cases[] = {
+    {"ranged", 2, {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL}, {-2, -3}, {2, 3}, {0.5, 0.6}},
+    {"free", 1, {CERTREG_OUTPUT_REAL}, {-INFINITY}, {INFINITY}, {0.5}},
+    {"angles",
+     2,
+     {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE_PAIR},
+     {-180, 0},
+     {180, 360},
+     {25, 15}}};
 enum { CASES = sizeof cases / sizeof *cases };
 static const struct model_case *now;
 
@@ -36,7 +42,7 @@ static float smooth(const float *x)
 static void outputs_of(const float *x, float *y)
 {
     const float t = smooth(x), u = x[5] * x[1] + 0.3f * x[2];
-    if (now->kind[0] == CERTREG_REAL) {
+    if (now->kind[0] == CERTREG_OUTPUT_REAL) {
         y[0] = t > 2 ? 2 : t < -2 ? -2 : t;
         if (now->outputs > 1) y[1] = u > 3 ? 3 : u < -3 ? -3 : u;
         return;
@@ -70,13 +76,13 @@ static int evaluate(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- handles -------------------------------------------------------------------------------------- */
+/* ---- handles */
 static int brief; /* for the emulated device, whose kernels run as fibers and take long */
 static certreg_estimator *estimator;
 static certreg_bisection *bisection;
 static certreg_solver *solver;
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows */
 static void number(double x)
 {
     printf(" %.17g", x);
@@ -84,33 +90,35 @@ static void number(double x)
 
 static void print_bounds(const certreg_bounds *b)
 {
-    printf(" facts %u", b->facts);
-    if (b->facts & CERTREG_MEAN) number(b->mean_lo), number(b->mean_hi);
-    if (b->facts & CERTREG_VARIANCE) number(b->variance_hi);
-    if (b->facts & CERTREG_GRADIENT) number(b->gradient_lo), number(b->gradient_hi);
-    if (b->facts & CERTREG_SECOND_ORDER) number(b->second_order_hi);
-    if (b->facts & CERTREG_MOMENT) number(b->moment_centre), number(b->moment_hi);
+    printf(" constraints %u", b->constraints);
+    if (b->constraints & CERTREG_CONSTRAINT_MEAN) number(b->mean_lo), number(b->mean_hi);
+    if (b->constraints & CERTREG_CONSTRAINT_VARIANCE) number(b->variance_hi);
+    if (b->constraints & CERTREG_CONSTRAINT_GRADIENT)
+        number(b->gradient_lo), number(b->gradient_hi);
+    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER) number(b->second_order_hi);
+    if (b->constraints & CERTREG_CONSTRAINT_MOMENT) number(b->moment_center), number(b->moment_hi);
 }
 
 static void print_certificate(const certreg_certificate *c)
 {
     printf(" %d %d %d", (int)c->status, (int)c->outcome, (int)c->stop);
-    number(c->radius), number(c->prediction), number(c->estimate), number(c->reach_lo), number(c->reach_hi);
+    number(c->radius), number(c->prediction), number(c->estimate), number(c->output_lo),
+        number(c->output_hi);
 }
 
 /* How far the mean of these bounds moves, at a few radii. */
-static void print_curve(const certreg_bounds *b, uint32_t family)
+static void print_curve(const certreg_bounds *b, uint32_t constraints)
 {
     for (double r = 0.05; r < 2; r *= 3) {
-        certreg_shift shift = {.struct_size = sizeof shift};
-        if (certreg_solver_shift(solver, b, family, r * sigma, &shift)) printf(" ?");
+        certreg_mean_change shift = {.struct_size = sizeof shift};
+        if (certreg_solver_worst_case(solver, b, constraints, r * sigma, &shift)) printf(" ?");
         else number(shift.drop), number(shift.rise);
     }
 }
 
 static void print_question(const certreg_question *q)
 {
-    printf("%d%d%d %d %2u", q->score, q->interval, q->promise, q->output, q->family);
+    printf("%d%d%d %d %2u", q->statistic, q->method, q->center, q->output, q->constraints);
     if (q->prediction_given) printf(" given");
     if (q->served_samples) printf(" served");
     if (q->wanted > 0) printf(" wanted");
@@ -124,7 +132,7 @@ static void print_sides(const certreg_question *q)
         if (certreg_estimator_bounds(estimator, q, side, &b)) continue;
         printf(" | %d", side);
         print_bounds(&b);
-        if (b.facts && !q->family) print_curve(&b, 0);
+        if (b.constraints && !q->constraints) print_curve(&b, 0);
     }
 }
 
@@ -132,7 +140,7 @@ static void print_sides(const certreg_question *q)
 static void ask(const char *group, const certreg_question *q)
 {
     certreg_certificate c = {.struct_size = sizeof c};
-    if (certreg_certify(estimator, bisection, SAMPLES, q, 1, &c) == CERTREG_INVALID) return;
+    if (certreg_certify(estimator, bisection, SAMPLES, q, 1, &c) == CERTREG_E_INVALID) return;
     printf("%s ", group);
     print_question(q);
     print_certificate(&c);
@@ -141,54 +149,67 @@ static void ask(const char *group, const certreg_question *q)
     printf("\n");
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------- */
-static const uint32_t families[] = {0, CERTREG_FAMILY_C, CERTREG_FAMILY_CG, CERTREG_FAMILY_ECM, CERTREG_FAMILY_ECGM, CERTREG_FAMILY_ECGHM};
+/* ---- what is asked */
+static const uint32_t families[] = {0,
+                                    CERTREG_CONSTRAINTS_C,
+                                    CERTREG_CONSTRAINTS_CG,
+                                    CERTREG_CONSTRAINTS_ECM,
+                                    CERTREG_CONSTRAINTS_ECGM,
+                                    CERTREG_CONSTRAINTS_ECGHM};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static void begin(uint64_t stream)
 {
-    if (certreg_estimator_begin(estimator, input, sigma, stream)) printf("begin: %s\n", certreg_estimator_error(estimator)->text);
+    if (certreg_estimator_begin(estimator, input, sigma, stream))
+        printf("begin: %s\n", certreg_estimator_error(estimator)->text);
 }
 
-static certreg_question question(int32_t output, int32_t score, int32_t interval)
+static certreg_question question(int32_t output, int32_t statistic, int32_t method)
 {
-    return (certreg_question){.struct_size = sizeof(certreg_question), .output = output, .score = score, .interval = interval, .tolerance = now->tolerance[output < 0 ? 0 : output],
-                              .huber_width = score == CERTREG_SCORE_HUBER ? 0.6 * now->tolerance[output < 0 ? 0 : output] : 0, .alpha = 0.1};
+    return (certreg_question){.struct_size = sizeof(certreg_question),
+                              .output = output,
+                              .statistic = statistic,
+                              .method = method,
+                              .tolerance = now->tolerance[output < 0 ? 0 : output],
+                              .huber_width = statistic == CERTREG_STATISTIC_HUBER
+                                                 ? 0.6 * now->tolerance[output < 0 ? 0 : output]
+                                                 : 0,
+                              .alpha = 0.1};
 }
 
 /* Every combination of one record. */
 static void ask_all(void)
 {
     begin(1);
-    for (int32_t output = CERTREG_OUTPUT_NORM; output < (int32_t)now->outputs; output++)
-        for (int32_t score = 0; score <= CERTREG_SCORE_CIRCULAR_MEAN; score++)
-            for (int32_t interval = 0; interval <= CERTREG_INTERVAL_ANYTIME; interval++)
-                for (int32_t promise = 0; promise <= CERTREG_PROMISE_REACH; promise++)
+    for (int32_t output = CERTREG_ALL_OUTPUTS; output < (int32_t)now->outputs; output++)
+        for (int32_t statistic = 0; statistic <= CERTREG_STATISTIC_CIRCULAR_MEAN; statistic++)
+            for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++)
+                for (int32_t center = 0; center <= CERTREG_CENTER_REACH; center++)
                     for (int f = 0; f < FAMILIES; f++) {
-                        if (brief && (f != 4 || promise == CERTREG_PROMISE_REACH)) continue;
-                        certreg_question q = question(output, score, interval);
-                        q.promise = promise, q.family = families[f];
-                        q.at_radius = promise == CERTREG_PROMISE_REACH ? 0.3 * sigma : 0;
+                        if (brief && (f != 4 || center == CERTREG_CENTER_REACH)) continue;
+                        certreg_question q = question(output, statistic, method);
+                        q.center = center, q.constraints = families[f];
+                        q.at_radius = center == CERTREG_CENTER_REACH ? 0.3 * sigma : 0;
                         ask("all", &q);
                     }
 }
 
-static void ask_served(int32_t output, int32_t score, int32_t interval)
+static void ask_served(int32_t output, int32_t statistic, int32_t method)
 {
-    certreg_question q = question(output, score, interval);
+    certreg_question q = question(output, statistic, method);
     q.served_samples = 51, q.served_beta = 0.05;
     ask("served", &q);
-    q.promise = CERTREG_PROMISE_REACH, q.at_radius = 0.2 * sigma;
+    q.center = CERTREG_CENTER_REACH, q.at_radius = 0.2 * sigma;
     ask("served", &q);
-    q.promise = 0, q.at_radius = 0, q.joint = 3;
+    q.center = 0, q.at_radius = 0, q.bonferroni = 3;
     q.prediction_given = 1, q.prediction = 0.4 * now->tolerance[output];
     ask("given", &q);
 }
 
-static void ask_wanted(int32_t output, int32_t score, int32_t interval)
+static void ask_wanted(int32_t output, int32_t statistic, int32_t method)
 {
     begin(2 + (uint64_t)output);
-    certreg_question q = question(output, score, interval);
+    certreg_question q = question(output, statistic, method);
     q.wanted = 0.25 * sigma;
     ask("wanted", &q);
 }
@@ -196,22 +217,35 @@ static void ask_wanted(int32_t output, int32_t score, int32_t interval)
 static void ask_together(void)
 {
     certreg_question q[MOST_OUTPUTS];
-    certreg_certificate each[MOST_OUTPUTS], all = {.struct_size = sizeof all}, levels[2] = {{.struct_size = sizeof all}};
+    certreg_certificate each[MOST_OUTPUTS], all = {.struct_size = sizeof all},
+                                            levels[2] = {{.struct_size = sizeof all}};
     for (int32_t k = 0; k < (int32_t)now->outputs; k++) q[k] = question(k, k % 2, k % 2);
     each[0].struct_size = sizeof *each;
     begin(9);
     certreg_certify_outputs(estimator, bisection, SAMPLES, q, now->outputs, each, &all);
     printf("outputs :"), print_certificate(&all), printf("\n");
-    certreg_certify_sigmas(estimator, bisection, input, (const double[]){0.2, 0.5}, 2, 11, SAMPLES, q, 1, levels);
+    certreg_certify_sigmas(estimator, bisection, input, (const double[]){0.2, 0.5}, 2, 11, SAMPLES,
+                           q, 1, levels);
     for (int i = 0; i < 2; i++) printf("sigmas :"), print_certificate(levels + i), printf("\n");
 }
 
 static certreg_status open_estimator(certreg_backend *backend)
 {
-    const certreg_model m = {.struct_size = sizeof m, .eval = evaluate, .inputs = INPUTS, .outputs = now->outputs, .batch = BATCH,
-                             .scale = scale, .kind = now->kind, .lo = now->lo, .hi = now->hi};
-    const certreg_plan p = {.struct_size = sizeof p, .seed = 2026, .capacity = SAMPLES, .pilot = PILOT,
-                            .facts = backend ? CERTREG_FAMILY_ECGM : CERTREG_FAMILY_ECGHM};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = evaluate,
+                             .inputs = INPUTS,
+                             .outputs = now->outputs,
+                             .batch = BATCH,
+                             .scale = scale,
+                             .kind = now->kind,
+                             .lo = now->lo,
+                             .hi = now->hi};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 2026,
+                            .max_samples = SAMPLES,
+                            .pilot = PILOT,
+                            .constraints = backend ? CERTREG_CONSTRAINTS_ECGM
+                                                   : CERTREG_CONSTRAINTS_ECGHM};
     certreg_error why = {.struct_size = sizeof why};
     const certreg_status status = certreg_estimator_create(backend, &m, &p, &why, &estimator);
     if (status) fprintf(stderr, "%s\n", why.text);
@@ -221,11 +255,11 @@ static certreg_status open_estimator(certreg_backend *backend)
 static void ask_one_by_one(void)
 {
     for (int32_t k = 0; k < (int32_t)now->outputs; k++)
-        for (int32_t score = 0; score <= CERTREG_SCORE_CIRCULAR_MEAN; score++)
-            for (int32_t interval = 0; interval <= CERTREG_INTERVAL_ANYTIME; interval++) {
+        for (int32_t statistic = 0; statistic <= CERTREG_STATISTIC_CIRCULAR_MEAN; statistic++)
+            for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++) {
                 begin(1);
-                ask_served(k, score, interval);
-                ask_wanted(k, score, interval);
+                ask_served(k, statistic, method);
+                ask_wanted(k, statistic, method);
             }
 }
 
@@ -247,8 +281,11 @@ int main(int argc, char **argv)
 {
     certreg_backend *device = NULL;
     certreg_error why = {.struct_size = sizeof why};
-    if (argc > 1 && certreg_backend_open_cuda(0, NULL, argv[1], &why, &device)) return fprintf(stderr, "%s\n", why.text), 1;
-    if (certreg_solver_create(NULL, 0, &solver) || certreg_bisection_create(solver, NULL, 0, &bisection)) return 1;
+    if (argc > 1 && certreg_backend_open_cuda(0, NULL, argv[1], &why, &device))
+        return fprintf(stderr, "%s\n", why.text), 1;
+    if (certreg_solver_create(NULL, 0, &solver) ||
+        certreg_bisection_create(solver, NULL, 0, &bisection))
+        return 1;
     const int failed = run("cpu", NULL) || (device && run("device", device));
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);

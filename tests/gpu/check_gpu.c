@@ -1,5 +1,5 @@
-/* The CUDA backend on a real device: the seam's contract bit by bit against the CPU, certificates against the CPU's, and failures. Ends
- * at once, with a message, where there is no device. */
+/* The CUDA backend on a real device: the seam's contract bit by bit against the CPU, certificates
+ * against the CPU's, and failures. Ends at once, with a message, where there is no device. */
 #include "api_kit.h"
 #include "backend/backend.h"
 #include "gpu/contract.h"
@@ -11,7 +11,7 @@ void gpu_crash(void *stream);
 enum { INPUTS = 50, SAMPLES = 3000 };
 static certreg_backend *gpu;
 
-/* ---- certificates ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- certificates */
 typedef struct copies {
     int calls, fail_at, crash_at;
 } copies;
@@ -22,7 +22,9 @@ static int copy_there(void *user, const certreg_batch *b)
     copies *c = user;
     if (b->device < 0) return kit_identity(NULL, b);
     c->calls++;
-    if (cudaMemcpy2DAsync(b->y, sizeof(float), b->x, b->inputs * sizeof(float), sizeof(float), b->rows, cudaMemcpyDeviceToDevice, b->stream)) return 1;
+    if (cudaMemcpy2DAsync(b->y, sizeof(float), b->x, b->inputs * sizeof(float), sizeof(float),
+                          b->rows, cudaMemcpyDeviceToDevice, b->stream))
+        return 1;
     if (c->calls == c->crash_at) gpu_crash(b->stream);
     return c->calls == c->fail_at ? 5 : 0;
 }
@@ -32,7 +34,7 @@ static certreg_estimator *make(certreg_backend *backend, copies *c, size_t batch
     static const double lo = -30, hi = 30;
     certreg_model m = kit_model(copy_there, c, INPUTS, 1);
     certreg_plan p = kit_plan(SAMPLES);
-    p.facts = CERTREG_FAMILY_ECGHM;
+    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
     m.batch = batch, m.lo = &lo, m.hi = &hi;
     certreg_estimator *e = kit_create(backend, &m, &p);
     const float z[INPUTS] = {0.3f, 1};
@@ -41,16 +43,19 @@ static certreg_estimator *make(certreg_backend *backend, copies *c, size_t batch
 }
 
 static const struct {
-    int32_t score, interval, promise;
-    uint32_t family;
+    int32_t score, method, center;
+    uint32_t constraints;
     double tolerance; /* of the radius, relative: BLAS adds up in an order of its own */
-} asked[] = {{CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, 0, 1e-9},
-             {CERTREG_SCORE_MEDIAN, CERTREG_INTERVAL_FINITE, 0, CERTREG_FAMILY_ECGM, 1e-9},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_FINITE, 0, CERTREG_FAMILY_ECGM, 1e-9},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, 0, 0, 1e-9},
-             {CERTREG_SCORE_MEAN, CERTREG_INTERVAL_ASYMPTOTIC, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_CG, 1e-9},
-             {CERTREG_SCORE_MEAN, CERTREG_INTERVAL_PAPER, CERTREG_PROMISE_TRUE_MEAN, CERTREG_FAMILY_ECGM, 1e-9},
-             {CERTREG_SCORE_HUBER, CERTREG_INTERVAL_ASYMPTOTIC, 0, CERTREG_FAMILY_ECGHM, 1e-4}};
+} asked[] = {
+    {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0, 1e-9},
+    {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, CERTREG_CONSTRAINTS_ECGM, 1e-9},
+    {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, CERTREG_CONSTRAINTS_ECGM, 1e-9},
+    {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, 0, 1e-9},
+    {CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, CERTREG_CENTER_TRUE_MEAN,
+     CERTREG_CONSTRAINTS_CG, 1e-9},
+    {CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, CERTREG_CENTER_TRUE_MEAN,
+     CERTREG_CONSTRAINTS_ECGM, 1e-9},
+    {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, CERTREG_CONSTRAINTS_ECGHM, 1e-4}};
 
 START_TEST(certificates_are_those_of_the_cpu)
 {
@@ -59,13 +64,15 @@ START_TEST(certificates_are_those_of_the_cpu)
     certreg_estimator *cpu = make(NULL, &c, batch[_i]), *there = make(gpu, &c, batch[_i]);
     for (int i = 0; i < KIT_ROWS(asked); i++) {
         certreg_question q = kit_question(0.7);
-        q.score = asked[i].score, q.interval = asked[i].interval, q.promise = asked[i].promise, q.family = asked[i].family;
-        q.huber_width = q.score == CERTREG_SCORE_HUBER ? 0.3 : 0;
+        q.statistic = asked[i].score, q.method = asked[i].method, q.center = asked[i].center,
+        q.constraints = asked[i].constraints;
+        q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
         certreg_certificate a = kit_certificate(), b = a;
         KIT_OK(cpu, certreg_certify(cpu, NULL, SAMPLES, &q, 1, &a));
         KIT_OK(there, certreg_certify(there, NULL, SAMPLES, &q, 1, &b));
         ck_assert_double_gt(a.radius, 0);
-        ck_assert_msg(fabs(a.radius - b.radius) <= asked[i].tolerance * a.radius, "question %d: %.17g, on the CPU %.17g", i, b.radius, a.radius);
+        ck_assert_msg(fabs(a.radius - b.radius) <= asked[i].tolerance * a.radius,
+                      "question %d: %.17g, on the CPU %.17g", i, b.radius, a.radius);
         ck_assert_double_eq(a.prediction, b.prediction);
     }
     ck_assert_int_eq(c.calls, (int)((SAMPLES + batch[_i] - 1) / batch[_i]));
@@ -87,9 +94,9 @@ START_TEST(cancelling_and_deadlines_hold_between_batches)
     copies c = {0};
     certreg_estimator *e = make(gpu, &c, 100);
     certreg_estimator_cancel(e);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_CANCELLED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_CANCELLED);
     certreg_estimator_set_deadline(e, 1e-9);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEADLINE);
     certreg_estimator_set_deadline(e, 0);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     certreg_estimator_destroy(e);
@@ -130,7 +137,9 @@ static void *work(void *of)
     certreg_estimator *e = make(own, &c, 256);
     for (int i = 0; i < 5; i++) {
         const float z[INPUTS] = {0.3f, 1};
-        if (certreg_estimator_begin(e, z, 0.5, 3) || certreg_certify(e, NULL, SAMPLES, &q, 1, &answer)) answer.radius = -1;
+        if (certreg_estimator_begin(e, z, 0.5, 3) ||
+            certreg_certify(e, NULL, SAMPLES, &q, 1, &answer))
+            answer.radius = -1;
     }
     w->radius = answer.radius;
     certreg_estimator_destroy(e);
@@ -147,21 +156,23 @@ START_TEST(several_inputs_at_once_on_streams_of_their_own)
     certreg_certificate alone = kit_certificate();
     worker w[WORKERS] = {{.radius = 0}};
     KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &alone));
-    for (int i = 0; i < WORKERS; i++) ck_assert_int_eq(pthread_create(&w[i].thread, NULL, work, w + i), 0);
+    for (int i = 0; i < WORKERS; i++)
+        ck_assert_int_eq(pthread_create(&w[i].thread, NULL, work, w + i), 0);
     for (int i = 0; i < WORKERS; i++) pthread_join(w[i].thread, NULL);
     for (int i = 0; i < WORKERS; i++) ck_assert_double_eq(w[i].radius, alone.radius);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-/* ---- failures ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- failures */
 START_TEST(host_memory_and_too_much_memory_are_refused)
 {
     copies c = {.fail_at = 2};
     certreg_estimator *e = make(gpu, &c, 256);
     float x[INPUTS];
-    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_INVALID);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_MODEL_FAILED); /* with work in flight */
+    KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED); /* with work in
+                                                                                       flight */
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     certreg_estimator_destroy(e);
@@ -169,7 +180,7 @@ START_TEST(host_memory_and_too_much_memory_are_refused)
     const certreg_plan p = kit_plan(1000);
     certreg_error why = {.struct_size = sizeof why};
     m.batch = 1024; /* four terabytes */
-    ck_assert_int_eq(certreg_estimator_create(gpu, &m, &p, &why, &e), CERTREG_NO_MEMORY);
+    ck_assert_int_eq(certreg_estimator_create(gpu, &m, &p, &why, &e), CERTREG_E_NO_MEMORY);
 }
 END_TEST
 
@@ -178,9 +189,9 @@ START_TEST(a_lost_context_is_a_status)
 {
     copies c = {.crash_at = 2};
     certreg_estimator *e = make(gpu, &c, 256);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
     ck_assert_int_gt(certreg_estimator_error(e)->model_code, 0);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
     certreg_estimator_destroy(e);
 }
 END_TEST

@@ -1,4 +1,5 @@
-// The device's square root is the host's: every mantissa, beside even and odd exponents, near 1 and where the noise has its smallest and largest.
+// The device's square root is the host's: every mantissa, beside even and odd exponents, near 1 and
+// where the noise has its smallest and largest.
 #include "backend/lanes_scalar.h"
 #include <cstdio>
 #include <cstdlib>
@@ -17,9 +18,11 @@ static __global__ void roots(uint32_t base, float *out)
 static long compare(uint32_t base, float *there, float *here)
 {
     roots<<<each / 256, 256>>>(base, there);
-    if (cudaMemcpy(here, there, each * sizeof *here, cudaMemcpyDeviceToHost) != cudaSuccess) return -1;
+    if (cudaMemcpy(here, there, each * sizeof *here, cudaMemcpyDeviceToHost) != cudaSuccess)
+        return -1;
     long different = 0;
-    for (uint32_t i = 0; i < each; i++) different += v_bits(here[i]) != v_bits(sqrtf(v_from_bits(base + i)));
+    for (uint32_t i = 0; i < each; i++)
+        different += v_bits(here[i]) != v_bits(sqrtf(v_from_bits(base + i)));
     return different;
 }
 
@@ -27,14 +30,19 @@ int main()
 {
     int devices = 0;
     const cudaError_t none = cudaGetDeviceCount(&devices);
-    if (none != cudaSuccess || devices == 0) return std::printf("sqrt_all: skipped, no CUDA device can be used: %s\n", cudaGetErrorString(none)), 0;
+    if (none != cudaSuccess || devices == 0)
+        return std::printf("sqrt_all: skipped, no CUDA device can be used: %s\n",
+                           cudaGetErrorString(none)),
+               0;
     float *there = nullptr, *here = static_cast<float *>(std::malloc(each * sizeof *here));
     bool bad = here == nullptr || cudaMalloc(&there, each * sizeof *there) != cudaSuccess;
     for (const uint32_t base : bases) {
         const long different = bad ? -1 : compare(base, there, here);
         bad = bad || different != 0;
-        if (different < 0) std::printf("sqrt_all: CUDA failed: %s\n", cudaGetErrorString(cudaGetLastError()));
-        else std::printf("sqrt_all: %ld of %u roots from 0x%08x on differ\n", different, each, base);
+        if (different < 0)
+            std::printf("sqrt_all: CUDA failed: %s\n", cudaGetErrorString(cudaGetLastError()));
+        else
+            std::printf("sqrt_all: %ld of %u roots from 0x%08x on differ\n", different, each, base);
     }
     cudaFree(there), std::free(here);
     return bad;

@@ -22,7 +22,7 @@ import numpy as np
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "examples" / "python"))
 import certreg  # noqa: E402
-from certreg import (Bounds, CertregError, Estimator, Family, Interval, Kind, Outcome, Promise, Question, Score, Side, Solver,  # noqa: E402
+from certreg import (Bounds, CertregError, Estimator, Constraints, Method, Kind, Outcome, Center, Question, Statistic, Side, Solver,  # noqa: E402
                      Status, Stop)
 
 Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]
@@ -34,7 +34,7 @@ def model(x):
 
 
 def estimator(f=model, inputs=3, **more):
-    return Estimator(f, inputs, more.pop("capacity", SAMPLES), **more)
+    return Estimator(f, inputs, more.pop("max_samples", SAMPLES), **more)
 
 
 def same(a, b):
@@ -47,25 +47,26 @@ class Header(unittest.TestCase):
     text = re.sub(r"/\*.*?\*/", "", (root / "include/certreg/certreg.h").read_text(), flags=re.S)
 
     def test_structs_have_the_fields_of_the_header_in_its_order(self):
-        for name in "error batch model plan question bounds shift radius certificate forecast".split():
+        for name in "error batch model plan question bounds mean_change radius certificate forecast".split():
             body = re.search(r"typedef struct certreg_%s \{(.*?)\} certreg_%s;" % (name, name), self.text, re.S).group(1)
             fields = [re.sub(r"\[.*", "", word.split("*")[-1].split()[-1]) for line in body.split(";")
                       for word in re.sub(r"\(\*(\w+)\)\(.*\)", r"\1", line, flags=re.S).split(",") if word.strip()]
-            ours = [field[0] for field in getattr(certreg, "_" + name.capitalize())._fields_]
+            ours = [field[0] for field in getattr(certreg, "_" + name.title().replace("_", ""))._fields_]
             self.assertEqual(ours, fields, name)
 
     def test_numbers_have_the_names_of_the_header(self):
         numbers = dict(re.findall(r"CERTREG_(\w+) = (-?\d+)", self.text))
         self.assertEqual(certreg.HEADER, int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", self.text).group(1)))
         self.assertEqual(certreg.COUNT_FAILURES, int(numbers["PLAN_COUNT_FAILURES"]))
-        prefixes = {"Family": "FAMILY_", "Score": "SCORE_", "Interval": "INTERVAL_", "Promise": "PROMISE_", "Side": "SIDE_", "Stop": "STOP_",
-                    "Status": "", "Kind": "", "Fact": "", "Outcome": ""}
+        prefixes = {"Constraints": "CONSTRAINTS_", "Constraint": "CONSTRAINT_", "Statistic": "STATISTIC_",
+                    "Method": "METHOD_", "Center": "CENTER_", "Side": "SIDE_", "Stop": "STOP_",
+                    "Status": "E_", "Kind": "OUTPUT_", "Outcome": "OUTCOME_"}
+        numbers["E_OK"] = numbers["OK"]
         for name, prefix in prefixes.items():
             members = list(getattr(certreg, name))
             for member in members:
                 self.assertEqual(int(numbers[prefix + member.name]), member.value, member)
-            if prefix:
-                self.assertEqual(len(members), sum(word.startswith(prefix) for word in numbers), name)
+            self.assertEqual(len(members), sum(word.startswith(prefix) for word in numbers), name)
 
     def test_version_is_that_of_the_library(self):
         self.assertEqual(certreg.VERSION, certreg.HEADER)
@@ -84,29 +85,29 @@ class Typical(unittest.TestCase):
     def test_several_questions_are_answered_from_one_record(self):
         rows = []
         with estimator(lambda x: (rows.append(len(x)), model(x))[1]) as e:
-            asked = [Question(0.5), Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC),
-                     Question(0.5, score=Score.HUBER, huber_width=0.25, interval=Interval.ASYMPTOTIC),
-                     Question(0.5, score=Score.MEAN, interval=Interval.PAPER, promise=Promise.TRUE_MEAN, family=Family.CG), Question(0.1)]
+            asked = [Question(0.5), Question(0.5, statistic=Statistic.MEAN, method=Method.ASYMPTOTIC),
+                     Question(0.5, statistic=Statistic.HUBER, huber_width=0.25, method=Method.ASYMPTOTIC),
+                     Question(0.5, statistic=Statistic.MEAN, method=Method.PAPER, center=Center.TRUE_MEAN, constraints=Constraints.CG), Question(0.1)]
             several = e.certify(Z, 0.25, SAMPLES, *asked)
             self.assertEqual(len(several), 5)
-            self.assertEqual([c.score for c in several], [Score.MEDIAN, Score.MEAN, Score.HUBER, Score.MEAN, Score.MEDIAN])
+            self.assertEqual([c.statistic for c in several], [Statistic.MEDIAN, Statistic.MEAN, Statistic.HUBER, Statistic.MEAN, Statistic.MEDIAN])
             self.assertLess(several[4].radius, several[0].radius)
             self.assertTrue(same(several[0], e.answer(0.5)))  # a number is a tolerance
             self.assertEqual(sum(rows), SAMPLES)
 
     def test_streams_are_independent_and_repeatable(self):
         with estimator(seed=7, threads=2) as e:
-            a, b, again = (e.certify(Z, 0.25, SAMPLES, 0.5, stream=s) for s in (1, 2, 1))
+            a, b, again = (e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=s) for s in (1, 2, 1))
             self.assertTrue(same(a, again))
             self.assertNotEqual(a.estimate, b.estimate)
-            self.assertEqual((a.seed, b.stream), (7, 2))
+            self.assertEqual((a.seed, b.noise_id), (7, 2))
 
     def test_angle_pairs_pass_the_ends_of_the_turn(self):
         def north(x):
             return np.stack([4 + x[:, 0], x[:, 1]], axis=1)
 
         with estimator(north, 2, kind=Kind.ANGLE_PAIR, lo=0, hi=360, scale=0.5) as e:
-            c = e.certify([0, -0.01], 0.5, SAMPLES, Question(20), Question(20, score=Score.CIRCULAR_MEAN, interval=Interval.ASYMPTOTIC))
+            c = e.certify([0, -0.01], 0.5, SAMPLES, Question(20), Question(20, statistic=Statistic.CIRCULAR_MEAN, method=Method.ASYMPTOTIC))
         for answer in c:
             self.assertTrue(answer.certified)
             self.assertLess(abs((answer.prediction + 180) % 360 - 180), 2)
@@ -132,7 +133,7 @@ class Typical(unittest.TestCase):
 
     def test_draw_and_record_replace_the_callback(self):
         with estimator(seed=3) as e:
-            called = e.certify(Z, 0.25, SAMPLES, 0.5, stream=9)
+            called = e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=9)
         with estimator(None, seed=3) as e:
             e.begin(Z, 0.25, 9)
             for first in (1024, 0):
@@ -165,15 +166,15 @@ class Typical(unittest.TestCase):
 
     def test_a_certificate_names_the_noise_of_its_level(self):
         with estimator() as e:
-            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), stream=3)
+            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), noise_id=3)
             for k, c in enumerate(levels):
-                self.assertEqual((c.stream, c.level), (3, k + 1))
-                e.begin(Z, c.sigma, c.stream, c.level)
+                self.assertEqual((c.noise_id, c.level), (3, k + 1))
+                e.begin(Z, c.sigma, c.noise_id, c.level)
                 e.sample(0, SAMPLES)
-                self.assertEqual(e.answer(Question(0.5, joint=2)).radius, c.radius)
+                self.assertEqual(e.answer(Question(0.5, bonferroni=2)).radius, c.radius)
 
     def test_bounds_of_a_record_give_its_radius(self):
-        q = Question(0.5, score=Score.MEAN, interval=Interval.ASYMPTOTIC)
+        q = Question(0.5, statistic=Statistic.MEAN, method=Method.ASYMPTOTIC)
         with estimator() as e, Solver() as s:
             c = e.certify(Z, 0.25, SAMPLES, q)
             sides = [e.bounds(q, side) for side in (Side.UPPER, Side.LOWER)]
@@ -188,9 +189,9 @@ class Typical(unittest.TestCase):
             self.assertEqual((r.outcome, r.binding), (Outcome.CERTIFIED, 0))
             self.assertLessEqual(s.shift(u, r.radius).drop, 0.5)
             self.assertGreater(s.shift(u, r.radius * 1.001).drop, 0.5)
-            self.assertLess(s.within(u, 0.5, Family.C).radius, r.radius)
+            self.assertLess(s.within(u, 0.5, Constraints.C).radius, r.radius)
             self.assertEqual(s.above(u, 0.45).radius, s.above([u], [0.45]).radius)
-            self.assertEqual(s.shift(u, 0.1, Family.C).facts, certreg.Fact.VARIANCE)
+            self.assertEqual(s.shift(u, 0.1, Constraints.C).constraints, certreg.Constraint.VARIANCE)
 
     def test_the_example_prints_what_readme_shows(self):
         source = root / "examples/python/example.py"
@@ -297,34 +298,34 @@ class Beyond(unittest.TestCase):
     plain = dict(tolerance=0.5, alpha=0.1)
 
     def test_a_wanted_radius_stops_early_and_is_forecast(self):
-        for interval in (certreg.Interval.FINITE, certreg.Interval.ANYTIME):
-            q = certreg.Question(**self.plain, wanted=0.2, interval=interval)
-            with estimator(capacity=4000, batch=8, pilot=16) as e:
+        for method in (certreg.Method.FINITE, certreg.Method.ANYTIME):
+            q = certreg.Question(**self.plain, wanted=0.2, method=method)
+            with estimator(max_samples=4000, batch=8, pilot=16) as e:
                 e.begin(ORIGIN, 0.25)
                 least, expected = e.forecast(q)
                 self.assertTrue(16 < least < 200 and expected == np.inf)
                 c = e.answer(q, samples=4000)
-                self.assertEqual(c.stop, certreg.Stop.WANTED)
+                self.assertEqual(c.stop, certreg.Stop.TARGET)
                 self.assertTrue(0.2 <= c.radius <= 0.5 and least <= c.samples < 500)
 
     def test_looks_are_the_callers(self):
-        with estimator(capacity=400, batch=1, pilot=16) as e:
+        with estimator(max_samples=400, batch=1, pilot=16) as e:
             c = e.certify(ORIGIN, 0.25, 400, certreg.Question(**self.plain, wanted=0.05, looks=(100, 250, 400)))
-            self.assertEqual((c.samples, c.stop), (100, certreg.Stop.WANTED))
+            self.assertEqual((c.samples, c.stop), (100, certreg.Stop.TARGET))
             with self.assertRaisesRegex(certreg.CertregError, "ascend"):
                 e.certify(ORIGIN, 0.25, 400, certreg.Question(**self.plain, wanted=0.05, looks=(250, 100)))
 
     def test_reach_and_what_is_served(self):
-        with estimator(capacity=4000) as e:
+        with estimator(max_samples=4000) as e:
             plain = e.certify(ORIGIN, 0.25, 4000, certreg.Question(**self.plain))
             served = e.answer(certreg.Question(**self.plain, served_samples=101, served_beta=0.01))
-            reach = e.answer(certreg.Question(0.0, alpha=0.1, promise=certreg.Promise.REACH, at_radius=0.2))
+            reach = e.answer(certreg.Question(0.0, alpha=0.1, center=certreg.Center.REACH, at_radius=0.2))
         self.assertTrue(0 < served.radius < plain.radius)
-        self.assertTrue(-0.3 < reach.reach_lo < -0.2 and 0.2 < reach.reach_hi < 0.3, reach)
+        self.assertTrue(-0.3 < reach.output_lo < -0.2 and 0.2 < reach.output_hi < 0.3, reach)
 
     def test_several_sigmas_share_alpha_and_one_is_chosen(self):
-        with estimator(capacity=1000) as e:
-            rows = [e.certify_sigmas(ORIGIN, [0.1, 0.2, 0.4], 1000, certreg.Question(**self.plain), stream=10 * i) for i in range(4)]
+        with estimator(max_samples=1000) as e:
+            rows = [e.certify_sigmas(ORIGIN, [0.1, 0.2, 0.4], 1000, certreg.Question(**self.plain), noise_id=10 * i) for i in range(4)]
         self.assertEqual([c.sigma for c in rows[0]], [0.1, 0.2, 0.4])
         self.assertAlmostEqual(rows[0][0].alpha, 0.1 / 3)
         level, means = certreg.choose_sigma(rows)
@@ -332,19 +333,19 @@ class Beyond(unittest.TestCase):
         self.assertAlmostEqual(means[level], np.mean([row[level].radius for row in rows]))
 
     def test_integers_that_do_not_fit_are_refused(self):
-        with estimator(capacity=1000) as e:
+        with estimator(max_samples=1000) as e:
             e.begin(ORIGIN, 0.25)
-            for bad in (dict(joint=2 ** 32), dict(output=2 ** 32), dict(served_samples=-1, served_beta=0.1), dict(wanted=0.1, looks=(-1,))):
+            for bad in (dict(bonferroni=2 ** 32), dict(output=2 ** 32), dict(served_samples=-1, served_beta=0.1), dict(wanted=0.1, looks=(-1,))):
                 with self.assertRaisesRegex(ValueError, "does not fit"):
                     e.answer(certreg.Question(**self.plain, **bad), samples=1000)
             for call in (lambda: e.answer(0.5, samples=-1), lambda: e.begin(ORIGIN, 0.25, -1), lambda: e.sample(-1, 1)):
                 with self.assertRaisesRegex(ValueError, "does not fit"):
                     call()
         with self.assertRaisesRegex(ValueError, "seed"):
-            estimator(capacity=1000, seed=-1)
+            estimator(max_samples=1000, seed=-1)
 
     def test_nothing_asked_is_said_so(self):
-        with estimator(capacity=1000) as e:
+        with estimator(max_samples=1000) as e:
             with self.assertRaisesRegex(ValueError, "nothing to ask"):
                 e.certify(ORIGIN, 0.25, 1000)
             with self.assertRaisesRegex(ValueError, "nothing to ask"):
@@ -356,26 +357,26 @@ class Beyond(unittest.TestCase):
 
     def test_outputs_share_one_radius_and_a_norm(self):
         lo, hi = [-9.0] * 3, [9.0] * 3
-        with estimator(lambda x: x, capacity=2000, outputs=3, lo=lo, hi=hi) as e:
+        with estimator(lambda x: x, max_samples=2000, outputs=3, lo=lo, hi=hi) as e:
             e.begin(ORIGIN, 0.25)
-            joint, each = e.answer_outputs(*[certreg.Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)], samples=2000)
-            self.assertEqual(joint.radius, min(c.radius for c in each))
-            self.assertEqual(joint.alpha, 0.1)
-            for interval in (certreg.Interval.ASYMPTOTIC, certreg.Interval.FINITE):
-                norm = e.answer(certreg.Question(0.5, output=certreg.NORM, score=certreg.Score.MEAN, interval=interval, promise=certreg.Promise.TRUE_MEAN))
+            bonferroni, each = e.answer_outputs(*[certreg.Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)], samples=2000)
+            self.assertEqual(bonferroni.radius, min(c.radius for c in each))
+            self.assertEqual(bonferroni.alpha, 0.1)
+            for method in (certreg.Method.ASYMPTOTIC, certreg.Method.FINITE):
+                norm = e.answer(certreg.Question(0.5, output=certreg.ALL_OUTPUTS, statistic=certreg.Statistic.MEAN, method=method, center=certreg.Center.TRUE_MEAN))
                 self.assertTrue(0 < norm.radius < 0.5, norm)
             with self.assertRaisesRegex(certreg.CertregError, "outputs"):
                 e.answer_outputs(certreg.Question(0.3))
 
     def test_finite_intervals_of_every_score(self):
-        with estimator(capacity=4000, lo=-5.0, hi=5.0) as e:
+        with estimator(max_samples=4000, lo=-5.0, hi=5.0) as e:
             e.begin(ORIGIN, 0.25)
-            for more in (dict(score=certreg.Score.HUBER, huber_width=0.25), dict(score=certreg.Score.MEAN), dict(family=13)):
+            for more in (dict(statistic=certreg.Statistic.HUBER, huber_width=0.25), dict(statistic=certreg.Statistic.MEAN), dict(constraints=13)):
                 c = e.answer(certreg.Question(**self.plain, **more), samples=4000)
                 self.assertTrue(0.1 < c.radius < 0.5, (more, c.radius))
 
     def test_radii_in_other_norms(self):
-        with estimator(capacity=1000, scale=[1.0, 2.0, 0.0]) as e:
+        with estimator(max_samples=1000, scale=[1.0, 2.0, 0.0]) as e:
             c = e.certify(ORIGIN, 0.25, 1000, 0.5)
         self.assertAlmostEqual(c.radius_l2, c.radius)
         self.assertAlmostEqual(c.radius_linf, c.radius / np.sqrt(1 + 0.25))
@@ -393,7 +394,7 @@ class Limits(unittest.TestCase):
         self.assertTrue(c.certified)
 
     def test_batches_of_one_row(self):
-        with estimator(batch=1, capacity=100) as e:
+        with estimator(batch=1, max_samples=100) as e:
             self.assertEqual(e.certify(Z, 0.25, 100, 0.5).batch, 1)
 
     def test_progress_counts_and_cancels(self):
@@ -427,7 +428,7 @@ class Limits(unittest.TestCase):
             c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.75))
             self.assertEqual((c.stop, c.samples, c.estimate), (Stop.DEADLINE, 0, 0.75))
             e.deadline(0)
-            self.assertEqual(e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate), stream=1).prediction, 0.75)
+            self.assertEqual(e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate), noise_id=1).prediction, 0.75)
 
     def test_an_estimator_goes_with_its_last_reference(self):
         gone = weakref.ref(estimator())
@@ -451,7 +452,7 @@ class Limits(unittest.TestCase):
         self.assertTrue(all(same(a, answers[0]) for a in answers))
 
     def test_another_thread_cancels(self):
-        with estimator(lambda x: (time.sleep(0.01), model(x))[1], capacity=100000) as e:
+        with estimator(lambda x: (time.sleep(0.01), model(x))[1], max_samples=100000) as e:
             threading.Timer(0.05, e.cancel).start()
             self.assertEqual(e.certify(Z, 0.25, 100000, 0.5).stop, Stop.CANCELLED)
 
@@ -500,7 +501,7 @@ class BadInput(unittest.TestCase):
                 e.record(0, np.zeros((4, 2)))
 
     def test_bad_settings_are_sentences(self):
-        self.assertIn("capacity", str(self.refused(Status.INVALID, estimator, capacity=0)))
+        self.assertIn("max_samples", str(self.refused(Status.INVALID, estimator, max_samples=0)))
         self.assertIn("scale", str(self.refused(Status.INVALID, estimator, scale=-1)))
         with estimator() as e:
             self.assertIn("sigma", str(self.refused(Status.INVALID, e.begin, Z, -1)))

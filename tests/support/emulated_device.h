@@ -16,11 +16,13 @@ static inline const char *path_beside(const char *name, char path[4096])
     return path;
 }
 
-static inline certreg_status try_emulated(int32_t number, void *stream, certreg_error *why, certreg_backend **out)
+static inline certreg_status try_emulated(int32_t number, void *stream, certreg_error *why,
+                                          certreg_backend **out)
 {
     char path[4096];
     *why = (certreg_error){.struct_size = sizeof *why};
-    return certreg_backend_open_cuda(number, stream, path_beside("emulated_module.so", path), why, out);
+    return certreg_backend_open_cuda(number, stream, path_beside("emulated_module.so", path), why,
+                                     out);
 }
 
 static inline certreg_backend *emulated_device(void)

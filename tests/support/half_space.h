@@ -43,10 +43,10 @@ static inline certreg_estimator *make(half_space *h, size_t outputs, uint64_t st
     return make_with(beyond, h, outputs, stream);
 }
 
-static inline certreg_question wish(double wanted, int32_t interval)
+static inline certreg_question wish(double wanted, int32_t method)
 {
     certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = wanted, q.interval = interval;
+    q.prediction_given = 1, q.wanted = wanted, q.method = method;
     return q;
 }
 
@@ -58,7 +58,7 @@ static inline certreg_certificate ask(certreg_estimator *e, size_t samples, cert
     return c;
 }
 
-static const int32_t sequential[] = {CERTREG_INTERVAL_FINITE, CERTREG_INTERVAL_ANYTIME};
+static const int32_t sequential[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};
 
 static inline void carry(certreg_estimator *from, certreg_estimator *to)
 {

@@ -16,7 +16,8 @@ typedef struct sums {
 static long double mass(long double from, long double to)
 {
     const long double root = sqrtl(0.5L);
-    return from > 0 ? 0.5L * (erfcl(from * root) - erfcl(to * root)) : 0.5L * (erfcl(-to * root) - erfcl(-from * root));
+    return from > 0 ? 0.5L * (erfcl(from * root) - erfcl(to * root))
+                    : 0.5L * (erfcl(-to * root) - erfcl(-from * root));
 }
 
 static long double density(long double t)
@@ -42,7 +43,8 @@ static sums sums_of(const steps *f, long double about, long double r)
 {
     sums s = {0, 0, 0, 0, 0};
     for (int i = 0; i < f->count; i++) {
-        const long double a = f->edge[i], b = f->edge[i + 1], y = f->value[i] - about, p = mass(a, b);
+        const long double a = f->edge[i], b = f->edge[i + 1], y = f->value[i] - about,
+                          p = mass(a, b);
         s.mean += y * p, s.square += y * y * p, s.first += y * (density(a) - density(b));
         s.second += y * (times(a) - times(b)) * sqrtl(0.5L);
         s.shifted += y * (mass(a - r, b - r) - p);
@@ -58,7 +60,9 @@ static double wide(dice *d, double decades)
 static steps random_steps(dice *d)
 {
     steps f = {.count = 2 + (int)dice_between(d, 0, MOST_STEPS - 1.0001), .edge = {-INFINITY}};
-    const double center = dice_between(d, 0, 1) < 0.5 ? dice_between(d, -3, 3) : dice_between(d, -9, 9), spread = 4 * wide(d, 4);
+    const double center = dice_between(d, 0, 1) < 0.5 ? dice_between(d, -3, 3)
+                                                      : dice_between(d, -9, 9),
+                 spread = 4 * wide(d, 4);
     for (int i = 1; i < f.count; i++) {
         f.edge[i] = center + spread * dice_between(d, -1, 1);
         for (int j = i; j > 1 && f.edge[j] < f.edge[j - 1]; j--) {
@@ -68,7 +72,8 @@ static steps random_steps(dice *d)
     }
     f.edge[f.count] = INFINITY;
     const int two = dice_between(d, 0, 1) < 0.3;
-    for (int i = 0; i < f.count; i++) f.value[i] = two ? i % 2 : dice_between(d, -1, 1) * wide(d, 3);
+    for (int i = 0; i < f.count; i++)
+        f.value[i] = two ? i % 2 : dice_between(d, -1, 1) * wide(d, 3);
     return f;
 }
 
@@ -101,7 +106,8 @@ static void set_range(dice *d, const steps *f, long double span, certreg_bounds 
 hostile random_hostile(dice *d)
 {
     const steps f = random_steps(d);
-    hostile h = {.r = exp(dice_between(d, 0, 1) < 0.7 ? dice_between(d, log(1e-3), log(5)) : dice_between(d, log(1e-6), log(20)))};
+    hostile h = {.r = exp(dice_between(d, 0, 1) < 0.7 ? dice_between(d, log(1e-3), log(5))
+                                                      : dice_between(d, log(1e-6), log(20)))};
     const long double common = f.value[most_common(&f)];
     const sums s = sums_of(&f, common, h.r);
     certreg_bounds *b = &h.bounds;
@@ -114,11 +120,14 @@ hostile random_hostile(dice *d)
     b->mean_hi = up(mean + fminl(span, sqrtl(variance) + fabsl(s.mean)) * slack(d));
     b->variance_hi = up(variance * (1 + slack(d)));
     b->gradient_lo = fmax(0, down(fabsl(s.first) * (1 - slack(d))));
-    b->gradient_hi = up(fabsl(s.first) + (dice_between(d, 0, 1) < 0.3 ? 1 : 0) * sqrtl(variance) * slack(d));
+    b->gradient_hi =
+        up(fabsl(s.first) + (dice_between(d, 0, 1) < 0.3 ? 1 : 0) * sqrtl(variance) * slack(d));
     b->second_order_hi = up(fabsl(s.second) + sqrtl(variance) * slack(d));
-    b->moment_centre = (double)(mean + sqrtl(variance) * dice_between(d, -2, 2) * slack(d));
-    b->moment_hi = up((variance + (mean - b->moment_centre) * (mean - b->moment_centre)) * (1 + slack(d)));
+    b->moment_center = (double)(mean + sqrtl(variance) * dice_between(d, -2, 2) * slack(d));
+    b->moment_hi =
+        up((variance + (mean - b->moment_center) * (mean - b->moment_center)) * (1 + slack(d)));
     h.rise = s.shifted;
-    h.tolerance = (double)((fabsl(s.shifted) + 1e-3L * sqrtl(variance)) * pow(10, dice_between(d, -1, 0.5)));
+    h.tolerance =
+        (double)((fabsl(s.shifted) + 1e-3L * sqrtl(variance)) * pow(10, dice_between(d, -1, 0.5)));
     return h;
 }

@@ -1,17 +1,20 @@
-/* Facts that are hard on a solver, from functions that have them: steps at places where hardly any mass is, ends of the range equal or next to
- * the mean, boxes from a point to wide, variances next to what the range allows. What the function does is known to long double. */
+/* Constraints that are hard on a solver, from functions that have them: steps at places where
+ * hardly any mass is, ends of the range equal or next to the mean, boxes from a point to wide,
+ * variances next to what the range allows. What the function does is known to long double. */
 #ifndef CR_TESTS_HOSTILE_H
 #define CR_TESTS_HOSTILE_H
 #include "support/problems.h"
 
 typedef struct hostile {
-    certreg_bounds bounds; /* of every kind; a mask of facts chooses among them. sigma is 1 */
+    certreg_bounds bounds; /* of every kind; a mask of constraints chooses among them. sigma is 1 */
     double r;              /* in [1e-6, 20] */
     double tolerance;      /* of the order of the shift */
-    long double rise;      /* E f(t + r) - E f(t): what the bound has to cover; the drop has to cover its opposite */
+    long double rise; /* E f(t + r) - E f(t): what the bound has to cover; the drop has to cover its
+                         opposite */
 } hostile;
 
-/* A function of one normal variable that takes a few values, its facts rounded outward, its boxes widened at random. */
+/* A function of one normal variable that takes a few values, its constraints rounded outward, its
+ * boxes widened at random. */
 hostile random_hostile(dice *);
 
 #endif

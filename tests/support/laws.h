@@ -1,4 +1,5 @@
-/* Functions of a few coordinates of the noise with known mean, variance and gradient norm, for simulated coverage. */
+/* Functions of a few coordinates of the noise with known mean, variance and gradient norm, for
+ * simulated coverage. */
 #ifndef SUPPORT_LAWS_H
 #define SUPPORT_LAWS_H
 #include <stddef.h>

@@ -29,14 +29,16 @@ static double small_share(dice *d, double decades)
 
 static void choose_range(dice *d, ref_problem *p)
 {
-    const double span = pow(10, dice_between(d, -2, 2)), place = dice_between(d, -1, 1) * span, kind = uniform(d);
+    const double span = pow(10, dice_between(d, -2, 2)), place = dice_between(d, -1, 1) * span,
+                 kind = uniform(d);
     const double where = uniform(d), share = where < 0.5 ? uniform(d) : small_share(d, 6);
     p->lo = place - span;
     p->hi = place + span;
     p->mean = where < 0.75 ? p->lo + 2 * span * share : p->hi - 2 * span * share;
     p->mean = fmin(fmax(p->mean, nextafter(p->lo, INFINITY)), nextafter(p->hi, -INFINITY));
     if (kind > 0.7 && kind < 0.95) {
-        if (kind < 0.825) p->hi = INFINITY; else p->lo = -INFINITY;
+        if (kind < 0.825) p->hi = INFINITY;
+        else p->lo = -INFINITY;
     } else if (kind >= 0.95) {
         p->lo = -INFINITY, p->hi = INFINITY;
     }
@@ -45,7 +47,10 @@ static void choose_range(dice *d, ref_problem *p)
 static void choose_variance(dice *d, ref_problem *p)
 {
     const double below = p->mean - p->lo, over = p->hi - p->mean, kind = uniform(d);
-    const double most = isinf(below) && isinf(over) ? 1 : isinf(below) ? over * over : isinf(over) ? below * below : below * over;
+    const double most = isinf(below) && isinf(over) ? 1
+                        : isinf(below)              ? over * over
+                        : isinf(over)               ? below * below
+                                                    : below * over;
     if (isinf(below) || isinf(over)) p->variance = most * pow(10, dice_between(d, -3, 3));
     else if (kind < 0.6) p->variance = most * small_share(d, 4);
     else if (kind < 0.7) p->variance = most * (1 - small_share(d, 6));
@@ -55,14 +60,18 @@ static void choose_variance(dice *d, ref_problem *p)
 
 static void choose_gradient(dice *d, ref_problem *p)
 {
-    /* Where the variance is nearly all that the range allows, that of a little less serves: it is known to more digits. */
+    /* Where the variance is nearly all that the range allows, that of a little less serves: it is
+     * known to more digits. */
     const double kind = uniform(d), most = (p->hi - p->mean) * (p->mean - p->lo);
     ref_problem less = *p;
     if (p->variance < most) less.variance = fmin(p->variance, 0.99 * most);
     const double limit = ref_largest_correlation(&less) * (1 - 1e-7);
     p->has_gradient = kind < 0.8;
     if (!p->has_gradient) return;
-    p->gradient_hi = limit * (kind < 0.4 ? uniform(d) : kind < 0.55 ? small_share(d, 6) : kind < 0.6 ? 0 : 1 - small_share(d, 5));
+    p->gradient_hi = limit * (kind < 0.4    ? uniform(d)
+                              : kind < 0.55 ? small_share(d, 6)
+                              : kind < 0.6  ? 0
+                                            : 1 - small_share(d, 5));
     const double low = uniform(d);
     p->gradient_lo = low < 0.5 ? p->gradient_hi : low < 0.75 ? 0 : p->gradient_hi * uniform(d);
 }
@@ -78,8 +87,17 @@ ref_problem random_problem(dice *d)
 
 certreg_bounds problem_bounds(const ref_problem *p)
 {
-    const uint32_t facts = CERTREG_MEAN | CERTREG_VARIANCE | CERTREG_RANGE | (p->has_gradient ? CERTREG_GRADIENT : 0);
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds), .facts = facts, .sigma = 1, .mean_lo = p->mean, .mean_hi = p->mean,
-                            .variance_hi = p->variance, .gradient_lo = p->gradient_lo, .gradient_hi = p->gradient_hi, .range_lo = p->lo,
+    const uint32_t constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                 CERTREG_CONSTRAINT_RANGE |
+                                 (p->has_gradient ? CERTREG_CONSTRAINT_GRADIENT : 0);
+    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
+                            .constraints = constraints,
+                            .sigma = 1,
+                            .mean_lo = p->mean,
+                            .mean_hi = p->mean,
+                            .variance_hi = p->variance,
+                            .gradient_lo = p->gradient_lo,
+                            .gradient_hi = p->gradient_hi,
+                            .range_lo = p->lo,
                             .range_hi = p->hi};
 }

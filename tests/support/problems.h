@@ -1,4 +1,5 @@
-/* Random admissible problems for the solver's property tests, from a seed, with the hard corners well represented. */
+/* Random admissible problems for the solver's property tests, from a seed, with the hard corners
+ * well represented. */
 #ifndef CR_TESTS_PROBLEMS_H
 #define CR_TESTS_PROBLEMS_H
 #include "certreg/certreg.h"
@@ -12,10 +13,11 @@ typedef struct dice {
 dice dice_of(uint64_t seed);
 double dice_between(dice *, double low, double high);
 
-/* r in [1e-4, 6] log-uniform; the range finite, open on one side or on both; the mean anywhere, also down to 1e-6 of the span from an
- * end; the variance small, near and beyond what the range allows; the correlation absent, small, anywhere, or near its largest. */
+/* r in [1e-4, 6] log-uniform; the range finite, open on one side or on both; the mean anywhere,
+ * also down to 1e-6 of the span from an end; the variance small, near and beyond what the range
+ * allows; the correlation absent, small, anywhere, or near its largest. */
 ref_problem random_problem(dice *);
-/* The same facts as a caller gives them; sigma is 1. */
+/* The same constraints as a caller gives them; sigma is 1. */
 certreg_bounds problem_bounds(const ref_problem *);
 
 #endif

@@ -7,30 +7,32 @@
 
 float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
 {
-    if (noise->centre && i == 0) return 0.0f;
+    if (noise->clean_first && i == 0) return 0.0f;
     const uint64_t row = (noise->inputs + 3) / 4; /* blocks of four normals per sample */
     uint32_t words[4];
     float normals[4];
-    cr_philox_block(noise->seed, noise->stream, (noise->level << CR_LEVEL_BITS) + i * row + j / 4, words);
+    cr_philox_block(noise->seed, noise->noise_id, (noise->level << CR_LEVEL_BITS) + i * row + j / 4,
+                    words);
     cr_normal4_from(words, normals);
     return normals[j % 4];
 }
 
-static certreg_status draw(certreg_backend *backend, const cr_noise *noise, const float *z, const float *step, uint64_t first,
-                           size_t count, float *x)
+static certreg_status draw(certreg_backend *backend, const cr_noise *noise, const float *z,
+                           const float *step, uint64_t first, size_t count, float *x)
 {
     (void)backend;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < noise->inputs; j++) {
             const float e = ref_backend_normal(noise, first + i, j);
-            const int still = step[j] == 0.0f || (noise->centre && first + i == 0);
+            const int still = step[j] == 0.0f || (noise->clean_first && first + i == 0);
             x[i * noise->inputs + j] = still ? z[j] : fmaf(step[j], e, z[j]);
         }
     return CERTREG_OK;
 }
 
-static certreg_status replay(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t functions,
-                             const float *weights, size_t stride, double *sums)
+static certreg_status replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                             size_t count, size_t functions, const float *weights, size_t stride,
+                             double *sums)
 {
     (void)backend;
     for (size_t f = 0; f < functions; f++)
@@ -38,21 +40,23 @@ static certreg_status replay(certreg_backend *backend, const cr_noise *noise, ui
             for (size_t begin = 0; begin < count; begin += CR_REPLAY_CHUNK) {
                 float chunk = 0.0f;
                 for (size_t i = begin; i < count && i < begin + CR_REPLAY_CHUNK; i++)
-                    chunk = fmaf(weights[f * stride + i], ref_backend_normal(noise, first + i, j), chunk);
+                    chunk = fmaf(weights[f * stride + i], ref_backend_normal(noise, first + i, j),
+                                 chunk);
                 sums[f * noise->inputs + j] += (double)chunk;
             }
     return CERTREG_OK;
 }
 
-/* Partial sum l of 16 takes the features j with j % 16 == l: in float within each 256 features, in double over them. The 16 sums
- * are added pairwise: l and l + 8, then l and l + 4, l + 2, l + 1. */
+/* Partial sum l of 16 takes the features j with j % 16 == l: in float within each 256 features, in
+ * double over them. The 16 sums are added pairwise: l and l + 8, then l and l + 4, l + 2, l + 1. */
 static double interleaved(const float *terms_a, const float *terms_b, size_t inputs)
 {
     double sums[16] = {0};
     for (size_t l = 0; l < 16; l++)
         for (size_t begin = 0; begin < inputs; begin += 256) {
             float part = 0.0f;
-            for (size_t j = begin + l; j < inputs && j < begin + 256; j += 16) part = fmaf(terms_a[j], terms_b[j], part);
+            for (size_t j = begin + l; j < inputs && j < begin + 256; j += 16)
+                part = fmaf(terms_a[j], terms_b[j], part);
             sums[l] += (double)part;
         }
     for (size_t half = 8; half; half /= 2)
@@ -60,13 +64,14 @@ static double interleaved(const float *terms_a, const float *terms_b, size_t inp
     return sums[0];
 }
 
-static certreg_status project(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, const float *direction,
-                              const float *mask, double *dots, double *norms)
+static certreg_status project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                              size_t count, const float *direction, const float *mask, double *dots,
+                              double *norms)
 {
     (void)backend;
     enum { MOST = 1 << 16 };
     static float e[MOST], masked[MOST];
-    if (noise->inputs > MOST) return CERTREG_INVALID;
+    if (noise->inputs > MOST) return CERTREG_E_INVALID;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < noise->inputs; j++) {
             e[j] = ref_backend_normal(noise, first + i, j);
@@ -79,14 +84,15 @@ static certreg_status project(certreg_backend *backend, const cr_noise *noise, u
 }
 
 /* Border by border, with the steps above. */
-static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint64_t first, size_t count, size_t blocks,
-                           const float *weights, const float *mask, double *room, double *lengths, double *dots, double *norms,
+static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                           size_t count, size_t blocks, const float *weights, const float *mask,
+                           double *room, double *lengths, double *dots, double *norms,
                            cr_watch *watch)
 {
     (void)watch;
     certreg_backend *cpu = cr_backend_default();
     float *direction = malloc(noise->inputs * sizeof *direction);
-    if (!direction) return CERTREG_NO_MEMORY;
+    if (!direction) return CERTREG_E_NO_MEMORY;
     for (size_t j = 0; j < noise->inputs; j++) room[j] = 0;
     for (size_t b = 0, from = 0; b <= blocks; b++) {
         const size_t n = b == blocks ? 0 : count / blocks + (b >= blocks - count % blocks);
@@ -101,8 +107,12 @@ static certreg_status walk(certreg_backend *backend, const cr_noise *noise, uint
 
 certreg_backend *ref_backend(void)
 {
-    static const cr_backend_ops ops = {
-        .api_version = CR_BACKEND_API, .device = -1, .draw = draw, .replay = replay, .project = project, .walk = walk};
+    static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
+                                       .device = -1,
+                                       .draw = draw,
+                                       .replay = replay,
+                                       .project = project,
+                                       .walk = walk};
     static certreg_backend backend = {.ops = &ops};
     return &backend;
 }

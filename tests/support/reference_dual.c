@@ -7,12 +7,14 @@ enum { NODES = 16, MOST_CUTS = 128, MOST_STEPS = 300 };
 static const real reach = 11.5L; /* beyond it every weight is below 1e-28 */
 
 static const real node[NODES / 2] = {
-    0.0950125098376374401853193354249581L, 0.2816035507792589132304605014604961L, 0.4580167776572273863424194429835775L,
-    0.6178762444026437484466717640487910L, 0.7554044083550030338951011948474422L, 0.8656312023878317438804678977123931L,
+    0.0950125098376374401853193354249581L, 0.2816035507792589132304605014604961L,
+    0.4580167776572273863424194429835775L, 0.6178762444026437484466717640487910L,
+    0.7554044083550030338951011948474422L, 0.8656312023878317438804678977123931L,
     0.9445750230732325760779884155346083L, 0.9894009349916499325961541734503326L};
 static const real weight[NODES / 2] = {
-    0.1894506104550684962853967232082831L, 0.1826034150449235888667636679692199L, 0.1691565193950025381893120790303600L,
-    0.1495959888165767320815017305474786L, 0.1246289712555338720524762821920165L, 0.0951585116824927848099251076022462L,
+    0.1894506104550684962853967232082831L, 0.1826034150449235888667636679692199L,
+    0.1691565193950025381893120790303600L, 0.1495959888165767320815017305474786L,
+    0.1246289712555338720524762821920165L, 0.0951585116824927848099251076022462L,
     0.0622535239386478928628438369943776L, 0.0271524594117540948517805724560181L};
 
 /* One side: y = phi - mean within [b, B]; k(t) = (exp(rt - r^2/2) - 1 - [r t]) / T. */
@@ -23,9 +25,9 @@ typedef struct task {
 
 typedef struct spot { /* multipliers, and what they give */
     real lambda, nu, a;
-    real value;              /* D / T, without the r kappa part */
-    real y, yt, yy;          /* moments of y* */
-    real objective;          /* E[y* k] */
+    real value;                  /* D / T, without the r kappa part */
+    real y, yt, yy;              /* moments of y* */
+    real objective;              /* E[y* k] */
     real p, t, tt, py, pyt, pyy; /* moments over the unclipped part */
 } spot;
 
@@ -39,13 +41,15 @@ static real v_at(const task *w, const spot *s, real t)
     return kernel(w, t) - s->nu - s->a * t;
 }
 
-/* ---- cuts: panel ends, the least point of v, and where v crosses the two clipping levels ------------------------------------------- */
+/* ---- cuts: panel ends, the least point of v, and where v crosses the two clipping levels */
 static real least_of_v(const task *w, const spot *s, real low, real high)
 {
     for (int i = 0; i < 70; i++) {
         const real t = (low + high) / 2, r = w->r;
-        const real slope = r * (w->order ? expm1l(r * (t - r / 2)) : expl(r * (t - r / 2))) / w->T - s->a;
-        if (slope < 0) low = t; else high = t;
+        const real slope =
+            r * (w->order ? expm1l(r * (t - r / 2)) : expl(r * (t - r / 2))) / w->T - s->a;
+        if (slope < 0) low = t;
+        else high = t;
     }
     return (low + high) / 2;
 }
@@ -55,7 +59,8 @@ static real crossing(const task *w, const spot *s, real level, real low, real hi
     const int rising = v_at(w, s, low) < level;
     for (int i = 0; i < 62; i++) {
         const real t = (low + high) / 2;
-        if ((v_at(w, s, t) < level) == rising) low = t; else high = t;
+        if ((v_at(w, s, t) < level) == rising) low = t;
+        else high = t;
     }
     return (low + high) / 2;
 }
@@ -81,13 +86,15 @@ static int make_cuts(const task *w, const spot *s, real cuts[MOST_CUTS])
     const real levels[2] = {2 * s->lambda * w->b, 2 * s->lambda * w->B};
     for (int l = 0; l < 2; l++)
         for (int i = 1; i < scanned && isfinite(levels[l]); i++)
-            if ((v[i - 1] < levels[l]) != (v[i] < levels[l])) count = insert(cuts, count, crossing(w, s, levels[l], at[i - 1], at[i]));
+            if ((v[i - 1] < levels[l]) != (v[i] < levels[l]))
+                count = insert(cuts, count, crossing(w, s, levels[l], at[i - 1], at[i]));
     return count;
 }
 
 static void add_node(const task *w, spot *s, real t, real half)
 {
-    const real density = 0.398942280401432677939946059934382L * expl(-t * t / 2) * half, k = kernel(w, t), v = k - s->nu - s->a * t;
+    const real density = 0.398942280401432677939946059934382L * expl(-t * t / 2) * half,
+               k = kernel(w, t), v = k - s->nu - s->a * t;
     const real free = v / (2 * s->lambda), y = fminl(fmaxl(free, w->b), w->B);
     s->value += density * y * (v - s->lambda * y);
     s->objective += density * y * k;
@@ -119,7 +126,7 @@ static void evaluate(const task *w, spot *s)
     s->value += s->lambda * w->C + s->a * (w->order ? w->kappa : 0);
 }
 
-/* ---- descent: damped Newton in (log lambda, nu, a) -------------------------------------------------------------------------------- */
+/* ---- descent: damped Newton in (log lambda, nu, a) */
 static void gradient(const task *w, const spot *s, real g[3])
 {
     g[0] = s->lambda * (w->C - s->yy);
@@ -127,8 +134,8 @@ static void gradient(const task *w, const spot *s, real g[3])
     g[2] = w->order ? w->kappa - s->yt : 0;
 }
 
-/* Solves (H + damping) step = -g by elimination; the damping also holds where nothing is unclipped and H is empty. Returns what the
- * quadratic model expects to lose. */
+/* Solves (H + damping) step = -g by elimination; the damping also holds where nothing is unclipped
+ * and H is empty. Returns what the quadratic model expects to lose. */
 static real newton_step(const task *w, const spot *s, real damping, real step[3])
 {
     real g[3];
@@ -138,7 +145,8 @@ static real newton_step(const task *w, const spot *s, real damping, real step[3]
                     {s->py, s->p / (2 * L), s->t / (2 * L)},
                     {s->pyt, s->t / (2 * L), s->tt / (2 * L)}};
     const int n = 2 + w->order;
-    for (int i = 0; i < n; i++) m[i][i] += damping * (m[i][i] + least[i]) + 1e-300L, step[i] = -g[i];
+    for (int i = 0; i < n; i++)
+        m[i][i] += damping * (m[i][i] + least[i]) + 1e-300L, step[i] = -g[i];
     if (n == 2) step[2] = 0;
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++) {
@@ -157,7 +165,8 @@ static real newton_step(const task *w, const spot *s, real damping, real step[3]
 static real missed(const task *w, const spot *s)
 {
     const real floor = fminl(1, 1 / w->T), correlation = w->order ? fabsl(w->kappa - s->yt) : 0;
-    return s->lambda * fabsl(w->C - s->yy) + (floor + fabsl(s->nu)) * fabsl(s->y) + (floor + w->r / w->T + fabsl(s->a)) * correlation;
+    return s->lambda * fabsl(w->C - s->yy) + (floor + fabsl(s->nu)) * fabsl(s->y) +
+           (floor + w->r / w->T + fabsl(s->a)) * correlation;
 }
 
 static int descend(const task *w, spot *at, int most, real tolerance)
@@ -168,9 +177,12 @@ static int descend(const task *w, spot *at, int most, real tolerance)
         if (missed(w, at) <= tolerance * fabsl(at->value)) return 1;
         real step[3];
         const real expected = newton_step(w, at, damping, step);
-        spot next = {.lambda = at->lambda * expl(fminl(fmaxl(step[0], -3), 3)), .nu = at->nu + step[1], .a = at->a + step[2]};
+        spot next = {.lambda = at->lambda * expl(fminl(fmaxl(step[0], -3), 3)),
+                     .nu = at->nu + step[1],
+                     .a = at->a + step[2]};
         evaluate(w, &next);
-        const int rounding_rules = expected < 1e-15L * fabsl(at->value) && missed(w, &next) < missed(w, at);
+        const int rounding_rules = expected < 1e-15L * fabsl(at->value) &&
+                                   missed(w, &next) < missed(w, at);
         const int falls = at->value - next.value > 0.2L * expected;
         if (falls || rounding_rules) {
             damping = damping < 1e-12L ? 0 : damping / 10;
@@ -189,7 +201,7 @@ static spot unclipped(const task *w)
     return (spot){.lambda = 1 / (2 * alpha), .a = w->order ? -c / alpha : 0};
 }
 
-/* ---- the variance does not bind: y takes its two ends only ------------------------------------------------------------------------- */
+/* ---- the variance does not bind: y takes its two ends only */
 static real upper_tail(real t)
 {
     return erfcl(t * 0.707106781186547524400844362104849L) / 2;
@@ -205,7 +217,8 @@ static real tail_point(real q) /* P(t > x) = q */
     real low = -40, high = 40;
     for (int i = 0; i < 80; i++) {
         const real x = (low + high) / 2;
-        if (upper_tail(x) > q) low = x; else high = x;
+        if (upper_tail(x) > q) low = x;
+        else high = x;
     }
     return (low + high) / 2;
 }
@@ -238,24 +251,34 @@ static real two_ended(const task *w, real *left, real *right)
         for (int i = 0; i < 80; i++) {
             *left = (low + high) / 2;
             *right = tail_point(q - upper_tail(-*left));
-            const real more = density_at(*left) * expm1l((*left - *right) * (*left + *right) / 2); /* at the right than at the left */
-            if (span * more > w->kappa) low = *left; else high = *left;
+            const real more = density_at(*left) *
+                              expm1l((*left - *right) * (*left + *right) / 2); /* at the right than
+                                                                                  at the left */
+            if (span * more > w->kappa) low = *left;
+            else high = *left;
         }
     }
-    const real known = !w->order ? 0 : w->r * (isfinite(*left) ? w->kappa : span * density_at(*right));
-    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach); /* k has mean 0: the lesser of inside and outside is the sharper */
-    const real inside = q > 0.5L ? kernel_mass(w, start, *right) : -kernel_mass(w, *right, fmaxl(end, *right)) - kernel_mass(w, -reach, start);
+    const real known = !w->order ? 0
+                                 : w->r * (isfinite(*left) ? w->kappa : span * density_at(*right));
+    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach); /* k has mean 0: the lesser of
+                                                                        inside and outside is the
+                                                                        sharper */
+    const real inside =
+        q > 0.5L ? kernel_mass(w, start, *right)
+                 : -kernel_mass(w, *right, fmaxl(end, *right)) - kernel_mass(w, -reach, start);
     return known - span * w->T * inside;
 }
 
-/* ---- where the descent starts ------------------------------------------------------------------------------------------------------ */
-/* A function of two values that has the wanted variance: one value is the end of the range near by (B if `upper`), the other beyond
- * the mean. Its multipliers are a line through the two places where it jumps, and a lambda that makes the other value the peak. */
+/* ---- where the descent starts */
+/* A function of two values that has the wanted variance: one value is the end of the range near by
+ * (B if `upper`), the other beyond the mean. Its multipliers are a line through the two places
+ * where it jumps, and a lambda that makes the other value the peak. */
 static spot two_valued(const task *w, int upper)
 {
     task two = *w;
     real left, right;
-    if (upper) two.b = fmaxl(w->b, -w->C / w->B); else two.B = fminl(w->B, w->C / -w->b);
+    if (upper) two.b = fmaxl(w->b, -w->C / w->B);
+    else two.B = fminl(w->B, w->C / -w->b);
     const real most = (two.B - two.b) * density_at(tail_point(-two.b / (two.B - two.b)));
     two.kappa = fminl(w->kappa, 0.95L * most);
     two_ended(&two, &left, &right);
@@ -286,7 +309,7 @@ static void solve_smooth(const task *w, spot *at)
     descend(w, at, MOST_STEPS, 1e-13L);
 }
 
-/* ---- entry -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry */
 static task describe(const ref_problem *p, int order, real kappa)
 {
     const real r = p->r;
@@ -295,7 +318,13 @@ static task describe(const ref_problem *p, int order, real kappa)
         term *= r * r / j;
         if (j > order) rest += term;
     }
-    return (task){.r = r, .T = sqrtl(rest), .b = (real)p->lo - p->mean, .B = (real)p->hi - p->mean, .C = p->variance, .kappa = kappa, .order = order};
+    return (task){.r = r,
+                  .T = sqrtl(rest),
+                  .b = (real)p->lo - p->mean,
+                  .B = (real)p->hi - p->mean,
+                  .C = p->variance,
+                  .kappa = kappa,
+                  .order = order};
 }
 
 static void report(const task *w, const spot *s, ref_answer *out)
@@ -320,7 +349,8 @@ void ref_solve(const ref_problem *p, ref_answer *out)
         report(&w, &s, out);
         correlation = s.yt;
     }
-    if (!p->has_gradient || (correlation >= p->gradient_lo && correlation <= p->gradient_hi)) return;
+    if (!p->has_gradient || (correlation >= p->gradient_lo && correlation <= p->gradient_hi))
+        return;
     w = describe(p, 1, correlation > p->gradient_hi ? p->gradient_hi : p->gradient_lo);
     if (flat) {
         out->dual = out->primal = (double)two_ended(&w, &left, &right);
@@ -330,18 +360,21 @@ void ref_solve(const ref_problem *p, ref_answer *out)
     }
 }
 
-/* ---- the largest correlation: y = clip(beta + alpha t) ------------------------------------------------------------------------------- */
-static void clipped_line(double alpha, double beta, double b, double B, double *y, double *yy, double *yt)
+/* ---- the largest correlation: y = clip(beta + alpha t) */
+static void clipped_line(double alpha, double beta, double b, double B, double *y, double *yy,
+                         double *yt)
 {
     const double root_half = 0.70710678118654752440;
     const double s = (b - beta) / alpha, e = (B - beta) / alpha;
     const double below = 0.5 * erfc(-s * root_half), over = 0.5 * erfc(e * root_half);
     const double p = s > 0 ? 0.5 * erfc(s * root_half) - over : 1 - below - over;
-    const double ds = isfinite(s) ? (double)density_at(s) : 0, de = isfinite(e) ? (double)density_at(e) : 0;
+    const double ds = isfinite(s) ? (double)density_at(s) : 0,
+                 de = isfinite(e) ? (double)density_at(e) : 0;
     const double t = ds - de, tt = p + (isfinite(s) ? s * ds : 0) - (isfinite(e) ? e * de : 0);
     const double low = below > 0 ? b * below : 0, high = over > 0 ? B * over : 0;
     *y = beta * p + alpha * t + low + high;
-    *yy = beta * beta * p + 2 * alpha * beta * t + alpha * alpha * tt + (below > 0 ? b * low : 0) + (over > 0 ? B * high : 0);
+    *yy = beta * beta * p + 2 * alpha * beta * t + alpha * alpha * tt + (below > 0 ? b * low : 0) +
+          (over > 0 ? B * high : 0);
     *yt = alpha * p; /* E[y t] = E[dy/dt] */
 }
 
@@ -353,12 +386,15 @@ double ref_largest_correlation(const ref_problem *p)
     double low = log(scale) - 3, high = log(scale) + 25;
     for (int i = 0; i < 50; i++) {
         const double alpha = exp((low + high) / 2);
-        double from = isfinite(b) ? b - 10 * alpha : -10 * alpha, to = isfinite(B) ? B + 10 * alpha : 10 * alpha;
+        double from = isfinite(b) ? b - 10 * alpha : -10 * alpha,
+               to = isfinite(B) ? B + 10 * alpha : 10 * alpha;
         for (int j = 0; j < 60; j++) {
             clipped_line(alpha, (from + to) / 2, b, B, &y, &yy, &yt);
-            if (y < 0) from = (from + to) / 2; else to = (from + to) / 2;
+            if (y < 0) from = (from + to) / 2;
+            else to = (from + to) / 2;
         }
-        if (yy < p->variance) low = log(alpha); else high = log(alpha);
+        if (yy < p->variance) low = log(alpha);
+        else high = log(alpha);
     }
     return yt;
 }

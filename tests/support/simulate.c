@@ -1,5 +1,5 @@
 #include "support/simulate.h"
-#include "base/binomial.h"
+#include "statistics/binomial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ double simulate_uniform(simulate_source *source)
     return ((double)(next(source) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* Ziggurat of Marsaglia and Tsang with 256 layers of equal area; edge[i] falls, height[i] = exp(-edge^2/2) rises. */
+/* Ziggurat of Marsaglia and Tsang with 256 layers of equal area; edge[i] falls, height[i] =
+ * exp(-edge^2/2) rises. */
 #define LAYERS 256
 #define TAIL 3.6541528853610088
 #define AREA 0.00492867323399
@@ -52,7 +53,8 @@ static void build_ziggurat(void)
 {
     edge[0] = AREA / exp(-0.5 * TAIL * TAIL);
     edge[1] = TAIL;
-    for (int i = 2; i < LAYERS; i++) edge[i] = sqrt(-2 * log(AREA / edge[i - 1] + exp(-0.5 * edge[i - 1] * edge[i - 1])));
+    for (int i = 2; i < LAYERS; i++)
+        edge[i] = sqrt(-2 * log(AREA / edge[i - 1] + exp(-0.5 * edge[i - 1] * edge[i - 1])));
     edge[LAYERS] = 0;
     for (int i = 0; i <= LAYERS; i++) height[i] = exp(-0.5 * edge[i] * edge[i]);
 }
@@ -77,18 +79,22 @@ double simulate_normal(simulate_source *source)
         const double x = ((double)(bits >> 12) + 0.5) * 0x1p-52 * edge[layer];
         if (x < edge[layer + 1]) return sign * x;
         if (layer == 0) return sign * beyond_tail(source);
-        if (height[layer] + simulate_uniform(source) * (height[layer + 1] - height[layer]) < exp(-0.5 * x * x)) return sign * x;
+        if (height[layer] + simulate_uniform(source) * (height[layer + 1] - height[layer]) <
+            exp(-0.5 * x * x))
+            return sign * x;
     }
 }
 
 /* Marsaglia and Tsang (2000), shape >= 1 after the usual boost. */
 double simulate_gamma(simulate_source *source, double shape)
 {
-    if (shape < 1) return simulate_gamma(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
+    if (shape < 1)
+        return simulate_gamma(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
         const double x = simulate_normal(source), t = 1 + c * x, v = t * t * t;
-        if (v > 0 && log(simulate_uniform(source)) < 0.5 * x * x + d - d * v + d * log(v)) return d * v;
+        if (v > 0 && log(simulate_uniform(source)) < 0.5 * x * x + d - d * v + d * log(v))
+            return d * v;
     }
 }
 
@@ -98,17 +104,20 @@ static void add_outer(const double *row, size_t blocks, size_t first, double *gr
         for (size_t q = first; q < blocks; q++) gram[p * blocks + q] += row[p] * row[q];
 }
 
-void simulate_other_coordinates(simulate_source *source, const double *deviation, size_t blocks, size_t coordinates, double *gram)
+void simulate_other_coordinates(simulate_source *source, const double *deviation, size_t blocks,
+                                size_t coordinates, double *gram)
 {
     double column[MOST_BLOCKS];
     if (blocks > MOST_BLOCKS) abort();
     const size_t columns = coordinates < blocks ? coordinates : blocks;
     for (size_t j = 0; j < columns; j++) {
-        /* Column j of L is zero above the diagonal, chi with coordinates - j degrees on it, normal below. */
+        /* Column j of L is zero above the diagonal, chi with coordinates - j degrees on it, normal
+         * below. */
         const size_t first = columns < blocks || coordinates == columns ? 0 : j;
         for (size_t p = first; p < blocks; p++) column[p] = deviation[p] * simulate_normal(source);
         if (coordinates > blocks)
-            column[j] = deviation[j] * sqrt(2 * simulate_gamma(source, 0.5 * (double)(coordinates - j)));
+            column[j] =
+                deviation[j] * sqrt(2 * simulate_gamma(source, 0.5 * (double)(coordinates - j)));
         add_outer(column, blocks, first, gram);
     }
 }

@@ -1,5 +1,6 @@
-/* What one CUDA thread computes, in inline functions that a host compiler reads as well; kernels say which thread does what. Every
- * operation on noise is exact or rounded once, in the order of the seam (backend.h), so that a device gives the bits of the CPU. */
+/* What one CUDA thread computes, in inline functions that a host compiler reads as well; kernels
+ * say which thread does what. Every operation on noise is exact or rounded once, in the order of
+ * the seam (backend.h), so that a device gives the bits of the CPU. */
 #ifndef CR_BACKEND_CUDA_BODY_H
 #define CR_BACKEND_CUDA_BODY_H
 #include "backend/lanes_scalar.h"
@@ -19,35 +20,40 @@ CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4]
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
     cr_body_block(source, cr_source_block(source, sample) + quad, e);
-    if (source->centre && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
+    if (source->center && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
 /* Weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
-CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad, size_t functions, const float *weights,
-                             size_t stride, float part[2][4])
+CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t samples, uint64_t quad,
+                             size_t functions, const float *weights, size_t stride,
+                             float part[2][4])
 {
     const uint64_t row = source->row;
     uint64_t block = cr_source_block(source, first) + quad;
-    size_t i = source->centre && first == 0; /* whose noise is 0 */
+    size_t i = source->center && first == 0; /* whose noise is 0 */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
         cr_body_block(source, block, e);
         for (int k = 0; k < 4; k++) part[0][k] = v_fma(weights[i], e[k], part[0][k]);
-        for (int k = 0; functions > 1 && k < 4; k++) part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);
+        for (int k = 0; functions > 1 && k < 4; k++)
+            part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);
     }
 }
 
 /* A lane of project has 4 of the partial sums: 4*lane .. 4*lane+3. */
 #define CR_BODY_LANES (CR_PROJECT_SUMS / 4)
 
-/* What lane `lane` adds up over one piece of a sample: float sums with the direction, and of squares under the mask. */
-CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece, uint64_t lane, const float *direction, const float *mask, float dot[4],
+/* What lane `lane` adds up over one piece of a sample: float sums with the direction, and of
+ * squares under the mask. */
+CR_INLINE void cr_body_piece(const cr_source *source, uint64_t sample, uint64_t piece,
+                             uint64_t lane, const float *direction, const float *mask, float dot[4],
                              float norm[4])
 {
     const uint64_t end = (piece + 1) * (CR_PROJECT_PIECE / 4), row = source->row;
     for (int k = 0; k < 4; k++) dot[k] = norm[k] = 0.0f;
-    for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row; quad += CR_BODY_LANES) {
+    for (uint64_t quad = piece * (CR_PROJECT_PIECE / 4) + lane; quad < end && quad < row;
+         quad += CR_BODY_LANES) {
         float e[4];
         const size_t from = (size_t)(4 * quad);
         cr_body_normals(source, sample, quad, e);
@@ -67,7 +73,8 @@ CR_INLINE float cr_body_normal(const cr_source *source, uint64_t sample, size_t 
 }
 
 /* w_i w_j <A_i, A_j> (estimator/second.h) by e_i.e_j. */
-CR_INLINE double cr_body_pair(double weights, double product, double norm_i, double norm_j, double active)
+CR_INLINE double cr_body_pair(double weights, double product, double norm_i, double norm_j,
+                              double active)
 {
     return weights * (product * product - norm_i - norm_j + active) / 2;
 }

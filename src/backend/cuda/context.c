@@ -1,5 +1,5 @@
-/* By the driver's functions, found through the runtime: setting a device and setting the old one again would make a context on
- * device 0 for threads that never chose one. */
+/* By the driver's functions, found through the runtime: setting a device and setting the old one
+ * again would make a context on device 0 for threads that never chose one. */
 #include "backend/cuda/context.h"
 #include <cuda_runtime_api.h>
 #include <string.h>
@@ -10,11 +10,13 @@ static int find(const char *name, void *function)
     void *found = NULL;
     enum cudaDriverEntryPointQueryResult how;
 #if CUDART_VERSION >= 12050
-    const int code = (int)cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
+    const int code =
+        (int)cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
 #else
     const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #endif
-    memcpy(function, &found, sizeof found); /* ISO C has no way from an object's address to a function's */
+    memcpy(function, &found, sizeof found); /* ISO C has no way from an object's address to a
+                                               function's */
     return code || found ? code : (int)cudaErrorInsufficientDriver;
 }
 
@@ -23,8 +25,9 @@ int cr_cuda_context_open(cr_cuda_context *c, int device)
     int (*retain)(void **, int) = NULL, (*get)(int *, int) = NULL, code;
     *c = (cr_cuda_context){0};
     if ((code = find("cuDeviceGet", &get)) || (code = find("cuDevicePrimaryCtxRetain", &retain)) ||
-        (code = find("cuDevicePrimaryCtxRelease", &c->release)) || (code = find("cuCtxPushCurrent", &c->push)) ||
-        (code = find("cuCtxPopCurrent", &c->pop)) || (code = get(&c->device, device)) || (code = retain(&c->context, c->device)))
+        (code = find("cuDevicePrimaryCtxRelease", &c->release)) ||
+        (code = find("cuCtxPushCurrent", &c->push)) || (code = find("cuCtxPopCurrent", &c->pop)) ||
+        (code = get(&c->device, device)) || (code = retain(&c->context, c->device)))
         return code;
     c->held = 1;
     return 0;

@@ -1,4 +1,5 @@
-/* The device that an op works on, without a trace in the calling thread: whichever context is current there, or none, is so afterwards. */
+/* The device that an op works on, without a trace in the calling thread: whichever context is
+ * current there, or none, is so afterwards. */
 #ifndef CR_BACKEND_CUDA_CONTEXT_H
 #define CR_BACKEND_CUDA_CONTEXT_H
 
@@ -10,7 +11,8 @@ typedef struct cr_cuda_context {
     int (*release)(int);
 } cr_cuda_context;
 
-/* All of them return CUDA's number, 0 for success. After a failed open or enter there is nothing to leave. */
+/* All of them return CUDA's number, 0 for success. After a failed open or enter there is nothing to
+ * leave. */
 int cr_cuda_context_open(cr_cuda_context *, int device);
 int cr_cuda_context_enter(const cr_cuda_context *);
 void cr_cuda_context_leave(const cr_cuda_context *);

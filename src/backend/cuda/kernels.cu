@@ -1,27 +1,36 @@
-/* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in body.h. */
+/* Drawing and replaying noise: which thread does what, and launches. What a thread computes is in
+ * body.h. */
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/launch.h"
 #include "backend/ordered.h"
 
-namespace {
+namespace
+{
 
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20; /* of a block; of a grid, unless a row has more quads */
-constexpr unsigned most_quads = 1u << 30, most_high = 65535; /* of a row; of a grid's blocks one above the other */
+constexpr unsigned draw_threads = 256, draw_most = 1u << 20; /* of a block; of a grid, unless a row
+                                                                has more quads */
+constexpr unsigned most_quads = 1u << 30, most_high = 65535; /* of a row; of a grid's blocks one
+                                                                above the other */
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-typedef struct pace { /* of threads that keep their quad and go from sample to sample, `deep` at a time */
-    uint32_t quads, deep, turns, rest; /* samples of each thread; the first `rest` rows have one more */
+typedef struct pace { /* of threads that keep their quad and go from sample to sample, `deep` at a
+                         time */
+    uint32_t quads, deep, turns, rest; /* samples of each thread; the first `rest` rows have one
+                                          more */
     uint64_t blocks, floats;           /* of normals and of x, from one sample to the next */
 } pace;
 
 template <bool whole>
-__global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
-                                                           uint64_t first, const pace go, float *__restrict__ x)
+__global__ void __launch_bounds__(draw_threads)
+    draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
+                uint64_t first, const pace go, float *__restrict__ x)
 {
-    const uint32_t at = blockIdx.x * draw_threads + threadIdx.x, row = at / go.quads, quad = at - row * go.quads;
-    const size_t j = 4 * static_cast<size_t>(quad), features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
+    const uint32_t at = blockIdx.x * draw_threads + threadIdx.x, row = at / go.quads,
+                   quad = at - row * go.quads;
+    const size_t j = 4 * static_cast<size_t>(quad),
+                 features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
     if (row >= go.deep) return;
     float from[4] = {0.0f, 0.0f, 0.0f, 0.0f}, by[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     bool odd = false; /* -0 + 0 e is not always -0 */
@@ -32,7 +41,7 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source sour
     uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
     uint32_t left = go.turns + (row < go.rest);
-    if (source.centre != 0 && first + row == 0) { /* the noise-free sample */
+    if (source.center != 0 && first + row == 0) { /* the noise-free sample */
         cr_put<whole>(to, from, features);
         block += go.blocks, to += go.floats, left--;
     }
@@ -45,13 +54,16 @@ __global__ void __launch_bounds__(draw_threads) draw_kernel(const cr_source sour
     }
 }
 
-/* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks; then each takes one of the eight sums of
- * its quad (4 features, 2 functions) and adds the chunks to it in order. */
+/* A block of threads has quads_wide quads of one block of samples: each thread sums whole chunks;
+ * then each takes one of the eight sums of its quad (4 features, 2 functions) and adds the chunks
+ * to it in order. */
 static_assert(chunks_deep == 8, "a thread to each of the sums of a quad");
-__device__ void sum_tile(const cr_source &source, uint64_t first, size_t length, size_t functions, const float *weights, size_t stride,
-                         const float *mask, bool add, uint64_t quad, double *sums, float (*part)[8][quads_wide])
+__device__ void sum_tile(const cr_source &source, uint64_t first, size_t length, size_t functions,
+                         const float *weights, size_t stride, const float *mask, bool add,
+                         uint64_t quad, double *sums, float (*part)[8][quads_wide])
 {
-    const size_t chunks = (length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x, depth = threadIdx.y;
+    const size_t chunks = (length + CR_REPLAY_CHUNK - 1) / CR_REPLAY_CHUNK, lane = threadIdx.x,
+                 depth = threadIdx.y;
     const size_t f = depth / 4, j = 4 * quad + depth % 4;
     const bool inside = quad < source.row, mine = f < functions && j < source.inputs;
     double *to = sums + f * source.inputs + j, total = add && mine ? *to : 0.0;
@@ -59,38 +71,45 @@ __device__ void sum_tile(const cr_source &source, uint64_t first, size_t length,
         const size_t from = (base + depth) * CR_REPLAY_CHUNK;
         if (inside && from < length) {
             float sum[2][4];
-            cr_body_chunk(&source, first + from, min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions, weights + from, stride, sum);
+            cr_body_chunk(&source, first + from,
+                          min(length - from, static_cast<size_t>(CR_REPLAY_CHUNK)), quad, functions,
+                          weights + from, stride, sum);
             for (int s = 0; s < 8; s++) part[depth][s][lane] = sum[s / 4][s % 4];
         }
         __syncthreads();
-        for (size_t c = 0; mine && c < chunks_deep && base + c < chunks; c++) total += static_cast<double>(part[c][depth][lane]);
+        for (size_t c = 0; mine && c < chunks_deep && base + c < chunks; c++)
+            total += static_cast<double>(part[c][depth][lane]);
         __syncthreads();
     }
     if (mine) *to = mask == nullptr || mask[j] > 0.0f ? total : 0.0;
 }
 
 __global__ void __launch_bounds__(quads_wide *chunks_deep)
-    block_sums_kernel(const cr_source source, uint64_t first, size_t length, size_t blocks, size_t functions, const float *__restrict__ weights,
-                      size_t stride, const float *__restrict__ mask, bool add, double *__restrict__ sums)
+    block_sums_kernel(const cr_source source, uint64_t first, size_t length, size_t blocks,
+                      size_t functions, const float *__restrict__ weights, size_t stride,
+                      const float *__restrict__ mask, bool add, double *__restrict__ sums)
 {
     __shared__ float part[chunks_deep][8][quads_wide];
     const uint64_t quads = source.row;
     for (size_t b = blockIdx.y; b < blocks; b += gridDim.y)
-        for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads; tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
-            sum_tile(source, first + b * length, length, functions, weights + b * length, stride, mask, add, tile + threadIdx.x,
-                     sums + b * functions * source.inputs, part);
+        for (uint64_t tile = static_cast<uint64_t>(blockIdx.x) * quads_wide; tile < quads;
+             tile += static_cast<uint64_t>(gridDim.x) * quads_wide)
+            sum_tile(source, first + b * length, length, functions, weights + b * length, stride,
+                     mask, add, tile + threadIdx.x, sums + b * functions * source.inputs, part);
 }
 
-/* A block of threads has `high` samples: each lane sums whole pieces of one, `deep` at a time; the pieces are added in order, then the
- * lanes. */
+/* A block of threads has `high` samples: each lane sums whole pieces of one, `deep` at a time; the
+ * pieces are added in order, then the lanes. */
 template <unsigned deep, unsigned high>
 __global__ void __launch_bounds__(lanes *deep *high)
-    project_kernel(const cr_source source, uint64_t first, size_t count, const float *__restrict__ direction, const float *__restrict__ mask,
+    project_kernel(const cr_source source, uint64_t first, size_t count,
+                   const float *__restrict__ direction, const float *__restrict__ mask,
                    double *__restrict__ dots, double *__restrict__ norms)
 {
     __shared__ float part[high][deep][2][CR_PROJECT_SUMS];
     __shared__ double total[high][2][CR_PROJECT_SUMS];
-    const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z, at = static_cast<size_t>(blockIdx.x) * high + height;
+    const size_t lane = threadIdx.x, depth = threadIdx.y, height = threadIdx.z,
+                 at = static_cast<size_t>(blockIdx.x) * high + height;
     const uint64_t pieces = (source.inputs + CR_PROJECT_PIECE - 1) / CR_PROJECT_PIECE;
     const bool sums_up = depth < 2 && at < count; /* depth 0 the projections, depth 1 the squares */
     double mine[4] = {0.0, 0.0, 0.0, 0.0};
@@ -98,23 +117,28 @@ __global__ void __launch_bounds__(lanes *deep *high)
         if (at < count && base + depth < pieces) {
             float dot[4], norm[4];
             cr_body_piece(&source, first + at, base + depth, lane, direction, mask, dot, norm);
-            for (int k = 0; k < 4; k++) part[height][depth][0][4 * lane + k] = dot[k], part[height][depth][1][4 * lane + k] = norm[k];
+            for (int k = 0; k < 4; k++)
+                part[height][depth][0][4 * lane + k] = dot[k],
+                                                  part[height][depth][1][4 * lane + k] = norm[k];
         }
         __syncthreads();
         for (size_t p = 0; sums_up && p < deep && base + p < pieces; p++)
-            for (int k = 0; k < 4; k++) mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
+            for (int k = 0; k < 4; k++)
+                mine[k] += static_cast<double>(part[height][p][depth][4 * lane + k]);
         __syncthreads();
     }
     for (int k = 0; sums_up && k < 4; k++) total[height][depth][4 * lane + k] = mine[k];
     __syncthreads();
-    if (sums_up && lane == 0) (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
+    if (sums_up && lane == 0)
+        (depth == 0 ? dots : norms)[at] = cr_add_halves(total[height][depth], CR_PROJECT_SUMS);
 }
 
 constexpr auto project_narrow = project_kernel<4, 16>, project_wide = project_kernel<32, 2>;
 
 /* One block of threads, of which the first are the partial sums; all of them divide. */
 __global__ void __launch_bounds__(aim_threads)
-    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs, float *direction, double *__restrict__ lengths)
+    aim_kernel(const double *__restrict__ sums, const float *__restrict__ mask, size_t inputs,
+               float *direction, double *__restrict__ lengths)
 {
     __shared__ double part[CR_AIM_SUMS];
     const size_t sum_from = threadIdx.x < CR_AIM_SUMS ? threadIdx.x : inputs;
@@ -122,9 +146,11 @@ __global__ void __launch_bounds__(aim_threads)
     for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
         if (mask[j] > 0.0f) mine = cr_aim_add(mine, sums[j]);
     const double norm = sqrt(cr_sum_of_block<CR_AIM_SUMS>(mine, part));
-    for (size_t j = threadIdx.x; j < inputs; j += aim_threads) direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
+    for (size_t j = threadIdx.x; j < inputs; j += aim_threads)
+        direction[j] = mask[j] > 0.0f && norm > 0.0 ? cr_aim_unit(sums[j], norm) : 0.0f;
     __syncthreads();
-    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS) units = cr_aim_add(units, static_cast<double>(direction[j]));
+    for (size_t j = sum_from; j < inputs; j += CR_AIM_SUMS)
+        units = cr_aim_add(units, static_cast<double>(direction[j]));
     const double length = sqrt(cr_sum_of_block<CR_AIM_SUMS>(units, part));
     if (threadIdx.x == 0) lengths[0] = norm, lengths[1] = length;
 }
@@ -133,44 +159,54 @@ __global__ void __launch_bounds__(aim_threads)
 
 int cr_cuda_load_kernels(void)
 {
-    return cr_load(draw_kernel<true>, draw_kernel<false>, block_sums_kernel, project_narrow, project_wide, aim_kernel);
+    return cr_load(draw_kernel<true>, draw_kernel<false>, block_sums_kernel, project_narrow,
+                   project_wide, aim_kernel);
 }
 
-int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step, uint64_t first, size_t count, float *x)
+int cr_cuda_draw(void *stream, const cr_noise *noise, const float *z, const float *step,
+                 uint64_t first, size_t count, float *x)
 {
     const cr_source source = cr_source_of(noise);
     if (source.row == 0 || count == 0) return 0;
     if (source.row > most_quads) return cudaErrorInvalidValue; /* a row of 16 GiB */
     const uint64_t most = draw_most / source.row, deep = count < most ? count : most ? most : 1;
     if (count / deep >= UINT32_MAX) return cudaErrorInvalidValue;
-    const pace go = {static_cast<uint32_t>(source.row), static_cast<uint32_t>(deep), static_cast<uint32_t>(count / deep), static_cast<uint32_t>(count % deep),
-                     deep * source.row, deep * noise->inputs};
-    return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>, cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first, go,
-                     x);
+    const pace go = {static_cast<uint32_t>(source.row),
+                     static_cast<uint32_t>(deep),
+                     static_cast<uint32_t>(count / deep),
+                     static_cast<uint32_t>(count % deep),
+                     deep * source.row,
+                     deep * noise->inputs};
+    return cr_launch(stream, cr_whole(x, noise->inputs) ? draw_kernel<true> : draw_kernel<false>,
+                     cr_grid(source.row * deep, draw_threads), draw_threads, source, z, step, first,
+                     go, x);
 }
 
-int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
-                       size_t stride, const float *mask, int add, double *sums)
+int cr_cuda_block_sums(void *stream, const cr_noise *noise, uint64_t first, size_t length,
+                       size_t blocks, size_t functions, const float *weights, size_t stride,
+                       const float *mask, int add, double *sums)
 {
     const cr_source source = cr_source_of(noise);
     if (blocks == 0 || source.row == 0) return 0;
     const dim3 grid(cr_grid(source.row, quads_wide), cr_grid(blocks, 1, most_high));
-    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), source, first, length, blocks, functions, weights, stride, mask, add != 0,
-                  sums);
+    return cr_launch(stream, block_sums_kernel, grid, dim3(quads_wide, chunks_deep), source, first,
+                     length, blocks, functions, weights, stride, mask, add != 0, sums);
 }
 
-int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms)
+int cr_cuda_project(void *stream, const cr_noise *noise, uint64_t first, size_t count,
+                    const float *direction, const float *mask, double *dots, double *norms)
 {
     const cr_source source = cr_source_of(noise);
     const int wide = noise->inputs > 4 * CR_PROJECT_PIECE;
     const unsigned deep = wide ? 32 : 4, high = wide ? 2 : 16;
     if (count == 0) return 0;
     if (count / high >= 0x7fffffff) return cudaErrorInvalidValue;
-    return cr_launch(stream, wide ? project_wide : project_narrow, cr_grid(count, high), dim3(lanes, deep, high), source, first, count,
-                     direction, mask, dots, norms);
+    return cr_launch(stream, wide ? project_wide : project_narrow, cr_grid(count, high),
+                     dim3(lanes, deep, high), source, first, count, direction, mask, dots, norms);
 }
 
-int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs, float *direction, double *lengths)
+int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs,
+                float *direction, double *lengths)
 {
     return cr_launch(stream, aim_kernel, 1, aim_threads, sums, mask, inputs, direction, lengths);
 }

@@ -1,4 +1,5 @@
-/* Launches, callable from C. All of them enqueue on the stream and return what the launch itself reported. `add`: to what the sums are. */
+/* Launches, callable from C. All of them enqueue on the stream and return what the launch itself
+ * reported. `add`: to what the sums are. */
 #ifndef CR_BACKEND_CUDA_KERNELS_H
 #define CR_BACKEND_CUDA_KERNELS_H
 #include "backend/backend.h"
@@ -6,21 +7,29 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Every kernel is loaded, where CUDA would do so at its first launch, and that would be late. 0, or CUDA's number: no code for the device. */
+/* Every kernel is loaded, where CUDA would do so at its first launch, and that would be late. 0, or
+ * CUDA's number: no code for the device. */
 int cr_cuda_load_kernels(void);
-int cr_cuda_load_second_kernels(void);
-int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *step, uint64_t first, size_t count, float *x);
-int cr_cuda_block_sums(void *stream, const cr_noise *, uint64_t first, size_t length, size_t blocks, size_t functions, const float *weights,
-                       size_t stride, const float *mask, int add, double *sums);
-int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count, const float *direction, const float *mask, double *dots, double *norms);
-int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs, float *direction, double *lengths);
-int cr_cuda_tile(void *stream, const cr_noise *, uint64_t first, size_t count, const int32_t *features, size_t active, float *rows);
+int cr_cuda_load_hessian_kernels(void);
+int cr_cuda_draw(void *stream, const cr_noise *, const float *z, const float *step, uint64_t first,
+                 size_t count, float *x);
+int cr_cuda_block_sums(void *stream, const cr_noise *, uint64_t first, size_t length, size_t blocks,
+                       size_t functions, const float *weights, size_t stride, const float *mask,
+                       int add, double *sums);
+int cr_cuda_project(void *stream, const cr_noise *, uint64_t first, size_t count,
+                    const float *direction, const float *mask, double *dots, double *norms);
+int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inputs,
+                float *direction, double *lengths);
+int cr_cuda_tile(void *stream, const cr_noise *, uint64_t first, size_t count,
+                 const int32_t *features, size_t active, float *rows);
 /* dots[i] = a_i . b_i */
-int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active, double *dots);
+int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active,
+                     double *dots);
 /* scaled[i][k] = weights[i] rows[i][k] */
 int cr_cuda_scale(void *stream, const cr_tile *, size_t active, float *scaled);
 /* As the op, with the products there. */
-int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, int same, size_t active, const float *products, double *sums, double *squares);
+int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, int same, size_t active,
+                  const float *products, double *sums, double *squares);
 #ifdef __cplusplus
 }
 #endif

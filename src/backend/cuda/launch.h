@@ -11,7 +11,8 @@ static inline unsigned cr_grid(uint64_t work, uint64_t each, uint64_t most = 0x7
     return static_cast<unsigned>(blocks < most ? blocks : most);
 }
 
-/* Four features as they are stored, or fewer; whole: in one access, which takes rows that cr_whole finds fit. */
+/* Four features as they are stored, or fewer; whole: in one access, which takes rows that cr_whole
+ * finds fit. */
 template <bool whole> static __device__ void cr_put(float *to, const float x[4], size_t features)
 {
     if (whole) *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
@@ -24,7 +25,8 @@ static inline bool cr_whole(const float *rows, size_t features)
     return features % 4 == 0 && reinterpret_cast<uintptr_t>(rows) % sizeof(float4) == 0;
 }
 
-/* The sum over the first `threads` threads of a block by halves: an order that is always the same. Every thread takes part, and gets it. */
+/* The sum over the first `threads` threads of a block by halves: an order that is always the same.
+ * Every thread takes part, and gets it. */
 template <unsigned threads> static __device__ double cr_sum_of_block(double mine, double *part)
 {
     if (threadIdx.x < threads) part[threadIdx.x] = mine;
@@ -48,7 +50,8 @@ template <typename... kernels> int cr_load(kernels... each)
 }
 
 template <typename... parameters, typename... arguments>
-int cr_launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block, arguments... given)
+int cr_launch(void *stream, void (*kernel)(parameters...), dim3 grid, dim3 block,
+              arguments... given)
 {
     cudaLaunchConfig_t how = {};
     how.gridDim = grid, how.blockDim = block, how.stream = static_cast<cudaStream_t>(stream);

@@ -41,7 +41,7 @@ certreg_status cr_cuda_status(int code)
 {
     switch (code) {
     case 0: return CERTREG_OK;
-    case MEMORY_ALLOCATION: return CERTREG_NO_MEMORY;
+    case MEMORY_ALLOCATION: return CERTREG_E_NO_MEMORY;
     case INITIALIZATION:
     case STUB_LIBRARY:
     case INSUFFICIENT_DRIVER:
@@ -57,8 +57,8 @@ certreg_status cr_cuda_status(int code)
     case SYSTEM_NOT_READY:
     case DRIVER_MISMATCH:
     case NO_COMPATIBILITY:
-    case UNSUPPORTED_PTX: return CERTREG_NO_DEVICE;
-    default: return CERTREG_DEVICE_FAILED;
+    case UNSUPPORTED_PTX: return CERTREG_E_NO_DEVICE;
+    default: return CERTREG_E_DEVICE_FAILED;
     }
 }
 

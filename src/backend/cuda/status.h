@@ -4,7 +4,8 @@
 #include "certreg/certreg.h"
 
 certreg_status cr_cuda_status(int code);
-/* Whether the device's context is lost, which is DEVICE_FAILED: every later call fails too, and the handle can only be destroyed. */
+/* Whether the device's context is lost, which is DEVICE_FAILED: every later call fails too, and the
+ * handle can only be destroyed. */
 int cr_cuda_is_sticky(int code);
 
 #endif

@@ -1,0 +1,308 @@
+/* How large can ||g||, g = E[(u - c) e], be?
+ *
+ * In units of B = max |u - c| let w = (u - c)/B in [-1, 1], E w^2 <= p, kappa = ||g|| and zeta = w
+ * (e . g)/kappa, of mean kappa. Samples come in blocks; G is the sum of w e over earlier blocks,
+ * W_j the number of samples in blocks later than that of sample j, W their sum. Samples of a block
+ * see their G only, so that with Z_i = e_i . G/||G||, standard normal given the past, x_i = ||G||
+ * w_i clip(Z_i, -tau, tau) has a conditional mean m_i >= g . G - ||G|| tail(tau), tail = E (|Z| -
+ * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales know about these.
+ * lambda and theta are fixed by the pilot, a_i >= 0 by earlier blocks; kappa is the true one: M =
+ * prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i))        since (1 - y) e^y <= 1; tau keeps
+ * the factors positive N = exp(s (kappa W - Y) - sum H(s W_j)),                         H(t) = sup
+ * E[e^-(t w Z) - 1 + t w Z] over all w allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and
+ * phi(y)/y^2 increases: phi(t |w Z|) <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1
+ * where |Z| is largest: H(t) = E[phi(t |Z|); |Z| > q], P(|Z| > q) = p. By Hoelder E M^theta
+ * N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops out, and with
+ * probability 1 - alpha lambda kappa^2 W - (1-theta)/theta sum H(s W_j) < sum [lambda a_i - log(1 -
+ * lambda (x_i - a_i)) + lambda ||G|| tail] + log(1/alpha)/theta. Of the left side the derivative in
+ * kappa is 0 at 0 and concave, since H'' increases: it rises, then falls. So if the inequality
+ * fails at the cap it fails from one point on, which is the bound; and the bound is the cap if it
+ * holds there.
+ *
+ * In low dimension ||G|| over all n samples hardly exceeds kappa n, and the plainer bound is the
+ * better one: kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
+ * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides. A second_hi from the same
+ * samples is as good as p itself, as long as it holds: H increases with p.
+ *
+ * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
+ * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
+ * additions in float), which moves m_i by 2^-16 ||G|| sqrt(p d). Both are added. */
+#include "bounds/martingale.h"
+#include "statistics/normal.h"
+#include "estimator/replay.h"
+#include <math.h>
+
+#define BLOCKS CR_WALK_BLOCKS
+#define LARGEST 0.8 /* of lambda x */
+#define SUM_ERROR 0x1p-18
+#define DOT_ERROR 0x1p-16
+#define EVALUATION 1e-9 /* relative error of H and of sums of logarithms, and more */
+
+typedef struct game {
+    const cr_martingale_job *job;
+    double reach;          /* B */
+    double share, tail;    /* p and q */
+    double cap, certainty; /* of kappa; log(1/alpha) */
+    double theta, lambda;
+    double cost;           /* right side but for the last term */
+    double gained, staked; /* sums of x and ||G|| over earlier blocks, for a */
+    double lengths;        /* sum |w| ||e|| so far */
+    double slack;          /* what rounding may hide in sum g . G, divided by the cap */
+} game;
+
+typedef struct block {
+    size_t first, count, later; /* later: number of samples after it */
+    double norm, length;        /* ||G||, and of the direction that stands for it */
+    double limit, expected;     /* tau, and a */
+} block;
+
+/* ---- the worst that a bounded score can do */
+/* E[|Z|^k; |Z| > q] */
+static double tail_moment(int k, double q)
+{
+    const double pdf = cr_normal_pdf(q), sf = cr_normal_sf(q), square = q * q;
+    switch (k) {
+    case 2: return 2 * (q * pdf + sf);
+    case 3: return 2 * (square + 2) * pdf;
+    default: return 2 * ((square + 3) * q * pdf + 3 * sf);
+    }
+}
+
+static double phi_above(double t, double share, double q)
+{
+    if (t < 0x1p-5) { /* the next term is below E|Z|^5 e^(|Z|/32)/120 < 7/120 */
+        const double series =
+            tail_moment(2, q) / 2 +
+            t * (tail_moment(3, q) / 6 + t * (tail_moment(4, q) / 24 + t * (7.0 / 120)));
+        return t * t * series * (1 + EVALUATION);
+    }
+    if (t > 20) return INFINITY;
+    const double grown = 2 * exp(t * t / 2) * cr_normal_sf(q - t);
+    return grown - share - 2 * t * cr_normal_pdf(q) + EVALUATION * grown * t * t;
+}
+
+static double tail_of(double share)
+{
+    return share < 1 ? cr_normal_quantile_sf(share / 2) : 0;
+}
+
+static double excess(double tau)
+{
+    return fmax(0, 2 * (cr_normal_pdf(tau) - tau * cr_normal_sf(tau)));
+}
+
+/* ---- play */
+static block block_of(const cr_martingale_job *job, size_t b)
+{
+    const size_t start = cr_walk_border(job->count, BLOCKS, b),
+                 end = cr_walk_border(job->count, BLOCKS, b + 1);
+    return (block){.first = job->first + start, .count = end - start, .later = job->count - end};
+}
+
+static double weight_of(const certreg_estimator *e, const game *g, size_t sample)
+{
+    return (cr_score_value(g->job->score, cr_record_value(e, sample, g->job->output)) -
+            g->job->center) /
+           g->reach;
+}
+
+/* The weights of all samples. Returns non-zero if a score is not what its range says. */
+static int weigh(certreg_estimator *e, const game *g)
+{
+    for (size_t i = 0; i < g->job->count; i++) {
+        const double w = weight_of(e, g, g->job->first + i);
+        if (!(fabs(w) <= 1)) return 1;
+        e->at.weights[i] = (float)w;
+    }
+    return 0;
+}
+
+/* What is known once the sums before the block have been aimed at. The float direction has a length
+ * of its own: projections are divided by that. */
+static void learn(const game *g, const double lengths[2], block *k)
+{
+    k->norm = lengths[0], k->length = lengths[1];
+    if (!(k->norm > 0)) return;
+    k->limit = g->lambda > 0 ? fmin(8, LARGEST / (g->lambda * k->norm)) : 8;
+    k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
+}
+
+/* A block's bets on the direction so far. */
+static void play(const certreg_estimator *e, game *g, const block *k)
+{
+    const double blur = DOT_ERROR * sqrt(g->share * (double)e->input.active);
+    const double *dots = e->at.dots + (k->first - g->job->first),
+                 *norms = e->at.norms + (k->first - g->job->first);
+    g->slack += (double)k->count * SUM_ERROR * g->lengths;
+    for (size_t i = 0; i < k->count; i++) {
+        const double w = weight_of(e, g, k->first + i);
+        g->lengths += (fabs(w) + 0x1p-100) * sqrt(norms[i]);
+        if (!(k->norm > 0)) continue;
+        const double z = dots[i] / k->length, x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
+        g->cost += g->lambda * k->expected - log1p(-g->lambda * (x - k->expected));
+        g->gained += x;
+    }
+    if (k->norm > 0) g->cost += g->lambda * (double)k->count * k->norm * (excess(k->limit) + blur);
+    g->staked += (double)k->count * k->norm;
+}
+
+/* Block after block. All noise is replayed at once, since no bet moves a weight. */
+static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
+{
+    if ((*broken = weigh(e, g))) return CERTREG_OK;
+    const certreg_status status = cr_replay_walk(e, g->job->first, g->job->count);
+    for (size_t b = 0; b < BLOCKS && !status; b++) {
+        block k = block_of(g->job, b);
+        learn(g, e->at.lengths + 2 * b, &k);
+        play(e, g, &k);
+    }
+    return status;
+}
+
+/* ---- what the pilot decides */
+/* E w^2 as the pilot sees it, and a value that it might not have seen. */
+static double pilot_second(const certreg_estimator *e, const game *g)
+{
+    double sum = 0.25, count = 1;
+    for (size_t i = e->input.noise.clean_first != 0;
+         i < g->job->first && !cr_watch_ends(e->clock.watch, i); i++) {
+        const double w = weight_of(e, g, i);
+        if (!(fabs(w) <= 1)) continue;
+        sum += w * w;
+        count += 1;
+    }
+    return fmin(1, sum / count);
+}
+
+/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. Where it knows
+ * little, half of the greatest; more or less only if that is beyond doubt. */
+static certreg_status pilot_kappa(certreg_estimator *e, const game *g, double second, double *kappa)
+{
+    cr_martingale_job pilot = *g->job;
+    pilot.first = e->input.noise.clean_first != 0;
+    pilot.count = g->job->first > pilot.first ? g->job->first - pilot.first : 0;
+    const double usual = 0.25 * second;
+    *kappa = sqrt(usual);
+    if (pilot.count < BLOCKS) return CERTREG_OK;
+    game idle = {.job = &pilot, .reach = g->reach, .share = 1};
+    int broken = 0;
+    const certreg_status status = play_all(e, &idle, &broken);
+    if (status || broken) return status;
+    const double n = (double)pilot.count, square = 2 * idle.gained / (n * n),
+                 doubt = second * sqrt(2 * (double)e->input.active) / n;
+    const double least = fmax(square + doubt, 0.01 * second),
+                 most = fmin(square - doubt, 0.5 * second);
+    *kappa = sqrt(fmax(fmin(least, usual), most));
+    return CERTREG_OK;
+}
+
+typedef struct forecast { /* what the two martingales will do, as if they were Gaussian */
+    double own, other;    /* standard deviations: of the sum of x; of Y */
+    double pairs;         /* W */
+    double largest;       /* ||G|| of the last block */
+} forecast;
+
+static forecast foresee(const cr_martingale_job *job, double second, double kappa, double dimension)
+{
+    const double worst = tail_moment(2, tail_of(second));
+    forecast f = {.pairs = 0};
+    for (size_t b = 0; b < BLOCKS; b++) {
+        const block k = block_of(job, b);
+        const double before = (double)(k.first - job->first), later = (double)k.later,
+                     count = (double)k.count;
+        const double square = before * before * kappa * kappa + before * second * dimension;
+        f.own += 2 * count * second * square; /* 2: w is often large where Z is */
+        f.other += count * later * later * worst;
+        f.pairs += count * later;
+        f.largest = sqrt(square);
+    }
+    f.own = sqrt(f.own), f.other = sqrt(f.other);
+    return f;
+}
+
+/* theta and lambda that are best for the forecast, and which bound promises more. A greater lambda
+ * would cut off too much of x. */
+static certreg_status decide(certreg_estimator *e, game *g, int *by_norm)
+{
+    const double second = pilot_second(e, g), dimension = (double)e->input.active,
+                 n = (double)g->job->count;
+    const double loss = sqrt(2 * g->certainty);
+    double kappa;
+    const certreg_status status = pilot_kappa(e, g, second, &kappa);
+    if (status) return status;
+    const forecast f = foresee(g->job, second, kappa, dimension);
+    const double linear = loss * f.other / f.pairs, square = kappa * kappa + loss * f.own / f.pairs;
+    const double bound = (linear + sqrt(linear * linear + 4 * square)) / 2;
+    g->theta = f.own / (f.own + bound * f.other);
+    g->lambda = fmin(loss * sqrt(g->theta) / f.own, LARGEST / (2.5 * f.largest));
+    *by_norm = sqrt(kappa * kappa + dimension * second / n) +
+                   loss * sqrt(tail_moment(2, tail_of(second)) / n) <
+               bound;
+    return CERTREG_OK;
+}
+
+/* ---- the two bounds */
+/* Whether kappa, in units of B, contradicts the game. */
+static int contradicts(const game *g, double kappa)
+{
+    const double s = g->theta * g->lambda * kappa / (1 - g->theta);
+    double worst = 0, pairs = 0;
+    for (size_t b = 0; b < BLOCKS; b++) {
+        const block k = block_of(g->job, b);
+        worst += (double)k.count * phi_above(s * (double)k.later, g->share, g->tail);
+        pairs += (double)k.count * (double)k.later;
+    }
+    const double gain = g->lambda * kappa * (kappa * pairs) - (1 - g->theta) / g->theta * worst;
+    const double price = fmax(0, g->cost) + g->lambda * g->cap * g->slack + g->certainty / g->theta;
+    return gain * (1 - EVALUATION) >= price * (1 + EVALUATION);
+}
+
+static double solve_game(const game *g)
+{
+    double low = 0, high = g->cap;
+    if (!contradicts(g, high)) return high;
+    for (int i = 0; i < 40; i++) {
+        const double middle = 0.5 * (low + high);
+        if (contradicts(g, middle)) high = middle;
+        else low = middle;
+    }
+    return high;
+}
+
+static double bound_by_norm(const game *g, double norm)
+{
+    const double n = (double)g->job->count,
+                 best = sqrt(2 * g->certainty / (n * tail_moment(2, g->tail)));
+    double least = INFINITY;
+    for (int i = -12; i <= 4; i++) {
+        const double s = best * exp2(0.25 * i);
+        least = fmin(least, (phi_above(s, g->share, g->tail) + g->certainty / n) / s);
+    }
+    return (norm + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
+}
+
+certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job,
+                                   double *upper)
+{
+    double lo, hi;
+    game g = {.job = job};
+    cr_score_range(job->score, e->at.lo[job->output], e->at.hi[job->output], &lo, &hi);
+    g.reach = nextafter(fmax(hi - job->center, job->center - lo), INFINITY);
+    *upper = fmin(fmin(job->cap, g.reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
+    if (!(isfinite(g.reach) && g.reach > 0) || job->count < BLOCKS ||
+        !(job->alpha > 0 && job->alpha < 1))
+        return CERTREG_OK;
+    g.share = fmin(1, job->second_hi / g.reach / g.reach * (1 + EVALUATION));
+    g.tail = tail_of(g.share);
+    g.cap = *upper / g.reach;
+    g.certainty = -log(job->alpha);
+    if (!(g.share > 0 && g.cap > 0)) return CERTREG_OK;
+    int by_norm = 0, broken = 0;
+    certreg_status status = decide(e, &g, &by_norm);
+    if (!status) status = play_all(e, &g, &broken);
+    if (status || broken) return status;
+    *upper =
+        fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[2 * BLOCKS]) : solve_game(&g)) *
+                         g.reach * (1 + EVALUATION));
+    return CERTREG_OK;
+}

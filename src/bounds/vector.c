@@ -1,0 +1,143 @@
+/* All outputs as one vector (theory 7): bounds of the trace of their covariance and of the
+ * Frobenius norm of the scaled Jacobian. They enter the solver as variance and gradient norm of one
+ * function without a range. */
+#include "statistics/normal.h"
+#include "statistics/gradient.h"
+#include "bounds/bounds.h"
+#include "bounds/finite.h"
+#include "question/question.h"
+#include "statistics/moments.h"
+#include "estimator/correlate.h"
+#include <math.h>
+#include <string.h>
+
+/* Fixed without the main samples. */
+static double center_of(const certreg_estimator *e, size_t output)
+{
+    const size_t first = e->input.noise.clean_first != 0;
+    double sum = 0;
+    for (size_t i = first; i < e->plan.pilot; i++) sum += (double)cr_record_value(e, i, output);
+    return e->plan.pilot > first ? sum / (double)(e->plan.pilot - first)
+                                 : (double)cr_record_value(e, 0, output);
+}
+
+/* Without a pilot the first main sample is the center, and is left out. */
+static size_t first_of(const certreg_estimator *e, const cr_conditions *conditions)
+{
+    return conditions->main_first + (e->plan.pilot == 0);
+}
+
+/* ||f - c||^2 of one sample. */
+static double square_of(const certreg_estimator *e, size_t sample)
+{
+    double sum = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const double gap = (double)cr_record_value(e, sample, k) - e->at.center[k];
+        sum += gap * gap;
+    }
+    return sum;
+}
+
+static void collect(const certreg_estimator *e, const cr_conditions *conditions, cr_moments *m)
+{
+    cr_moments_start(m, 0);
+    for (size_t i = first_of(e, conditions);
+         i < conditions->samples && !cr_watch_ends(e->clock.watch, i); i++)
+        cr_moments_add(m, square_of(e, i));
+}
+
+/* ---- without normality */
+static double square_at(const void *of, size_t sample)
+{
+    return square_of(of, sample);
+}
+
+static void bound_without_normality(const certreg_estimator *e, const cr_conditions *conditions,
+                                    double alpha, certreg_bounds *b)
+{
+    double most = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const double far = fmax(e->at.hi[k] - e->at.center[k], e->at.center[k] - e->at.lo[k]);
+        most += far * far;
+    }
+    most *= 1 + 1e-12;
+    const cr_sampled squares = {square_at, e};
+    b->variance_hi =
+        cr_finite_bound(e, conditions, &squares, first_of(e, conditions), 0, most, alpha, 1) *
+        (1 + 1e-12);
+    b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
+}
+
+/* ---- asymptotic */
+/* tr Cov f <= E ||f - c||^2 for every c. */
+static int bound_variance(const cr_moments *m, double tail, certreg_bounds *b)
+{
+    if (m->count < 2 || !(m->least < m->greatest)) return 1;
+    const double n = (double)m->count, mean = cr_moments_mean(m);
+    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail),
+                                                CR_UNSEEN_SQUARE * cr_moments_skewness(m), n);
+    b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    b->variance_hi = (mean + z * sqrt(cr_moments_variance(m) / n)) * (1 + 1e-12);
+    return !isfinite(b->variance_hi);
+}
+
+static certreg_status add_output(certreg_estimator *e, const cr_conditions *conditions,
+                                 size_t output)
+{
+    const cr_score identity = {.kind = CR_SCORE_OUTPUT};
+    const size_t first = first_of(e, conditions), cells = e->plan.blocks * e->plan.blocks;
+    cr_correlate_job job = {.score = {&identity, NULL},
+                            .center = {e->at.center[output], 0},
+                            .functions = 1,
+                            .output = output,
+                            .first = first,
+                            .count = conditions->samples - first};
+    certreg_status status = cr_correlate_blocks(e, &job);
+    if (!status) status = cr_correlate_gram(e, &job, 0);
+    if (status) return status;
+    for (size_t i = 0; i < cells; i++) e->at.gram_sum[i] += e->at.gram[i];
+    return CERTREG_OK;
+}
+
+/* The Gram matrices of the outputs add up to that of their stacked block means, of dimension
+ * outputs * active. Cauchy and Schwarz bound the variance along one stacked direction by sqrt(3
+ * kurtosis) E ||f - c||^2, which is outputs times its average coordinate. */
+static certreg_status bound_gradient(certreg_estimator *e, const cr_conditions *conditions,
+                                     const cr_moments *m, double tail, certreg_bounds *b)
+{
+    const double outputs = (double)e->model.outputs, mean = cr_moments_mean(m);
+    const double kurtosis = (cr_moments_second(m) + mean * mean) / (mean * mean);
+    memset(e->at.gram_sum, 0, e->plan.blocks * e->plan.blocks * sizeof *e->at.gram_sum);
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const certreg_status status = add_output(e, conditions, k);
+        if (status) return status;
+    }
+    cr_gradient_interval_within(e->at.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
+                                outputs * outputs * kurtosis, 0, tail, &b->gradient_lo,
+                                &b->gradient_hi);
+    if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
+    return CERTREG_OK;
+}
+
+static int is_sparse(const certreg_estimator *e, const cr_moments *m)
+{
+    const double mean = cr_moments_mean(m), excess = cr_moments_second(m) / (mean * mean);
+    return !(excess < (double)m->count / (double)e->plan.blocks); /* as of a jump that fewer samples
+                                                                     than blocks show */
+}
+
+certreg_status cr_vector_find(certreg_estimator *e, const cr_conditions *conditions,
+                              uint32_t constraints, certreg_bounds *b, int *abstained)
+{
+    const double alpha = conditions->question.alpha,
+                 share = constraints & CERTREG_CONSTRAINT_GRADIENT ? 0.5 : 1;
+    cr_moments m;
+    *abstained = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) e->at.center[k] = center_of(e, k);
+    if (cr_question_without_normality(&conditions->question))
+        return bound_without_normality(e, conditions, alpha, b), CERTREG_OK;
+    collect(e, conditions, &m);
+    *abstained = bound_variance(&m, share * alpha, b) || is_sparse(e, &m);
+    if (*abstained || !(constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
+    return bound_gradient(e, conditions, &m, share * alpha, b);
+}

@@ -1,0 +1,40 @@
+/* A question made precise for one record: checked, with its defaults, its prediction and the
+ * conditions it comes down to. */
+#ifndef CR_QUESTION_CONDITIONS_H
+#define CR_QUESTION_CONDITIONS_H
+#include "estimator/estimator.h"
+#include "statistics/score.h"
+
+#define CR_CONDITIONS 4
+
+typedef struct cr_condition { /* "the mean of this score stays above the threshold"; for the true
+                                 mean: "moves by at most the tolerance" */
+    cr_score score;
+    double threshold;
+    int exact; /* two-valued: binomial bound */
+    int guard; /* keeps the circular mean near the prediction; with the whole alpha and no gradient
+                */
+} cr_condition;
+
+typedef struct cr_conditions {
+    certreg_question question; /* defaults resolved, alpha divided by joint */
+    size_t samples, main_first;
+    double prediction;
+    double estimate; /* of the location from all noisy samples: no promise. Without one the given
+                        prediction, or NaN */
+    int failures;    /* some outputs of this record failed */
+    int count;
+    cr_condition each[CR_CONDITIONS];
+} cr_conditions;
+
+/* The fewest samples, pilot included, from which this question has an answer. */
+size_t cr_conditions_least(const certreg_estimator *, const certreg_question *);
+/* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;
+ * WRONG_STATE otherwise. DEADLINE where it was given up. The estimate is there in any case. */
+certreg_status cr_conditions_prepare(certreg_estimator *, cr_conditions *);
+/* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if
+ * its pilot is not complete. */
+certreg_status cr_conditions_preview(certreg_estimator *, cr_conditions *);
+void cr_conditions_set_tolerance(const certreg_estimator *, cr_conditions *, double tolerance);
+
+#endif

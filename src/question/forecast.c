@@ -1,0 +1,114 @@
+/* How many samples a wanted radius takes: a plan, no promise. */
+#include "statistics/sequential.h"
+#include "base/structs.h"
+#include "question/looks.h"
+#include "question/question.h"
+#include <math.h>
+
+enum { OLDEST_FORECAST = sizeof(certreg_forecast) };
+
+static uint64_t failures_of(const certreg_estimator *e, double rate, uint64_t samples)
+{
+    return (uint64_t)ceil(rate * (double)(samples - e->plan.pilot) - 1e-9);
+}
+
+/* First look at which the test is passed if this share of the samples beside the pilot fails; 0:
+ * none. Any time, certify answers at the end as well. */
+static uint64_t first_passed(certreg_estimator *e, const cr_conditions *conditions,
+                             const cr_condition *c, double rate)
+{
+    const uint64_t end = e->plan.max_samples;
+    cr_looks looks;
+    cr_looks_make(e, &conditions->question, &looks);
+    for (size_t j = 0; j < looks.count; j++)
+        if (cr_looks_passed(e, conditions, c, looks.at[j], failures_of(e, rate, looks.at[j])))
+            return looks.at[j];
+    return !cr_question_is_closed(&conditions->question) &&
+                   cr_looks_passed(e, conditions, c, end, failures_of(e, rate, end))
+               ? end
+               : 0;
+}
+
+/* The same without any failure, for whoever asks at numbers of samples of their own. */
+static uint64_t least_passed(certreg_estimator *e, const cr_conditions *conditions,
+                             const cr_condition *c)
+{
+    uint64_t low = e->plan.pilot, high = e->plan.max_samples;
+    if (cr_question_is_closed(&conditions->question)) return first_passed(e, conditions, c, 0);
+    if (!cr_looks_passed(e, conditions, c, high, 0)) return 0;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (cr_looks_passed(e, conditions, c, middle, 0)) high = middle;
+        else low = middle;
+    }
+    return high;
+}
+
+/* With the usual half a failure more, so that none seen does not mean none ever. NAN: nothing is
+ * known yet. */
+static double failure_rate(const certreg_estimator *e, const cr_conditions *conditions,
+                           const cr_condition *c)
+{
+    const size_t first = e->input.noise.clean_first != 0,
+                 count = conditions->samples > first ? conditions->samples - first : 0;
+    double failures = 0.5;
+    if (!count || (!conditions->question.prediction_given && conditions->samples < e->plan.pilot))
+        return NAN;
+    for (size_t i = first; i < conditions->samples; i++)
+        failures += cr_score_value(&c->score,
+                                   cr_record_value(e, i, (size_t)conditions->question.output)) < 0;
+    return failures / ((double)count + 1);
+}
+
+static void fill(certreg_estimator *e, const cr_conditions *conditions, certreg_forecast *f)
+{
+    f->least_samples = 0;
+    f->expected_samples = 0;
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        const uint64_t least = least_passed(e, conditions, c);
+        const double rate = failure_rate(e, conditions, c);
+        const uint64_t expected = isnan(rate) ? 0 : first_passed(e, conditions, c, rate);
+        if (least > f->least_samples) f->least_samples = least;
+        f->expected_samples =
+            fmax(f->expected_samples, isnan(rate) || !expected ? INFINITY : (double)expected);
+        if (!least) {
+            f->least_samples = 0;
+            f->expected_samples = INFINITY;
+            return;
+        }
+    }
+}
+
+static certreg_status forecast(certreg_estimator *e, const certreg_question *question,
+                               certreg_forecast *found)
+{
+    certreg_status status;
+    cr_conditions conditions = {.count = 0};
+    if (!(status = cr_estimator_ready(e)) &&
+        !(status = cr_question_read(e, question, &conditions)) &&
+        (conditions.question.statistic != CERTREG_STATISTIC_MEDIAN ||
+         !(conditions.question.wanted > 0)))
+        status = cr_fail(&e->error, CERTREG_E_INVALID,
+                         "question.wanted and question.statistic: a forecast is about a wanted "
+                         "radius of the median");
+    if (!status && !(status = cr_conditions_preview(e, &conditions))) {
+        fill(e, &conditions, found);
+        cr_asked_remember(e, e->record.present, e->record.present,
+                          cr_question_digest(&conditions.question));
+    }
+    return status;
+}
+
+certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_question *question,
+                                          certreg_forecast *out)
+{
+    certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
+    const certreg_status refused = cr_estimator_enter(e);
+    certreg_error *error = refused ? NULL : &e->error;
+    const certreg_status sized = cr_struct_check(out, OLDEST_FORECAST, "forecast", error);
+    certreg_status status = refused ? refused : sized;
+    if (!status) status = forecast(e, question, &found);
+    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return refused ? status : cr_estimator_leave(e, status);
+}

@@ -1,0 +1,275 @@
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "question/looks.h"
+#include "question/question.h"
+#include <math.h>
+#include <string.h>
+
+static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
+/* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
+ * from falling short of `wanted`. Without a test, what may just be in reach is not given up. */
+static const double margin = 1e-7;
+static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
+
+/* ---- the counts */
+certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
+{
+    if (cr_question_is_closed(q) &&
+        (e->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(e) > CR_CLOSED_MOST))
+        return cr_fail(
+            &e->error, CERTREG_E_INVALID,
+            "question.wanted with CERTREG_METHOD_FINITE goes with a plan.max_samples up to %d; use "
+            "CERTREG_METHOD_ANYTIME",
+            CR_CLOSED_MOST);
+    if (!q->looks)
+        return q->look_count
+                   ? cr_fail(&e->error, CERTREG_E_INVALID,
+                             "question.looks is NULL, but look_count is %zu", q->look_count)
+                   : CERTREG_OK;
+    if (!q->look_count || q->look_count > CR_LOOKS)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "question.look_count is %zu; there must be 1 to %u looks", q->look_count,
+                       CR_LOOKS);
+    for (size_t i = 0; i < q->look_count; i++) {
+        const uint64_t before = i ? q->looks[i - 1] : e->plan.pilot, at = q->looks[i];
+        if (at <= before)
+            return cr_fail(
+                &e->error, CERTREG_E_INVALID,
+                "question.looks[%zu] = %llu does not come after %s %llu: looks must ascend", i,
+                (unsigned long long)at, i ? "the one before," : "the pilot of",
+                (unsigned long long)before);
+        if (at > e->plan.max_samples)
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "question.looks[%zu] = %llu lies beyond plan.max_samples = %zu", i,
+                           (unsigned long long)at, e->plan.max_samples);
+    }
+    return CERTREG_OK;
+}
+
+static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t together, cr_looks *out)
+{
+    const double pilot = (double)e->plan.pilot, max_samples = (double)last,
+                 batch = (double)together;
+    const double by =
+        fmax(growth, pow(fmax(1, max_samples / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
+    out->count = 0;
+    for (double main = 1; out->count + 1 < CR_LOOKS;) {
+        const double at = ceil((pilot + main) / batch) * batch;
+        if (at >= max_samples) break;
+        out->at[out->count++] = (uint64_t)at;
+        main = fmax(at - pilot + 1, ceil(by * (at - pilot)));
+    }
+    out->at[out->count++] = last;
+}
+
+static int has_own(const certreg_question *q, cr_looks *out)
+{
+    if (!q->looks) return 0;
+    memcpy(out->at, q->looks, q->look_count * sizeof *q->looks);
+    out->count = q->look_count;
+    return 1;
+}
+
+/* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
+ * whatever the plan is by now. */
+void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
+{
+    if (has_own(q, out)) return;
+    if (cr_question_is_closed(q)) usual_looks(e, cr_asked_max_samples(e), cr_asked_batch(e), out);
+    else usual_looks(e, e->plan.max_samples, e->model.batch, out);
+}
+
+/* ---- the closed test */
+/* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
+static double rarer_than(const cr_condition *c, double shift)
+{
+    return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
+}
+
+static double target(const certreg_estimator *e, const cr_conditions *conditions,
+                     const cr_condition *c, size_t radius)
+{
+    return rarer_than(c, fraction[radius] * conditions->question.wanted * (1 + margin) /
+                             e->input.least_sigma);
+}
+
+/* With more failures than that no search finds the wanted radius. */
+static double attainable(const certreg_estimator *e, const cr_conditions *conditions,
+                         const cr_condition *c)
+{
+    return rarer_than(c, conditions->question.wanted * (1 - margin) / e->input.least_sigma);
+}
+
+static int is_same(const cr_closed *a, const cr_closed *b)
+{
+    return a->count == b->count && a->alpha == b->alpha && !memcmp(a->q, b->q, sizeof a->q) &&
+           !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
+}
+
+/* ---- making it */
+static void widen(const int32_t *from, size_t count, int64_t *to)
+{
+    for (size_t j = 0; j < count; j++) to[j] = from[j];
+}
+
+static void keep(const int64_t *from, size_t count, int32_t *to)
+{
+    for (size_t j = 0; j < count; j++) to[j] = (int32_t)from[j];
+}
+
+/* Non-zero: the numbers of the radius under way are made. */
+static int make_some(certreg_estimator *e, cr_closed *t)
+{
+    uint64_t trials[CR_LOOKS];
+    int64_t critical[CR_LOOKS];
+    for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
+    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, e->at.paths,
+                        CR_CLOSED_ROOM, critical))
+        return 0;
+    keep(critical, t->count, t->critical[t->made]);
+    return 1;
+}
+
+static void nest(cr_closed *t)
+{
+    int64_t critical[CR_LOOKS], next[CR_LOOKS];
+    for (size_t i = CR_CLOSED_RADII; --i > 0;) {
+        widen(t->critical[i - 1], t->count, critical);
+        widen(t->critical[i], t->count, next);
+        cr_closed_nest(critical, next, t->count);
+        keep(critical, t->count, t->critical[i - 1]);
+    }
+}
+
+/* Each step is between two looks at the clock. What a deadline interrupts goes on with the next
+ * call, so that the numbers never depend on the time. Zero: not all are made yet. */
+static int go_on_making(certreg_estimator *e, cr_closed *t)
+{
+    while (t->made < CR_CLOSED_RADII) {
+        if (cr_watch_late(e->clock.watch)) return 0;
+        if (!make_some(e, t)) continue;
+        cr_closed_begin(&t->search, t->count, t->alpha);
+        if (++t->made == CR_CLOSED_RADII) nest(t);
+    }
+    return 1;
+}
+
+/* One that is kept, or in the place of the one that came longest ago. */
+static cr_closed *place_of(certreg_estimator *e, const cr_closed *now)
+{
+    for (size_t i = 0; i < CR_CLOSED_KEPT; i++)
+        if (is_same(e->closed + i, now)) return e->closed + i;
+    cr_closed *place = e->closed + e->closed_next;
+    e->closed_next = (e->closed_next + 1) % CR_CLOSED_KEPT;
+    *place = *now;
+    cr_closed_begin(&place->search, place->count, place->alpha);
+    return place;
+}
+
+/* NULL where a deadline came before it was made. */
+static const cr_closed *closed_test(certreg_estimator *e, const cr_conditions *conditions,
+                                    const cr_condition *c)
+{
+    cr_closed now = {.alpha = conditions->question.alpha};
+    cr_looks looks;
+    cr_looks_make(e, &conditions->question, &looks);
+    now.count = looks.count;
+    for (size_t j = 0; j < looks.count; j++)
+        now.trials[j] = (uint32_t)(looks.at[j] - e->plan.pilot);
+    for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, conditions, c, i);
+    cr_closed *test = place_of(e, &now);
+    return go_on_making(e, test) ? test : NULL;
+}
+
+static uint64_t failures_at(const certreg_estimator *e, const cr_conditions *conditions,
+                            const cr_condition *c, size_t from, size_t end)
+{
+    uint64_t count = 0;
+    for (size_t i = from; i < end && !cr_watch_ends(e->clock.watch, i); i++)
+        count += cr_score_value(&c->score,
+                                cr_record_value(e, i, (size_t)conditions->question.output)) < 0;
+    return count;
+}
+
+/* The tests are nested, so the greatest radius whose test was passed at any look is proven with
+ * error alpha in all. */
+double cr_looks_upper(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c)
+{
+    const cr_closed *test = closed_test(e, conditions, c);
+    size_t at = conditions->main_first, proven = CR_CLOSED_RADII;
+    uint64_t failures = 0;
+    if (!test) return 1;
+    for (size_t j = 0;
+         j < test->count && conditions->main_first + test->trials[j] <= conditions->samples; j++) {
+        const size_t end = conditions->main_first + (size_t)test->trials[j];
+        failures += failures_at(e, conditions, c, at, end);
+        at = end;
+        while (proven > 0 && (int64_t)failures <= test->critical[proven - 1][j]) proven--;
+    }
+    return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
+}
+
+/* What was known at any earlier number of samples still holds; asking at some of them gets nearly
+ * all of it. The choice of these numbers does not depend on the batch, so that the answer depends
+ * on the outputs alone. */
+double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditions,
+                        const cr_condition *c, double alpha)
+{
+    cr_looks looks;
+    uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
+    size_t at = conditions->main_first, count = 0;
+    if (!has_own(&conditions->question, &looks)) usual_looks(e, e->plan.max_samples, 1, &looks);
+    while (at < conditions->samples && !e->clock.watch->late) { /* at each look, and at all there is
+                                                                 */
+        const int last = count == looks.count || looks.at[count] >= conditions->samples;
+        const size_t end = last ? conditions->samples : (size_t)looks.at[count];
+        seen += failures_at(e, conditions, c, at, end);
+        at = end;
+        failures[count] = seen, trials[count++] = at - conditions->main_first;
+    }
+    double best = 1;
+    while (count-- > 0) /* the last as a rule proves most: then the others take one evaluation */
+        if (best == 1 || cr_mixture_rejects(failures[count], trials[count], best, alpha))
+            best = fmin(best, cr_mixture_upper(failures[count], trials[count], alpha));
+    return best;
+}
+
+int cr_looks_passed(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
+                    uint64_t samples, uint64_t failures)
+{
+    const certreg_question *q = &conditions->question;
+    const uint64_t trials = samples - e->plan.pilot;
+    if (!cr_question_is_closed(q))
+        return cr_mixture_rejects(failures, trials, attainable(e, conditions, c), q->alpha);
+    const cr_closed *test = closed_test(e, conditions, c);
+    for (size_t j = 0; test && j < test->count; j++)
+        if (test->trials[j] == trials) return (int64_t)failures <= test->critical[0][j];
+    return 0;
+}
+
+/* ---- what the rest of the samples can still do */
+static int within_reach(certreg_estimator *e, const cr_conditions *conditions,
+                        const cr_condition *c, uint64_t failures)
+{
+    const uint64_t trials = e->plan.max_samples - conditions->main_first;
+    const double q = attainable(e, conditions, c), alpha = conditions->question.alpha;
+    if (!cr_question_is_closed(&conditions->question))
+        return cr_mixture_rejects(failures, trials, q, alpha) ||
+               cr_looks_anytime(e, conditions, c, alpha) <= q;
+    const cr_closed *test = closed_test(e, conditions, c);
+    if (!test) return 1; /* not known yet */
+    return (int64_t)failures <= test->critical[0][test->count - 1] ||
+           cr_looks_upper(e, conditions, c) <= test->q[0];
+}
+
+int cr_looks_hopeless(certreg_estimator *e, const cr_conditions *conditions)
+{
+    for (int i = 0; i < conditions->count; i++) {
+        const cr_condition *c = conditions->each + i;
+        if (c->exact && !within_reach(e, conditions, c,
+                                      failures_at(e, conditions, c, conditions->main_first,
+                                                  conditions->samples)))
+            return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,253 @@
+#include "solver/constraints.h"
+#include "base/structs.h"
+#include "solver/feasible.h"
+#include <math.h>
+
+enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
+static const uint32_t known = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                              CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE |
+                              CERTREG_CONSTRAINT_MOMENT | CERTREG_CONSTRAINT_SECOND_ORDER;
+
+static certreg_status invalid(certreg_error *why, const char *field, double value, const char *rule)
+{
+    cr_fail(why, CERTREG_E_INVALID, "bounds.%s is %g; %s", field, value, rule);
+    if (why) why->value = value;
+    return CERTREG_E_INVALID;
+}
+
+static certreg_status check_mean(const certreg_bounds *b, certreg_error *why)
+{
+    if (!(b->constraints & CERTREG_CONSTRAINT_MEAN)) return CERTREG_OK;
+    if (isnan(b->mean_lo) || b->mean_lo == INFINITY)
+        return invalid(why, "mean_lo", b->mean_lo, "it must be a number below infinity");
+    if (isnan(b->mean_hi) || b->mean_hi == -INFINITY)
+        return invalid(why, "mean_hi", b->mean_hi, "it must be a number above -infinity");
+    if (b->mean_lo > b->mean_hi)
+        return invalid(why, "mean_lo", b->mean_lo, "it must not exceed mean_hi");
+    return CERTREG_OK;
+}
+
+static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
+{
+    if (b->constraints & CERTREG_CONSTRAINT_VARIANCE &&
+        (!(b->variance_hi >= 0) || b->variance_hi == INFINITY))
+        return invalid(why, "variance_hi", b->variance_hi, "it must be finite and not negative");
+    if (b->constraints & CERTREG_CONSTRAINT_MOMENT && !isfinite(b->moment_center))
+        return invalid(why, "moment_center", b->moment_center, "it must be finite");
+    if (b->constraints & CERTREG_CONSTRAINT_MOMENT &&
+        (!(b->moment_hi >= 0) || b->moment_hi == INFINITY))
+        return invalid(why, "moment_hi", b->moment_hi, "it must be finite and not negative");
+    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER &&
+        (!(b->second_order_hi >= 0) || b->second_order_hi == INFINITY))
+        return invalid(why, "second_order_hi", b->second_order_hi,
+                       "it must be finite and not negative");
+    if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT)) return CERTREG_OK;
+    if (!(b->gradient_lo >= 0) || b->gradient_lo == INFINITY)
+        return invalid(why, "gradient_lo", b->gradient_lo, "it must be finite and not negative");
+    if (!(b->gradient_hi >= 0))
+        return invalid(why, "gradient_hi", b->gradient_hi, "it must not be negative");
+    if (b->gradient_lo > b->gradient_hi)
+        return invalid(why, "gradient_lo", b->gradient_lo, "it must not exceed gradient_hi");
+    return CERTREG_OK;
+}
+
+static certreg_status check(const certreg_bounds *b, uint32_t constraints, certreg_error *why)
+{
+    if (constraints & ~known)
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "constraints is 0x%x, which names constraints that this version does not have",
+            constraints);
+    if (b->constraints & ~known)
+        return cr_fail(why, CERTREG_E_INVALID, "bounds.constraints is 0x%x: unknown bits",
+                       b->constraints);
+    if (!(b->sigma > 0) || b->sigma == INFINITY)
+        return invalid(why, "sigma", b->sigma, "it must be positive and finite");
+    certreg_status status = check_mean(b, why);
+    if (!status) status = check_moments(b, why);
+    if (status || !(b->constraints & CERTREG_CONSTRAINT_RANGE)) return status;
+    if (isnan(b->range_hi)) return invalid(why, "range_hi", b->range_hi, "it must be a number");
+    if (!(b->range_lo < b->range_hi))
+        return invalid(why, "range_lo", b->range_lo, "it must be below range_hi");
+    return CERTREG_OK;
+}
+
+/* Constraints that were not named become what is always true. */
+static void fill_in(certreg_bounds *b)
+{
+    if (!(b->constraints & CERTREG_CONSTRAINT_MOMENT))
+        b->moment_center = 0, b->moment_hi = INFINITY;
+    if (!(b->constraints & CERTREG_CONSTRAINT_VARIANCE)) b->variance_hi = INFINITY;
+    if (!(b->constraints & CERTREG_CONSTRAINT_GRADIENT))
+        b->gradient_lo = 0, b->gradient_hi = INFINITY;
+    if (!(b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) b->second_order_hi = INFINITY;
+    if (!(b->constraints & CERTREG_CONSTRAINT_RANGE))
+        b->range_lo = -INFINITY, b->range_hi = INFINITY;
+    if (!(b->constraints & CERTREG_CONSTRAINT_MEAN)) b->mean_lo = -INFINITY, b->mean_hi = INFINITY;
+}
+
+/* ---- unit */
+/* x * 2^k, rounded towards the given infinity where it does not fit. */
+static double scaled(double x, int k, double towards)
+{
+    const double y = ldexp(x, k), back = ldexp(y, -k);
+    if (isinf(x) || back == x || (towards > 0) == (back > x)) return y;
+    return nextafter(y, towards);
+}
+
+/* The power of two next to the deviation, as far as variance, moment or range bound it: a change of
+ * unit is exact, and afterwards nothing that matters is near the ends of double. Where the place is
+ * out of all proportion to the deviation, the place decides. */
+static int unit_of(const certreg_bounds *b)
+{
+    const double deviation =
+        fmin(sqrt(fmin(b->variance_hi, b->moment_hi)), 0.5 * b->range_hi - 0.5 * b->range_lo);
+    const double places[] = {b->mean_lo, b->mean_hi, b->moment_center};
+    int unit = deviation > 0 && deviation < INFINITY ? ilogb(deviation) : 0;
+    for (int i = 0; i < 3; i++)
+        if (isfinite(places[i]) && places[i] != 0 && ilogb(places[i]) > unit + 400)
+            unit = ilogb(places[i]) - 400;
+    return unit;
+}
+
+static void change_unit(certreg_bounds *b, int unit)
+{
+    b->mean_lo = scaled(b->mean_lo, -unit, -INFINITY);
+    b->mean_hi = scaled(b->mean_hi, -unit, INFINITY);
+    b->range_lo = scaled(b->range_lo, -unit, -INFINITY);
+    b->range_hi = scaled(b->range_hi, -unit, INFINITY);
+    b->gradient_lo = scaled(b->gradient_lo, -unit, -INFINITY);
+    b->gradient_hi = scaled(b->gradient_hi, -unit, INFINITY);
+    b->second_order_hi = scaled(b->second_order_hi, -unit, INFINITY);
+    b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
+    b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
+    b->moment_center = ldexp(b->moment_center, -unit); /* what it may lose is far below the root of
+                                                          the least variance */
+    if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, CR_LEAST_VARIANCE);
+    if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
+}
+
+double cr_constraints_up(const cr_constraints *sides, double bound)
+{
+    return scaled(bound, sides->unit, INFINITY);
+}
+
+double cr_constraints_limit(const cr_constraints *sides, double limit)
+{
+    return scaled(limit, -sides->unit, -INFINITY);
+}
+
+double cr_constraints_radius(const cr_constraints *sides, double radius)
+{
+    if (radius == 0 || radius == INFINITY) return radius;
+    int top, bottom;
+    const double above = frexp(radius, &top), below = frexp(sides->sigma, &bottom);
+    double ratio = above / below;
+    if (fma(ratio, below, -above) < 0) ratio = nextafter(ratio, INFINITY);
+    return fmax(scaled(ratio, top - bottom, INFINITY), CR_LEAST_RADIUS);
+}
+
+/* ---- completion */
+/* No mean is further from the center than the root of the moment; rounded outward. */
+static void limit_mean(certreg_bounds *b)
+{
+    const double root = sqrt(b->moment_hi), most = root > 0 ? nextafter(root, INFINITY) : 0;
+    b->mean_lo = fmax(b->mean_lo,
+                      most > 0 ? nextafter(b->moment_center - most, -INFINITY) : b->moment_center);
+    b->mean_hi = fmin(b->mean_hi,
+                      most > 0 ? nextafter(b->moment_center + most, INFINITY) : b->moment_center);
+}
+
+/* What mean, range and moment say of each other. */
+static void combine(certreg_bounds *b)
+{
+    b->mean_lo = fmax(b->mean_lo, b->range_lo);
+    b->mean_hi = fmin(b->mean_hi, b->range_hi);
+    if (b->moment_hi < INFINITY) limit_mean(b);
+    /* The dual needs a mean to lie somewhere: a range with an open end and no mean on that side
+     * says nothing there. */
+    if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY))
+        b->range_lo = -INFINITY, b->range_hi = INFINITY;
+}
+
+static cr_rise mirrored(const cr_rise *side)
+{
+    cr_rise other = *side;
+    other.mean_lo = -side->mean_hi, other.mean_hi = -side->mean_lo;
+    other.range_lo = -side->range_hi, other.range_hi = -side->range_lo;
+    other.low_reached = side->high_reached, other.high_reached = side->low_reached;
+    other.moment_center = -side->moment_center;
+    return other;
+}
+
+static certreg_status set_sides(const certreg_bounds *b, double given_gradient, cr_effort *effort,
+                                cr_constraints *out, certreg_error *why)
+{
+    cr_rise *side = &out->rise;
+    *side = (cr_rise){.mean_lo = b->mean_lo,
+                      .mean_hi = b->mean_hi,
+                      .range_lo = b->range_lo,
+                      .range_hi = b->range_hi,
+                      .variance = b->variance_hi,
+                      .gradient_lo = b->gradient_lo,
+                      .gradient_hi = b->gradient_hi,
+                      .second = b->second_order_hi,
+                      .moment_center = b->moment_center,
+                      .moment = b->moment_hi,
+                      .effort = effort};
+    const double given = side->gradient_hi, deviation = sqrt(cr_rise_greatest_variance(side));
+    side->gradient_hi = fmin(given, deviation);
+    if (side->gradient_lo > side->gradient_hi) {
+        if (side->gradient_lo > side->gradient_hi * (1 + 1e-12) || side->gradient_lo > given)
+            return cr_fail(why, CERTREG_E_INFEASIBLE,
+                           "gradient_lo = %g exceeds gradient_hi, or the standard deviation %g",
+                           given_gradient, ldexp(deviation, out->unit));
+        side->gradient_lo = side->gradient_hi; /* an affine function, to rounding */
+    }
+    if (!cr_feasible_means(&out->rise))
+        return cr_fail(why, CERTREG_E_INFEASIBLE,
+                       "gradient_lo = %g exceeds what mean, variance and range allow",
+                       given_gradient);
+    out->sigma = b->sigma;
+    out->drop = mirrored(&out->rise);
+    return CERTREG_OK;
+}
+
+/* The moment is a bound of mean and variance together: it belongs to every family that has both. */
+static uint32_t named(uint32_t constraints)
+{
+    const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
+    return !constraints                   ? known
+           : (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
+                                          : constraints;
+}
+
+certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constraints,
+                                   cr_effort *effort, cr_constraints *out, certreg_error *why)
+{
+    certreg_bounds b;
+    certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
+    if (!status) status = check(&b, constraints, why);
+    if (status) return status;
+    const certreg_bounds given = b;
+    out->used = b.constraints & named(constraints);
+    out->has_mean =
+        ((b.constraints & CERTREG_CONSTRAINT_MEAN) | (out->used & CERTREG_CONSTRAINT_MOMENT)) != 0;
+    b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN); /* thresholds are on the
+                                                                              mean even where the
+                                                                              family does without it
+                                                                            */
+    fill_in(&b);
+    combine(&b); /* first, so that an end that says nothing does not decide the unit */
+    out->unit = unit_of(&b);
+    change_unit(&b, out->unit);
+    if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)
+        return cr_fail(why, CERTREG_E_INFEASIBLE,
+                       "moment_hi = %g about %g fits no mean that the other bounds allow",
+                       given.moment_hi, given.moment_center);
+    if (b.mean_lo > b.mean_hi)
+        return cr_fail(why, CERTREG_E_INFEASIBLE,
+                       "the means [%g, %g] lie outside the range [%g, %g]", given.mean_lo,
+                       given.mean_hi, given.range_lo, given.range_hi);
+    return set_sides(&b, given.gradient_lo, effort, out, why);
+}

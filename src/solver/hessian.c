@@ -1,0 +1,126 @@
+#include "solver/hessian.h"
+#include <math.h>
+#include <stddef.h>
+
+/* The same v in terms of k = 2: the solution so far is where the descent begins, so that the bound
+ * can only get better. Two-valued solutions get a little room between the clips, without which
+ * nothing curves. */
+static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
+{
+    const double ratio = from->problem.ratio.norm / problem->ratio.norm,
+                 lambda = from->at.lambda * ratio;
+    cr_multipliers at = {lambda > 0 ? lambda : 0.15 / (problem->B - problem->b),
+                         from->at.nu * ratio,
+                         {cr_dual_unused(problem, 0), cr_dual_unused(problem, 1)}};
+    if (from->problem.ratio.order > 0) at.a[0] = from->at.a[0] * ratio;
+    return at;
+}
+
+static cr_problem describe(const cr_rise *side, double mean)
+{
+    cr_problem problem = cr_point_describe(side, mean, 2, 0);
+    const double most = -problem.b * problem.B;
+    if (!(problem.variance < most))
+        problem.variance = most,
+        problem.variance_slope = problem.b + problem.B; /* tangent of a concave function */
+    problem.fixed[0] = problem.fixed[1] = problem.one_sided[0] = problem.one_sided[1] = 1;
+    return problem;
+}
+
+/* Lets coefficient j take the end of [-most, most] that the worst function has left behind; 0 if it
+ * has not, so that M_j = 0 is best. */
+#define MOST_ROUNDS 6
+
+static int bind(cr_problem *problem, int j, double most, double reached)
+{
+    if (!(fabs(reached) > most)) return 0;
+    problem->coefficient[j] = reached > 0 ? most : -most;
+    problem->fixed[j] = 0;
+    return 1;
+}
+
+/* Too much is known to be known together: the equalities would have no function. */
+static int contradictory(const cr_problem *problem)
+{
+    double known = 0;
+    for (int j = 0; j < CR_ORDERS; j++)
+        known += problem->fixed[j] ? 0 : problem->coefficient[j] * problem->coefficient[j];
+    return !(known < 0.9999 * problem->variance);
+}
+
+/* Which coefficients stand at which end is found by rounds: the descent lets go of those whose
+ * multiplier becomes 0, and those that the worst function then leaves behind are bound again. 0 if
+ * the rounds come to no end. */
+static int descend(const cr_rise *side, cr_problem *problem, double gain, cr_descent *descent)
+{
+    const double most[CR_ORDERS] = {side->gradient_hi, side->second};
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        if (contradictory(problem)) return 0;
+        cr_newton_descend(problem, gain, descent);
+        if (descent->impossible) return 0;
+        const double reached[CR_ORDERS] = {descent->sums.yt, descent->sums.yh};
+        int bound = 0;
+        for (int j = 0; j < CR_ORDERS; j++) {
+            if (descent->fixed[j]) problem->coefficient[j] = 0;
+            problem->fixed[j] = descent->fixed[j];
+            if (problem->fixed[j]) bound |= bind(problem, j, most[j] * (1 + 1e-9), reached[j]);
+        }
+        if (!bound) return 1;
+    }
+    return 0;
+}
+
+/* No lower end of the gradient belongs to the second order: where it binds, the point is solved
+ * again without. */
+static cr_point start_of(const cr_rise *side, double gain, const cr_point *point)
+{
+    const int lower_binds = point->problem.ratio.order > 0 &&
+                            side->r + point->problem.ratio.norm * point->at.a[0] < 0;
+    if (!lower_binds) return *point;
+    cr_rise without = *side;
+    cr_point start;
+    without.gradient_lo = 0;
+    cr_point_solve(&without, point->mean, NULL, gain, &start);
+    return start;
+}
+
+/* E[y h_2] of the worst function at the start: of the two-valued one itself, and not of what gets
+ * room between the clips. */
+static double second_of(const cr_problem *problem, const cr_point *start, cr_descent *descent)
+{
+    cr_sums sums;
+    cr_regions_find(problem, &descent->at, 1e-9, &descent->regions);
+    if (start->at.lambda > 0)
+        cr_dual_sums(problem, &descent->at, &descent->regions, &cr_rule_draft, &sums);
+    else cr_dual_sums(&start->problem, &start->at, &start->regions, &cr_rule_draft, &sums);
+    return sums.yh;
+}
+
+static void solve(const cr_rise *side, double gain, cr_point *point)
+{
+    const cr_point start = start_of(side, gain, point);
+    cr_problem problem = describe(side, point->mean);
+    cr_descent descent = {.at = raise_order(&problem, &start)};
+    if (start.impossible || !(descent.at.lambda > 0)) return;
+    if (!bind(&problem, 1, side->second, second_of(&problem, &start, &descent))) return;
+    if (start.problem.ratio.order > 0)
+        problem.coefficient[0] = side->gradient_hi, problem.fixed[0] = 0;
+    const int found = descend(side, &problem, gain, &descent);
+    if (!found) point->tight = 0;
+    if (!found || !(descent.value < point->value)) return;
+    cr_point better = {.mean = point->mean};
+    cr_point_take(&problem, &descent, &better);
+    better.coefficient_hi[0] = fmin(side->gradient_hi, sqrt(problem.variance));
+    better.coefficient_hi[1] = side->second;
+    for (int j = 0; j < CR_ORDERS; j++) better.coefficient_lo[j] = -better.coefficient_hi[j];
+    *point = better;
+}
+
+void cr_hessian_use(const cr_rise *side, double gain, cr_point *point)
+{
+    const int bounded = side->range_lo > -INFINITY && side->range_hi < INFINITY;
+    if (!(side->second < INFINITY) || !(side->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
+        point->impossible)
+        return;
+    if (bounded || point->at.lambda > 0) solve(side, gain, point);
+}

@@ -1,8 +1,0 @@
-/* Where Newton begins: closed guesses for the shapes that the worst function takes. */
-#ifndef CR_SOLVER_START_H
-#define CR_SOLVER_START_H
-#include "solver/dual.h"
-
-cr_multipliers cr_start_guess(const cr_problem *problem);
-
-#endif

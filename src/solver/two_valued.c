@@ -1,0 +1,48 @@
+#include "statistics/normal.h"
+#include "solver/two_valued.h"
+#include <math.h>
+
+/* The x beyond which a mass of (share of hi) - u lies, from whichever share is the smaller: m may
+ * be one ulp from an end. */
+static double edge(double b, double B, double u)
+{
+    const double span = B - b;
+    return -b < B ? cr_normal_quantile_sf(-b / span - u) : -cr_normal_quantile_sf(B / span + u);
+}
+
+double cr_two_valued_correlation(double b, double B)
+{
+    return (B - b) * cr_normal_pdf(edge(b, B, 0));
+}
+
+/* The function is hi on two tails, of mass u (left) and q - u; its correlation / (hi - lo) is
+ * pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at u = 0 to 0 at u = q/2. Solved for
+ * log u, since u may be as small as a double can be. */
+static double left_mass(double b, double B, double wanted)
+{
+    const double q = -b / (B - b);
+    double low = log(q) - 700, high = log(0.5 * q), x = high - 1;
+    for (int i = 0; i < 100; i++) {
+        const double u = exp(x), left = cr_normal_quantile_sf(u), right = edge(b, B, u);
+        const double excess = cr_normal_pdf(right) - cr_normal_pdf(left) - wanted;
+        if (excess > 0) low = x;
+        else high = x;
+        double next = x + excess / (u * (left + right));
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        if (fabs(next - x) <= 1e-13 * fabs(x) + 1e-14) return exp(next);
+        x = next;
+    }
+    return exp(0.5 * (low + high));
+}
+
+cr_multipliers cr_two_valued_solve(const cr_problem *problem)
+{
+    const cr_ratio *ratio = &problem->ratio;
+    const double b = problem->b, B = problem->B;
+    if (ratio->order == 0) return (cr_multipliers){0, cr_ratio_at(ratio, edge(b, B, 0)), {0}};
+    const double u = left_mass(b, B, problem->coefficient[0] / (B - b));
+    const double left = -cr_normal_quantile_sf(u), right = edge(b, B, u),
+                 h = cr_ratio_at(ratio, left);
+    const double slope = (cr_ratio_at(ratio, right) - h) / (right - left);
+    return (cr_multipliers){0, h - slope * left, {slope}};
+}

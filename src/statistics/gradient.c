@@ -1,0 +1,180 @@
+#include "statistics/gradient.h"
+#include "statistics/binomial.h"
+#include "statistics/moments.h"
+#include <math.h>
+#include <string.h>
+
+#define TILE \
+    512u /* columns that stay in the first-level cache while a pair of row pairs is multiplied */
+#define LANES                                                                                    \
+    4u /* independent partial sums per entry: the additions of one lane follow each other, lanes \
+          do not */
+
+/* out[r][s] += sum over the tile of a_r b_s, r, s < 2; weight is the mask or NULL. */
+static void multiply_tile(const double *const a[2], const double *const b[2], const float *weight,
+                          size_t columns, double out[2][2])
+{
+    double sum[2][2][LANES] = {{{0}}};
+    size_t j = 0;
+    for (; j + LANES <= columns; j += LANES)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            const double w = weight ? (double)weight[j + lane] : 1;
+            const double a0 = w * a[0][j + lane], a1 = w * a[1][j + lane];
+            const double b0 = b[0][j + lane], b1 = b[1][j + lane];
+            sum[0][0][lane] += a0 * b0;
+            sum[0][1][lane] += a0 * b1;
+            sum[1][0][lane] += a1 * b0;
+            sum[1][1][lane] += a1 * b1;
+        }
+    for (; j < columns; j++)
+        for (size_t r = 0; r < 2; r++)
+            for (size_t s = 0; s < 2; s++)
+                sum[r][s][0] += (weight ? (double)weight[j] : 1) * a[r][j] * b[s][j];
+    for (size_t r = 0; r < 2; r++)
+        for (size_t s = 0; s < 2; s++)
+            out[r][s] += (sum[r][s][0] + sum[r][s][1]) + (sum[r][s][2] + sum[r][s][3]);
+}
+
+/* One tile of columns added to the upper triangle, two rows at a time; the last odd row is paired
+ * with itself. */
+static void add_tile(const double *sums, size_t stride, size_t blocks, const float *mask,
+                     size_t first, size_t columns, double *gram)
+{
+    const float *weight = mask ? mask + first : NULL;
+    for (size_t p = 0; p < blocks; p += 2)
+        for (size_t q = p; q < blocks; q += 2) {
+            const size_t p1 = p + 1 < blocks ? p + 1 : p, q1 = q + 1 < blocks ? q + 1 : q;
+            const double *const a[2] = {sums + p * stride + first, sums + p1 * stride + first};
+            const double *const b[2] = {sums + q * stride + first, sums + q1 * stride + first};
+            double out[2][2] = {{0}};
+            multiply_tile(a, b, weight, columns, out);
+            gram[p * blocks + q] += out[0][0];
+            if (q1 != q) gram[p * blocks + q1] += out[0][1];
+            if (p1 != p && q != p) gram[p1 * blocks + q] += out[1][0];
+            if (p1 != p && q1 != q) gram[p1 * blocks + q1] += out[1][1];
+        }
+}
+
+void cr_gradient_gram(const double *sums, size_t stride, size_t blocks, size_t inputs,
+                      const float *mask, double scale, double *gram)
+{
+    memset(gram, 0, blocks * blocks * sizeof *gram);
+    for (size_t first = 0; first < inputs; first += TILE)
+        add_tile(sums, stride, blocks, mask, first, inputs - first < TILE ? inputs - first : TILE,
+                 gram);
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = p; q < blocks; q++) {
+            const double entry = scale * scale * gram[p * blocks + q];
+            gram[p * blocks + q] = gram[q * blocks + p] = entry;
+        }
+}
+
+/* Sum of row p without its diagonal, and of the squares. */
+static double row_sum(const double *gram, size_t blocks, size_t p, double *squares)
+{
+    double sum = 0, square = 0;
+    for (size_t q = 0; q < blocks; q++) {
+        if (q == p) continue;
+        sum += gram[p * blocks + q];
+        square += gram[p * blocks + q] * gram[p * blocks + q];
+    }
+    *squares = square;
+    return sum;
+}
+
+static double row_skewness(const double *gram, size_t blocks, double mean)
+{
+    double second = 0, third = 0, unused;
+    for (size_t p = 0; p < blocks; p++) {
+        const double gap = row_sum(gram, blocks, p, &unused) - mean;
+        second += gap * gap;
+        third += gap * gap * gap;
+    }
+    const double b = (double)blocks;
+    return second > 0 ? third / b / (second / b * sqrt(second / b)) : 0;
+}
+
+void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate)
+{
+    *estimate = (cr_gradient){NAN, NAN, NAN, NAN, NAN, NAN};
+    if (blocks < 4) return;
+    double total = 0, rows = 0, squares = 0, self = 0; /* T, P, Q and the trace */
+    for (size_t p = 0; p < blocks; p++) {
+        double square;
+        const double row = row_sum(gram, blocks, p, &square);
+        total += row;
+        rows += row * row;
+        squares += square;
+        self += gram[p * blocks + p];
+    }
+    if (!isfinite(total + rows + squares + self)) return; /* sums that overflowed know nothing */
+    const double b = (double)blocks, pairs = b * (b - 1), triples = pairs * (b - 2),
+                 fours = triples * (b - 3);
+    const double shared = (rows - squares) / triples;                         /* E <S1,S2><S1,S3> */
+    const double disjoint = (total * total - 4 * rows + 2 * squares) / fours; /* kappa^4 */
+    estimate->square = total / pairs;
+    estimate->projection = fmax(0, shared - disjoint);
+    estimate->energy = fmax(0, squares / pairs - 2 * shared + disjoint);
+    estimate->degenerate = 2 * estimate->energy / pairs;
+    estimate->self = self / b;
+    estimate->skewness = row_skewness(gram, blocks, total / b);
+}
+
+double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail)
+{
+    if (!(tail > 0) || blocks < 4) return 0;
+    const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
+    const double square =
+        estimate->square - q * sqrt(4 * estimate->projection / b + estimate->degenerate);
+    return square > 0 ? sqrt(square) : 0;
+}
+
+/* Variance v of a block mean along the gradient. Where U is clear of its noise, zeta/U estimates
+ * it, and that of an average coordinate is the least. Where it is not, the gradient may point along
+ * the coordinate of greatest variance, which is bounded
+ * - by the eigenvalues: lambda - average <= sqrt(sum (lambda_i - average)^2), whose estimate has a
+ * noise of about 2 energy/B;
+ * - by Cauchy and Schwarz: E (u-c)^2 (e.g)^2 <= sqrt(E (u-c)^4 3 |g|^4), that is sqrt(3 kurtosis)
+ * averages. */
+static double variance_along(const cr_gradient *estimate, size_t blocks, double dimension,
+                             double kurtosis, double q)
+{
+    const double average = fmax(0, (estimate->self - estimate->square) / dimension);
+    if (estimate->square > 2 * sqrt(estimate->degenerate))
+        return fmax(average, estimate->projection / estimate->square);
+    if (dimension < 2) return average;
+    const double excess = fmax(0, estimate->energy - average * average * dimension) +
+                          2 * q * estimate->energy / (double)blocks;
+    return fmin(average + sqrt(excess), average * sqrt(3 * kurtosis));
+}
+
+/* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the
+ * estimate, which may be near zero where the bound is not. Products of outputs and noise are
+ * skewed, hence the corrected quantile. */
+double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension,
+                         double kurtosis, double tail)
+{
+    if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
+    const double b = (double)blocks;
+    const double q = cr_moments_skewed_quantile(cr_student_quantile_sf(tail, b - 1),
+                                                CR_UNSEEN_SQUARE * estimate->skewness, b);
+    const double positive = fmax(estimate->square, 0), d2 = estimate->degenerate;
+    const double a = 4 * q * q * variance_along(estimate, blocks, dimension, kurtosis, q) / b;
+    return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
+}
+
+void cr_gradient_interval_within(const double *gram, size_t blocks, double dimension,
+                                 double kurtosis, double tail_lo, double tail_hi, double *lo,
+                                 double *hi)
+{
+    cr_gradient estimate;
+    cr_gradient_estimate(gram, blocks, &estimate);
+    *lo = cr_gradient_lower(&estimate, blocks, tail_lo);
+    *hi = cr_gradient_upper(&estimate, blocks, dimension, kurtosis, tail_hi);
+}
+
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo,
+                          double tail_hi, double *lo, double *hi)
+{
+    cr_gradient_interval_within(gram, blocks, dimension, INFINITY, tail_lo, tail_hi, lo, hi);
+}

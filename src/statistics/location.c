@@ -1,0 +1,170 @@
+#include "statistics/location.h"
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HALVINGS 48 /* of a bracket */
+#define FLAT 1e-13  /* a sum of scores this small per value is zero up to rounding */
+#define TWO_PI 6.283185307179586477
+
+double cr_location_wrap(double value, double origin, double period)
+{
+    const double t = value - origin; /* most are within half a turn already, and remainder() is slow
+                                      */
+    return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
+}
+
+/* Value i, or NaN for a failed output. Of real numbers the origin plays no part. */
+static double value_at(const cr_values *values, size_t i)
+{
+    const double value = (double)values->y[i * values->step];
+    if (!isfinite(value)) return NAN;
+    return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
+}
+
+size_t cr_location_count(const cr_values *values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < values->count; i++) count += isfinite(values->y[i * values->step]) != 0;
+    return count;
+}
+
+/* Unsigned integers in the order of the doubles. */
+static uint64_t key_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_of(uint64_t key)
+{
+    const uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Radix selection: byte by byte from the top, count the values that share the bytes found so far
+ * and step into the right one. */
+double cr_location_order(const cr_values *values, size_t rank)
+{
+    uint64_t prefix = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        size_t bucket[256] = {0}, byte = 0;
+        for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+            const double value = value_at(values, i);
+            if (isnan(value)) continue;
+            const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
+            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
+        }
+        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        if (byte == 256) return NAN;
+        prefix |= (uint64_t)byte << shift;
+    }
+    return value_of(prefix);
+}
+
+double cr_location_median(const cr_values *values)
+{
+    const size_t count = cr_location_count(values);
+    if (count == 0) return NAN;
+    const double lower = cr_location_order(values, (count - 1) / 2);
+    return count % 2 ? lower : lower + 0.5 * (cr_location_order(values, count / 2) - lower);
+}
+
+double cr_location_mean(const cr_values *values)
+{
+    const size_t count = cr_location_count(values);
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
+        const double total = sum + value;
+        lost += fabs(sum) >= fabs(value) ? (sum - total) + value : (value - total) + sum;
+        sum = total;
+    }
+    return count ? (sum + lost) / (double)count : NAN;
+}
+
+/* Sign of the summed score at theta, 0 where it vanishes up to rounding. */
+static int sign_at(const cr_values *values, cr_location_score score, const void *setting,
+                   double theta)
+{
+    double sum = 0, size = 0;
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
+        const double term = score(value - theta, setting);
+        sum += term;
+        size += fabs(term);
+    }
+    return fabs(sum) <= FLAT * size ? 0 : sum > 0 ? 1 : -1;
+}
+
+/* Largest point of [lo, hi] up to which the sign is at least `least`, to within the last halving.
+ */
+static double edge(const cr_values *values, cr_location_score score, const void *setting, double lo,
+                   double hi, int least)
+{
+    if (sign_at(values, score, setting, lo) < least) return lo;
+    if (sign_at(values, score, setting, hi) >= least) return hi;
+    for (int i = 0; i < HALVINGS && !cr_watch_late(values->watch); i++) {
+        const double middle = lo + 0.5 * (hi - lo);
+        if (!(middle > lo && middle < hi)) break;
+        if (sign_at(values, score, setting, middle) >= least) lo = middle;
+        else hi = middle;
+    }
+    return lo + 0.5 * (hi - lo);
+}
+
+double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
+                        double lo, double hi)
+{
+    const double first = edge(values, score, setting, lo, hi, 1); /* the sum is positive left of it
+                                                                   */
+    const double beyond = first + ldexp(hi - lo, 4 - HALVINGS);
+    if (sign_at(values, score, setting, beyond) < 0)
+        return first; /* no flat stretch: the usual case */
+    const double last = edge(values, score, setting, first, hi, 0);
+    return first + 0.5 * (last - first);
+}
+
+static double huber_score(double t, const void *setting)
+{
+    const double width = *(const double *)setting;
+    return fmax(-1, fmin(t / width, 1));
+}
+
+double cr_location_huber(const cr_values *values, double width)
+{
+    double least = INFINITY, greatest = -INFINITY;
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
+        least = fmin(least, value);
+        greatest = fmax(greatest, value);
+    }
+    if (!(least <= greatest) || !(width > 0)) return NAN;
+    return cr_location_root(values, huber_score, &width, least, greatest);
+}
+
+double cr_location_direction(const cr_values *values)
+{
+    double cosines = 0, sines = 0;
+    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        const double value = (double)values->y[i * values->step];
+        if (!isfinite(value)) continue;
+        const double angle = TWO_PI * (remainder(value, values->period) / values->period);
+        cosines += cos(angle);
+        sines += sin(angle);
+    }
+    if (cosines == 0 && sines == 0) return NAN;
+    return atan2(sines, cosines) / TWO_PI * values->period;
+}
+
+double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)
+{
+    const cr_values values = {.y = y, .count = count, .step = step, .period = period};
+    return cr_location_direction(&values);
+}

@@ -1,0 +1,46 @@
+/* Location of recorded outputs without scratch memory: exact order statistics, mean, Huber
+ * location, circular mean. */
+#ifndef CR_STATISTICS_LOCATION_H
+#define CR_STATISTICS_LOCATION_H
+#include "base/watch.h"
+#include <stddef.h>
+
+/* Values read in place: sample i is y[i*step]. Outputs that are not finite are failed calls and are
+ * skipped everywhere here. period 0: the values themselves. period > 0 (angles): differences to
+ * `origin`, wrapped into [-period/2, period/2]. */
+typedef struct cr_values {
+    const float *y;
+    size_t count, step;
+    double origin, period;
+    cr_watch *watch; /* NULL: no hurry. Where it gets late a location is any number */
+} cr_values;
+
+/* A non-decreasing score of a difference t. */
+typedef double (*cr_location_score)(double t, const void *setting);
+
+/* value - origin on the circle of that period, or value - origin itself if period is 0. */
+double cr_location_wrap(double value, double origin, double period);
+
+size_t cr_location_count(const cr_values *values);
+/* The rank-th smallest value, rank from 0; NaN if there are not that many. */
+double cr_location_order(const cr_values *values, size_t rank);
+/* Of angles: the result is a difference to `origin`; add it and wrap. Each is NaN if there is no
+ * value. */
+double cr_location_median(const cr_values *values); /* midpoint of the two middle ones where the
+                                                       count is even */
+double cr_location_mean(const cr_values *values);
+double cr_location_huber(const cr_values *values, double width); /* root of sum clip((value -
+                                                                    theta)/width, -1, 1) */
+
+/* Root in [lo, hi] of sum score(value - theta), which does not increase with theta: the midpoint of
+ * the closed interval of roots. An end of the bracket is returned where the sum does not change
+ * sign within. */
+double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
+                        double lo, double hi);
+
+/* arg of sum exp(2 pi i y/period), in the unit of the values, in [-period/2, period/2]; origin is
+ * not used. NaN without a value or without a direction (resultant 0). */
+double cr_location_direction(const cr_values *values);
+double cr_location_circular_mean(const float *y, size_t count, size_t step, double period);
+
+#endif

@@ -1,0 +1,33 @@
+/* When the record is looked at for a wanted radius, and the closed test of theory 6 at those looks.
+ */
+#ifndef CR_STATISTICS_LOOKS_H
+#define CR_STATISTICS_LOOKS_H
+#include "statistics/sequential.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define CR_LOOKS 128u
+#define CR_CLOSED_ROOM 4096u /* doubles of work for the paths of a closed test */
+#define CR_CLOSED_RADII 5u
+#define CR_CLOSED_MOST INT32_MAX /* samples of a closed test */
+#define CR_CLOSED_KEPT 8u
+
+typedef struct cr_looks { /* numbers of samples, pilot included */
+    uint64_t at[CR_LOOKS];
+    size_t count;
+} cr_looks;
+
+/* The tests of one condition: of the wanted radius, then of lesser ones, passed the easier the
+ * lesser. The last few are kept from one answer to the next, since making them takes longer than
+ * asking them. */
+typedef struct cr_closed {
+    double q[CR_CLOSED_RADII], alpha; /* q: failures at z must be rarer than this for the radius to
+                                         hold */
+    size_t count;
+    uint32_t trials[CR_LOOKS]; /* small numbers: there are many, and hosts with little memory */
+    int32_t critical[CR_CLOSED_RADII][CR_LOOKS];
+    size_t made;             /* so many of them; a deadline may interrupt the next */
+    cr_closed_search search; /* of the next */
+} cr_closed;
+
+#endif

@@ -1,0 +1,160 @@
+#include "statistics/moments.h"
+#include "statistics/normal.h"
+#include <float.h>
+#include <math.h>
+
+void cr_moments_start(cr_moments *moments, double center)
+{
+    *moments = (cr_moments){.center = center, .least = INFINITY, .greatest = -INFINITY};
+}
+
+/* Neumaier: the part of the smaller summand that did not fit is kept apart. */
+static void add_exactly(double *sum, double *lost, double term)
+{
+    const double total = *sum + term;
+    *lost += fabs(*sum) >= fabs(term) ? (*sum - total) + term : (term - total) + *sum;
+    *sum = total;
+}
+
+void cr_moments_add(cr_moments *moments, double u)
+{
+    const double gap = u - moments->center;
+    double power = 1;
+    moments->count++;
+    for (int i = 0; i < CR_MOMENTS_ORDER; i++) {
+        power *= gap;
+        add_exactly(&moments->sum[i], &moments->lost[i], power);
+    }
+    if (u < moments->least) moments->least = u;
+    if (u > moments->greatest) moments->greatest = u;
+    if (!isfinite(u))
+        moments->least = moments->greatest = NAN; /* no comparison holds any more: every interval
+                                                     abstains */
+}
+
+/* Moments 1 .. 6 about the center; out[0] is the zeroth, 1. */
+static void raw(const cr_moments *moments, double out[CR_MOMENTS_ORDER + 1])
+{
+    out[0] = 1;
+    for (int i = 0; i < CR_MOMENTS_ORDER; i++)
+        out[i + 1] = (moments->sum[i] + moments->lost[i]) / (double)moments->count;
+}
+
+/* Moment about the sample mean: sum over j of binomial(order, j) raw_j (-shift)^(order - j). */
+static double central(const cr_moments *moments, int order)
+{
+    double about[CR_MOMENTS_ORDER + 1], sum = 0, choose = 1, power = 1;
+    raw(moments, about);
+    for (int j = order; j >= 0; j--) {
+        sum += choose * about[j] * power;
+        power *= -about[1];
+        choose = choose * j / (order - j + 1);
+    }
+    return sum;
+}
+
+double cr_moments_mean(const cr_moments *moments)
+{
+    double about[CR_MOMENTS_ORDER + 1];
+    raw(moments, about);
+    return fmin(fmax(moments->center + about[1], moments->least), moments->greatest);
+}
+
+double cr_moments_second(const cr_moments *moments)
+{
+    if (moments->least == moments->greatest) return 0;
+    const double spread = moments->greatest - moments->least;
+    /* Two values that differ by `spread` alone leave spread^2/(2n): rounding must not take the
+     * variance below that. */
+    return fmax(central(moments, 2), spread * spread / (2 * (double)moments->count));
+}
+
+double cr_moments_variance(const cr_moments *moments)
+{
+    const double n = (double)moments->count;
+    return n < 2 ? NAN : cr_moments_second(moments) * (n / (n - 1));
+}
+
+double cr_moments_fourth(const cr_moments *moments)
+{
+    const double second = cr_moments_second(moments);
+    return fmax(central(moments, 4), second * second);
+}
+
+double cr_moments_skewness(const cr_moments *moments)
+{
+    const double second = cr_moments_second(moments);
+    return second > 0 ? central(moments, 3) / (second * sqrt(second)) : 0;
+}
+
+double cr_moments_square_skewness(const cr_moments *moments)
+{
+    const double second = cr_moments_second(moments), fourth = cr_moments_fourth(moments);
+    const double spread = fourth - second * second;
+    if (!(spread > 0)) return 0;
+    return (central(moments, 6) - 3 * second * fourth + 2 * second * second * second) /
+           (spread * sqrt(spread));
+}
+
+double cr_moments_skewed_quantile(double z, double skewness, double count)
+{
+    const double g = skewness / sqrt(count);
+    if (!isfinite(z) || !(g > 1e-6)) return z;
+    return fmax(z, 3 / g * (1 - cbrt(1 - g * z - g * g / 6)));
+}
+
+double cr_moments_rounding(const cr_moments *moments)
+{
+    double about[CR_MOMENTS_ORDER + 1];
+    raw(moments, about);
+    return 16 * DBL_EPSILON * about[2];
+}
+
+double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo, double mean_hi)
+{
+    if (!isfinite(range_lo) || !isfinite(range_hi)) return INFINITY;
+    const double middle = fmin(fmax(range_lo + 0.5 * (range_hi - range_lo), mean_lo), mean_hi);
+    return fmax(0, (range_hi - middle) * (middle - range_lo));
+}
+
+int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi,
+                                double tail_lo, double tail_hi, double tail_variance,
+                                certreg_bounds *bounds)
+{
+    bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
+    if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
+    bounds->range_lo = bounds->mean_lo = range_lo;
+    bounds->range_hi = bounds->mean_hi = range_hi;
+    bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
+    if (moments->count < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
+    const double n = (double)moments->count, mean = cr_moments_mean(moments),
+                 second = cr_moments_second(moments);
+    const double variance = cr_moments_variance(moments), error = sqrt(variance / n);
+    const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
+    const double z_lo =
+        tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n)
+                    : INFINITY;
+    const double z_hi =
+        tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n)
+                    : INFINITY;
+    bounds->mean_lo = fmin(fmax(range_lo, mean - z_lo * error), range_hi);
+    bounds->mean_hi = fmax(fmin(range_hi, mean + z_hi * error), range_lo);
+    /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at
+     * the quantile of the mean. */
+    const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
+    const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - second * second) / n);
+    const double squares = CR_UNSEEN_SQUARE * cr_moments_square_skewness(moments);
+    const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_variance), squares, n);
+    const double bound = second + z_mean * z_mean * variance / n + z * wobble;
+    const double cap =
+        cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
+    bounds->variance_hi = fmin(bound + cr_moments_rounding(moments), cap);
+    return CR_MOMENTS_OK;
+}
+
+int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
+                          double tail_mean, double tail_variance, certreg_bounds *bounds)
+{
+    return cr_asymptotic_moments_sided(moments, range_lo, range_hi, tail_mean, tail_mean,
+                                       tail_variance, bounds);
+}

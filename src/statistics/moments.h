@@ -1,0 +1,69 @@
+/* Moments of one scalar function from its samples, and the asymptotic interval of its mean and
+ * variance. */
+#ifndef CR_STATISTICS_MOMENTS_H
+#define CR_STATISTICS_MOMENTS_H
+#include "certreg/certreg.h"
+#include <stdint.h>
+
+#define CR_MOMENTS_ORDER 6
+
+/* Sums of powers 1 .. 6 of u - center, each with the rounding it lost so far (Neumaier), and the
+ * extremes. A center near the values (a pilot mean, the first value) keeps digits; a poor one only
+ * widens the interval, see cr_moments_rounding. */
+typedef struct cr_moments {
+    uint64_t count;
+    double center;
+    double sum[CR_MOMENTS_ORDER], lost[CR_MOMENTS_ORDER];
+    double least, greatest;
+} cr_moments;
+
+void cr_moments_start(cr_moments *moments, double center);
+void cr_moments_add(cr_moments *moments, double u);
+
+double cr_moments_mean(const cr_moments *moments);
+double cr_moments_second(const cr_moments *moments);   /* about the sample mean, divided by n */
+double cr_moments_variance(const cr_moments *moments); /* S^2, divided by n - 1; exactly 0 iff all
+                                                          values are equal (n >= 2) */
+double cr_moments_fourth(const cr_moments *moments);   /* about the sample mean, divided by n */
+double cr_moments_skewness(const cr_moments *moments); /* of u; 0 if all values are equal */
+double cr_moments_square_skewness(const cr_moments *moments); /* of (u - mean)^2; likewise */
+double cr_moments_rounding(const cr_moments *moments); /* bound on the rounding in the two variances
+                                                          above */
+
+enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
+
+/* A sample shows only part of the skewness that its tails cause, and the less the higher the power:
+ * a sample's skewness is taken this many times for a mean of outputs, and of their squares or
+ * products with the noise. Chosen by simulation so that no law from linear to log-normal missed
+ * more often than nominal (tests/cover_moments.c, cover_gradient.c); where tails are light it costs
+ * one or two per cent of a bound. */
+#define CR_UNSEEN_MEAN 1.25
+#define CR_UNSEEN_SQUARE 2.0
+
+/* Upper end of an interval of a mean, in standard errors: Hall's monotone transformation of the
+ * studentised mean, which takes out its skewness. Never below the normal quantile z. For values
+ * with positive skewness the studentised mean misses too often above (by skewness (2 z^2 + 1)
+ * pdf(z)/(6 sqrt n)), and squares always have it. */
+double cr_moments_skewed_quantile(double z, double skewness, double count);
+
+/* The asymptotic interval (theory 5.1, with quantiles corrected for skewness as above): mean -/+ z
+ * S/sqrt(n) within the range, and variance_hi with the cap max (hi - m)(m - lo) over them; sets
+ * constraints MEAN | VARIANCE, and RANGE with the two ends if one of them is finite. Other fields
+ * are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of
+ * mean_hi (0: that end of the range instead), tail_variance of variance_hi. No validity against
+ * values too rare to be seen among n samples, and little for the variance where the outputs have
+ * heavy tails.
+ * @return CR_MOMENTS_ABSTAINED, with mean and variance at their trivial values, if n < 2, no two
+ * values differ, or one was not finite. */
+int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi,
+                                double tail_lo, double tail_hi, double tail_variance,
+                                certreg_bounds *bounds);
+int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
+                          double tail_mean, double tail_variance, certreg_bounds *bounds);
+
+/* Greatest variance of a law on [lo, hi] whose mean lies in [mean_lo, mean_hi]: max (hi - m)(m -
+ * lo); infinite without a range. */
+double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo,
+                                   double mean_hi);
+
+#endif

@@ -1,0 +1,64 @@
+#include "statistics/paper.h"
+#include "statistics/normal.h"
+#include <math.h>
+
+void cr_paper_start(cr_paper *paper, double norm, uint64_t count)
+{
+    *paper = (cr_paper){.count = count, .length = norm * norm};
+}
+
+void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots,
+                  const double *norms)
+{
+    const double g = sqrt(paper->length) / (double)paper->count; /* length of g; dots are along its
+                                                                    direction */
+    for (size_t i = 0; i < count; i++) {
+        const double value = (double)y[i * step], along = value * dots[i] * g;
+        paper->self += value * value * norms[i];
+        paper->square += along * along;
+    }
+    paper->added += count;
+}
+
+double cr_paper_square(const cr_paper *paper)
+{
+    const double n = (double)paper->count;
+    return (paper->length - paper->self) / (n * (n - 1));
+}
+
+double cr_paper_variance(const cr_paper *paper)
+{
+    const double n = (double)paper->count, mean = paper->length / (n * n);
+    return 4 * fmax(0, paper->square - n * mean * mean) / (n - 1) / n;
+}
+
+static double root_of(double square)
+{
+    return square > 0 ? sqrt(square) : 0;
+}
+
+int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo,
+                    double range_hi, double alpha, int with_gradient, certreg_bounds *bounds)
+{
+    const double n = (double)moments->count;
+    bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                           CERTREG_CONSTRAINT_GRADIENT;
+    if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
+    bounds->range_lo = bounds->mean_lo = range_lo;
+    bounds->range_hi = bounds->mean_hi = range_hi;
+    bounds->variance_hi = cr_moments_largest_variance(range_lo, range_hi, range_lo, range_hi);
+    bounds->gradient_lo = 0;
+    bounds->gradient_hi = sqrt(bounds->variance_hi);
+    if (n < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
+    if (paper->count != moments->count || paper->added != paper->count) return CR_MOMENTS_ABSTAINED;
+    const double variance = cr_moments_variance(moments), mean = cr_moments_mean(moments);
+    const double wobble = sqrt(fmax(0, cr_moments_fourth(moments) - variance * variance) / n);
+    bounds->mean_lo = bounds->mean_hi = fmin(fmax(mean, range_lo), range_hi);
+    const double z = cr_normal_quantile_sf(alpha / 4);
+    const double of_variance = with_gradient ? z : cr_normal_quantile_sf(alpha / 2);
+    bounds->variance_hi = variance + of_variance * wobble + cr_moments_rounding(moments);
+    const double square = cr_paper_square(paper), half = z * sqrt(cr_paper_variance(paper));
+    bounds->gradient_lo = root_of(square - half);
+    bounds->gradient_hi = root_of(square + half);
+    return CR_MOMENTS_OK;
+}

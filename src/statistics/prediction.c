@@ -1,0 +1,74 @@
+#include "statistics/prediction.h"
+#include "statistics/location.h"
+#include <math.h>
+
+#define PILOT_SHARE 0.15
+#define SHRINKAGE 10.0     /* pilot samples that f(z) is worth */
+#define SLOPE 0.05         /* keeps the root unique inside the dead zone */
+#define SMALL_BUDGET 1000u /* up to here the wide ramp is better */
+
+size_t cr_prediction_pilot(size_t max_samples, size_t blocks)
+{
+    if (max_samples < 2) return 0;
+    const double wanted = PILOT_SHARE * (double)max_samples;
+    const size_t plain = wanted < 1 ? 1 : (size_t)(wanted + 0.5);
+    if (blocks == 0 || max_samples / 4 < blocks) return plain;
+    const size_t least = (max_samples - 1) % blocks + 1; /* smallest pilot that leaves whole blocks
+                                                          */
+    if (plain <= least) return least;
+    return least + (plain - least + blocks / 2) / blocks * blocks; /* the nearest of least, least +
+                                                                      blocks, ... */
+}
+
+typedef struct dead_zone {
+    double tolerance, softness;
+} dead_zone;
+
+/* Counts, softly, the values beyond theta +- tolerance: those alone limit the radius. */
+static double dead_zone_score(double t, const void *setting)
+{
+    const dead_zone *zone = setting;
+    const double a = fabs(t) / zone->tolerance, h = zone->softness;
+    const double ramp = fmax(0, fmin((a - 1 + h) / (2 * h), 1));
+    return copysign(ramp + SLOPE * fmin(a, 1), t);
+}
+
+double cr_prediction_location(const float *y, size_t count, size_t step, double tolerance,
+                              double softness, double origin, double period)
+{
+    const cr_values values = {y, count, step, origin, period, NULL};
+    const dead_zone zone = {tolerance, softness};
+    const double middle = period > 0 ? 0 : origin;
+    return cr_location_root(&values, dead_zone_score, &zone, middle - 2 * tolerance,
+                            middle + 2 * tolerance);
+}
+
+/* Where the root is looked for if f(z) is not known: around the median, of angles cut opposite to
+ * their circular mean. */
+static double robust_origin(const float *y, size_t count, size_t step, double period)
+{
+    cr_values values = {y, count, step, 0, period, NULL};
+    if (!(period > 0)) return cr_location_median(&values);
+    values.origin = cr_location_circular_mean(y, count, step, period);
+    if (isnan(values.origin)) values.origin = 0;
+    return values.origin + cr_location_median(&values);
+}
+
+double cr_prediction_choose(const float *y, size_t count, size_t step, double tolerance,
+                            size_t budget, double noise_free, double period)
+{
+    const cr_values values = {y, count, step, 0, 0, NULL};
+    const size_t usable = cr_location_count(&values);
+    const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
+    const int known = isfinite(noise_free) != 0;
+    double prediction = known ? noise_free : NAN;
+    if (usable > 0 && tolerance > 0) {
+        const double origin = known ? noise_free : robust_origin(y, count, step, period);
+        const double found =
+            cr_prediction_location(y, count, step, tolerance, softness, origin, period);
+        const double move = period > 0 ? found : found - origin;
+        const double trust = known ? (double)usable / ((double)usable + SHRINKAGE) : 1;
+        prediction = origin + trust * move;
+    }
+    return period > 0 && isfinite(prediction) ? remainder(prediction, period) : prediction;
+}

@@ -1,0 +1,22 @@
+/* Some samples of one recorded output, seen through a score: what every statistic reads. */
+#ifndef CR_STATISTICS_SAMPLES_H
+#define CR_STATISTICS_SAMPLES_H
+#include "base/watch.h"
+#include "statistics/score.h"
+
+typedef struct cr_samples {
+    const float *y; /* of sample 0; the next sample is `step` further */
+    size_t step;
+    size_t first, count; /* samples first .. first+count-1 */
+    const cr_score *score;
+    double center;   /* subtracted from every score */
+    cr_watch *watch; /* NULL: nobody is in a hurry */
+} cr_samples;
+
+/* Score number i of them, 0 <= i < count, about the center. */
+static inline double cr_samples_at(const cr_samples *s, size_t i)
+{
+    return cr_score_value(s->score, s->y[(s->first + i) * s->step]) - s->center;
+}
+
+#endif

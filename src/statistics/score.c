@@ -1,0 +1,54 @@
+#include "statistics/score.h"
+#include "statistics/location.h"
+#include <math.h>
+
+static const double full_turn = 6.283185307179586476925;
+
+static double clip(double v)
+{
+    return v < -1 ? -1 : v > 1 ? 1 : v;
+}
+
+/* On the line the comparison is made with the end of the interval, as its promise reads. */
+static double sign_on_line(const cr_score *s, double y)
+{
+    const int above = s->side > 0 ? y > s->prediction - s->tolerance
+                                  : y < s->prediction + s->tolerance;
+    return above ? 1 : -1;
+}
+
+static double circular_value(const cr_score *s, double t)
+{
+    switch (s->kind) {
+    case CR_SCORE_SINE: return sin((t + s->tolerance) * (full_turn / s->period));
+    case CR_SCORE_ARC: return t >= -s->arc && t <= s->cut ? 1 : -1;
+    case CR_SCORE_SIGN: return t > -s->tolerance && t < s->cut ? 1 : -1;
+    default: return fabs(t) < s->cut ? clip((t + s->tolerance) / s->width) : -1;
+    }
+}
+
+double cr_score_value(const cr_score *s, float y)
+{
+    const double v = (double)y;
+    if (s->kind == CR_SCORE_OUTPUT) return v;
+    if (isnan(v)) return cr_score_is_bounded(s) ? -1 : v;
+    if (s->period > 0)
+        return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
+    if (s->kind == CR_SCORE_SIGN) return sign_on_line(s, v);
+    const double t = s->side * (v - s->prediction) + s->tolerance;
+    return s->kind == CR_SCORE_LINEAR ? t : clip(t / s->width);
+}
+
+void cr_score_range(const cr_score *s, double lo, double hi, double *least, double *greatest)
+{
+    *least = -1, *greatest = 1;
+    if (s->kind == CR_SCORE_OUTPUT) *least = lo, *greatest = hi;
+    if (s->kind != CR_SCORE_LINEAR) return;
+    *least = (s->side > 0 ? lo - s->prediction : s->prediction - hi) + s->tolerance;
+    *greatest = (s->side > 0 ? hi - s->prediction : s->prediction - lo) + s->tolerance;
+}
+
+int cr_score_is_bounded(const cr_score *s)
+{
+    return s->kind != CR_SCORE_OUTPUT && s->kind != CR_SCORE_LINEAR;
+}

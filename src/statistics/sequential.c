@@ -1,0 +1,211 @@
+#include "statistics/sequential.h"
+#include "statistics/binomial.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the closed test: paths */
+static const double negligible = 1e-30; /* paths of such a share are counted as passed, not followed
+                                         */
+static const double most_steps = 1.5e7; /* multiplications that following the paths may take */
+
+typedef struct paths { /* share of the paths that have not passed, by their number of failures */
+    double *share;     /* of low, low + 1, ... failures */
+    size_t low, count; /* count 0: there are none left */
+    double passed;     /* share of those that have */
+    double steps;      /* taken so far */
+} paths;
+
+typedef struct law { /* probability of numbers of failures in a number of trials, likewise */
+    double *share;
+    size_t low, count;
+} law;
+
+static double binomial_share(uint64_t k, uint64_t n, double q)
+{
+    const double failures = (double)k, others = (double)(n - k);
+    const double term = cr_beta_log_term(failures + 1, others + 1, q, 1 - q);
+    return exp(term) / (q * (1 - q) * ((double)n + 1));
+}
+
+/* From the most likely number down to the first that is not negligible, then upwards as far as
+ * `most`: to none if that is beyond it. Non-zero: there are more than `room`. */
+static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
+{
+    const double odds = q / (1 - q), n = (double)trials;
+    const uint64_t mode = (uint64_t)fmin(n, floor((n + 1) * q));
+    uint64_t i = mode;
+    double share = binomial_share(mode, trials, q);
+    for (; i > 0 && share > negligible; i--) share *= (double)i / ((n - (double)i + 1) * odds);
+    l->low = (size_t)i;
+    for (l->count = 0; i <= trials && i <= most && (i <= mode || share > negligible); i++) {
+        if (l->count >= room) return 1;
+        l->share[l->count++] = share;
+        share *= (n - (double)i) / ((double)i + 1) * odds;
+    }
+    return 0;
+}
+
+/* From the upper end down, so that what is read has not been written yet. */
+static void convolve(paths *p, const law *l, size_t count)
+{
+    for (size_t k = count; k-- > 0;) {
+        const size_t from = k >= p->count ? k - p->count + 1 : 0,
+                     to = k < l->count ? k : l->count - 1;
+        double sum = 0;
+        for (size_t i = from; i <= to; i++) sum += p->share[k - i] * l->share[i];
+        p->share[k] = sum;
+    }
+    p->low += l->low;
+    p->count = count;
+}
+
+/* `most`: paths with more failures never pass and are dropped. Non-zero: the room or the steps do
+ * not suffice. */
+static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
+{
+    law l = {.share = p->share + p->count};
+    if (p->count >= room || fill_law(&l, trials, q, most - p->low, room - p->count)) return 1;
+    const size_t whole = l.count ? p->count + l.count - 1 : 0, least = p->low + l.low;
+    const size_t allowed = least > most ? 0 : most - least + 1,
+                 count = whole < allowed ? whole : allowed;
+    p->steps += (double)count * (double)(l.count < p->count ? l.count : p->count);
+    if (p->count + count + l.count > room || p->steps > most_steps) return 1;
+    memmove(p->share + room - l.count, l.share, l.count * sizeof *l.share);
+    l.share = p->share + room - l.count;
+    convolve(p, &l, count);
+    p->passed += 2 * negligible * (double)trials; /* what the law leaves out at its two ends */
+    return 0;
+}
+
+/* Takes out the paths that pass at this look, and what is negligible at both ends. */
+static void take_out(paths *p, int64_t critical)
+{
+    size_t out = 0, left = p->count;
+    while (out < left && ((int64_t)(p->low + out) <= critical || p->share[out] < negligible))
+        p->passed += p->share[out++];
+    while (left > out && p->share[left - 1] < negligible) p->passed += p->share[--left];
+    memmove(p->share, p->share + out, (left - out) * sizeof *p->share);
+    p->low += out;
+    p->count = left - out;
+}
+
+double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const int64_t *critical,
+                          double *work, size_t room)
+{
+    if (!count || critical[count - 1] < 0) return 0;
+    if (!room) return NAN;
+    const size_t most = (size_t)critical[count - 1];
+    paths p = {.share = work, .count = 1};
+    work[0] = 1;
+    for (size_t j = 0; j < count && p.count; j++) {
+        if (advance(&p, looks[j] - (j ? looks[j - 1] : 0), q, most, room)) return NAN;
+        take_out(&p, critical[j]);
+    }
+    return p.passed * (1 + 1e-13 + 1e-14 * (double)looks[count - 1]); /* all terms are positive */
+}
+
+/* ---- the closed test: critical numbers */
+/* Whoever passes at a later look with no more failures than an earlier one allows passed there, so
+ * raising the later number to the earlier one changes nothing but makes them ascend. */
+static void make_ascending(size_t count, int64_t *critical)
+{
+    for (size_t j = 1; j < count; j++)
+        if (critical[j] < critical[j - 1]) critical[j] = critical[j - 1];
+}
+
+static void set_level(const uint64_t *looks, size_t count, double q, double level,
+                      int64_t *critical)
+{
+    for (size_t j = 0; j < count; j++) critical[j] = cr_binomial_critical(looks[j], q, level);
+    make_ascending(count, critical);
+}
+
+/* Without paths: half of alpha is spent evenly on the interim looks, and the last look has what
+ * they left over. One look alone has all of it. */
+static void spend(const uint64_t *looks, size_t count, double q, double alpha, int64_t *critical)
+{
+    double left = alpha;
+    for (size_t j = 0; j + 1 < count; j++) {
+        critical[j] = cr_binomial_critical(looks[j], q, 0.5 * alpha / (double)(count - 1));
+        if (critical[j] >= 0)
+            left -= cr_binomial_cdf((uint64_t)critical[j], looks[j], q) * (1 + 1e-9);
+    }
+    if (count) critical[count - 1] = cr_binomial_critical(looks[count - 1], q, left);
+    make_ascending(count, critical);
+}
+
+void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
+{
+    const double low = log(alpha / (double)(count ? count : 1)), high = log(alpha);
+    *s = (cr_closed_search){.low = low, .high = high, .level = low + 0.6 * (high - low)};
+}
+
+/* The same level at every look, as high as the probability of passing anywhere allows: that grows
+ * with the level, a little slower than in proportion. Non-zero: this level is the last to try. */
+static int try_level(cr_closed_search *s, double crossing, double alpha)
+{
+    const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
+    if (isnan(crossing)) return 1;
+    if (crossing <= alpha) s->low = s->level, s->proven = 1;
+    else s->high = s->level;
+    if (crossing >= full * alpha && crossing <= alpha) return 1;
+    const double width = s->high - s->low;
+    const double guess = s->level + (crossing > 0 ? log(alpha / crossing) : width);
+    s->level = fmin(fmax(guess, s->low + 0.1 * width), s->high - 0.1 * width);
+    return !(width > close) || s->rounds >= 9;
+}
+
+int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, double q, double alpha,
+                   double *work, size_t room, int64_t *critical)
+{
+    s->rounds++;
+    if (count > 1) {
+        set_level(looks, count, q, exp(s->level), critical);
+        if (!try_level(s, cr_closed_crossing(looks, count, q, critical, work, room), alpha))
+            return 0;
+    }
+    if (s->proven) set_level(looks, count, q, exp(s->low), critical);
+    else spend(looks, count, q, alpha, critical);
+    return 1;
+}
+
+void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        if (critical[j] > of_greater_q[j]) critical[j] = of_greater_q[j];
+}
+
+/* ---- the mixture */
+/* E(q) = int_0^q pi(s) [s/q]^k [(1-s)/(1-q)]^(n-k) ds / int_0^q pi(s) ds with pi = [s
+ * (1-s)]^(-1/2), as a logarithm. Of a probability p >= q each factor has expectation at most 1,
+ * since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
+static double log_evidence(double k, double n, double q)
+{
+    const double a = k + 0.5, b = n - k + 0.5, y = 1 - q;
+    return log(cr_beta_lower(a, b, q, y)) - cr_beta_log_term(a, b, q, y) + 0.5 * log(q * y) -
+           log(2 * asin(sqrt(q)));
+}
+
+int cr_mixture_rejects(uint64_t k, uint64_t n, double q, double alpha)
+{
+    const double failures = (double)k, trials = (double)n;
+    if (!(q > 0 && q < 1 && alpha > 0 && alpha <= 0.5) || !(trials * q > failures + 0.5)) return 0;
+    return log_evidence(failures, trials, q) >
+           -log(alpha) + 1e-9 * (1 - log(alpha)) + 1e-12 * trials;
+}
+
+/* From n q - k = 1/2 on E rises with q wherever it is above 1 (its logarithm's slope is at least
+ * (nq - k)/(q (1-q)) minus pi(q)/int_0^q pi <= 1/(2q sqrt(1-q))), and before that nothing is
+ * rejected: so what is rejected is all from one point on. */
+double cr_mixture_upper(uint64_t k, uint64_t n, double alpha)
+{
+    double low = k < n ? (double)k / (double)n : 1, high = 1 - DBL_EPSILON;
+    if (!n || !cr_mixture_rejects(k, n, high, alpha)) return 1;
+    for (int i = 0; i < 60 && high - low > 1e-13 * high; i++) {
+        const double middle = low > 0 && high > 4 * low ? sqrt(low * high) : 0.5 * (low + high);
+        if (cr_mixture_rejects(k, n, middle, alpha)) high = middle;
+        else low = middle;
+    }
+    return high;
+}
