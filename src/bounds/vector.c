@@ -16,15 +16,15 @@ static double center_of(const certreg_estimator *e, size_t output)
 {
     const size_t first = e->input.noise.clean_first != 0;
     double sum = 0;
-    for (size_t i = first; i < e->plan.pilot; i++) sum += (double)cr_record_value(e, i, output);
-    return e->plan.pilot > first ? sum / (double)(e->plan.pilot - first)
+    for (size_t i = first; i < e->record.pilot; i++) sum += (double)cr_record_value(e, i, output);
+    return e->record.pilot > first ? sum / (double)(e->record.pilot - first)
                                  : (double)cr_record_value(e, 0, output);
 }
 
 /* Without a pilot the first main sample is the center, and is left out. */
 static size_t first_of(const certreg_estimator *e, const cr_conditions *conditions)
 {
-    return conditions->main_first + (e->plan.pilot == 0);
+    return conditions->main_first + (e->record.pilot == 0);
 }
 
 /* ||f - c||^2 of one sample. */

@@ -80,7 +80,7 @@ void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, cert
     c->sigma = e->input.sigma;
     c->seed = e->input.noise.seed, c->noise_id = e->input.noise.noise_id,
     c->level = e->input.noise.level;
-    c->samples = e->record.present, c->pilot = e->plan.pilot, c->batch = e->model.batch;
+    c->samples = e->record.present, c->pilot = e->record.pilot, c->batch = e->model.batch;
 }
 
 /* Balls of other norms that lie within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0

@@ -260,9 +260,9 @@ static certreg_status sample_until_settled(job *j, const survey *all, size_t sam
     prepare_closing(j, all, samples); /* now that the tests are made */
     j->by_outputs = 1;
     cr_record_length(e, &known);
-    if (known > e->plan.pilot && is_settled(j, 0)) return CERTREG_OK;
+    if (known > e->record.pilot && is_settled(j, 0)) return CERTREG_OK;
     for (uint64_t at = known; at < samples;) {
-        at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);
+        at = next_look(j, at > e->record.pilot ? at : e->record.pilot, samples);
         const certreg_status status = stop_of(cr_estimator_sample(e, 0, (size_t)at), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
         if (is_settled(j, 0)) return CERTREG_OK;
@@ -389,6 +389,7 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
         cr_certify_nothing(e, status, CERTREG_STOP_ALL, count, out);
         return status;
     }
+    if (samples && samples <= e->plan.max_samples) cr_record_expect(e, samples);
     const uint64_t looks = looks_of(&j);
     status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
     remember(&j, looks);

@@ -6,19 +6,18 @@
 #include <string.h>
 
 /* The layout, byte by byte, is in docs/compatibility.md. */
-enum { VERSION, SEED, STREAM, LEVEL, SIGMA, INPUTS, OUTPUTS, CENTRE, IDENTITY, ASKED };
-enum { RANGES = ASKED + 6, WORDS };
+enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, ASKED };
+enum { RANGES = ASKED + 5, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
-static const uint64_t format_version = 2;
+static const uint64_t format_version = 1, not_fixed = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
-static const char *const word_name[ASKED] = {"format version",
+static const char *const word_name[PILOT] = {"format version",
                                              "seed",
-                                             "stream",
+                                             "noise id",
                                              "noise level",
                                              "sigma",
                                              "number of inputs",
                                              "number of outputs",
-                                             "kind of pilot (one of record and plan has none)",
                                              "input, noise scale or output kind"};
 
 static uint32_t bits_of_float(float value)
@@ -53,12 +52,14 @@ static uint64_t identity(const certreg_estimator *e)
 static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
 {
     const cr_asked *a = &e->record.asked;
-    const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->pilot, a->looks};
-    w[VERSION] = format_version, w[SEED] = e->input.noise.seed, w[STREAM] = e->input.noise.noise_id,
-    w[LEVEL] = e->input.noise.level;
-    w[SIGMA] = bits_of_double(e->input.sigma), w[INPUTS] = e->model.inputs,
-    w[OUTPUTS] = e->model.outputs;
-    w[CENTRE] = (uint64_t)(e->input.noise.clean_first != 0), w[IDENTITY] = identity(e);
+    const cr_noise *noise = &e->input.noise;
+    const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
+    w[VERSION] = format_version;
+    w[SEED] = noise->seed, w[NOISE_ID] = noise->noise_id, w[LEVEL] = noise->level;
+    w[SIGMA] = bits_of_double(e->input.sigma);
+    w[INPUTS] = e->model.inputs, w[OUTPUTS] = e->model.outputs;
+    w[IDENTITY] = identity(e);
+    w[PILOT] = e->record.pilot_fixed ? e->record.pilot : not_fixed;
     memcpy(w + ASKED, asked, sizeof asked);
     w[RANGES] = 0;
 }
@@ -74,8 +75,7 @@ static cr_asked asked_of(const unsigned char *record)
                       .total = word_at(record, ASKED + 1),
                       .max_samples = word_at(record, ASKED + 2),
                       .batch = word_at(record, ASKED + 3),
-                      .pilot = word_at(record, ASKED + 4),
-                      .looks = word_at(record, ASKED + 5)};
+                      .looks = word_at(record, ASKED + 4)};
 }
 
 static size_t range_bytes(const certreg_estimator *e, size_t count)
@@ -140,6 +140,7 @@ certreg_status certreg_estimator_export(certreg_estimator *e, void *buffer, size
 typedef struct reader {
     const unsigned char *at, *end;
     uint64_t ranges, next; /* ranges ascend: no sample before `next` may follow */
+    uint64_t pilot;
     cr_asked asked;
 } reader;
 
@@ -159,14 +160,38 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
         return cr_fail(&e->error, CERTREG_E_VERSION,
                        "the record has format %llu; this version reads %llu",
                        (unsigned long long)word_at(in, VERSION), (unsigned long long)mine[VERSION]);
-    for (int i = VERSION + 1; i < ASKED; i++)
+    for (int i = VERSION + 1; i < PILOT; i++)
         if (word_at(in, i) != mine[i])
             return cr_fail(&e->error, CERTREG_E_MISMATCH, "the record is of another %s",
                            word_name[i]);
     *r = (reader){.at = in + HEADER,
                   .end = in + bytes - 8,
                   .ranges = word_at(in, RANGES),
+                  .pilot = word_at(in, PILOT),
                   .asked = asked_of(in)};
+    return CERTREG_OK;
+}
+
+/* A sample is either pilot or not, for all that is ever asked about it (theory 5.2). A record
+ * without samples takes the pilot of the one that comes. */
+static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int write)
+{
+    const cr_record *mine = &e->record;
+    const uint64_t pilot = r->pilot;
+    if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
+    if (r->asked.max_samples && pilot >= r->asked.max_samples)
+        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record's pilot makes no sense");
+    if (pilot != mine->pilot && (mine->pilot_fixed || e->plan.pilot))
+        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+                       "the record's first %llu samples are its pilot, here the first %zu: begin "
+                       "again before the import, and leave plan.pilot 0 or set it to that number "
+                       "(SIZE_MAX for none)",
+                       (unsigned long long)pilot, mine->pilot);
+    if (pilot >= e->plan.max_samples)
+        return cr_fail(&e->error, CERTREG_E_TOO_MANY,
+                       "the record's pilot has %llu samples: plan.max_samples must be larger",
+                       (unsigned long long)pilot);
+    if (write) cr_record_set_pilot(e, (size_t)pilot), e->record.pilot_fixed = 1;
     return CERTREG_OK;
 }
 
@@ -275,6 +300,7 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
         if (r.at != r.end)
             return cr_fail(&e->error, CERTREG_E_CORRUPT,
                            "the record has bytes beyond its last range");
+        if ((status = merge_pilot(e, &r, write))) return status;
         if ((status = cr_asked_merge(e, &r.asked, write))) return status;
     }
     return CERTREG_OK;

@@ -2,18 +2,13 @@
 
 static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has it exactly */
 
-/* Who was told about samples of the pilot knows nothing of the main samples of this pilot, but with
- * another one they would be main samples. */
 void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->record.asked.max_samples || !e->record.present) return;
-    e->record.asked.pilot = e->plan.pilot;
-    if (e->record.present <= e->plan.pilot) return;
+    if (e->record.asked.max_samples || e->record.present <= e->record.pilot) return;
     e->record.asked = (cr_asked){.first = first,
                                  .total = total,
                                  .max_samples = e->plan.max_samples,
                                  .batch = e->model.batch,
-                                 .pilot = e->plan.pilot,
                                  .looks = looks};
 }
 
@@ -31,8 +26,8 @@ uint64_t cr_asked_batch(const certreg_estimator *e)
 static int makes_sense(const cr_asked *a)
 {
     if (!a->max_samples) return !(a->first | a->total | a->batch | a->looks);
-    return a->max_samples <= greatest_max_samples && a->pilot < a->max_samples && a->batch &&
-           a->first <= a->total && a->total <= a->max_samples;
+    return a->max_samples <= greatest_max_samples && a->batch && a->first <= a->total &&
+           a->total <= a->max_samples;
 }
 
 static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
@@ -41,13 +36,6 @@ static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
     if (!makes_sense(theirs))
         return cr_fail(&e->error, CERTREG_E_CORRUPT,
                        "the record's account of what it was asked makes no sense");
-    if (!theirs->max_samples && !theirs->pilot) return CERTREG_OK;
-    if (theirs->pilot != e->plan.pilot)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
-                       "the record was asked with a pilot of %llu samples, and this plan has %zu: "
-                       "set plan.pilot to %llu",
-                       (unsigned long long)theirs->pilot, e->plan.pilot,
-                       (unsigned long long)theirs->pilot);
     if (!mine->max_samples || !theirs->max_samples ||
         (mine->max_samples == theirs->max_samples && mine->batch == theirs->batch))
         return CERTREG_OK;
@@ -73,9 +61,8 @@ certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int 
 {
     const certreg_status status = check(e, theirs);
     if (status || !write) return status;
-    if (!theirs->max_samples)
-        e->record.asked.pilot |= theirs->pilot; /* which is that of the plan */
-    else if (e->record.asked.max_samples) keep_common(&e->record.asked, theirs);
+    if (!theirs->max_samples) return CERTREG_OK;
+    if (e->record.asked.max_samples) keep_common(&e->record.asked, theirs);
     else e->record.asked = *theirs;
     return CERTREG_OK;
 }

@@ -3,7 +3,6 @@
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"
-#include "statistics/prediction.h"
 #include "estimator/hessian_shape.h"
 #include <math.h>
 #include <stdlib.h>
@@ -171,11 +170,9 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
     if (plan->blocks < 64 || plan->blocks > 65536)
         return cr_fail(why, CERTREG_E_INVALID,
                        "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
-    if (plan->pilot == 0) plan->pilot = cr_prediction_pilot(plan->max_samples, plan->blocks);
-    else if (plan->pilot == SIZE_MAX) plan->pilot = 0;
-    else if (plan->pilot >= plan->max_samples)
+    if (plan->pilot != SIZE_MAX && plan->pilot >= plan->max_samples)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.pilot = %zu leaves nothing of plan.max_samples = %zu", plan->pilot,
+                       "plan.pilot (%zu) must be smaller than plan.max_samples (%zu)", plan->pilot,
                        plan->max_samples);
     return CERTREG_OK;
 }

@@ -40,6 +40,8 @@ typedef struct cr_hessian_device { /* likewise, where the batches live */
 typedef struct cr_record { /* the outputs of one input */
     float *values;         /* max_samples * outputs; see cr_record_... for missing and failed */
     size_t present;        /* samples that are there */
+    size_t pilot; /* the first samples choose predictions and scales, and enter no bound; 0: none */
+    int pilot_fixed; /* it has been used: samples were drawn, or came with a record */
     cr_asked asked;
 } cr_record;
 
@@ -110,7 +112,7 @@ struct certreg_estimator {
     atomic_int cancel;
     certreg_backend *backend;
     certreg_model model; /* defaults resolved; its arrays are those of `input` and `at` */
-    certreg_plan plan;   /* defaults resolved; pilot 0 = none */
+    certreg_plan plan;   /* defaults resolved, but for the pilot's */
     size_t columns;      /* of y: pairs take two */
     cr_record record;
     cr_input input;
@@ -169,6 +171,9 @@ certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */
 void cr_record_clear(certreg_estimator *);
+/* The pilot, unless it is fixed: that of the plan, or else what suits so many samples. */
+void cr_record_expect(certreg_estimator *, size_t samples);
+void cr_record_set_pilot(certreg_estimator *, size_t pilot);
 int cr_record_has(const certreg_estimator *, uint64_t sample);
 /* An output that failed and is counted as the least score. Reads as NaN. */
 float cr_record_failed(void);

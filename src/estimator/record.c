@@ -1,6 +1,7 @@
 /* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
  * own, so that the record costs four bytes per output and nothing else. */
 #include "estimator/estimator.h"
+#include "statistics/prediction.h"
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,21 @@ void cr_record_clear(certreg_estimator *e)
     for (size_t i = 0; i < e->plan.max_samples * e->model.outputs; i++)
         memcpy(e->record.values + i, &missing, sizeof missing);
     e->record.present = 0;
+}
+
+void cr_record_set_pilot(certreg_estimator *e, size_t pilot)
+{
+    e->record.pilot = pilot;
+    e->input.noise.clean_first = pilot > 0;
+}
+
+void cr_record_expect(certreg_estimator *e, size_t samples)
+{
+    const size_t asked = e->plan.pilot;
+    if (e->record.pilot_fixed) return;
+    cr_record_set_pilot(e, asked == SIZE_MAX ? 0
+                           : asked           ? asked
+                                             : cr_prediction_pilot(samples, e->plan.blocks));
 }
 
 int cr_record_has(const certreg_estimator *e, uint64_t sample)

@@ -115,13 +115,12 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
                 fmin(e->input.least_sigma,
                      nextafter((double)e->input.step[j] / (double)e->input.scale[j], 0));
     }
-    e->input.noise = (cr_noise){.seed = e->plan.seed,
-                                .noise_id = noise_id,
-                                .level = level,
-                                .inputs = e->model.inputs,
-                                .clean_first = e->plan.pilot > 0};
+    e->input.noise = (cr_noise){
+        .seed = e->plan.seed, .noise_id = noise_id, .level = level, .inputs = e->model.inputs};
     e->input.sigma = sigma;
     cr_record_clear(e);
+    e->record.pilot_fixed = 0;
+    cr_record_expect(e, e->plan.max_samples);
     if (cr_estimator_on_device(e)) {
         const certreg_status taken = cr_device_begin(e);
         if (taken) return taken;
@@ -236,6 +235,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
+    e->record.pilot_fixed = 1;
     certreg_status status = cr_estimator_on_device(e)
                                 ? cr_device_draw(e, batch_first)
                                 : draw(e, batch_first, e->model.batch, e->at.x);
@@ -319,7 +319,9 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
 certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
     const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, cr_estimator_sample(e, first, count));
+    if (status) return status;
+    cr_record_expect(e, e->plan.max_samples);
+    return cr_estimator_leave(e, cr_estimator_sample(e, first, count));
 }
 
 /* ---- inverted control */
@@ -339,6 +341,8 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     }
     if (!count) return CERTREG_OK;
     const double start = cr_estimator_now(e);
+    cr_record_expect(e, e->plan.max_samples);
+    e->record.pilot_fixed = 1;
     status = draw(e, first, count, x);
     if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
     e->clock.library_seconds += cr_estimator_now(e) - start;
@@ -357,6 +361,8 @@ static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t 
     const certreg_status status = check_span(e, first, count);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
+    cr_record_expect(e, e->plan.max_samples);
+    e->record.pilot_fixed |= count > 0;
     return cr_record_store(e, first, count, y, 0);
 }
 

@@ -68,7 +68,7 @@ static double location(const certreg_estimator *e, const certreg_question *q, si
  * depend on them. */
 static double choose_prediction(const certreg_estimator *e, const certreg_question *q)
 {
-    const size_t pilot = e->plan.pilot;
+    const size_t pilot = e->record.pilot;
     const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
     const int balances = q->statistic == CERTREG_STATISTIC_MEDIAN ||
                          q->statistic == CERTREG_STATISTIC_HUBER;
@@ -259,14 +259,14 @@ void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *cond
 
 size_t cr_conditions_least(const certreg_estimator *e, const certreg_question *q)
 {
-    return e->plan.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
+    return e->record.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
 }
 
 static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditions)
 {
     const certreg_status status = cr_record_length(e, &conditions->samples);
     if (status) return status;
-    conditions->main_first = e->plan.pilot;
+    conditions->main_first = e->record.pilot;
     const size_t least = cr_conditions_least(e, &conditions->question);
     if (conditions->samples >= least)
         return cr_question_allowed(e, &conditions->question, conditions->samples);
@@ -274,7 +274,7 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
         &e->error, CERTREG_E_WRONG_STATE,
         "this question needs at least %zu samples, of which %zu are the pilot, and the record "
         "has %zu: ask for more, or set plan.pilot or a smaller plan.max_samples",
-        least, e->plan.pilot, conditions->samples);
+        least, e->record.pilot, conditions->samples);
 }
 
 /* Also of a record that is too short to certify anything, since a control loop goes on with it:
@@ -320,8 +320,8 @@ certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *condit
     const certreg_question *q = &conditions->question;
     const certreg_status status = cr_record_length(e, &conditions->samples);
     if (status) return status;
-    conditions->main_first = e->plan.pilot;
-    const int complete = e->plan.pilot > 0 && conditions->samples >= e->plan.pilot;
+    conditions->main_first = e->record.pilot;
+    const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
     conditions->prediction = q->prediction_given ? into_turn(e, q, q->prediction)
                              : complete          ? choose_prediction(e, q)
                                                  : 0;

@@ -9,7 +9,7 @@ enum { OLDEST_FORECAST = sizeof(certreg_forecast) };
 
 static uint64_t failures_of(const certreg_estimator *e, double rate, uint64_t samples)
 {
-    return (uint64_t)ceil(rate * (double)(samples - e->plan.pilot) - 1e-9);
+    return (uint64_t)ceil(rate * (double)(samples - e->record.pilot) - 1e-9);
 }
 
 /* First look at which the test is passed if this share of the samples beside the pilot fails; 0:
@@ -33,7 +33,7 @@ static uint64_t first_passed(certreg_estimator *e, const cr_conditions *conditio
 static uint64_t least_passed(certreg_estimator *e, const cr_conditions *conditions,
                              const cr_condition *c)
 {
-    uint64_t low = e->plan.pilot, high = e->plan.max_samples;
+    uint64_t low = e->record.pilot, high = e->plan.max_samples;
     if (cr_question_is_closed(&conditions->question)) return first_passed(e, conditions, c, 0);
     if (!cr_looks_passed(e, conditions, c, high, 0)) return 0;
     while (high - low > 1) {
@@ -52,7 +52,7 @@ static double failure_rate(const certreg_estimator *e, const cr_conditions *cond
     const size_t first = e->input.noise.clean_first != 0,
                  count = conditions->samples > first ? conditions->samples - first : 0;
     double failures = 0.5;
-    if (!count || (!conditions->question.prediction_given && conditions->samples < e->plan.pilot))
+    if (!count || (!conditions->question.prediction_given && conditions->samples < e->record.pilot))
         return NAN;
     for (size_t i = first; i < conditions->samples; i++)
         failures += cr_score_value(&c->score,

@@ -31,7 +31,7 @@ certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
                        "question.look_count is %zu; there must be 1 to %u looks", q->look_count,
                        CR_LOOKS);
     for (size_t i = 0; i < q->look_count; i++) {
-        const uint64_t before = i ? q->looks[i - 1] : e->plan.pilot, at = q->looks[i];
+        const uint64_t before = i ? q->looks[i - 1] : e->record.pilot, at = q->looks[i];
         if (at <= before)
             return cr_fail(
                 &e->error, CERTREG_E_INVALID,
@@ -48,7 +48,7 @@ certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
 
 static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t together, cr_looks *out)
 {
-    const double pilot = (double)e->plan.pilot, max_samples = (double)last,
+    const double pilot = (double)e->record.pilot, max_samples = (double)last,
                  batch = (double)together;
     const double by =
         fmax(growth, pow(fmax(1, max_samples / fewest), 1.0 / (CR_LOOKS - 2 * fewest)));
@@ -175,7 +175,7 @@ static const cr_closed *closed_test(certreg_estimator *e, const cr_conditions *c
     cr_looks_make(e, &conditions->question, &looks);
     now.count = looks.count;
     for (size_t j = 0; j < looks.count; j++)
-        now.trials[j] = (uint32_t)(looks.at[j] - e->plan.pilot);
+        now.trials[j] = (uint32_t)(looks.at[j] - e->record.pilot);
     for (size_t i = 0; i < CR_CLOSED_RADII; i++) now.q[i] = target(e, conditions, c, i);
     cr_closed *test = place_of(e, &now);
     return go_on_making(e, test) ? test : NULL;
@@ -238,7 +238,7 @@ int cr_looks_passed(certreg_estimator *e, const cr_conditions *conditions, const
                     uint64_t samples, uint64_t failures)
 {
     const certreg_question *q = &conditions->question;
-    const uint64_t trials = samples - e->plan.pilot;
+    const uint64_t trials = samples - e->record.pilot;
     if (!cr_question_is_closed(q))
         return cr_mixture_rejects(failures, trials, attainable(e, conditions, c), q->alpha);
     const cr_closed *test = closed_test(e, conditions, c);

@@ -247,7 +247,7 @@ static certreg_status check_plan_allows(certreg_estimator *e, const certreg_ques
         return invalid(e, "constraints", q->constraints,
                        "the second order needs CERTREG_METHOD_ASYMPTOTIC and "
                        "CERTREG_CONSTRAINT_SECOND_ORDER in plan.constraints");
-    if (!q->prediction_given && q->center != CERTREG_CENTER_TRUE_MEAN && !e->plan.pilot &&
+    if (!q->prediction_given && q->center != CERTREG_CENTER_TRUE_MEAN && !e->record.pilot &&
         !cr_question_orders(e, q) &&
         !(q->center == CERTREG_CENTER_REACH && q->statistic == CERTREG_STATISTIC_MEAN))
         return invalid(e, "prediction_given", 0,

@@ -1,0 +1,192 @@
+/* The pilot: the first call that samples fixes it, and everything later keeps to it. */
+#include "api_kit.h"
+
+enum { MOST = 10000, TOTAL = 1000, BATCH = 50 };
+static size_t rows_asked;
+
+static int curve(void *user, const certreg_batch *b)
+{
+    (void)user;
+    rows_asked += b->used_count;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
+    return 0;
+}
+
+static certreg_estimator *make(size_t max_samples, size_t pilot)
+{
+    certreg_model m = kit_model(curve, NULL, 2, 1);
+    m.batch = BATCH;
+    certreg_plan p = kit_plan(max_samples);
+    p.pilot = pilot;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
+    rows_asked = 0;
+    return e;
+}
+
+static uint64_t pilot_after(certreg_estimator *e, size_t samples)
+{
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    q.method = CERTREG_METHOD_ANYTIME;
+    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
+    return c.pilot;
+}
+
+/* About .15 of them, and such that the others fill 64 blocks. */
+static uint64_t usual_pilot(size_t samples)
+{
+    certreg_estimator *e = make(samples, 0);
+    const uint64_t pilot = pilot_after(e, samples);
+    ck_assert_double_eq_tol((double)pilot / (double)samples, 0.15, 0.04);
+    ck_assert_uint_eq((samples - pilot) % 64, 0);
+    certreg_estimator_destroy(e);
+    return pilot;
+}
+
+START_TEST(first_total_of_certify_fixes_it)
+{
+    certreg_estimator *e = make(MOST, 0);
+    ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(TOTAL));
+    KIT_OK(e, certreg_estimator_sample(e, 0, MOST));
+    ck_assert_uint_eq(pilot_after(e, 0), usual_pilot(TOTAL));
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 4));
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(3 * TOTAL));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* A tenth of the plan is enough for an answer. */
+START_TEST(a_small_total_under_a_large_plan_is_certified)
+{
+    certreg_estimator *e = make(MOST, 0);
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, TOTAL, &q, 1, &c));
+    ck_assert_uint_eq(rows_asked, TOTAL);
+    ck_assert_double_gt(c.radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(sampling_by_hand_fixes_it_by_the_plan)
+{
+    certreg_estimator *e = make(MOST, 0);
+    float x[2], y = 1;
+    if (_i == 0) KIT_OK(e, certreg_estimator_sample(e, 0, 1));
+    if (_i == 1) KIT_OK(e, certreg_estimator_draw(e, 7, 1, x));
+    if (_i == 2) KIT_OK(e, certreg_estimator_record(e, 0, 1, &y));
+    if (_i == 3) KIT_STATUS(e, certreg_estimator_sample(e, MOST, 1), CERTREG_E_TOO_MANY);
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(_i == 3 ? 3 * TOTAL : MOST));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_call_that_samples_nothing_leaves_it_open)
+{
+    certreg_estimator *e = make(MOST, 0);
+    certreg_question q = kit_question(-1);
+    certreg_certificate c = kit_certificate();
+    KIT_STATUS(e, certreg_certify(e, NULL, 200, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, NULL, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_set_deadline(e, -1));
+    q.tolerance = 0.6;
+    KIT_OK(e, certreg_certify(e, NULL, 300, &q, 1, &c));
+    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
+    ck_assert_uint_eq(rows_asked, 0);
+    ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_plans_own_is_kept_whatever_the_total)
+{
+    certreg_estimator *e = make(MOST, 40), *none = make(MOST, SIZE_MAX);
+    ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    q.prediction_given = 1, q.prediction = 1.6;
+    KIT_OK(none, certreg_certify(none, NULL, TOTAL, &q, 1, &c));
+    ck_assert_uint_eq(c.pilot, 0);
+    certreg_estimator_destroy(e);
+    certreg_estimator_destroy(none);
+}
+END_TEST
+
+/* ---- records */
+static unsigned char record[65536];
+static size_t record_bytes;
+
+static void save_total(size_t total)
+{
+    certreg_estimator *e = make(MOST, 0);
+    pilot_after(e, total);
+    record_bytes = sizeof record;
+    KIT_OK(e, certreg_estimator_export(e, record, &record_bytes));
+    certreg_estimator_destroy(e);
+}
+
+START_TEST(an_import_brings_it_along)
+{
+    certreg_estimator *e = make(MOST, 0);
+    save_total(TOTAL);
+    KIT_OK(e, certreg_estimator_import(e, record, record_bytes));
+    KIT_OK(e, certreg_estimator_import(e, record, record_bytes)); /* again, to no effect */
+    ck_assert_uint_eq(pilot_after(e, 0), usual_pilot(TOTAL));
+    ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(TOTAL));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(an_import_with_another_one_is_refused)
+{
+    certreg_estimator *e = make(MOST, _i == 0 ? 40 : _i == 1 ? SIZE_MAX : 0);
+    save_total(TOTAL);
+    if (_i == 2) KIT_OK(e, certreg_estimator_sample(e, 0, 1));
+    KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "plan.pilot"));
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
+    KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes),
+               _i == 2 ? CERTREG_OK : CERTREG_E_MISMATCH);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(an_import_with_one_as_large_as_the_plan_is_too_many)
+{
+    certreg_estimator *e = make(100, 0);
+    save_total(TOTAL);
+    KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_TOO_MANY);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(an_empty_record_leaves_it_open)
+{
+    certreg_estimator *a = make(MOST, 0), *b = make(MOST, 40);
+    record_bytes = sizeof record;
+    KIT_OK(a, certreg_estimator_export(a, record, &record_bytes));
+    KIT_OK(b, certreg_estimator_import(b, record, record_bytes));
+    ck_assert_uint_eq(pilot_after(b, TOTAL), 40);
+    ck_assert_uint_eq(pilot_after(a, TOTAL), usual_pilot(TOTAL));
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pilot");
+    TCase *fixed = kit_case(suite, "fixed", 60), *records = kit_case(suite, "records", 60);
+    tcase_add_test(fixed, first_total_of_certify_fixes_it);
+    tcase_add_test(fixed, a_small_total_under_a_large_plan_is_certified);
+    tcase_add_loop_test(fixed, sampling_by_hand_fixes_it_by_the_plan, 0, 4);
+    tcase_add_test(fixed, a_call_that_samples_nothing_leaves_it_open);
+    tcase_add_test(fixed, the_plans_own_is_kept_whatever_the_total);
+    tcase_add_test(records, an_import_brings_it_along);
+    tcase_add_loop_test(records, an_import_with_another_one_is_refused, 0, 3);
+    tcase_add_test(records, an_import_with_one_as_large_as_the_plan_is_too_many);
+    tcase_add_test(records, an_empty_record_leaves_it_open);
+    return kit_run(suite);
+}
