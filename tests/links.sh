@@ -15,11 +15,12 @@ tracked() {
 pages=$(tracked '*.md')
 sources=$(tracked '*.md' '*.[ch]' '*.cu' '*.cuh' '*.py' '*.sh' '*.mk' Makefile)
 exec perl - "$pages" "$sources" << 'END'
-use strict; use warnings; use open qw(:std :utf8); use utf8;
+use strict; use warnings;
+binmode STDOUT, ':utf8';
 my (%anchors, $bad, $links, $cites);
 sub fail { print "not ok $_[0]\n"; $bad = 1 }
 sub content {
-    open my $file, "<", $_[0] or die "$_[0]: $!\n";
+    open my $file, "<:utf8", $_[0] or die "$_[0]: $!\n";
     chomp(my @lines = <$file>);
     @lines
 }
