@@ -1,6 +1,146 @@
-/* Angles: what is known of the arcs of theory 7 before the pilot is complete, and where there is no
- * pilot. */
-#include "api_kit.h"
+/* Angles: a radius depends on neither the unit nor the cut, and what is known of the arcs of
+ * theory 7 before the pilot is complete, and where there is no pilot. */
+#include "support/api_kit.h"
+
+static const double pi = 3.14159265358979323846, sigma = 0.5;
+
+/* ---- angles */
+typedef struct dial { /* angle = degrees + rate*x0, in any unit, wrapped where the model likes */
+    double degrees, rate;
+    /* 0: plain real degrees; 1: degrees, wrapped; 2: radians; 3: (cos, sin); 4: degrees, many
+     * turns away; 5: turns */
+    int form;
+} dial;
+
+static int dial_model(void *user, const certreg_batch *b)
+{
+    const dial *t = user;
+    for (size_t i = 0; i < b->rows; i++) {
+        const double a = t->degrees + t->rate * (double)b->x[i * b->inputs];
+        float *y = b->y + i * b->columns;
+        switch (t->form) {
+        case 0: y[0] = (float)a; break;
+        case 1: y[0] = (float)remainder(a, 360); break;
+        case 2: y[0] = (float)(a / 180 * pi); break;
+        case 3: y[0] = 3 * (float)cos(a / 180 * pi), y[1] = 3 * (float)sin(a / 180 * pi); break;
+        case 4: y[0] = (float)(a + (double)((int)i % 5 - 2) * 360); break;
+        default: y[0] = (float)(a / 360); break;
+        }
+    }
+    return 0;
+}
+
+static const struct {
+    int32_t kind;
+    double lo, hi; /* the turn; 0, 0: the default */
+    int form;
+} dials[] = {
+    {CERTREG_OUTPUT_REAL, 0, 0, 0},
+    {CERTREG_OUTPUT_ANGLE, -180, 180, 1},
+    {CERTREG_OUTPUT_ANGLE, 0, 0, 2},
+    {CERTREG_OUTPUT_ANGLE_PAIR, 0, 0, 3},
+    {CERTREG_OUTPUT_ANGLE_PAIR, -180, 180, 3},
+    {CERTREG_OUTPUT_ANGLE, 0, 360, 4},
+    {CERTREG_OUTPUT_ANGLE, 0, 1, 5},
+    {CERTREG_OUTPUT_ANGLE_PAIR, 0, 24, 3},
+};
+
+static double unit_of(int k)
+{
+    if (dials[k].kind == CERTREG_OUTPUT_REAL) return 1;
+    return dials[k].hi > dials[k].lo ? (dials[k].hi - dials[k].lo) / 360 : pi / 180;
+}
+
+/* The certificate with prediction and estimate turned back to degrees in [0, 360). */
+static certreg_certificate read_dial(dial d, int k, int32_t statistic)
+{
+    d.form = dials[k].form;
+    certreg_model m = kit_model(dial_model, &d, 2, 1);
+    m.kind = &dials[k].kind;
+    if (dials[k].hi > dials[k].lo) m.lo = &dials[k].lo, m.hi = &dials[k].hi;
+    const certreg_plan p = kit_plan(4000);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = kit_question(15 * unit_of(k));
+    q.statistic = statistic;
+    q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                     : CERTREG_METHOD_ASYMPTOTIC;
+    if (statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 8 * unit_of(k);
+    certreg_certificate c = kit_certificate();
+    const float z[2] = {0, 0};
+    KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
+    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
+    if (dials[k].hi > dials[k].lo) {
+        ck_assert_double_ge(c.prediction, dials[k].lo);
+        ck_assert_double_lt(c.prediction, dials[k].hi);
+    }
+    certreg_estimator_destroy(e);
+    c.prediction = fmod(c.prediction / unit_of(k) + 720, 360),
+    c.estimate = fmod(c.estimate / unit_of(k) + 720, 360);
+    return c;
+}
+
+static const double directions[] = {0, 90, 179.5, 180, -179.5, -90};
+
+START_TEST(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut)
+{
+    const dial d = {.degrees = directions[_i], .rate = 20}; /* ten degrees of noise */
+    static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
+                                     CERTREG_STATISTIC_CIRCULAR_MEAN};
+    for (int s = 0; s < 3; s++) {
+        /* of a real number there is none */
+        const int first = scores[s] == CERTREG_STATISTIC_CIRCULAR_MEAN;
+        const certreg_certificate model = read_dial(d, first, scores[s]);
+        ck_assert_int_eq(model.outcome, CERTREG_OUTCOME_CERTIFIED);
+        ck_assert_double_gt(model.radius, 0.5);
+        ck_assert_double_lt(model.radius, 15.0 / 20);
+        ck_assert_double_lt(fabs(remainder(model.prediction - d.degrees, 360)), 1.5);
+        /* outputs are rounded to float in each unit; a count may change by one */
+        for (int k = first + 1; k < KIT_ROWS(dials); k++) {
+            const certreg_certificate c = read_dial(d, k, scores[s]);
+            ck_assert_msg(fabs(c.radius - model.radius) < 2e-3 * model.radius,
+                          "statistic %d, dial %d: %g and %g", s, k, c.radius, model.radius);
+            ck_assert_double_lt(fabs(remainder(c.prediction - model.prediction, 360)), 0.02);
+            ck_assert_double_lt(fabs(remainder(c.estimate - model.estimate, 360)), 0.02);
+        }
+    }
+}
+END_TEST
+
+START_TEST(radius_of_an_angle_never_exceeds_that_of_its_line)
+{
+    static const double rates[] = {2, 20, 60, 120, 240, 1000};
+    const dial d = {.degrees = 179, .rate = rates[_i]};
+    for (int k = 0; k < KIT_ROWS(dials); k++) {
+        const certreg_certificate c = read_dial(d, k, CERTREG_STATISTIC_MEDIAN);
+        /* where the median of the line leaves */
+        ck_assert_double_le(c.radius, 15 / rates[_i] * 1.0000001);
+        if (rates[_i] >= 1000) ck_assert_double_eq(c.radius, 0); /* uniform on the circle */
+    }
+}
+END_TEST
+
+START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
+{
+    dial d = {.degrees = 180, .rate = 20, .form = 1};
+    static const int32_t kind = CERTREG_OUTPUT_ANGLE;
+    static const double lo = -180, hi = 180;
+    certreg_model m = kit_model(dial_model, &d, 2, 1);
+    m.kind = &kind, m.lo = &lo, m.hi = &hi;
+    const certreg_plan p = kit_plan(4000);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = kit_question(15);
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_certificate c = kit_certificate();
+    const float z[2] = {0, 0};
+    KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
+    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
+    ck_assert_double_lt(fabs(c.estimate), 20);     /* half of the outputs near either end */
+    ck_assert_double_gt(c.variance_hi, 160 * 160); /* and it pays for that */
+    ck_assert_double_lt(c.radius, 0.1);
+    certreg_estimator_destroy(e);
+}
+END_TEST
 
 typedef struct spread {
     double degrees; /* of the outputs per unit of noise */
@@ -26,13 +166,6 @@ static certreg_estimator *make(spread *s, int32_t kind, size_t max_samples, size
     return e;
 }
 
-static certreg_certificate ask(certreg_estimator *e, size_t samples, const certreg_question *q)
-{
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, q, 1, &c));
-    return c;
-}
-
 /* ---- before the pilot */
 static const struct {
     double tolerance, wanted;
@@ -53,7 +186,7 @@ START_TEST(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot
     spread still = {0};
     const certreg_question q = wish(_i);
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
-    const certreg_certificate c = ask(e, CAPACITY, &q);
+    const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.wanted);
     certreg_estimator_destroy(e);
@@ -67,7 +200,7 @@ START_TEST(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes)
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     certreg_forecast before = {.struct_size = sizeof before};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &before));
-    const certreg_certificate c = ask(e, CAPACITY, &q);
+    const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_uint_gt(before.least_samples, 0);
     ck_assert_uint_le(before.least_samples, c.samples);
@@ -82,12 +215,12 @@ START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
     certreg_question q = kit_question(wishes[_i].tolerance);
     q.method = CERTREG_METHOD_ANYTIME;
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
-    q.wanted = ask(e, CAPACITY, &q).radius;
+    q.wanted = kit_ask(e, CAPACITY, q).radius;
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
     ck_assert_uint_gt(f.least_samples, 0);
-    const certreg_certificate c = ask(e, CAPACITY, &q);
+    const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_double_ge(c.radius, q.wanted);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     certreg_estimator_destroy(e);
@@ -112,7 +245,7 @@ START_TEST(without_a_pilot_an_angle_reaches_nearly_what_a_number_does)
         certreg_estimator *e = make(&s, kind, given[_i].samples, SIZE_MAX);
         certreg_question q = kit_question(given[_i].tolerance);
         q.prediction_given = 1;
-        radius[kind] = ask(e, given[_i].samples, &q).radius;
+        radius[kind] = kit_ask(e, given[_i].samples, q).radius;
         certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(radius[0], 0.3);
@@ -124,8 +257,14 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("angles");
-    TCase *before = kit_case(suite, "before_the_pilot", 30),
-          *without = kit_case(suite, "without_a_pilot", 30);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *before = kit_case(suite, "before_the_pilot", 30);
+    TCase *without = kit_case(suite, "without_a_pilot", 30);
+    tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0,
+                        KIT_ROWS(directions));
+    tcase_add_loop_test(limits, radius_of_an_angle_never_exceeds_that_of_its_line, 0, 6);
+    tcase_add_test(limits, mean_of_an_angle_takes_it_as_a_plain_number);
     tcase_add_loop_test(
         before, a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, 0, WISHES);
     tcase_add_loop_test(before, the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes,

@@ -2,7 +2,6 @@
  * wrong: cover_tries.c. */
 #include "support/half_space.h"
 
-/* ---- numbers of samples */
 /* Whether a plain question is answered at so many samples; what is refused is refused before the
  * model is called. */
 static int answers(half_space *h, certreg_estimator *e, size_t samples)
@@ -13,7 +12,7 @@ static int answers(half_space *h, certreg_estimator *e, size_t samples)
     const certreg_status status = certreg_certify(e, NULL, samples, &plain, 1, &c);
     if (!status) return 1;
     ck_assert_int_eq(status, CERTREG_E_WRONG_STATE);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "ANYTIME"));
+    KIT_SAYS(certreg_estimator_error(e), "ANYTIME");
     ck_assert_uint_eq(h->calls, before);
     ck_assert_double_eq(c.radius, 0);
     return 0;
@@ -27,14 +26,14 @@ START_TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhe
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     ck_assert(answers(&h, e, 100));
     q.tolerance = 2; /* later questions about the same samples are welcome */
-    ask(e, 0, q);
-    ask(e, 100, q);
+    kit_ask(e, 0, q);
+    kit_ask(e, 100, q);
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert(!answers(&h, e, 200));
-    ask(e, 200, wish(0, CERTREG_METHOD_ANYTIME));
+    kit_ask(e, 200, wish(0, CERTREG_METHOD_ANYTIME));
     ck_assert(!answers(&h, e, 0));
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b), CERTREG_E_WRONG_STATE);
-    ask(e, CAPACITY, wish(1.9, CERTREG_METHOD_FINITE));
+    kit_ask(e, CAPACITY, wish(1.9, CERTREG_METHOD_FINITE));
     ck_assert(!answers(&h, e, CAPACITY));
     certreg_estimator_destroy(e);
 }
@@ -56,11 +55,12 @@ static void first_by_forecast(certreg_estimator *e)
 
 static void first_at_any_time(certreg_estimator *e)
 {
-    ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
+    kit_ask(e, 0, wish(0, CERTREG_METHOD_ANYTIME));
 }
+
 static void first_by_a_wish(certreg_estimator *e)
 {
-    ask(e, 0, wish(1, CERTREG_METHOD_FINITE));
+    kit_ask(e, 0, wish(1, CERTREG_METHOD_FINITE));
 }
 
 static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast,
@@ -121,7 +121,7 @@ START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
     if (_i % 2) KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    const certreg_certificate c = ask(e, CAPACITY, wish(20, sequential[_i / 2]));
+    const certreg_certificate c = kit_ask(e, CAPACITY, wish(20, sequential[_i / 2]));
     ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
     ck_assert_uint_eq(c.samples, _i % 2 ? 100 : 0);
     ck_assert(answers(&h, e, 100));
@@ -137,7 +137,7 @@ START_TEST(an_interrupted_search_leaves_fixed_numbers_to_all_samples)
         KIT_OK(e, certreg_estimator_sample(e, 0, 100));
         certreg_estimator_set_deadline(e, 1e-9);
     }
-    const certreg_certificate c = ask(e, 1000, wish(1.35, sequential[_i / 2]));
+    const certreg_certificate c = kit_ask(e, 1000, wish(1.35, sequential[_i / 2]));
     ck_assert_int_eq(c.stop, _i % 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 100);
     certreg_estimator_set_deadline(e, 0);
@@ -153,7 +153,7 @@ START_TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for
 {
     half_space h = {.face = 1.4, .cancel_at = 5};
     certreg_estimator *e = make(&h, 1, 4);
-    const certreg_certificate c = ask(e, 1000, wish(0, CERTREG_METHOD_FINITE));
+    const certreg_certificate c = kit_ask(e, 1000, wish(0, CERTREG_METHOD_FINITE));
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
     ck_assert_double_gt(c.radius, 0);
     ck_assert(answers(&h, e, 0));
@@ -172,14 +172,14 @@ START_TEST(looks_that_come_after_an_answer_are_refused)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));
     if (_i) q.looks = looks, q.look_count = 2; /* which later questions may bring again */
-    ask(e, 0, q);
+    kit_ask(e, 0, q);
     q.looks = looks, q.look_count = 2;
     KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), _i ? CERTREG_OK : CERTREG_E_WRONG_STATE);
     q.look_count = 1;
     KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "looks"));
+    KIT_SAYS(certreg_estimator_error(e), "looks");
     q.method = CERTREG_METHOD_ANYTIME; /* where looks do not matter */
-    ask(e, 0, q);
+    kit_ask(e, 0, q);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -196,8 +196,9 @@ START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
         p.pilot = SIZE_MAX;
         certreg_estimator *e = kit_create(NULL, &m, &p);
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 12));
-        if (_i) ask(e, 2345, wish(1.25, CERTREG_METHOD_ANYTIME)); /* looks on its own before */
-        const double now = ask(e, 2345, wish(0, CERTREG_METHOD_ANYTIME)).radius;
+        /* looks on its own before */
+        if (_i) kit_ask(e, 2345, wish(1.25, CERTREG_METHOD_ANYTIME));
+        const double now = kit_ask(e, 2345, wish(0, CERTREG_METHOD_ANYTIME)).radius;
         if (i) ck_assert_double_eq(now, radius);
         radius = now;
         certreg_estimator_destroy(e);
@@ -205,161 +206,10 @@ START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
 }
 END_TEST
 
-/* ---- another estimator */
-static size_t rows_asked;
-
-static int curve(void *user, const certreg_batch *b)
-{
-    (void)user;
-    rows_asked += b->used_count;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
-    return 0;
-}
-
-static certreg_estimator *with_capacity(size_t max_samples, size_t pilot)
-{
-    certreg_model m = kit_model(curve, NULL, 2, 1);
-    m.batch = BATCH;
-    certreg_plan p = kit_plan(max_samples);
-    p.pilot = pilot;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
-    return e;
-}
-
-static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
-                                   int32_t method)
-{
-    certreg_question q = kit_question(0.6);
-    q.wanted = wanted, q.method = method;
-    certreg_certificate c = kit_certificate();
-    KIT_OK(from, certreg_certify(from, NULL, samples, &q, 1, &c));
-    c.model_seconds = c.library_seconds = 0;
-    return c;
-}
-
-/* The error's text where the record of one is refused by the other. */
-static const char *refusal(certreg_estimator *from, certreg_estimator *to)
-{
-    static unsigned char record[8192];
-    KIT_STATUS(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)),
-               CERTREG_E_MISMATCH);
-    return certreg_estimator_error(to)->text;
-}
-
-static certreg_status plain_status(certreg_estimator *from, size_t samples)
-{
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    return certreg_certify(from, NULL, samples, &q, 1, &c);
-}
-
-START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
-{
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40);
-    const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
-    const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_METHOD_FINITE);
-    carry(a, b);
-    rows_asked = 0;
-    const certreg_certificate second = ask_for(b, 1500, wanted, CERTREG_METHOD_FINITE);
-    ck_assert_uint_eq(rows_asked, 0);
-    ck_assert_mem_eq(&first, &second, sizeof first);
-    ck_assert_int_eq(first.radius >= wanted, !_i);
-    ck_assert_int_eq(plain_status(b, 1500), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-/* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
-START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
-{
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40),
-                      *never_asked = with_capacity(1500, 40);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 200));
-    const certreg_certificate first = ask_for(a, 0, 0, CERTREG_METHOD_ANYTIME);
-    carry(a, b);
-    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_ANYTIME);
-    ck_assert_mem_eq(&first, &second, sizeof first);
-    const certreg_certificate more = ask_for(b, 1500, 0, CERTREG_METHOD_ANYTIME);
-    ck_assert_double_eq(more.prediction, first.prediction);
-    ck_assert_double_gt(more.radius, first.radius);
-    ck_assert_uint_eq(more.samples, 1500);
-    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_METHOD_ANYTIME).prediction,
-                        first.prediction); /* or this would show nothing */
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-    certreg_estimator_destroy(never_asked);
-}
-END_TEST
-
-START_TEST(a_record_that_was_asked_is_refused_under_another_pilot)
-{
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 60);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 100));
-    carry(a, b); /* nobody has asked */
-    ask_for(a, 0, 0, _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
-    ck_assert_ptr_nonnull(strstr(refusal(a, b), "set plan.pilot to 40"));
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-/* In B the first samples would be main samples, of which an answer in A has told. */
-START_TEST(a_record_that_told_of_its_pilot_is_refused_under_another_one)
-{
-    certreg_estimator *a = with_capacity(200, 100), *b = with_capacity(200, 1);
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(a, certreg_estimator_sample(a, 0, 60));
-    carry(a, b); /* nobody has asked */
-    q.wanted = 0.1;
-    if (_i) {
-        KIT_OK(a, certreg_estimator_forecast(a, &q, &f));
-    } else {
-        q.wanted = 0;
-        certreg_estimator_cancel(a);
-        KIT_OK(a, certreg_certify(a, NULL, 200, &q, 1, &c)); /* tells the estimate of the pilot */
-        ck_assert(isfinite(c.estimate));
-    }
-    ck_assert_ptr_nonnull(strstr(refusal(a, b), "set plan.pilot to 100"));
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
-{
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40),
-                      *c = with_capacity(300, 40), *d = with_capacity(200, 40);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 80));
-    KIT_OK(b, certreg_estimator_sample(b, 0, 80));
-    certreg_estimator_set_deadline(a, 1e-9);
-    ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_METHOD_FINITE).samples, 80); /* 80 and 120 */
-    certreg_estimator_set_deadline(a, 0);
-    KIT_OK(b, certreg_estimator_sample(b, 0, 120));
-    ask_for(b, 0, 0, CERTREG_METHOD_FINITE); /* 120 */
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
-    carry(b, a);
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
-    KIT_OK(d, certreg_estimator_sample(d, 0, 80));
-    ask_for(d, 0, 0, CERTREG_METHOD_FINITE); /* 80 */
-    carry(d, a);
-    ck_assert_int_eq(plain_status(a, 0), CERTREG_E_WRONG_STATE);
-    KIT_OK(c, certreg_estimator_sample(c, 0, 80));
-    ask_for(c, 0, 0, CERTREG_METHOD_FINITE);
-    ck_assert_ptr_nonnull(strstr(refusal(c, a), "max_samples"));
-    certreg_estimator *const all[] = {a, b, c, d};
-    for (int i = 0; i < 4; i++) certreg_estimator_destroy(all[i]);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("asked again");
-    TCase *again = kit_case(suite, "asked_again", 60),
-          *elsewhere = kit_case(suite, "elsewhere", 60);
+    TCase *again = kit_case(suite, "asked_again", 60);
     tcase_add_test(again,
                    a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
     tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,
@@ -371,11 +221,5 @@ int main(void)
     tcase_add_test(again, a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for);
     tcase_add_loop_test(again, looks_that_come_after_an_answer_are_refused, 0, 2);
     tcase_add_loop_test(again, answers_at_any_time_do_not_depend_on_the_batch, 0, 2);
-    tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
-    tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
-    tcase_add_loop_test(elsewhere, a_record_that_was_asked_is_refused_under_another_pilot, 0, 2);
-    tcase_add_loop_test(elsewhere, a_record_that_told_of_its_pilot_is_refused_under_another_one, 0,
-                        2);
-    tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
     return kit_run(suite);
 }

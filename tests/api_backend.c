@@ -62,13 +62,14 @@ START_TEST(absent_cuda_module_is_a_status_with_a_reason)
 }
 END_TEST
 
-/* The module lies beside the library where nvcc was there to build it. Then it is for the driver to
- * say that there is no device. */
+/* The module lies beside the library where nvcc was there to build it. Then it is for the driver
+ * to say that there is no device. */
 START_TEST(machines_without_a_device_are_told_so)
 {
     const char *sanitized = getenv("SANITIZED");
-    if (sanitized && *sanitized) { /* CUDA's libraries stay in the process, and take more room than
-                                      valgrind and small limits have */
+    /* CUDA's libraries stay in the process, and take more room than valgrind and small limits
+     * have */
+    if (sanitized && *sanitized) {
         puts("api_backend: skipped the CUDA module");
         return;
     }
@@ -140,8 +141,8 @@ START_TEST(reason_is_never_written_beyond_the_callers_struct)
     ck_assert_int_eq(larger.error.status, CERTREG_E_INVALID);
     for (size_t i = 16; i < sizeof larger; i++)
         ck_assert_uint_eq(((unsigned char *)&larger)[i], 0xA5);
-    larger.error.struct_size = sizeof larger; /* of a later release: what this one does not know is
-                                                 zeroed */
+    /* of a later release: what this one does not know is zeroed */
+    larger.error.struct_size = sizeof larger;
     ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_E_INVALID);
     for (size_t i = 0; i < sizeof larger.after; i++) ck_assert_uint_eq(larger.after[i], 0);
 }
@@ -159,9 +160,8 @@ START_TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
         if (setrlimit(RLIMIT_AS, &little)) _exit(0);
         int good = certreg_backend_open_cpu(1024, &why, &backend) == CERTREG_E_NO_MEMORY &&
                    !backend && why.text[0];
-        good = good && certreg_backend_open_cpu(2, &why, &backend) == CERTREG_OK; /* what was taken
-                                                                                     has been given
-                                                                                     back */
+        /* what was taken has been given back */
+        good = good && certreg_backend_open_cpu(2, &why, &backend) == CERTREG_OK;
         certreg_backend_close(backend);
         _exit(good ? 0 : 1);
     }
@@ -175,14 +175,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("backend, public");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad_input = tcase_create("bad_input");
-    tcase_add_checked_fixture(typical, setup, NULL);
-    tcase_add_checked_fixture(limits, setup, NULL);
-    tcase_add_checked_fixture(bad_input, setup, NULL);
-    tcase_set_timeout(typical, 30);
-    tcase_set_timeout(limits, 30);
-    tcase_set_timeout(bad_input, 30);
+    TCase *typical = kit_case_with(suite, "typical", 30, setup, NULL);
+    TCase *limits = kit_case_with(suite, "limits", 30, setup, NULL);
+    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, NULL);
     tcase_add_loop_test(typical, cpu_opens_with_any_admissible_number_of_threads, 0, 6);
     tcase_add_test(typical, many_backends_live_side_by_side);
     tcase_add_test(typical, close_accepts_null);
@@ -196,8 +191,5 @@ int main(void)
     tcase_add_loop_test(bad_input, impossible_numbers_of_threads_are_refused, 0, 4);
     tcase_add_test(bad_input, null_out_is_refused);
     tcase_add_test(bad_input, bad_cuda_arguments_are_refused);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad_input);
     return kit_run(suite);
 }

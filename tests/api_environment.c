@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* feenableexcept */
 #endif
-#include "api_kit.h"
+#include "support/api_kit.h"
 #include <fenv.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -70,7 +70,7 @@ static void keep(const void *what, size_t size)
 
 static void keep_certificates(certreg_certificate *c, size_t count)
 {
-    for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
+    kit_forget_times(c, count);
     keep(c, count * sizeof *c);
 }
 
@@ -132,8 +132,7 @@ static void solve_all(void)
             CALL(certreg_bisection_above(b, &u, NULL, 1, 0, &above));
         keep(&shift, sizeof shift), keep(&within, sizeof within), keep(&above, sizeof above);
     }
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
+    kit_close_solver(s, b);
     check_environment("destroy");
 }
 

@@ -1,88 +1,7 @@
-/* Handles used where they must not be: by a second thread, by a callback of theirs, in a forked
- * child. Whoever asks is told at once, gets outputs that claim nothing, and disturbs nobody. */
-#include "api_kit.h"
+/* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
+ * is told at once, gets outputs that claim nothing, and disturbs nobody. */
+#include "support/every_call.h"
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
-static const float z[INPUTS] = {0.5f, -1, 2};
-static const double sigmas[2] = {0.25, 0.5};
-
-/* ---- every call on an estimator */
-typedef struct refusals { /* who asks, and the first thing that was wrong */
-    certreg_estimator *e;
-    certreg_bisection *b;
-    certreg_status expected;
-    const char *wrong;
-    int asked;
-} refusals;
-
-static void expect(refusals *r, const char *name, certreg_status status, int claims_nothing)
-{
-    r->asked++;
-    if (!r->wrong && (status != r->expected || !claims_nothing)) r->wrong = name;
-}
-
-#define EXPECT(r, call, claims_nothing)           \
-    do {                                          \
-        const certreg_status status = (call);     \
-        expect(r, #call, status, claims_nothing); \
-    } while (0)
-
-static int is_blank(const certreg_certificate *c, certreg_status status)
-{
-    return c->status == status && c->radius == 0 && c->outcome == CERTREG_OUTCOME_ABSTAINED &&
-           c->output_lo == -INFINITY && c->output_hi == INFINITY;
-}
-
-/* Outputs that look like a proof, for a call to overwrite. */
-static certreg_certificate stale(void)
-{
-    return (certreg_certificate){.struct_size = sizeof(certreg_certificate),
-                                 .outcome = CERTREG_OUTCOME_CERTIFIED,
-                                 .radius = 7};
-}
-
-static void ask_certificates(refusals *r)
-{
-    const certreg_question q[OUTPUTS] = {kit_question(1),
-                                         {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
-    certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, bonferroni = stale();
-    EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
-    c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &bonferroni),
-           is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
-               is_blank(&bonferroni, r->expected));
-    c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c),
-           is_blank(c, r->expected) && is_blank(c + 3, r->expected));
-}
-
-static void ask_all(refusals *r)
-{
-    certreg_question q = kit_question(1), aims = q;
-    certreg_bounds bounds = {
-        .struct_size = sizeof bounds, .constraints = CERTREG_CONSTRAINT_MEAN, .mean_lo = 7};
-    certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
-    float x[INPUTS] = {0};
-    size_t size = 0;
-    aims.wanted = 0.1;
-    EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
-    EXPECT(r, certreg_estimator_begin_level(r->e, z, 0.5, 9, 1), 1);
-    EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
-    EXPECT(r, certreg_estimator_draw(r->e, 0, 1, x), x[0] == 0);
-    EXPECT(r, certreg_estimator_record(r->e, 0, 1, x), 1);
-    EXPECT(r, certreg_estimator_export(r->e, NULL, &size), size == 0);
-    EXPECT(r, certreg_estimator_import(r->e, x, 4), 1);
-    EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
-    EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
-           bounds.constraints == 0 && bounds.mean_lo == 0);
-    EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
-           forecast.expected_samples == INFINITY);
-    ask_certificates(r);
-}
 
 static const char *const refused[] = {"begin",  "begin_level", "sample", "draw",
                                       "record", "export",      "import", "set_deadline",
@@ -152,7 +71,7 @@ static void ask_once(asker *a)
 static int model(void *user, const certreg_batch *b)
 {
     asker *a = user;
-    if (a && !a->by_progress) ask_once(a);
+    if (!a->by_progress) ask_once(a);
     return kit_identity(NULL, b);
 }
 
@@ -160,35 +79,16 @@ static int progress(void *user, uint64_t done, uint64_t total)
 {
     asker *a = user;
     (void)done, (void)total;
-    if (a && a->by_progress) ask_once(a);
+    if (a->by_progress) ask_once(a);
     return 0;
 }
 
-static certreg_estimator *make(certreg_backend *backend, certreg_eval eval, void *user)
+static certreg_estimator *make_asking(asker *a)
 {
-    certreg_model m = kit_model(eval, user, INPUTS, OUTPUTS);
+    const certreg_model m = kit_model(model, a, INPUTS, OUTPUTS);
     certreg_plan p = kit_plan(SAMPLES);
-    p.progress = progress, p.progress_user = eval == model ? user : NULL;
-    return kit_create(backend, &m, &p);
-}
-
-static certreg_certificate certified(certreg_estimator *e, certreg_bisection *b)
-{
-    const certreg_question q = kit_question(1);
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
-    KIT_OK(e, certreg_certify(e, b, SAMPLES, &q, 1, &c));
-    c.model_seconds = c.library_seconds = 0;
-    return c;
-}
-
-static certreg_certificate undisturbed(void)
-{
-    certreg_estimator *e = make(NULL, model, NULL);
-    const certreg_certificate c = certified(e, NULL);
-    certreg_estimator_destroy(e);
-    ck_assert(c.radius > 0);
-    return c;
+    p.progress = progress, p.progress_user = a;
+    return kit_create(NULL, &m, &p);
 }
 
 /* From the model, the model with a second thread, progress, progress with a second thread. */
@@ -197,10 +97,9 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
     certreg_solver *s = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &a.r.b), CERTREG_OK);
+    kit_open_solver(&s, &a.r.b);
     a.r.expected = CERTREG_E_BUSY;
-    a.r.e = make(NULL, model, &a);
+    a.r.e = make_asking(&a);
     const certreg_certificate got = certified(a.r.e, a.r.b);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 3);
@@ -209,8 +108,7 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     ck_assert_str_eq(certreg_estimator_error(a.r.e)->text, "");
     certreg_estimator_destroy(a.r.e);
-    certreg_bisection_destroy(a.r.b);
-    certreg_solver_destroy(s);
+    kit_close_solver(s, a.r.b);
 }
 END_TEST
 
@@ -273,23 +171,21 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
     nested n = {.done = 0};
     certreg_solver *s = NULL;
     const certreg_certificate wanted = undisturbed();
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.outer), CERTREG_OK);
+    kit_open_solver(&s, &n.outer);
     ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.own), CERTREG_OK);
-    n.other = make(NULL, model, NULL);
+    n.other = make(NULL, kit_identity, NULL);
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);
     const certreg_certificate got = certified(e, n.outer);
     ck_assert_int_eq(n.direct, CERTREG_E_BUSY);
     ck_assert_int_eq(n.shared, CERTREG_E_BUSY);
     ck_assert(is_blank(&n.refused, CERTREG_E_BUSY));
-    ck_assert_ptr_nonnull(strstr(n.text, "bisection"));
+    KIT_SAYS(&n, "bisection");
     ck_assert_int_eq(n.alone, CERTREG_OK);
     ck_assert_double_eq(n.answered.radius, wanted.radius);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_estimator_destroy(e), certreg_estimator_destroy(n.other);
-    certreg_bisection_destroy(n.own), certreg_bisection_destroy(n.outer);
-    certreg_solver_destroy(s);
+    certreg_bisection_destroy(n.own), kit_close_solver(s, n.outer);
 }
 END_TEST
 
@@ -357,13 +253,12 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
     certreg_radius r = {.struct_size = sizeof r};
     c.wanted = undisturbed();
     ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &c.s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(c.s, NULL, 0, &c.b), CERTREG_OK);
+    kit_open_solver(&c.s, &c.b);
     ck_assert_int_eq(certreg_solver_worst_case(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_within(c.b, &u, 0, 0.5, &r), CERTREG_OK);
     c.drop = shift.drop, c.radius = r.radius;
     for (int i = 0; i < THREADS; i++) {
-        c.e[i] = make(backend, model, NULL);
+        c.e[i] = make(backend, kit_identity, NULL);
         KIT_OK(c.e[i], certreg_estimator_begin(c.e[i], z, 0.25, 1));
     }
     for (int i = 0; i < THREADS; i++) {
@@ -377,112 +272,8 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
     }
     ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
     for (int i = 0; i < THREADS; i++) certreg_estimator_destroy(c.e[i]);
-    certreg_bisection_destroy(c.b);
-    certreg_solver_destroy(c.s);
+    kit_close_solver(c.s, c.b);
     certreg_backend_close(backend);
-}
-END_TEST
-
-/* ---- forked children */
-static int says_fork(const certreg_error *error)
-{
-    return error->status == CERTREG_E_WRONG_STATE && strstr(error->text, "fork");
-}
-
-/* Whether an estimator can be made on a backend that another process opened. */
-static int backend_serves(certreg_backend *theirs)
-{
-    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
-    const certreg_plan p = kit_plan(SAMPLES);
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    return certreg_estimator_create(theirs, &m, &p, &why, &e) != CERTREG_E_WRONG_STATE || e ||
-           !says_fork(&why);
-}
-
-/* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
-static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
-{
-    const certreg_bounds u = {.struct_size = sizeof u,
-                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
-                              .sigma = 1,
-                              .variance_hi = 1};
-    const certreg_question q = kit_question(1);
-    certreg_mean_change shift = {.struct_size = sizeof shift};
-    certreg_radius r = {.struct_size = sizeof r, .radius = 7};
-    certreg_certificate c = stale();
-    a->r.expected = CERTREG_E_WRONG_STATE;
-    ask_all(&a->r);
-    if (a->r.wrong || !says_fork(certreg_estimator_error(a->r.e))) return 1;
-    if (certreg_solver_worst_case(s, &u, 0, 1, &shift) != CERTREG_E_WRONG_STATE ||
-        shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
-        return 2;
-    if (certreg_bisection_within(a->r.b, &u, 0, 1, &r) != CERTREG_E_WRONG_STATE || r.radius != 0 ||
-        !says_fork(certreg_bisection_error(a->r.b)))
-        return 3;
-    r.radius = 7;
-    if (certreg_bisection_above(a->r.b, &u, NULL, 1, 0, &r) != CERTREG_E_WRONG_STATE ||
-        r.radius != 0)
-        return 4;
-    certreg_estimator_destroy(a->r.e);
-    certreg_estimator *own = make(NULL, model, NULL); /* with the parent's bisection: refused, and
-                                                         its own estimator says why */
-    if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
-    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
-        !is_blank(&c, CERTREG_E_WRONG_STATE))
-        return 6;
-    if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
-    certreg_bisection *theirs = NULL;
-    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_E_WRONG_STATE || theirs) return 9;
-    if (backend_serves(threads)) return 10;
-    certreg_bisection_destroy(a->r.b);
-    certreg_solver_destroy(s);
-    if (certreg_certify(own, NULL, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
-    certreg_estimator_destroy(own);
-    return 0;
-}
-
-typedef struct constraints {
-    asker a;
-    certreg_solver *s;
-    certreg_backend *threads;
-    int done, child;
-} constraints;
-
-static int child_of(constraints *f)
-{
-    int status = 0;
-    const pid_t child = fork();
-    if (child == 0) _exit(child_finds(&f->a, f->s, f->threads));
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
-               ? WEXITSTATUS(status)
-               : -1;
-}
-
-static int forks(void *user, const certreg_batch *b)
-{
-    constraints *f = user;
-    if (!f->done++) f->child = child_of(f);
-    return kit_identity(NULL, b);
-}
-
-/* Of idle handles, and of handles whose call was running at the fork. */
-START_TEST(a_forked_child_is_told_so_by_every_handle)
-{
-    constraints f = {.done = !_i};
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &f.s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(f.s, NULL, 0, &f.a.r.b), CERTREG_OK);
-    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &f.threads), CERTREG_OK);
-    f.a.r.e = make(NULL, forks, &f);
-    const certreg_certificate wanted = undisturbed();
-    if (!_i) f.child = child_of(&f);
-    const certreg_certificate got = certified(f.a.r.e, f.a.r.b); /* the parent goes on */
-    ck_assert_int_eq(f.child, 0);
-    ck_assert_mem_eq(&got, &wanted, sizeof got);
-    certreg_estimator_destroy(f.a.r.e);
-    certreg_bisection_destroy(f.a.r.b);
-    certreg_solver_destroy(f.s);
-    certreg_backend_close(f.threads);
 }
 END_TEST
 
@@ -495,6 +286,5 @@ int main(void)
     tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);
     tcase_add_test(bad_input, a_certify_has_its_bisection_to_itself_and_other_handles_are_free);
     tcase_add_loop_test(bad_input, threads_that_share_handles_get_the_truth_or_are_told, 0, 2);
-    tcase_add_loop_test(bad_input, a_forked_child_is_told_so_by_every_handle, 0, 2);
     return kit_run(suite);
 }

@@ -1,49 +1,5 @@
-/* All outputs with one radius, their norm, several noise levels, and the choice of one. */
-#include "api_kit.h"
-
-enum { INPUTS = 3, OUTPUTS = 3, SAMPLES = 4000, LEVELS = 3 };
-static const float where[INPUTS] = {0.2f, -0.1f, 0.4f};
-
-/* ---- a linear map, its last output an angle */
-typedef struct linear {
-    double weight[OUTPUTS];
-    size_t calls, fail_at;
-} linear;
-
-static int map(void *user, const certreg_batch *b)
-{
-    linear *l = user;
-    if (++l->calls == l->fail_at) return 5;
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < b->columns; k++)
-            b->y[i * b->columns + k] = (float)(l->weight[k] * (double)b->x[i * b->inputs + k]);
-    return 0;
-}
-
-static const int32_t mixed[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
-                                       CERTREG_OUTPUT_ANGLE};
-
-static certreg_estimator *make(linear *l, const int32_t *kind, size_t outputs)
-{
-    certreg_model m = kit_model(map, l, INPUTS, outputs);
-    m.kind = kind;
-    const certreg_plan p = kit_plan(SAMPLES);
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, where, 0.5, 3));
-    return e;
-}
-
-static certreg_question about(int32_t output, double tolerance)
-{
-    certreg_question q = kit_question(tolerance);
-    q.output = output;
-    return q;
-}
-
-static void forget(certreg_certificate *c, size_t count)
-{
-    for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
-}
+/* All outputs with one radius, their norm, and outputs of several kinds in one record. */
+#include "support/linear_map.h"
 
 /* ---- one radius for all */
 START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
@@ -57,7 +13,7 @@ START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
                         alone[OUTPUTS] = {kit_certificate()};
     KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
     KIT_OK(e, certreg_certify(e, NULL, 0, q, OUTPUTS, alone));
-    forget(each, OUTPUTS), forget(alone, OUTPUTS);
+    kit_forget_times(each, OUTPUTS), kit_forget_times(alone, OUTPUTS);
     ck_assert_mem_eq(each, alone, sizeof each);
     double least = INFINITY;
     for (int k = 0; k < OUTPUTS; k++) least = fmin(least, each[k].radius);
@@ -194,8 +150,8 @@ START_TEST(the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, NULL, OUTPUTS);
-    const double frobenius = 0.5 * sqrt(1 + 0.49 + 0.09), tolerance = 0.2; /* trace = square of it:
-                                                                              all is linear */
+    /* trace = square of it: all is linear */
+    const double frobenius = 0.5 * sqrt(1 + 0.49 + 0.09), tolerance = 0.2;
     const certreg_question q[] = {of_norm(tolerance, CERTREG_CONSTRAINTS_C),
                                   of_norm(tolerance, CERTREG_CONSTRAINTS_CG),
                                   of_norm(tolerance, 0)};
@@ -257,184 +213,70 @@ START_TEST(norms_that_make_no_sense_are_refused)
 }
 END_TEST
 
-/* ---- several noise levels */
-static const double levels[LEVELS] = {0.3, 0.6, 0.2};
+/* ---- outputs of several kinds */
+static const double pi = 3.14159265358979323846;
 
-START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
+static int mixed_model(void *user, const certreg_batch *b)
 {
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
-    certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
-    q[1].bonferroni = 2, q[1].alpha = 0.3;
-    certreg_certificate all[LEVELS * 2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
-    forget(all, LEVELS * 2);
-    q[0].bonferroni = LEVELS, q[1].bonferroni = 2 * LEVELS;
-    for (int i = 0; i < LEVELS; i++) {
-        certreg_certificate alone[2] = {kit_certificate()};
-        KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
-        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, alone));
-        forget(alone, 2);
-        ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
-        ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
-        ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
-        ck_assert_double_eq(all[2 * i].sigma, levels[i]);
-        ck_assert_uint_eq(all[2 * i].noise_id, 17);
-        ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
-        ck_assert_double_gt(all[2 * i].radius, 0);
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++) {
+        const double x = (double)b->x[2 * i], a = 3 + 0.4 * x;
+        float *y = b->y + i * b->columns;
+        if (b->columns == 1) *y = (float)x;
+        else
+            y[0] = (float)x, y[1] = (float)cos(a), y[2] = (float)sin(a),
+            y[3] = (float)(180 * a / pi), y[4] = (float)(2 * x);
     }
-    certreg_estimator_destroy(e);
+    return 0;
 }
-END_TEST
 
-START_TEST(bad_levels_are_refused_and_leave_no_radius)
+START_TEST(outputs_of_mixed_kinds_share_one_record)
 {
-    const double bad[][LEVELS] = {{0.3, 0, 0.2},        {0.3, -1, 0.2},  {0.3, NAN, 0.2},
-                                  {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
-    certreg_question q = about(0, 0.8);
-    certreg_certificate c[LEVELS] = {kit_certificate()};
-    for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_INVALID);
-    ck_assert_uint_eq(l.calls, 0);
-    for (int i = 0; i < LEVELS; i++) {
-        ck_assert_double_eq(c[i].radius, 0);
-        ck_assert_int_eq(c[i].status, CERTREG_E_INVALID);
+    static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE_PAIR,
+                                   CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
+    static const double lo[] = {-50, 0, -180, -INFINITY},
+                        hi[] = {50, 6.283185307179586, 180, INFINITY};
+    certreg_model m = kit_model(mixed_model, NULL, 2, 4);
+    m.kind = kind, m.lo = lo, m.hi = hi;
+    const certreg_plan p = kit_plan(4000);
+    const float z[2] = {0.5f, 0};
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.5, 3));
+    certreg_question q[4];
+    certreg_certificate c[4], alone = kit_certificate();
+    for (int k = 0; k < 4; k++)
+        q[k] = kit_question(k == 0   ? 0.6
+                            : k == 1 ? 0.24
+                            : k == 2 ? 0.24 * 180 / pi
+                                     : 1.2),
+        q[k].output = k;
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    KIT_OK(e, certreg_certify(e, NULL, 4000, q, 4, c));
+    for (int k = 0; k < 4; k++) { /* all four say the same about the same input */
+        ck_assert_int_eq(c[k].output, k);
+        ck_assert_msg(fabs(c[k].radius - c[0].radius) < 2e-3 * c[0].radius, "output %d: %g and %g",
+                      k, c[k].radius, c[0].radius);
     }
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
-               CERTREG_E_INVALID);
-    q.bonferroni = UINT32_MAX;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_INVALID);
-    for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    ck_assert_double_eq_tol(c[1].prediction, 3.2, 0.05);
+    ck_assert_double_eq_tol(c[2].prediction, 3.2 * 180 / pi - 360, 3);
+    certreg_model single = kit_model(mixed_model, NULL, 2, 1);
+    certreg_estimator *one = kit_create(NULL, &single, &p);
+    KIT_OK(one, certreg_estimator_begin(one, z, 0.5, 3));
+    KIT_OK(one, certreg_certify(one, NULL, 4000, q, 1, &alone));
+    ck_assert_double_eq(alone.radius, c[0].radius);
+    ck_assert_double_eq(alone.prediction, c[0].prediction);
+    certreg_estimator_destroy(one);
     certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(levels_after_a_failure_are_not_come_to)
-{
-    linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 20};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
-    const certreg_question q = about(0, 0.8);
-    certreg_certificate c[LEVELS] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
-               CERTREG_E_MODEL_FAILED);
-    ck_assert_uint_eq(l.calls, 20);
-    ck_assert_double_gt(c[0].radius, 0);
-    for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_E_MODEL_FAILED);
-    for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
-{
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
-    const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
-    certreg_certificate c[LEVELS * 2] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
-               CERTREG_E_INVALID);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "noise level 0: question 0"));
-    for (int i = 0; i < LEVELS; i++) {
-        ck_assert_int_eq(c[2 * i].status, CERTREG_E_INVALID);
-        ck_assert_double_eq(c[2 * i].radius, 0);
-        ck_assert_int_eq(c[2 * i + 1].status, CERTREG_OK);
-        ck_assert_double_gt(c[2 * i + 1].radius, 0);
-        ck_assert_double_eq(c[2 * i + 1].sigma, levels[i]);
-    }
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(a_cancel_ends_all_levels)
-{
-    linear l = {.weight = {1, 0.7, 0.3}};
-    certreg_estimator *e = make(&l, mixed, OUTPUTS);
-    const certreg_question q = about(0, 0.8);
-    certreg_certificate c[LEVELS] = {kit_certificate()};
-    certreg_estimator_cancel(e);
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
-    ck_assert_uint_le(l.calls, 1);
-    for (int i = 0; i < LEVELS; i++) {
-        ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
-        ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
-        ck_assert_double_eq(c[i].sigma, levels[i]);
-        ck_assert_double_eq(c[i].radius, 0);
-    }
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1,
-                                     c)); /* it was reported, and is over */
-    ck_assert_double_gt(c[LEVELS - 1].radius, 0);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-/* ---- the choice */
-static certreg_certificate with(double sigma, double radius)
-{
-    certreg_certificate c = kit_certificate();
-    c.sigma = sigma, c.radius = radius;
-    return c;
-}
-
-START_TEST(the_level_with_the_greatest_mean_radius_is_chosen)
-{
-    const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0),
-                                     with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
-    double mean[3];
-    size_t level = 9;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 3, mean, &level), CERTREG_OK);
-    ck_assert_uint_eq(level, 2);
-    ck_assert_double_eq_tol(mean[0], 0.4, 1e-15);
-    ck_assert_double_eq_tol(mean[1], 0.45, 1e-15);
-    ck_assert_double_eq_tol(mean[2], 0.5, 1e-15);
-    ck_assert_int_eq(certreg_choose_sigma(c, 1, 3, NULL, &level), CERTREG_OK);
-    ck_assert_uint_eq(level, 1);
-}
-END_TEST
-
-START_TEST(choices_among_what_cannot_be_compared_are_refused)
-{
-    certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
-    size_t level = 9;
-    ck_assert_int_eq(certreg_choose_sigma(c, 0, 2, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_uint_eq(level, 0);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 0, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(NULL, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, NULL), CERTREG_E_INVALID);
-    c[2].sigma = 0.3; /* another level at another input */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    c[2].sigma = 0.1, c[3].radius = NAN;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    c[3].radius = INFINITY;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    c[3].radius = 0, c[3].status = CERTREG_E_MODEL_FAILED; /* its radius of 0 is no answer */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    c[3].status = CERTREG_OK;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_OK);
-    c[1].sigma = c[3].sigma = 0.1; /* two questions, not two levels */
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
-    c[1].sigma = c[3].sigma = 0.2;
-    c[0].struct_size = 8;
-    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("outputs and noise levels");
-    TCase *bonferroni = kit_case(suite, "bonferroni", 30), *norm = kit_case(suite, "norm", 30),
-          *sigmas = kit_case(suite, "sigmas", 30);
+    Suite *suite = suite_create("outputs");
+    TCase *bonferroni = kit_case(suite, "bonferroni", 30);
+    TCase *norm = kit_case(suite, "norm", 30);
+    TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
     tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
     tcase_add_test(bonferroni, rates_of_failure_add_up_over_the_outputs_that_are_served);
@@ -445,12 +287,6 @@ int main(void)
     tcase_add_test(norm, the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian);
     tcase_add_test(norm, the_norm_of_one_output_is_that_output);
     tcase_add_loop_test(norm, norms_that_make_no_sense_are_refused, 0, 8);
-    tcase_add_test(sigmas, every_level_is_answered_as_on_its_own_with_its_share_of_alpha);
-    tcase_add_loop_test(sigmas, bad_levels_are_refused_and_leave_no_radius, 0, 6);
-    tcase_add_test(sigmas, a_bad_question_leaves_the_others_their_answers_at_every_level);
-    tcase_add_test(sigmas, a_cancel_ends_all_levels);
-    tcase_add_test(sigmas, levels_after_a_failure_are_not_come_to);
-    tcase_add_test(sigmas, the_level_with_the_greatest_mean_radius_is_chosen);
-    tcase_add_test(sigmas, choices_among_what_cannot_be_compared_are_refused);
+    tcase_add_test(typical, outputs_of_mixed_kinds_share_one_record);
     return kit_run(suite);
 }

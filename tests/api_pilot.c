@@ -1,5 +1,5 @@
 /* The pilot: the first call that samples fixes it, and everything later keeps to it. */
-#include "api_kit.h"
+#include "support/api_kit.h"
 
 enum { MOST = 10000, TOTAL = 1000, BATCH = 50 };
 static size_t rows_asked;

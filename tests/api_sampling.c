@@ -1,113 +1,6 @@
-/* Sampling: which rows the model is asked for, that results do not depend on how the work was cut,
- * and how it stops. */
-#include "api_kit.h"
-#include <pthread.h>
-#include <time.h>
-
-enum { INPUTS = 5, CAPACITY = 1000, BATCH = 16, CALLS = 128 };
-static const float input[INPUTS] = {0.5f, -1, 3, -0.0f, 0.25f};
-static const float scale[INPUTS] = {1, 2, 0, 0, 0.5f};
-static const double sigma = 0.3;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void rest(double seconds)
-{
-    const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&t, NULL);
-}
-
-/* ---- a model that writes down how it was called */
-typedef struct diary {
-    size_t calls;
-    struct {
-        uint64_t first;
-        size_t used_first, used_count;
-    } call[CALLS];
-    int only_wanted, bad_batch; /* the first: leaves out rows that are not wanted; the other: a
-                                   batch was not as promised */
-    float x[CAPACITY + BATCH][INPUTS];
-    double pause;
-    size_t cancel_at; /* call during which it cancels, counted from 1 */
-    certreg_estimator *handle;
-    uint64_t done[CALLS];
-    size_t reports, refuse_at;
-} diary;
-
-static diary book;
-static certreg_estimator *e;
-
-static float value_of(const float *x)
-{
-    return x[0] * x[0] + x[1] - 0.5f * x[4];
-}
-
-static int write_down(void *user, const certreg_batch *b)
-{
-    diary *d = user;
-    if (b->struct_size < sizeof *b || b->device != -1 || b->rows != BATCH || b->inputs != INPUTS ||
-        b->columns != 2 || b->first % BATCH || b->used_first + b->used_count > BATCH ||
-        !b->used_count || (uintptr_t)b->x % 64 || b->stream)
-        d->bad_batch = 1;
-    for (size_t i = 0; i < b->rows * b->columns; i++) d->bad_batch |= !isnan(b->y[i]);
-    if (d->calls < CALLS) {
-        d->call[d->calls].first = b->first;
-        d->call[d->calls].used_first = b->used_first;
-        d->call[d->calls].used_count = b->used_count;
-    }
-    d->calls++;
-    for (size_t i = 0; i < b->rows; i++) {
-        memcpy(d->x[b->first + i], b->x + i * INPUTS, sizeof d->x[0]);
-        if (d->only_wanted && (i < b->used_first || i >= b->used_first + b->used_count)) continue;
-        b->y[2 * i] = value_of(b->x + i * INPUTS);
-        b->y[2 * i + 1] = b->x[i * INPUTS];
-    }
-    if (d->pause > 0) rest(d->pause);
-    if (d->calls == d->cancel_at) certreg_estimator_cancel(d->handle);
-    return 0;
-}
-
-static int report(void *user, uint64_t done, uint64_t total)
-{
-    diary *d = user;
-    if (d->reports < CALLS) d->done[d->reports] = done;
-    d->bad_batch |= total != 200 || done > total;
-    return ++d->reports == d->refuse_at;
-}
-
-static certreg_plan plan_of(void)
-{
-    certreg_plan p = kit_plan(CAPACITY);
-    p.progress_user = &book;
-    return p;
-}
-
-static certreg_estimator *make(certreg_backend *backend, const certreg_plan *p)
-{
-    certreg_model m = kit_model(write_down, &book, INPUTS, 2);
-    m.batch = BATCH, m.scale = scale;
-    certreg_estimator *made = kit_create(backend, &m, p);
-    KIT_OK(made, certreg_estimator_begin(made, input, sigma, 4));
-    return book.handle = made;
-}
-
-static void setup(void)
-{
-    memset(&book, 0, sizeof book);
-    const certreg_plan p = plan_of();
-    e = make(NULL, &p);
-}
-
-static void teardown(void)
-{
-    certreg_estimator_destroy(e);
-    ck_assert_int_eq(book.bad_batch, 0);
-}
+/* Sampling: which rows the model is asked for, what noise they have, and that results do not
+ * depend on how the work was cut. */
+#include "support/diary.h"
 
 static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_count)
 {
@@ -128,15 +21,15 @@ START_TEST(model_is_called_for_what_is_missing_and_no_more)
     KIT_OK(e, certreg_estimator_sample(e, 7, 20));
     KIT_OK(e, certreg_estimator_sample(e, 3, 0));
     ck_assert_uint_eq(book.calls, 3);
-    KIT_OK(e, certreg_estimator_sample(e, 0, 64)); /* 40 .. 47 are missing of the third batch, and
-                                                      the whole fourth */
+    /* 40 .. 47 are missing of the third batch, and the whole fourth */
+    KIT_OK(e, certreg_estimator_sample(e, 0, 64));
     ck_assert_uint_eq(book.calls, 5);
     check_call(3, 32, 8, 8);
     check_call(4, 48, 0, 16);
     KIT_OK(e, certreg_estimator_sample(e, 101, 2));
     check_call(5, 96, 5, 2);
-    KIT_OK(e, certreg_estimator_sample(e, 96, 16)); /* a hole in the middle: one call for both ends
-                                                     */
+    /* a hole in the middle: one call for both ends */
+    KIT_OK(e, certreg_estimator_sample(e, 96, 16));
     ck_assert_uint_eq(book.calls, 7);
     check_call(6, 96, 0, 16);
 }
@@ -203,8 +96,8 @@ START_TEST(masked_features_never_move)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
-    for (size_t i = 0; i < CAPACITY; i++)
-        ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float)); /* the sign of zero, too */
+    /* the sign of zero, too */
+    for (size_t i = 0; i < CAPACITY; i++) ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float));
 }
 END_TEST
 
@@ -268,7 +161,7 @@ static void collect(certreg_estimator *from, outcome *o)
     memset(o, 0, sizeof *o);
     for (int i = 0; i < 3; i++) o->answer[i] = kit_certificate();
     KIT_OK(from, certreg_certify(from, NULL, 0, q, 3, o->answer));
-    for (int i = 0; i < 3; i++) o->answer[i].model_seconds = o->answer[i].library_seconds = 0;
+    kit_forget_times(o->answer, 3);
     o->bytes = RECORD;
     KIT_OK(from, certreg_estimator_export(from, o->record, &o->bytes));
     ck_assert_int_eq(o->answer[0].outcome, CERTREG_OUTCOME_CERTIFIED);
@@ -292,9 +185,9 @@ START_TEST(results_do_not_depend_on_how_sampling_was_cut)
         KIT_OK(e, certreg_estimator_sample(e, at, CAPACITY - at < step ? CAPACITY - at : step));
     check_same(e);
     KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
+    /* one by one, shuffled */
     for (size_t k = 0; k < CAPACITY; k++)
-        KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1)); /* one by one, shuffled
-                                                                              */
+        KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1));
     check_same(e);
 }
 END_TEST
@@ -320,16 +213,16 @@ START_TEST(results_do_not_depend_on_who_runs_the_loop)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
     KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4));
-    for (size_t at = CAPACITY; at > 0; at -= 50) { /* from the end to the beginning, ten at a time
-                                                      within */
+    /* from the end to the beginning, ten at a time within */
+    for (size_t at = CAPACITY; at > 0; at -= 50) {
         KIT_OK(e, certreg_estimator_draw(e, at - 50, 50, x[at - 50]));
         for (size_t i = at - 50; i < at; i++) y[i][0] = value_of(x[i]), y[i][1] = x[i][0];
         for (size_t i = at - 50; i < at; i += 10)
             KIT_OK(e, certreg_estimator_record(e, i, 10, y[i]));
     }
     check_same(e);
-    KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0])); /* what is there and agrees may be
-                                                                  recorded again */
+    /* what is there and agrees may be recorded again */
+    KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0]));
     check_same(e);
 }
 END_TEST
@@ -346,119 +239,6 @@ START_TEST(next_input_starts_from_nothing)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     ck_assert_uint_eq(book.calls - before, (CAPACITY + BATCH - 1) / BATCH);
     check_same(e);
-}
-END_TEST
-
-/* ---- progress, cancel, deadline */
-START_TEST(progress_is_told_after_each_batch)
-{
-    certreg_plan p = plan_of();
-    p.progress = report;
-    certreg_estimator *told = make(NULL, &p);
-    KIT_OK(told, certreg_estimator_sample(told, 8, 200));
-    ck_assert_uint_eq(book.reports, 13); /* half a batch, then twelve whole ones */
-    ck_assert_uint_eq(book.done[0], 8);
-    for (size_t i = 1; i < book.reports; i++)
-        ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
-    ck_assert_uint_eq(book.done[book.reports - 1], 200);
-    certreg_estimator_destroy(told);
-}
-END_TEST
-
-START_TEST(progress_cancels_by_returning_non_zero)
-{
-    certreg_plan p = plan_of();
-    p.progress = report;
-    certreg_estimator *told = make(NULL, &p);
-    book.refuse_at = 3;
-    KIT_STATUS(told, certreg_estimator_sample(told, 0, 200), CERTREG_E_CANCELLED);
-    ck_assert_uint_eq(book.calls, 3);
-    KIT_OK(told, certreg_estimator_sample(told, 0, 200));
-    ck_assert_uint_eq(book.calls, 13);
-    certreg_estimator_destroy(told);
-}
-END_TEST
-
-START_TEST(cancel_from_the_callback_stops_after_its_batch)
-{
-    book.cancel_at = 2;
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
-    ck_assert_uint_eq(book.calls, 2);
-    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "32 samples"));
-    KIT_OK(e, certreg_estimator_sample(e, 0, 200)); /* told once, and then it goes on */
-    ck_assert_uint_eq(book.calls, 13);
-}
-END_TEST
-
-START_TEST(cancel_is_remembered_until_it_was_told)
-{
-    certreg_estimator_cancel(e);
-    certreg_estimator_cancel(e);
-    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4)); /* begin does not forget it */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
-    ck_assert_uint_eq(book.calls, 0);
-    KIT_OK(e, certreg_estimator_sample(e, 0, 200));
-    book.cancel_at = book.calls + 1; /* during the last batch of a call: that one is complete, the
-                                        next one tells */
-    KIT_OK(e, certreg_estimator_sample(e, 200, 8));
-    KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_E_CANCELLED);
-    KIT_OK(e, certreg_estimator_sample(e, 208, 100));
-}
-END_TEST
-
-static void *cancel_soon(void *handle)
-{
-    rest(0.03);
-    certreg_estimator_cancel(handle);
-    return NULL;
-}
-
-START_TEST(cancel_from_another_thread_stops_sampling)
-{
-    pthread_t thread;
-    book.pause = 0.005;
-    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, e), 0);
-    const certreg_status status = certreg_estimator_sample(e, 0, CAPACITY);
-    pthread_join(thread, NULL);
-    KIT_STATUS(e, status, CERTREG_E_CANCELLED);
-    ck_assert_uint_lt(book.calls, (CAPACITY + BATCH - 1) / BATCH);
-    book.pause = 0;
-    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
-    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
-}
-END_TEST
-
-START_TEST(deadline_begins_no_batch_that_would_miss_it)
-{
-    book.pause = 0.02;
-    const double start = now();
-    certreg_estimator_set_deadline(e, 0.15);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
-    const double took = now() - start;
-    ck_assert_uint_ge(book.calls, 1);
-    ck_assert_uint_le(book.calls, 7);
-    if (!getenv("SANITIZED")) ck_assert_double_lt(took, 0.25); /* a busy machine may wake late */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
-    certreg_estimator_set_deadline(e, 0);
-    book.pause = 0;
-    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
-    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
-}
-END_TEST
-
-START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
-{
-    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
-    certreg_estimator_set_deadline(e, 1e-9);
-    rest(0.001);
-    KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
-    certreg_estimator_set_deadline(e, -1); /* what a loop has left of a tick that is over */
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
-    KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
-    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
-    KIT_OK(e, certreg_estimator_sample(e, 0, 101));
 }
 END_TEST
 
@@ -481,8 +261,8 @@ START_TEST(row_left_unwritten_is_noticed)
     KIT_STATUS(f, certreg_estimator_sample(f, 0, 100), CERTREG_E_NOT_FINITE);
     ck_assert_int_eq(certreg_estimator_error(f)->sample, BATCH - 1);
     ck_assert_int_eq(certreg_estimator_error(f)->row, BATCH - 1);
-    KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH),
-               CERTREG_E_NOT_FINITE); /* no value of an earlier batch in its place */
+    /* no value of an earlier batch in its place */
+    KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH), CERTREG_E_NOT_FINITE);
     certreg_estimator_destroy(f);
 }
 END_TEST
@@ -490,29 +270,21 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sampling");
-    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60),
-          *bad_input = kit_case(suite, "bad_input", 30);
-    tcase_add_checked_fixture(typical, setup, teardown);
-    tcase_add_checked_fixture(limits, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
+    TCase *bad_input = kit_case(suite, "bad_input", 30);
     tcase_add_test(typical, model_is_called_for_what_is_missing_and_no_more);
     tcase_add_test(typical, rows_that_are_not_wanted_may_be_left_out);
     tcase_add_test(typical, sample_is_always_the_same_row_of_the_same_batch);
+    tcase_add_test(limits, rows_beyond_the_capacity_are_genuine_samples);
+    tcase_add_test(limits, first_sample_is_the_input_itself_where_there_is_a_pilot);
+    tcase_add_test(limits, masked_features_never_move);
     tcase_add_test(typical, noise_has_the_scale_that_was_asked_for);
     tcase_add_test(typical, noise_depends_on_seed_and_stream_and_on_nothing_else);
     tcase_add_test(typical, results_do_not_depend_on_how_sampling_was_cut);
     tcase_add_loop_test(typical, results_do_not_depend_on_threads, 1, 4);
     tcase_add_test(typical, results_do_not_depend_on_who_runs_the_loop);
     tcase_add_test(typical, next_input_starts_from_nothing);
-    tcase_add_test(typical, progress_is_told_after_each_batch);
-    tcase_add_test(typical, progress_cancels_by_returning_non_zero);
-    tcase_add_test(typical, cancel_from_the_callback_stops_after_its_batch);
-    tcase_add_test(typical, cancel_from_another_thread_stops_sampling);
-    tcase_add_test(typical, deadline_begins_no_batch_that_would_miss_it);
-    tcase_add_test(limits, rows_beyond_the_capacity_are_genuine_samples);
-    tcase_add_test(limits, first_sample_is_the_input_itself_where_there_is_a_pilot);
-    tcase_add_test(limits, masked_features_never_move);
-    tcase_add_test(limits, cancel_is_remembered_until_it_was_told);
-    tcase_add_test(limits, deadline_in_the_past_leaves_what_is_there_alone);
     tcase_add_test(bad_input, row_left_unwritten_is_noticed);
     return kit_run(suite);
 }

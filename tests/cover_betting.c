@@ -14,9 +14,8 @@ enum { MOST = 2000, SIZES = 3 };
 typedef struct law {
     const char *name;
     double mean;
-    double (*value)(simulate_source *, size_t i, size_t n, double before); /* before: sum of earlier
-                                                                              values less their mean
-                                                                            */
+    /* before: sum of earlier values less their mean */
+    double (*value)(simulate_source *, size_t i, size_t n, double before);
 } law;
 
 static double once_in_n(simulate_source *s, size_t i, size_t n, double before)
@@ -109,9 +108,8 @@ static const size_t sizes[SIZES] = {50, 350, MOST};
 static const uint64_t trials[SIZES] = {3000, 1500, 250};
 static const double alphas[SIZES] = {0.05, 0.0125, 0.2};
 static const char *const ends[ENDS] = {"upper", "lower", "upper, any time", "lower, any time"};
-#define LEVEL                                                                          \
-    (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together \
-                                    */
+#define LEVEL (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together \
+                                              */
 
 static double element(const void *of, size_t i)
 {
@@ -187,10 +185,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of betting bounds");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * SIZES);
     tcase_add_test(typical, misses_stay_below_nominal_after_a_misleading_pilot);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

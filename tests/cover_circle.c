@@ -176,7 +176,8 @@ static int all_hold(const cr_conditions *conditions, const law *l)
         double mean = 0;
         for (int k = 0; k < STEPS; k++)
             mean += l->share[k] * cr_score_value(&conditions->each[i].score, (float)l->angle[k]);
-        if (!(mean > conditions->each[i].threshold + 1e-6)) return 0; /* angles are floats there */
+        /* angles are floats there */
+        if (!(mean > conditions->each[i].threshold + 1e-6)) return 0;
     }
     return 1;
 }
@@ -220,8 +221,8 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
     int sines = 0, arcs = 0;
     for (int run = 0; run < 150; run++) {
         s = run % 2 ? jumping_steps(&d) : any_steps(&d);
-        if (run % 6 == 5)
-            s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60; /* nothing but the prediction */
+        /* nothing but the prediction */
+        if (run % 6 == 5) s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60;
         cr_conditions conditions;
         const certreg_question q = question(
             _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
@@ -229,8 +230,8 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
         ck_assert_int_eq(cr_question_read(e, &q, &conditions), CERTREG_OK);
-        ck_assert_int_eq(cr_conditions_prepare(e, &conditions), CERTREG_OK); /* its pilot chooses
-                                                                                the guards */
+        /* its pilot chooses the guards */
+        ck_assert_int_eq(cr_conditions_prepare(e, &conditions), CERTREG_OK);
         sines += conditions.each[2].score.kind == CR_SCORE_SINE,
             arcs += conditions.each[2].score.kind == CR_SCORE_ARC;
         for (int k = 0; k < 3000; k++) {
@@ -292,8 +293,8 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
     ck_assert_msg(cr_binomial_sf(wrong, MODELS, alpha) > 0.01 / ASKED,
                   "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS,
                   alpha);
-    ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3); /* without a pilot, bets
-                                                                             start blindly */
+    /* without a pilot, bets start blindly */
+    ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3);
     if (!median) return;
     ck_assert_uint_gt(hostile, MODELS / 2); /* there the tails alone would be wrong */
     if (asked[_i].method == CERTREG_METHOD_ANYTIME || asked[_i].pilot) ck_assert_uint_eq(ruled, 0);
@@ -304,11 +305,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("locations on the circle");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance,
                         0, 4);
     tcase_add_loop_test(typical, radii_exceed_the_true_ones_no_more_often_than_alpha, 0, ASKED);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -263,8 +263,9 @@ START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
     }
     certreg_estimator_destroy(e);
     expect_nominal(wrong, 200, "radius", "affine");
+    /* and it claims something */
     if (!(method[_i / 2 % 2] == CERTREG_METHOD_ANYTIME && constraints[_i / 4]))
-        ck_assert_uint_gt(claims, 190); /* and it claims something */
+        ck_assert_uint_gt(claims, 190);
 }
 END_TEST
 
@@ -302,8 +303,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("bounds without normality");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, bounds_of_a_fixed_count_miss_no_more_than_alpha, 0,
                         LAWS * QUESTIONS);
     tcase_add_loop_test(typical, bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, 0,
@@ -311,6 +311,5 @@ int main(void)
     tcase_add_loop_test(typical,
                         radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha, 0, 8);
     tcase_add_loop_test(typical, families_without_the_mean_keep_their_promise, 0, 2);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

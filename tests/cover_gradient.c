@@ -1,10 +1,8 @@
-/* Simulated coverage of the block gradient interval (theory 5.1), 5 % to each end, in dimensions 1
- * to 784.
- *
- * A law reads one or two coordinates of the noise; those are drawn sample by sample. The other
- * coordinates of a block sum are Gaussian given the weights, and support/simulate.h draws their
- * Gram matrix at once, exactly. Only ||x||^2 needs every coordinate of every sample: it is drawn in
- * full, with fewer repetitions. */
+/* Simulated coverage of the block gradient interval (theory 5.1), 5 % to each end, in dimensions
+ * 1 to 784.  * A law reads one or two coordinates of the noise; those are drawn sample by sample.
+ * The other coordinates of a block sum are Gaussian given the weights, and support/simulate.h draws
+ * their Gram matrix at once, exactly. Only ||x||^2 needs every coordinate of every sample: it is
+ * drawn in full, with fewer repetitions. */
 #include "statistics/gradient.h"
 #include "statistics/moments.h"
 #include "support/laws.h"
@@ -172,11 +170,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the gradient norm");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0,
                         LAWS * SIZES * DIMENSIONS);
     tcase_add_loop_test(typical, misses_hold_where_weights_depend_on_all_coordinates, 0, WHOLE);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

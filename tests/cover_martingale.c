@@ -1,7 +1,7 @@
-/* Simulated coverage of the finite-sample bound of the gradient norm, on laws chosen to break it:
- * half-spaces, rare ones too, where the weights are largest exactly where the noise is; laws whose
- * tails pull against the gradient, with a known answer; gradients as large as the variance allows;
- * weights that depend on the length of the noise; jumps that the pilot has not seen. */
+/* Simulated coverage of the finite-sample bound of the gradient norm, on laws chosen to break
+ * it: half-spaces, rare ones too, where the weights are largest exactly where the noise is; laws
+ * whose tails pull against the gradient, with a known answer; gradients as large as the variance
+ * allows; weights that depend on the length of the noise; jumps that the pilot has not seen. */
 #include "statistics/normal.h"
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
@@ -184,9 +184,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the finite-sample gradient norm");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * DIMENSIONS);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

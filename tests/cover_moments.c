@@ -1,5 +1,5 @@
-/* Simulated coverage of the asymptotic bounds of mean and variance (theory 5.1), at alpha = .1: an
- * eighth of it to each end of the mean, a quarter to the variance. The laws reach from linear to
+/* Simulated coverage of the asymptotic bounds of mean and variance (theory 5.1), at alpha = .1:
+ * an eighth of it to each end of the mean, a quarter to the variance. The laws reach from linear to
  * log-normal; what no asymptotic interval covers, values too rare to turn up among n samples, is
  * measured as well, so that the warning in the header keeps its number. */
 #include "statistics/moments.h"
@@ -108,14 +108,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of moments");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits");
-    tcase_set_timeout(typical, 60);
-    tcase_set_timeout(limits, 30);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 30);
     tcase_add_loop_test(typical, misses_of_mean_and_variance_bounds_stay_below_nominal, 0,
                         LAWS * SIZES);
     tcase_add_test(limits, a_constant_output_abstains);
     tcase_add_test(limits, values_too_rare_to_be_seen_are_not_covered);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
     return kit_run(suite);
 }

@@ -1,6 +1,6 @@
-/* Misses of the inverse question, of what is served, of joint outputs, of several noise levels and
- * of norms, on models whose worst shift is known exactly. */
-#include "api_kit.h"
+/* Misses of the inverse question, of what is served, of joint outputs, of several noise levels
+ * and of norms, on models whose worst shift is known exactly. */
+#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
@@ -9,7 +9,7 @@ enum { SAMPLES = 400, RUNS = 1000, MOST_INPUTS = 300, MOST_OUTPUTS = 5 };
 #define ALPHA 0.1
 
 /* ---- models of one coordinate each, monotone: T(z + delta) of the median is the value at the
- * shift */
+ * shift ---- */
 typedef struct shape {
     const char *name;
     double (*value)(double x);
@@ -118,8 +118,8 @@ START_TEST(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most)
 END_TEST
 
 /* ---- served */
-/* Probability that a median of `served` fresh outputs of a half-space or a straight line is off by
- * the tolerance, at the worst shift. */
+/* Probability that a median of `served` fresh outputs of a half-space or a straight line is off
+ * by the tolerance, at the worst shift. */
 static double failure_rate(const shape *s, const certreg_certificate *c, double shift)
 {
     const uint64_t most = c->served_samples / 2;
@@ -167,8 +167,8 @@ END_TEST
 /* About the prediction 0 the true radius of a face is 0.7, of all of them together as well. */
 START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
 {
-    const int faces = _i == 0 ? 1 : MOST_OUTPUTS; /* the other outputs are all but harmless, or
-                                                     alike, or independent */
+    /* the other outputs are all but harmless, or alike, or independent */
+    const int faces = _i == 0 ? 1 : MOST_OUTPUTS;
     model m = {.shared = _i == 1};
     for (int k = 0; k < MOST_OUTPUTS; k++) m.of[k] = shapes + (k < faces ? 3 : 0);
     certreg_estimator *e =
@@ -220,8 +220,8 @@ END_TEST
 enum { VECTOR = 3 };
 static const double rows[VECTOR] = {0.6, -0.3, 0.2}; /* times the first coordinate */
 
-/* Fast waves look like noise: their mean moves by exp(-speed^2/2) at most. Each output has waves of
- * its own. */
+/* Fast waves look like noise: their mean moves by exp(-speed^2/2) at most. Each output has waves
+ * of its own. */
 static int waves(void *user, const certreg_batch *b)
 {
     const model *m = user;

@@ -1,10 +1,8 @@
-/* Misses of the exact radius of the median (theory 6): K = the larger of two tail counts about the
- * prediction, the whole alpha to it.
- *
- * A radius is too large only if the tail that is in truth the heavier one is counted too small
- * (intersection-union), so alpha is not halved. The worst case is computed, not simulated, for
- * every pair of tails on a grid; laws of the output that are hostile to the choice of the
- * prediction are simulated with the pilot and all. */
+/* Misses of the exact radius of the median (theory 6): K = the larger of two tail counts about
+ * the prediction, the whole alpha to it.  * A radius is too large only if the tail that is in truth
+ * the heavier one is counted too small (intersection-union), so alpha is not halved. The worst case
+ * is computed, not simulated, for every pair of tails on a grid; laws of the output that are
+ * hostile to the choice of the prediction are simulated with the pilot and all. */
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/prediction.h"
@@ -17,8 +15,8 @@
 
 #define ALPHA 0.1
 
-/* P(max of the two tail counts <= k) for tails with probabilities p >= q, p + q <= 1: sum over the
- * first count. */
+/* P(max of the two tail counts <= k) for tails with probabilities p >= q, p + q <= 1: sum over
+ * the first count. */
 static double both_at_most(uint64_t k, uint64_t n, double p, double q)
 {
     double sum = 0;
@@ -43,8 +41,8 @@ START_TEST(exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha)
     static const uint64_t sizes[] = {5, 64, 200};
     const uint64_t n = sizes[_i];
     double worst = 0;
-    for (uint64_t k = 0; k < n / 2; k++) { /* the miss jumps up just above the bound of every count
-                                            */
+    /* the miss jumps up just above the bound of every count */
+    for (uint64_t k = 0; k < n / 2; k++) {
         const double p = cr_binomial_upper(k, n, ALPHA) * (1 + 1e-9);
         if (p > 0.5) break; /* no radius is claimed there */
         for (int share = 0; share <= 4; share++)
@@ -73,8 +71,8 @@ static double cdf_normal(double y, int closed)
     return (void)closed, cr_normal_cdf(2 * y);
 }
 
-/* Atoms exactly one tolerance from the noise-free output: what a sloppy comparison would get wrong.
- */
+/* Atoms exactly one tolerance from the noise-free output: what a sloppy comparison would get
+ * wrong. */
 static double draw_atoms(simulate_source *s)
 {
     const double u = simulate_uniform(s);
@@ -144,8 +142,8 @@ static int run_misses(const output_law *law, size_t budget, simulate_source *sou
 {
     float y[1000];
     const size_t pilot = cr_prediction_pilot(budget, 0);
-    for (size_t i = 1; i < budget; i++)
-        y[i] = (float)law->draw(source); /* sample 0 is the noise-free output */
+    /* sample 0 is the noise-free output */
+    for (size_t i = 1; i < budget; i++) y[i] = (float)law->draw(source);
     const double prediction =
         cr_prediction_choose(y + 1, pilot - 1, 1, 1, budget, law->noise_free, 0);
     if (isnan(prediction)) return 0;
@@ -157,8 +155,8 @@ static int run_misses(const output_law *law, size_t budget, simulate_source *sou
     const double bound = cr_binomial_upper(below > above ? below : above, budget - pilot, ALPHA);
     const double truth = fmax(law->cdf(prediction - 1, 1), 1 - law->cdf(prediction + 1, 0));
     *claims += bound < 0.5;
-    return bound < 0.5 && bound < truth * (1 - 1e-6); /* outputs were rounded to float, the law was
-                                                         not */
+    /* outputs were rounded to float, the law was not */
+    return bound < 0.5 && bound < truth * (1 - 1e-6);
 }
 
 START_TEST(misses_with_a_prediction_from_the_pilot_stay_below_alpha)
@@ -178,11 +176,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the radius of the median");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 60);
+    TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_loop_test(typical, exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 0, 3);
     tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0,
                         LAWS * BUDGETS);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -1,5 +1,5 @@
-/* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge. f
- * is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
+/* Outputs that hardly ever differ: the asymptotic intervals must not take silence for knowledge.
+ * f is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
  * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
  * is known. */
 #include "support/suite.h"
@@ -86,10 +86,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("rare values");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0,
                         sizeof laws / sizeof *laws);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

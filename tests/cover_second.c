@@ -13,8 +13,9 @@ typedef struct law {
     const char *name;
     double (*value)(const float *e, size_t d);
     double (*operator_norm)(size_t d);
-    int spread; /* 0: |M| is the same in both norms; 1: M is a multiple of the identity; 2: of a
-                   swap of two coordinates */
+    /* 0: |M| is the same in both norms; 1: M is a multiple of the identity; 2: of a swap of
+     * two coordinates */
+    int spread;
     size_t least;
 } law;
 
@@ -247,10 +248,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the second order");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 120);
+    TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0,
                         (int)(LAWS * SIZES));
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

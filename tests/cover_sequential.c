@@ -1,7 +1,7 @@
-/* Misses of sequential certificates of the median, where the caller looks again and again and stops
- * at the worst moment: a run counts as missed if its radius ever exceeds the true one. Outputs are
- * drawn from laws whose tails about any prediction are known. */
-#include "api_kit.h"
+/* Misses of sequential certificates of the median, where the caller looks again and again and
+ * stops at the worst moment: a run counts as missed if its radius ever exceeds the true one.
+ * Outputs are drawn from laws whose tails about any prediction are known. */
+#include "support/api_kit.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
 
@@ -122,8 +122,8 @@ static certreg_question question_of(const output_law *law, const manner *how)
     certreg_question q = kit_question(1);
     q.alpha = ALPHA, q.method = how->method, q.prediction_given = !how->pilot;
     static const uint64_t last[] = {CAPACITY};
-    if (how->method == CERTREG_METHOD_ANYTIME)
-        q.wanted = 9, q.looks = last, q.look_count = 1; /* only when it is asked: that is fast */
+    /* only when it is asked: that is fast */
+    if (how->method == CERTREG_METHOD_ANYTIME) q.wanted = 9, q.looks = last, q.look_count = 1;
     else q.wanted = fmin(true_radius(law, 0), 9) / how->part * (1 + 1e-6);
     return q;
 }
@@ -136,8 +136,8 @@ static double tail_bound(certreg_estimator *e, const certreg_question *q, int32_
     return 0.5 * (1 - b.mean_lo);
 }
 
-/* Records sample after sample and looks: at every one at first, then less often. The radius is too
- * large where both bounds lie below the heavier tail. */
+/* Records sample after sample and looks: at every one at first, then less often. The radius is
+ * too large where both bounds lie below the heavier tail. */
 static int run_misses(certreg_estimator *e, const output_law *law, const certreg_question *q,
                       simulate_source *source)
 {

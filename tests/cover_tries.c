@@ -2,7 +2,7 @@
  * test that the answer may have chosen. Each policy below ends with one certificate; its radius may
  * be too large in a share alpha of the runs, not in more. A record that refuses to answer makes no
  * mistake. */
-#include "api_kit.h"
+#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"

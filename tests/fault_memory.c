@@ -1,102 +1,7 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
- * behind.
- *
- * The program brings its own malloc family, which counts and fails on demand. Checkers bring
- * theirs; then there is nothing to test here, and the program says so. */
-#include "support/suite.h"
-#include <certreg/certreg.h>
-#include <check.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define INTERPOSED 1
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#undef INTERPOSED
-#endif
-#endif
-
-/* ---- the malloc family */
-static volatile int watching;              /* whether what follows counts */
-static volatile long taken, live, fail_at; /* calls so far; blocks not yet freed; number of the call
-                                              that fails, 0: none */
-
-static void watch(long which)
-{
-    taken = live = 0;
-    fail_at = which;
-    watching = 1;
-}
-
-static void unwatch(void)
-{
-    watching = 0;
-}
-
-#ifdef INTERPOSED
-#define PUBLIC __attribute__((visibility("default")))
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
-    *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
-
-static int refused(void)
-{
-    if (!watching) return 0;
-    if (++taken != fail_at) return live++, 0;
-    errno = ENOMEM;
-    return 1;
-}
-
-PUBLIC void *malloc(size_t size)
-{
-    return refused() ? NULL : __libc_malloc(size);
-}
-
-PUBLIC void *calloc(size_t count, size_t size)
-{
-    return refused() ? NULL : __libc_calloc(count, size);
-}
-
-PUBLIC void *realloc(void *block, size_t size)
-{
-    if (block && watching) live--;
-    return refused() ? NULL : __libc_realloc(block, size);
-}
-
-PUBLIC void *aligned_alloc(size_t alignment, size_t size)
-{
-    return refused() ? NULL : __libc_memalign(alignment, size);
-}
-
-PUBLIC int posix_memalign(void **out, size_t alignment, size_t size)
-{
-    if (refused()) return ENOMEM;
-    *out = __libc_memalign(alignment, size);
-    return *out ? 0 : ENOMEM;
-}
-
-PUBLIC void free(void *block)
-{
-    if (block && watching) live--;
-    __libc_free(block);
-}
-#endif
-
-/* Whether the family above is the one in use. */
-static int interposed(void)
-{
-    watch(0);
-    void *volatile block = malloc(1);
-    free(block);
-    unwatch();
-    return taken == 1 && live == 0;
-}
+ * behind. */
+#include "support/api_kit.h"
+#include "support/counting_malloc.h"
 
 /* ---- models */
 enum { INPUTS = 6, OUTPUTS = 3, CAPACITY = 1500 };
@@ -174,14 +79,12 @@ static void setup(void)
     const certreg_model m = model_of();
     failing = 0;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &plan, NULL, &estimator), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
+    kit_open_solver(&solver, &bisection);
 }
 
 static void teardown(void)
 {
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
+    kit_close_solver(solver, bisection);
     certreg_estimator_destroy(estimator);
 }
 
@@ -303,8 +206,7 @@ START_TEST(nothing_allocates_in_callers_memory)
     int bad = certreg_estimator_create(NULL, &m, &p, NULL, &e) != CERTREG_OK;
     bad += certreg_solver_create(small[0], sizeof small[0], &s) != CERTREG_OK;
     bad += certreg_bisection_create(s, small[1], sizeof small[1], &b) != CERTREG_OK;
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
+    kit_close_solver(s, b);
     certreg_estimator_destroy(e);
     unwatch();
     ck_assert_int_eq(bad, 0);
@@ -383,8 +285,8 @@ START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
     if (!interposed()) return;
     why.struct_size = sizeof why;
     ck_assert_int_eq(certreg_estimator_begin(estimator, input, 0.4, 1), CERTREG_OK);
-    ck_assert_int_eq(makers[_i].make(), CERTREG_OK); /* so that what the C library keeps for later
-                                                        is there */
+    /* so that what the C library keeps for later is there */
+    ck_assert_int_eq(makers[_i].make(), CERTREG_OK);
     long k = 0;
     certreg_status status;
     do {
@@ -408,14 +310,9 @@ int main(void)
 {
     if (!interposed()) printf("fault_memory: skipped, another malloc is in use\n");
     Suite *suite = suite_create("allocations");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad_input = tcase_create("bad_input");
-    TCase *const cases[] = {typical, limits, bad_input};
-    for (int i = 0; i < 3; i++) {
-        tcase_add_checked_fixture(cases[i], setup, teardown);
-        tcase_set_timeout(cases[i], 30);
-        suite_add_tcase(suite, cases[i]);
-    }
+    TCase *typical = kit_case_with(suite, "typical", 30, setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", 30, setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, teardown);
     tcase_add_test(typical, nothing_allocates_after_create);
     tcase_add_test(limits, nothing_allocates_in_callers_memory);
     tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0, 5);

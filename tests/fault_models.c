@@ -278,10 +278,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("model files");
-    TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 120);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *bad = kit_case_with(suite, "bad_input", 120, set_up, tear_down);
     tcase_add_checked_fixture(typical, set_up, tear_down),
-        tcase_add_checked_fixture(bad, set_up, tear_down);
-    tcase_add_test(typical, models_as_they_should_be_are_run);
+        tcase_add_test(typical, models_as_they_should_be_are_run);
     tcase_add_loop_test(bad, models_that_do_not_fit_are_refused, 0,
                         (int)(sizeof hostile / sizeof *hostile));
     tcase_add_test(bad, every_cut_of_a_model_is_refused);

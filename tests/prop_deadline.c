@@ -1,151 +1,6 @@
-/* Ticks of a control loop on a clock of the test's own: a batch of the model takes so long, and so
- * does every look that the library has at the clock, which it has between the steps of its
- * computation. Whatever is asked, answers come in time, from what samples there can be; and
- * sampling learns how much time they take. */
-#include "estimator/estimator.h"
-#include "support/suite.h"
-#include <certreg/certreg.h>
-#include <check.h>
-#include <math.h>
-
-enum { INPUTS = 4, BATCH = 64, CAPACITY = 8192 };
-
-typedef struct machine {
-    double time, look, batch; /* seconds; the last two: what each takes */
-    unsigned looks;           /* how many there were */
-    unsigned hiccup_at; /* at which the machine stands still for a tenth of a second; 0: at none */
-} machine;
-
-static double look(void *of)
-{
-    machine *m = of;
-    if (++m->looks == m->hiccup_at) m->time += 0.1;
-    return m->time += m->look;
-}
-
-/* Nearly linear; two outputs, of which the second is an angle in degrees. */
-static int model(void *user, const certreg_batch *b)
-{
-    machine *m = user;
-    m->time += m->batch;
-    for (size_t i = 0; i < b->rows; i++) {
-        const float *x = b->x + i * INPUTS, u = 0.5f * x[0] - 0.25f * x[1] + 0.1f * x[2] * x[3];
-        b->y[2 * i] = fmaxf(-2, fminf(u, 2));
-        b->y[2 * i + 1] = 20 * b->y[2 * i];
-    }
-    return 0;
-}
-
-static certreg_estimator *make(machine *m, size_t pilot)
-{
-    static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
-    static const double lo[] = {-2, -180}, hi[] = {2, 180};
-    const certreg_model of = {.struct_size = sizeof of,
-                              .eval = model,
-                              .user = m,
-                              .inputs = INPUTS,
-                              .outputs = 2,
-                              .batch = BATCH,
-                              .kind = kind,
-                              .lo = lo,
-                              .hi = hi};
-    const certreg_plan plan = {.struct_size = sizeof plan,
-                               .seed = 3,
-                               .max_samples = CAPACITY,
-                               .pilot = pilot,
-                               .constraints = 31};
-    certreg_estimator *e;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
-    e->clock.watch->now = look, e->clock.watch->of = m;
-    return e;
-}
-
-/* ---- questions */
-enum {
-    MEDIAN = CERTREG_STATISTIC_MEDIAN,
-    HUBER = CERTREG_STATISTIC_HUBER,
-    MEAN = CERTREG_STATISTIC_MEAN,
-    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN
-};
-enum {
-    FINITE = CERTREG_METHOD_FINITE,
-    NORMAL = CERTREG_METHOD_ASYMPTOTIC,
-    PAPER = CERTREG_METHOD_PAPER,
-    ANYTIME = CERTREG_METHOD_ANYTIME
-};
-
-static const struct asked {
-    int32_t statistic, method, center;
-    uint32_t constraints;
-    int32_t output;
-    double wanted;
-    unsigned passes; /* over the samples that the answer takes, at least */
-} questions[] = {
-    {MEDIAN, FINITE, 0, 0, 0, 0, 18},
-    {MEDIAN, FINITE, 0, 13, 0, 0, 18},
-    {MEDIAN, NORMAL, 0, 15, 0, 0, 22},
-    {MEDIAN, ANYTIME, 0, 0, 0, 0, 18},
-    {MEDIAN, FINITE, 0, 0, 0, 0.5, 18},
-    {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 18},
-    {MEDIAN, FINITE, 0, 0, 1, 0, 20},
-    {MEDIAN, NORMAL, 0, 15, 1, 0, 24},
-    {MEDIAN, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 31},
-    {HUBER, FINITE, 0, 0, 0, 0, 58},
-    {HUBER, FINITE, 0, 15, 0, 0, 58},
-    {HUBER, NORMAL, 0, 15, 0, 0, 58},
-    {HUBER, NORMAL, 0, 31, 0, 0, 60},
-    {HUBER, ANYTIME, 0, 0, 0, 0, 58},
-    {HUBER, FINITE, 0, 0, 1, 0, 58},
-    {HUBER, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 110},
-    {MEAN, FINITE, 0, 0, 0, 0, 14},
-    {MEAN, FINITE, 0, 15, 0, 0, 14},
-    {MEAN, NORMAL, 0, 15, 0, 0, 11},
-    {MEAN, ANYTIME, 0, 0, 0, 0, 10},
-    {MEAN, FINITE, CERTREG_CENTER_TRUE_MEAN, 0, 0, 0, 16},
-    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 6},
-    {MEAN, PAPER, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 7},
-    {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
-    {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
-    {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
-};
-enum { QUESTIONS = sizeof questions / sizeof *questions };
-
-static certreg_question question(int which, double prediction)
-{
-    const struct asked *a = questions + which;
-    const double unit = a->output ? 20 : 1;
-    const certreg_question q = {.struct_size = sizeof q,
-                                .output = a->output,
-                                .statistic = a->statistic,
-                                .method = a->method,
-                                .center = a->center,
-                                .constraints = a->constraints,
-                                .tolerance = 0.5 * unit,
-                                .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
-                                .wanted = a->wanted,
-                                .at_radius = a->center == CERTREG_CENTER_REACH ? 0.1 : 0,
-                                .prediction_given = 1,
-                                .prediction = prediction};
-    return q;
-}
-
-/* ---- ticks */
-enum { LOOKS = 12 }; /* of a batch, of the beginning, and of the end: a generous share of each */
-
-static const float where[INPUTS] = {0.3f, -0.1f, 0.2f, 0.1f};
-
-static certreg_certificate tick(certreg_estimator *e, machine *m, double allowed,
-                                const certreg_question *q, uint64_t stream, double *late)
-{
-    certreg_certificate c = {.struct_size = sizeof c};
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, stream), CERTREG_OK);
-    certreg_estimator_set_deadline(e, allowed);
-    const double due = m->time + allowed;
-    ck_assert_msg(certreg_certify(e, NULL, CAPACITY, q, 1, &c) == CERTREG_OK, "%s",
-                  certreg_estimator_error(e)->text);
-    *late = m->time - due;
-    return c;
-}
+/* Whatever is asked, answers come in time, from what samples there can be; and sampling learns
+ * how much time they take. */
+#include "support/ticks.h"
 
 static double uneven(uint64_t i) /* .0002 to .0512 seconds, in no order */
 {
@@ -238,82 +93,6 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
 }
 END_TEST
 
-/* ---- closings that are cut off */
-static void forget_the_time(certreg_certificate *c)
-{
-    c->model_seconds = c->library_seconds = 0;
-}
-
-static certreg_certificate answer(certreg_estimator *e, const certreg_question *q, double allowed)
-{
-    certreg_certificate c = {.struct_size = sizeof c};
-    certreg_estimator_set_deadline(e, allowed);
-    ck_assert_msg(certreg_certify(e, NULL, 0, q, 1, &c) == CERTREG_OK, "%s",
-                  certreg_estimator_error(e)->text);
-    forget_the_time(&c);
-    return c;
-}
-
-static void claims_nothing(const certreg_certificate *c)
-{
-    ck_assert_int_eq(c->status, CERTREG_OK);
-    ck_assert_int_eq(c->stop, CERTREG_STOP_DEADLINE);
-    ck_assert_int_eq(c->outcome, CERTREG_OUTCOME_ABSTAINED);
-    ck_assert_double_eq(c->radius, 0);
-    ck_assert_double_eq(c->radius_l1 + c->radius_l2 + c->radius_linf, 0);
-    ck_assert(c->output_lo == -INFINITY && c->output_hi == INFINITY);
-    ck_assert(isfinite(c->estimate));
-}
-
-START_TEST(an_answer_that_is_cut_off_anywhere_claims_nothing)
-{
-    machine m = {.time = 1, .look = 1e-6};
-    certreg_estimator *e = make(&m, 200);
-    const certreg_question q = question(_i, 3);
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_sample(e, 0, 1500), CERTREG_OK);
-    const unsigned before = m.looks;
-    const certreg_certificate whole = answer(e, &q, 0);
-    const unsigned looks = m.looks - before;
-    unsigned cut = 0;
-    for (unsigned i = 1; i <= looks + 8; i += 1 + looks / 24) {
-        const certreg_certificate c = answer(e, &q, 1e-6 * i);
-        if (c.stop == CERTREG_STOP_DEADLINE) claims_nothing(&c), cut++;
-        else ck_assert_mem_eq(&c, &whole, sizeof c);
-    }
-    ck_assert_uint_ge(cut, 3);
-    const certreg_certificate again = answer(e, &q, 0);
-    ck_assert_mem_eq(&again, &whole, sizeof again);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
-START_TEST(questions_answered_before_the_deadline_keep_their_answers)
-{
-    machine m = {.time = 1, .look = 1e-6};
-    certreg_estimator *e = make(&m, 200);
-    certreg_question q[3] = {question(0, 0), question(9, 0), question(18, 0)};
-    certreg_certificate whole[3] = {{.struct_size = sizeof *whole}},
-                        c[3] = {{.struct_size = sizeof *c}};
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_certify(e, NULL, 1500, q, 3, whole), CERTREG_OK);
-    unsigned seen = 0; /* how many questions were answered: a bit for each number */
-    for (unsigned i = 1; i <= 1000; i += 3) {
-        size_t answered = 0;
-        certreg_estimator_set_deadline(e, 1e-6 * i);
-        ck_assert_int_eq(certreg_certify(e, NULL, 1500, q, 3, c), CERTREG_OK);
-        while (answered < 3 && c[answered].stop == CERTREG_STOP_ALL) answered++;
-        for (size_t k = 0; k < 3; k++) {
-            if (k < answered) ck_assert_double_eq(c[k].radius, whole[k].radius);
-            else claims_nothing(c + k);
-        }
-        seen |= 1u << answered;
-    }
-    ck_assert_uint_eq(seen, 15);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
 /* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no
  * tick is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
 START_TEST(making_a_closed_test_is_spread_over_ticks)
@@ -336,23 +115,6 @@ START_TEST(making_a_closed_test_is_spread_over_ticks)
 }
 END_TEST
 
-START_TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
-{
-    machine m = {.time = 1, .look = 1e-6};
-    certreg_estimator *e = make(&m, SIZE_MAX);
-    const certreg_question q = question(4, 0.175);
-    unsigned looks[2];
-    for (int again = 0; again < 2; again++) {
-        double late;
-        const unsigned before = m.looks;
-        tick(e, &m, 100, &q, 7, &late);
-        looks[again] = m.looks - before;
-    }
-    ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_CLOSED_RADII);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
 START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
 {
     certreg_certificate c[2];
@@ -371,30 +133,6 @@ START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
 }
 END_TEST
 
-/* What happens between two looks at the clock must not grow with the number of samples: so every
- * pass has to look on its way. */
-START_TEST(every_pass_looks_at_the_clock_on_its_way)
-{
-    machine m = {.time = 1, .look = 1e-6};
-    certreg_estimator *e = make(&m, SIZE_MAX);
-    const certreg_question q = question(_i, 0);
-    unsigned looks[2];
-    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_estimator_sample(e, 0, 500), CERTREG_OK);
-    answer(e, &q, 1); /* makes a closed test, which is kept */
-    for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
-        ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),
-                         CERTREG_OK);
-        const unsigned before = m.looks;
-        answer(e, &q, 1);
-        looks[i] = m.looks - before;
-    }
-    ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("deadlines");
@@ -404,11 +142,7 @@ int main(void)
     tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0,
                         QUESTIONS);
     tcase_add_loop_test(all, after_a_hiccup_the_loop_goes_on_as_before, 0, QUESTIONS / 4);
-    tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
-    tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
     tcase_add_loop_test(all, making_a_closed_test_is_spread_over_ticks, 0, 2);
-    tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);
     tcase_add_test(all, an_interrupted_closed_test_becomes_the_one_that_is_made_at_once);
-    tcase_add_loop_test(all, every_pass_looks_at_the_clock_on_its_way, 0, QUESTIONS);
     return kit_run(suite);
 }

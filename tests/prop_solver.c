@@ -1,9 +1,9 @@
-/* The worst shift on thousands of random problems: against an independent high-precision solution
- * from above and from below, against functions that have the given constraints, along growing
- * radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
+/* The worst shift on thousands of random problems: against an independent high-precision
+ * solution from above and from below, against functions that have the given constraints, along
+ * growing radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
 #include "statistics/normal.h"
 #include "support/problems.h"
-#include "support/suite.h"
+#include "support/solver_fixture.h"
 #include <check.h>
 #include <float.h>
 #include <math.h>
@@ -11,25 +11,9 @@
 
 enum { BLOCK = 250, BLOCKS = 40 }; /* 10,000 problems */
 
-static certreg_solver *solver;
-
-static void setup(void)
-{
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-}
-
-static void teardown(void)
-{
-    certreg_solver_destroy(solver);
-}
-
 static double rise_of(const certreg_bounds *bounds, double r, uint64_t seed)
 {
-    certreg_mean_change out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_worst_case(solver, bounds, 0, r, &out);
-    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed,
-                  status, certreg_solver_error(solver)->text);
-    return out.rise;
+    return shift_by(bounds, 0, r, seed).rise;
 }
 
 /* ---- against high precision */
@@ -45,8 +29,8 @@ START_TEST(bound_agrees_with_high_precision_from_both_sides)
         const double got = rise_of(&bounds, problem.r, seed);
         ck_assert_msg(fabs(got - truth.dual) <= 1e-9 * truth.dual, "seed %llu: %.17g, want %.17g",
                       (unsigned long long)seed, got, truth.dual);
-        if (truth.primal < truth.dual * (1 - 1e-9))
-            open++; /* the reference could not close its own gap: agreement from above is left */
+        /* the reference could not close its own gap: agreement from above is left */
+        if (truth.primal < truth.dual * (1 - 1e-9)) open++;
         else
             ck_assert_msg(got >= truth.primal * (1 - 1e-12), "seed %llu: %.17g is below %.17g",
                           (unsigned long long)seed, got, truth.primal);
@@ -106,8 +90,8 @@ static double at_point(const certreg_bounds *box, double r, double mean, double 
     return rise_of(&point, r, seed) + weight * mean;
 }
 
-/* The bound is jointly concave in mean and correlation, so nested golden sections find its maximum.
- */
+/* The bound is jointly concave in mean and correlation, so nested golden sections find its
+ * maximum. */
 static double best_gradient(const certreg_bounds *box, double r, double mean, double weight,
                             uint64_t seed)
 {
@@ -168,15 +152,15 @@ START_TEST(bound_over_a_box_is_the_greatest_inside_it)
 }
 END_TEST
 
-/* ---- functions of two directions --------------------------------------------------------------------------------------------------------
- * h is constant on the cells of a grid, so that its mean, variance, correlations and shifted mean
- * are exact. Whatever it is, it has its own constraints, and the bound for them must cover it, in
- * whichever direction its gradient points. */
+/* ---- functions of two directions -------------------------------------------------------------
+ * ------------------------------------------- h is constant on the cells of a grid, so that its
+ * mean, variance, correlations and shifted mean are exact. Whatever it is, it has its own
+ * constraints, and the bound for them must cover it, in whichever direction its gradient points. */
 enum { CELLS = 36 };
 
 typedef struct grid {
-    double edge[CELLS + 1], mass[CELLS], first[CELLS], shifted[CELLS]; /* P, E[t; cell], P after the
-                                                                          shift */
+    /* P, E[t; cell], P after the shift */
+    double edge[CELLS + 1], mass[CELLS], first[CELLS], shifted[CELLS];
 } grid;
 
 static grid grid_of(double r, dice *d)
@@ -260,22 +244,12 @@ START_TEST(no_direction_of_the_gradient_beats_the_aligned_one)
 }
 END_TEST
 
-/* ---- all */
-static TCase *add_case(Suite *suite, const char *name, double seconds)
-{
-    TCase *tests = tcase_create(name);
-    tcase_set_timeout(tests, seconds);
-    tcase_add_checked_fixture(tests, setup, teardown);
-    suite_add_tcase(suite, tests);
-    return tests;
-}
-
 int main(void)
 {
     Suite *suite = suite_create("solver_properties");
-    tcase_add_loop_test(add_case(suite, "typical", 60),
+    tcase_add_loop_test(solver_case(suite, "typical", 60),
                         bound_agrees_with_high_precision_from_both_sides, 0, BLOCKS);
-    TCase *limits = add_case(suite, "limits", 60);
+    TCase *limits = solver_case(suite, "limits", 60);
     tcase_add_test(limits, bound_never_falls_as_the_radius_grows);
     tcase_add_loop_test(limits, bound_over_a_box_is_the_greatest_inside_it, 0, 120);
     tcase_add_loop_test(limits, no_direction_of_the_gradient_beats_the_aligned_one, 0, 12);

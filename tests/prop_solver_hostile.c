@@ -5,36 +5,14 @@
 #include "solver/solver.h"
 #include "support/hostile.h"
 #include "support/solver_fixture.h"
-#include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
-enum { ALL = 63, ROWS_EACH = 50, BLOCKS = 20 };
-
-static certreg_mean_change shift_of(const certreg_bounds *bounds, double r)
-{
-    certreg_mean_change out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_worst_case(solver, bounds, 0, r, &out);
-    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
-                  certreg_solver_error(solver)->text);
-    return out;
-}
-
-static certreg_radius within(const certreg_bounds *bounds, double tolerance)
-{
-    certreg_radius out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_bisection_within(bisection, bounds, 0, tolerance, &out);
-    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
-                  certreg_bisection_error(bisection)->text);
-    return out;
-}
+enum { EVERY_FACT = 63, ROWS_EACH = 50, BLOCKS = 20 };
 
 static hostile row(uint64_t seed)
 {
     dice d = dice_of(900000000 + seed);
     hostile h = random_hostile(&d);
-    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ALL - 1e-3);
+    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, EVERY_FACT - 1e-3);
     return h;
 }
 
@@ -79,7 +57,7 @@ static certreg_bounds scaled(certreg_bounds b, int k)
 
 START_TEST(unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500)
 {
-    for (uint32_t constraints = 1; constraints <= ALL; constraints++) {
+    for (uint32_t constraints = 1; constraints <= EVERY_FACT; constraints++) {
         const int k = _i ? -500 : 500;
         certreg_bounds b = {.struct_size = sizeof b,
                             .constraints = constraints,
@@ -127,8 +105,8 @@ static int disorders_of_rows(uint64_t from, int rows)
     for (uint64_t seed = from; seed < from + (uint64_t)rows; seed++) {
         dice d = dice_of(970000000 + seed);
         const hostile h = random_hostile(&d);
-        const uint32_t all = 1 + (uint32_t)dice_between(&d, 0, ALL - 1e-3),
-                       part = all & (uint32_t)dice_between(&d, 0, ALL + 0.999);
+        const uint32_t all = 1 + (uint32_t)dice_between(&d, 0, EVERY_FACT - 1e-3),
+                       part = all & (uint32_t)dice_between(&d, 0, EVERY_FACT + 0.999);
         if (part && part != all) count += disorders(&h, all, part);
     }
     return count;
@@ -170,8 +148,8 @@ START_TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
     for (uint64_t seed = 0; seed < 600; seed++) {
         dice d = dice_of(980000000 + seed);
         const hostile h = ordinary(&d);
-        const uint32_t all = 1 + (uint32_t)dice_between(&d, 0, ALL - 1e-3),
-                       part = all & (uint32_t)dice_between(&d, 0, ALL + 0.999);
+        const uint32_t all = 1 + (uint32_t)dice_between(&d, 0, EVERY_FACT - 1e-3),
+                       part = all & (uint32_t)dice_between(&d, 0, EVERY_FACT + 0.999);
         if (part && part != all)
             ck_assert_msg(!disorders(&h, all, part), "seed %llu: constraints %u, part %u",
                           (unsigned long long)seed, all, part);
@@ -179,239 +157,10 @@ START_TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
 }
 END_TEST
 
-/* ---- inputs that once broke it */
-static certreg_bounds given(uint32_t constraints, double mean_lo, double mean_hi, double variance,
-                            double gradient_lo, double gradient_hi, double lo, double hi)
-{
-    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
-                            .constraints = constraints,
-                            .sigma = 1,
-                            .mean_lo = mean_lo,
-                            .mean_hi = mean_hi,
-                            .variance_hi = variance,
-                            .gradient_lo = gradient_lo,
-                            .gradient_hi = gradient_hi,
-                            .range_lo = lo,
-                            .range_hi = hi};
-}
-
-START_TEST(least_variances_that_a_double_holds_are_taken_as_they_are)
-{
-    const certreg_bounds least = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-307, 0, 0, 0, 0),
-                         far = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-290, 0, 0, 0, 0);
-    ck_assert_double_eq_tol(within(&least, 1.685e-154).radius, 0.5, 1e-3);
-    ck_assert_double_ge(shift_of(&far, 9).drop, 1e-145 * exp(40.5) * (1 - 1e-12));
-}
-END_TEST
-
-START_TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
-{
-    certreg_bounds b = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1638.7059222015382, 0, 0, 0, 0);
-    b.sigma = 0.19978451350590259;
-    const long double r = 4.728467421933324L / (long double)b.sigma;
-    ck_assert((long double)shift_of(&b, 4.728467421933324).rise >=
-              sqrtl((long double)b.variance_hi * expm1l(r * r)));
-}
-END_TEST
-
-START_TEST(least_radii_give_a_positive_bound)
-{
-    const certreg_bounds b = given(15, 0.1, 0.1, 0.2, 0.15, 0.15, -1, 1);
-    certreg_bounds coarse = b;
-    coarse.sigma = 1e300;
-    ck_assert_double_gt(shift_of(&coarse, 1e-300).rise, 0);
-    ck_assert_double_gt(shift_of(&b, 1e-300).rise, 1.4e-301);
-}
-END_TEST
-
-START_TEST(gradient_added_does_not_enlarge_the_bound)
-{
-    const double m = -0.046892412913494864, r = 0.063455700633618509;
-    const certreg_bounds all = given(15, m, m, 0.00015672592732602551, 0.0012004993641987463,
-                                     1.2004993641987463, -0.047241663060180655,
-                                     0.40399393403227613);
-    certreg_bounds fewer = all;
-    fewer.constraints = 11;
-    ck_assert_double_le(shift_of(&all, r).rise, shift_of(&fewer, r).rise * (1 + 1e-9));
-    ck_assert_double_le(shift_of(&all, r).drop, shift_of(&fewer, r).drop * (1 + 1e-9));
-}
-END_TEST
-
-START_TEST(feasible_facts_at_the_edge_get_an_answer)
-{
-    const certreg_bounds end = given(13, -0.97000990550163402, -0.97000983103561056, 0,
-                                     4.579677425256509e-11, 4.5796790817065048e-11,
-                                     -0.97000983104217109, 0.68898101074825258);
-    const certreg_bounds tiny = given(13, 1.0409141636138175, 1.0409141636138179, 0, 0,
-                                      8.3613689935725915e-18, -4.7792701476601289,
-                                      1.0409141636138177);
-    certreg_bounds half = given(47, 0.65558791061610611, INFINITY, 0.015927288195311574,
-                                0.074190203870388521, 0.074190203870388549, -0.070994163397230525,
-                                0.9145633044176209);
-    half.moment_center = 0.9145633044176209, half.moment_hi = 0.082995542789961199;
-    shift_of(&end, 1), shift_of(&tiny, 0.12367791422060131), shift_of(&half, 8.9530884393978667);
-}
-END_TEST
-
-/* A linear programme over functions of one variable gives .01113. */
-START_TEST(second_order_counts_with_either_sign)
-{
-    certreg_bounds b =
-        given(CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_SECOND_ORDER,
-              0.9, 0.9, 0, 0, 0, -1, 1);
-    b.second_order_hi = 0.02;
-    ck_assert_double_eq_tol(shift_of(&b, 0.1).rise, 0.01113, 1e-5);
-}
-END_TEST
-
-START_TEST(bound_with_the_second_order_grows_through_the_least_radius_of_its_use)
-{
-    certreg_bounds b =
-        given(CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_SECOND_ORDER,
-              0.9, 0.9, 0, 0, 0, -1, 1);
-    b.second_order_hi = 0.02;
-    double before = 0;
-    for (double r = 1e-4; r < 1; r *= 1.1) {
-        const double now = shift_of(&b, r).drop;
-        ck_assert(now >= before * (1 - 1e-10));
-        before = now;
-    }
-}
-END_TEST
-
-/* ---- places far away */
-typedef struct place {
-    certreg_bounds bounds;
-    double radius, rise, drop; /* what a function with these constraints reaches */
-    double mean_greatest, mean_least;
-} place;
-
-#define BOUNDS(mask, unit, m0, m1, c, g0, g1, lo, hi, h2, at, m2)                                 \
-    {                                                                                             \
-        .struct_size = sizeof(certreg_bounds), .constraints = mask, .sigma = unit, .mean_lo = m0, \
-        .mean_hi = m1, .variance_hi = c, .gradient_lo = g0, .gradient_hi = g1, .range_lo = lo,    \
-        .range_hi = hi, .second_order_hi = h2, .moment_center = at, .moment_hi = m2               \
-    }
-
-static const place places[] = {
-    {BOUNDS(63, 0.87504802679147153, -1081223.0786552636, INFINITY, 0.070470359242503694,
-            0.14340744864851224, 0.1437092491318627, -1081224.0023548061, -1081223.0023548061,
-            0.14505625333883743, -1081223.0786454235, 0.070470362223892788),
-     28.39228775894108, 0, 0.9237093826539346, -INFINITY, INFINITY},
-    {BOUNDS(63, 1, -INFINITY, 152785464266.64178, 0.2353636813028557, 0.38045468595112408,
-            0.38045468595456294, 152785464266.02078, 152785464267.02078, 0.08290791031531701,
-            152785464266.64175, 0.23536368138339808),
-     10.088675571085687, 0, 0.620980654226799, -INFINITY, INFINITY},
-    {BOUNDS(63, 64, 88827962464.800934, 88827962465.770981, 0.029067333849620354,
-            0.067976585076491125, 0.067976585076491139, 88827962464.770981, 88827962465.770981,
-            0.090428110265435332, 88827962464.800949, 0.029067852515682609),
-     1272.5036754747643, 0.9700347499391717, 0, -INFINITY, INFINITY},
-    {BOUNDS(12, 7.4029831519160697e+224, 0, 0, 0, 0.32928528230502557, 0.33215110769073813,
-            277675589.45191163, 277675590.45191163, 0, 0, 0),
-     1.1926971272998077e+226, 0, 0.7322076089286823, -INFINITY, INFINITY},
-    {BOUNDS(39, 1, -1.7976931348623157e+308, -8.8994338142219541e-68, 1.2723705290714766e-135, 0,
-            2.2878021162324993e-68, 0, 0, 0, -8.899433814801131e-68, 1.2723697534395478e-135),
-     1.9128465397751284e-129, 1e-197, 1e-197, -INFINITY, INFINITY},
-    {BOUNDS(15, 1, -5.7519772435631197e-129, 1.7976931348623157e+308, 1.1215384750196276e-61,
-            6.0741123789384787e-131, 6.0741123856769538e-131, -5.7706116382114285e-129,
-            4.9259626215052284e-140, 0, 0, 0),
-     25.407475460081905, 5.75e-129, 0, -INFINITY, INFINITY},
-    {BOUNDS(63, 0.5020336192206647, -4194304, 1.7976931348623157e+308, 2.8161281113849061e-186, 0,
-            2.5729806899054453e-177, -3.0615948651504005e-08, 1.4691251457428597e-09,
-            1.5776992642744971e-141, -3.0615875712537334e-08, 2.8161281113849061e-186),
-     12.472227181397669, 3.7677759e-11, 0, -INFINITY, INFINITY},
-    {BOUNDS(63, 17592186044416, -4.6667370513179343, 6.7983439653004449, 0.77495467151946151,
-            0.71137782413227479, 0.71138370677259799, -7.859837943755787, -1.0218075901228578,
-            0.46447933312332251, -3.9901330545914711, 6.9588725856974749),
-     18185978184682.789, 0, 1.164712952348565, -1.2598904837075191, INFINITY},
-    {BOUNDS(63, 9.6714065569170334e+24, -3.202559649100222, 3.6195754126578614, 0.23258554308305629,
-            0.30575238945416133, 0.30575238945416139, -5, -1, 0.29320109033184855,
-            -5.3107282754406215, 17.736928393819966),
-     7.261156094762092e+24, 0, 0.3627635176911761, -1.0365990524379091, INFINITY},
-};
-
-START_TEST(function_is_covered_wherever_its_values_lie)
-{
-    const place *p = places + _i;
-    const certreg_mean_change got = shift_of(&p->bounds, p->radius);
-    ck_assert_double_ge(got.rise, p->rise);
-    ck_assert_double_ge(got.drop, p->drop);
-    ck_assert_double_ge(got.mean_greatest, p->mean_greatest);
-    ck_assert_double_le(got.mean_least, p->mean_least);
-}
-END_TEST
-
-/* No double lies between the mean's ends, but means that fit the gradient do. */
-START_TEST(mean_between_two_neighbouring_doubles_is_no_contradiction)
-{
-    const certreg_bounds narrow =
-        BOUNDS(31, 0.57381527332180804, 4.0496084142056653e-116, 4.0496084142056658e-116,
-               6.3311701808243934e-292, 7.472468290935637e-147, 7.5964746731204398e-147,
-               4.0496084142056653e-116, 4.0496084142056658e-116, 1.2178549147630831e-146, 0, 0);
-    const certreg_bounds end =
-        BOUNDS(63, 2.3283064365386963e-10, 0.26487909022547912, 0.26487909022547923,
-               3.876812072890337e-135, 3.628144743520849e-133, 3.6281447435208498e-133,
-               -0.38256188173875955, 0.26487909022547917, 6.3123316025533042e-132,
-               0.26487909022547917, 3.876812072890337e-135);
-    shift_of(&narrow, 5.5459938088759406), shift_of(&end, 2.9743654603103911e-13);
-}
-END_TEST
-
-/* Without an end in the way the worst function is a multiple of the likelihood ratio, which stays
- * above this lower end. */
-START_TEST(open_range_is_covered_at_large_radii)
-{
-    const double C = 4.4724997385795018e112, r = 16.504923567370735;
-    const long double square = (long double)r * r;
-    certreg_bounds b = given(15, 0.0030433896395022707, 0.0030433896395022711, C,
-                             0.030263948667128348, 0.030263948667128351, -0.053825667221990531,
-                             INFINITY);
-    ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-15L));
-    b.constraints = 11;
-    ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-17L));
-}
-END_TEST
-
-START_TEST(radius_that_took_seconds_stays_within_the_limit)
-{
-    const certreg_bounds b = BOUNDS(63, 1, -47.873715343617263, -47.873689479612608,
-                                    9.281110893181246e-6, 0, 6.6274271639035881e-7,
-                                    -47.873713032367753, 3.7246940731550415, 2.6867426688333642e-6,
-                                    4000.6684415048426, 16390693.576159326);
-    ck_assert_double_ge(within(&b, 1.3024635654435492e-7).radius, 0);
-    ck_assert_int_le(cr_bisection_effort(bisection)->used, CERTREG_RADIUS_EVALUATIONS);
-}
-END_TEST
-
-/* Where the range hardly matters the closed form has the radius already, and a search that ends
- * just below it has found it again. */
-START_TEST(ordinary_radius_takes_few_evaluations)
-{
-    const certreg_bounds b = given(15, 0.90050486722305645, 0.90050486722305645,
-                                   0.00067630122281964059, 0.022588746129505052,
-                                   0.022588746129505052, -1, 1);
-    within(&b, 0.001399430549705322);
-    ck_assert_int_le(cr_bisection_effort(bisection)->used, 60);
-}
-END_TEST
-
-/* From the start Newton leads beyond all bounds, and comes back in small steps only. */
-START_TEST(radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows)
-{
-    const certreg_bounds b = BOUNDS(23, 1, -0.99999999915627658, -0.99999999915609405,
-                                    1.6878117520161526e-09, 0, 5.2921062245393347e-09, 0, 0,
-                                    3.0886252769501822e-08, 0, 0);
-    ck_assert_double_ge(within(&b, 4.0160727655760077e-08).radius,
-                        within(&b, 3.9763096688871363e-08).radius);
-    ck_assert_double_ge(within(&b, 3.9763096688871363e-08).radius, 0.13);
-}
-END_TEST
-
-static Suite *suite_of(void)
+int main(void)
 {
     Suite *suite = suite_create("solver_hostile");
-    TCase *tests = kit_case(suite, "limits", 120);
-    tcase_add_checked_fixture(tests, setup, teardown);
+    TCase *tests = solver_case(suite, "limits", 120);
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_facts, 0,
                         BLOCKS);
     tcase_add_loop_test(tests, evaluations_stay_within_the_limits_that_the_header_states, 0,
@@ -420,24 +169,5 @@ static Suite *suite_of(void)
     tcase_add_loop_test(tests, more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard,
                         0, 3);
     tcase_add_test(tests, more_facts_never_give_a_larger_bound_where_facts_are_ordinary);
-    tcase_add_loop_test(tests, function_is_covered_wherever_its_values_lie, 0,
-                        (int)(sizeof places / sizeof *places));
-    tcase_add_test(tests, mean_between_two_neighbouring_doubles_is_no_contradiction);
-    tcase_add_test(tests, open_range_is_covered_at_large_radii);
-    tcase_add_test(tests, radius_that_took_seconds_stays_within_the_limit);
-    tcase_add_test(tests, ordinary_radius_takes_few_evaluations);
-    tcase_add_test(tests, radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows);
-    tcase_add_test(tests, least_variances_that_a_double_holds_are_taken_as_they_are);
-    tcase_add_test(tests, rounding_of_the_radius_takes_nothing_off_the_bound);
-    tcase_add_test(tests, least_radii_give_a_positive_bound);
-    tcase_add_test(tests, gradient_added_does_not_enlarge_the_bound);
-    tcase_add_test(tests, feasible_facts_at_the_edge_get_an_answer);
-    tcase_add_test(tests, second_order_counts_with_either_sign);
-    tcase_add_test(tests, bound_with_the_second_order_grows_through_the_least_radius_of_its_use);
-    return suite;
-}
-
-int main(void)
-{
-    return kit_run(suite_of());
+    return kit_run(suite);
 }

@@ -4,37 +4,20 @@
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"
-#include "support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    M = CERTREG_CONSTRAINT_MEAN,
-    V = CERTREG_CONSTRAINT_VARIANCE,
-    G = CERTREG_CONSTRAINT_GRADIENT,
-    R = CERTREG_CONSTRAINT_RANGE,
-    H = CERTREG_CONSTRAINT_SECOND_ORDER
-};
 static const double root_half = 0.70710678118654752440;
-
-static certreg_mean_change shift_of(const certreg_bounds *bounds, uint32_t constraints, double r,
-                                    uint64_t seed)
-{
-    certreg_mean_change out = {.struct_size = sizeof out};
-    const certreg_status status = certreg_solver_worst_case(solver, bounds, constraints, r, &out);
-    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed,
-                  status, certreg_solver_error(solver)->text);
-    return out;
-}
 
 /* ---- functions by their moments */
 typedef struct moments {
     double mean, square, first, second, shifted;
 } moments;
 
-typedef struct worst { /* clip((w_r - nu - a t - q h_2)/(2 lambda), lo, hi) with multipliers a, q >=
-                          0 of the two upper bounds */
+/* clip((w_r - nu - a t - q h_2)/(2 lambda), lo, hi) with multipliers a, q >= 0 of the two
+ * upper bounds */
+typedef struct worst {
     double r, lambda, nu, a, q, lo, hi;
 } worst;
 
@@ -95,11 +78,11 @@ START_TEST(functions_that_are_optimal_move_as_far_as_the_bound)
         dice d = dice_of(7000000 + seed);
         const worst f = random_worst(&d);
         const moments s = moments_of(&f);
-        if (!(s.first > 1e-3 && s.second > 1e-3 && s.square - s.mean * s.mean > 1e-4))
-            continue; /* both bounds are met from below */
+        /* both bounds are met from below */
+        if (!(s.first > 1e-3 && s.second > 1e-3 && s.square - s.mean * s.mean > 1e-4)) continue;
         tried++;
         const certreg_bounds b = facts_of(&f, &s);
-        const double rise = shift_of(&b, 0, f.r, seed).rise, moved = s.shifted - s.mean;
+        const double rise = shift_by(&b, 0, f.r, seed).rise, moved = s.shifted - s.mean;
         ck_assert_msg(rise >= moved - 1e-8 * (fabs(moved) + f.r),
                       "seed %llu: bound %.12g is below %.12g", (unsigned long long)seed, rise,
                       moved);
@@ -174,8 +157,8 @@ START_TEST(no_function_moves_further_than_the_bound)
             .second_order_hi = fabs(f.s.second) * looser,
             .range_lo = f.least,
             .range_hi = f.greatest};
-        const certreg_mean_change got = shift_of(&b, 0, r, seed),
-                                  without = shift_of(&b, CERTREG_CONSTRAINTS_ECGM, r, seed);
+        const certreg_mean_change got = shift_by(&b, 0, r, seed),
+                                  without = shift_by(&b, CERTREG_CONSTRAINTS_ECGM, r, seed);
         const double moved = f.s.shifted - f.s.mean;
         ck_assert_msg(moved <= got.rise + 1e-10 && -moved <= got.drop + 1e-10,
                       "seed %llu: moves by %.12g, bounds -%.12g and %.12g",
@@ -204,7 +187,7 @@ START_TEST(gradient_need_not_point_along_the_shift)
                               .gradient_hi = 0.14,
                               .range_lo = -1,
                               .range_hi = 1};
-    const double rise = shift_of(&b, 0, 2, 0).rise;
+    const double rise = shift_by(&b, 0, 2, 0).rise;
     ck_assert_double_ge(rise, 0.6965);
     ck_assert_double_le(rise, 0.71);
 }
@@ -228,7 +211,7 @@ START_TEST(closed_form_is_the_greatest_over_both_coefficients)
             if (c * c + h * h <= 0.3)
                 best = fmax(best, r * c + r * r * root_half * h + sqrt(0.3 - c * c - h * h) * rest);
         }
-    const double rise = shift_of(&b, 0, r, 0).rise;
+    const double rise = shift_by(&b, 0, r, 0).rise;
     ck_assert_double_ge(rise, best * (1 - 1e-12));
     ck_assert_double_le(rise, best * (1 + 1e-5));
 }
@@ -240,10 +223,10 @@ START_TEST(second_order_that_says_nothing_changes_nothing)
         dice d = dice_of(7200000 + seed);
         ref_problem p = random_problem(&d);
         certreg_bounds b = problem_bounds(&p);
-        const double plain = shift_of(&b, 0, p.r, seed).rise;
+        const double plain = shift_by(&b, 0, p.r, seed).rise;
         b.constraints |= H;
         b.second_order_hi = 2 * sqrt(b.variance_hi);
-        const double with = shift_of(&b, 0, p.r, seed).rise;
+        const double with = shift_by(&b, 0, p.r, seed).rise;
         ck_assert_msg(with <= plain * (1 + 1e-9) && with >= plain * (1 - 1e-6),
                       "seed %llu: %.12g, without %.12g", (unsigned long long)seed, with, plain);
     }
@@ -267,7 +250,7 @@ START_TEST(radius_shrinks_with_the_second_order)
         certreg_radius out = {.struct_size = sizeof out};
         ck_assert_int_eq(certreg_bisection_above(bisection, &b, NULL, 1, 0, &out), CERTREG_OK);
         ck_assert_double_le(out.radius, before * (1 + 1e-9));
-        ck_assert_double_ge(shift_of(&b, 0, out.radius, 0).mean_least, -1e-9);
+        ck_assert_double_ge(shift_by(&b, 0, out.radius, 0).mean_least, -1e-9);
         before = out.radius;
     }
     ck_assert_double_gt(before, 0.6);
@@ -291,10 +274,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_second");
-    TCase *tests = tcase_create("limits");
-    tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, setup, teardown);
-    suite_add_tcase(suite, tests);
+    TCase *tests = solver_case(suite, "limits", 60);
     tcase_add_loop_test(tests, functions_that_are_optimal_move_as_far_as_the_bound, 0, 20);
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound, 0, 80);
     tcase_add_test(tests, gradient_need_not_point_along_the_shift);

@@ -1,5 +1,5 @@
-/* A certificate must not depend on the unit of the outputs: half-spaces and lines in units from the
- * least to the greatest that float carries, the true radius known. */
+/* A certificate must not depend on the unit of the outputs: half-spaces and lines in units from
+ * the least to the greatest that float carries, the true radius known. */
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
@@ -102,11 +102,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("units of outputs");
-    TCase *limits = tcase_create("limits");
-    tcase_set_timeout(limits, 60);
+    TCase *limits = kit_case(suite, "limits", 60);
     tcase_add_loop_test(limits, mean_radius_is_the_same_in_every_unit, 0, UNITS);
     tcase_add_loop_test(limits, huber_radius_is_the_same_in_every_unit, 0, UNITS);
     tcase_add_loop_test(limits, widest_huber_score_is_never_certified_too_far, 0, UNITS);
-    suite_add_tcase(suite, limits);
     return kit_run(suite);
 }

@@ -1,19 +1,14 @@
 /* Contract suite: every instruction-set path and number of threads gives the bits of the plain
  * loops in ref_backend.c. */
-#include "backend/cpu.h"
+#include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
-#include "support/suite.h"
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { WALK_BLOCKS = 7, WALK_LENGTHS = 2 * (WALK_BLOCKS + 1) };
-enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 
 typedef struct shape {
     size_t inputs;
@@ -52,10 +47,11 @@ static const shape shapes[] = {
     {4097, 0, 9, 1, 24, 25},
     {9001, 1, 5, 0, 25, 26},
     {40000, 0, 2, 1, 26, 27},
-    {8, 0xFFFFFFF0u, 64, 0, 27, 28},         /* block index crosses 2^32 */
-    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX}, /* between the two blocks of one sample and the next */
-    {784, 21913098, 60, 0, UINT64_MAX, 1},   /* inside a row: 196 * 21913098.. straddles 2^32 */
-    {4, UINT64_MAX - 99, 100, 0, 29, 30},    /* the last blocks of a stream */
+    {8, 0xFFFFFFF0u, 64, 0, 27, 28}, /* block index crosses 2^32 */
+    /* between the two blocks of one sample and the next */
+    {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},
+    {784, 21913098, 60, 0, UINT64_MAX, 1}, /* inside a row: 196 * 21913098.. straddles 2^32 */
+    {4, UINT64_MAX - 99, 100, 0, 29, 30},  /* the last blocks of a stream */
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, BUSY = 21 /* enough for threads to meet */ };
 
@@ -64,6 +60,7 @@ static float *floats(size_t n)
 {
     return (float *)calloc(n + 1, sizeof(float)) + 1;
 }
+
 static void free_floats(float *a)
 {
     free(a - 1);
@@ -76,23 +73,11 @@ static float *numbers(size_t n, uint32_t salt)
     return a;
 }
 
-/* The backend of one setup, NULL where this machine cannot run it. */
-static certreg_backend *backend_of(int setup)
-{
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_backend *backend = NULL;
-    if (!cr_cpu_path(setup / MOST_THREADS)) return NULL;
-    ck_assert_msg(!certreg_backend_open_cpu(1 + setup % MOST_THREADS, &why, &backend), "%s",
-                  why.text);
-    ck_assert_int_eq(cr_cpu_force(backend, setup / MOST_THREADS), CERTREG_OK);
-    return backend;
-}
-
-typedef struct results {        /* of every op for one shape, from made-up numbers */
-    float *x;                   /* one float more than draw may write */
-    double *sums[2], *projects; /* of one and of two functions; dots, then norms; one double more
-                                   each */
-    double *walk;               /* lengths, dots, norms; one more */
+typedef struct results { /* of every op for one shape, from made-up numbers */
+    float *x;            /* one float more than draw may write */
+    /* of one and of two functions; dots, then norms; one double more each */
+    double *sums[2], *projects;
+    double *walk; /* lengths, dots, norms; one more */
     size_t n, count;
 } results;
 
@@ -216,117 +201,6 @@ START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
 }
 END_TEST
 
-START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
-{
-    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 1};
-    enum { COUNT = 50 };
-    float z[21], step[21], mask[21], whole[COUNT * 21], piece[21];
-    double dots[COUNT], norms[COUNT], dot, norm;
-    for (int j = 0; j < 21; j++) z[j] = (float)j, step[j] = 0.25f, mask[j] = 1;
-    certreg_backend *backend = cr_backend_default();
-    backend->ops->draw(backend, &noise, z, step, 0, COUNT, whole);
-    backend->ops->project(backend, &noise, 0, COUNT, step, mask, dots, norms);
-    for (uint64_t i = 0; i < COUNT; i++) {
-        backend->ops->draw(backend, &noise, z, step, i, 1, piece);
-        backend->ops->project(backend, &noise, i, 1, step, mask, &dot, &norm);
-        ck_assert(!memcmp(piece, whole + 21 * i, sizeof piece));
-        ck_assert(dot == dots[i] && norm == norms[i]);
-    }
-}
-END_TEST
-
-START_TEST(replay_can_be_cut_between_chunks)
-{
-    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 0};
-    enum { COUNT = 5 * CR_REPLAY_CHUNK };
-    float *weights = numbers(COUNT, 9);
-    double whole[21] = {0}, pieces[21] = {0};
-    certreg_backend *backend = cr_backend_default();
-    backend->ops->replay(backend, &noise, 10, COUNT, 1, weights, COUNT, whole);
-    for (size_t i = 0; i < COUNT; i += CR_REPLAY_CHUNK)
-        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT,
-                             pieces);
-    ck_assert(!memcmp(whole, pieces, sizeof whole));
-    free_floats(weights);
-}
-END_TEST
-
-START_TEST(unmoved_features_and_the_center_keep_every_bit)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    enum { INPUTS = 37, COUNT = 9 };
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
-    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
-    for (int j = 0; j < INPUTS; j++)
-        z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
-    for (int i = 0; i < COUNT; i++)
-        for (int j = 0; j < INPUTS; j++)
-            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) ==
-                              (i == 0 || step[j] == 0.0f),
-                          "sample %d, feature %d", i, j);
-    certreg_backend_close(backend);
-}
-END_TEST
-
-START_TEST(no_samples_change_nothing)
-{
-    certreg_backend *backend = backend_of(_i);
-    if (!backend) return;
-    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
-    const float one[3] = {1, 1, 1};
-    float x = 5;
-    double sums[3] = {1, 2, 3};
-    ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 0, 1, one, 0, sums), CERTREG_OK);
-    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums),
-                     CERTREG_OK);
-    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
-    certreg_backend_close(backend);
-}
-END_TEST
-
-START_TEST(streams_and_seeds_share_no_noise)
-{
-    const cr_noise a = {.seed = 1, .noise_id = 2, .inputs = 8},
-                   b = {.seed = 1, .noise_id = 3, .inputs = 8},
-                   c = {.seed = 1 + (1ull << 32), .noise_id = 2, .inputs = 8},
-                   d = {.seed = 1, .noise_id = 2 + (1ull << 32), .inputs = 8};
-    for (size_t j = 0; j < 8; j++) {
-        const float e = ref_backend_normal(&a, 5, j);
-        ck_assert(e != ref_backend_normal(&b, 5, j));
-        ck_assert(e != ref_backend_normal(&c, 5, j));
-        ck_assert(e != ref_backend_normal(&d, 5, j));
-    }
-}
-END_TEST
-
-/* The last block of a level, the first of the next one, and the same place of another stream. */
-START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
-{
-    const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
-    for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
-        const cr_noise here = {.seed = 1, .noise_id = 2, .level = level, .inputs = 4},
-                       next = {.seed = 1, .noise_id = 2, .level = level + 1, .inputs = 4},
-                       plain = {.seed = 1, .noise_id = 2, .inputs = 4},
-                       other = {.seed = 1, .noise_id = 3, .level = level, .inputs = 4};
-        for (size_t j = 0; j < 4; j++) {
-            const float e = ref_backend_normal(&next, 0, j);
-            ck_assert(e == ref_backend_normal(&here, blocks, j));
-            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them
-                                                                                    lie in one
-                                                                                    stream */
-            ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
-            ck_assert(e != ref_backend_normal(&here, 0, j));
-            ck_assert(e != ref_backend_normal(&other, blocks, j));
-        }
-    }
-    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more
-                                                                         blocks than they take */
-}
-END_TEST
-
 START_TEST(child_of_a_fork_is_told_and_can_close)
 {
     certreg_backend *backend = NULL;
@@ -374,9 +248,10 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
     ck_assert_int_eq(backend->ops->draw(backend, &none, &one, &one, 0, 1, &x), CERTREG_E_INVALID);
     ck_assert_int_eq(backend->ops->project(backend, &none, 0, 1, &one, &one, &sum, &norm),
                      CERTREG_E_INVALID);
+    /* blocks */
     ck_assert_int_eq(
         backend->ops->walk(backend, &noise, 0, 1, 2, &one, &one, &sum, &sum, &sum, &norm, NULL),
-        CERTREG_E_INVALID); /* blocks */
+        CERTREG_E_INVALID);
     ck_assert_int_eq(
         backend->ops->walk(backend, &none, 0, 1, 3, &one, &one, &sum, &sum, &sum, &norm, NULL),
         CERTREG_E_INVALID);
@@ -403,26 +278,15 @@ int main(void)
         if (!cr_cpu_path(path))
             printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
     Suite *suite = suite_create("backend");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad_input = tcase_create("bad_input");
-    tcase_set_timeout(typical, 60);
-    tcase_set_timeout(limits, 60);
-    tcase_set_timeout(bad_input, 30);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *bad_input = kit_case(suite, "bad_input", 30);
     tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0,
                         SHAPES);
     tcase_add_test(typical, default_backend_is_host_memory_of_this_version);
     tcase_add_test(typical, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
-    tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
-    tcase_add_test(typical, replay_can_be_cut_between_chunks);
-    tcase_add_test(typical, streams_and_seeds_share_no_noise);
-    tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
-    tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);
-    tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
     tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);
     tcase_add_test(bad_input, unknown_paths_are_refused);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad_input);
     return kit_run(suite);
 }

@@ -1,5 +1,5 @@
-/* Betting bounds against closed forms, the exact binomial bounds and the normal interval; what they
- * say where nothing is known. */
+/* Betting bounds against closed forms, the exact binomial bounds and the normal interval; what
+ * they say where nothing is known. */
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/betting.h"
@@ -166,8 +166,8 @@ START_TEST(bounds_of_all_counts_use_what_came_before_only)
     double least = 1;
     for (size_t n = 50; n <= 600; n += 50) {
         const double got = upper(values, n, 0.05, 1);
-        ck_assert_double_le(got, least * 1.01); /* what was rejected stays rejected; the search
-                                                   stops within its tolerance */
+        /* what was rejected stays rejected; the search stops within its tolerance */
+        ck_assert_double_le(got, least * 1.01);
         least = fmin(least, got);
     }
 }
@@ -272,8 +272,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("betting bounds");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 60);
+    TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_test(typical, equal_values_at_an_end_cost_hardly_more_than_the_exact_bound);
     tcase_add_test(typical, two_values_cost_hardly_more_than_the_exact_binomial_bound);
     tcase_add_test(typical, other_laws_come_close_to_the_normal_interval);
@@ -282,11 +281,9 @@ int main(void)
     tcase_add_test(typical, bounds_of_all_counts_use_what_came_before_only);
     tcase_add_test(typical, bounds_hold_at_tiny_alpha);
     tcase_add_loop_test(typical, rejected_means_are_all_from_one_point_on, 0, 10);
-    suite_add_tcase(suite, typical);
-    TCase *hostile = tcase_create("hostile");
+    TCase *hostile = kit_case(suite, "hostile", 20);
     tcase_add_test(hostile, bounds_are_trivial_where_nothing_is_known);
     tcase_add_test(hostile, pilot_values_outside_the_range_are_left_out);
     tcase_add_test(hostile, bounds_stay_outward_far_from_zero);
-    suite_add_tcase(suite, hostile);
     return kit_run(suite);
 }

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
 static double relative(double got, double want)
 {
     return fabs(got - want) / fmax(fabs(want), DBL_MIN);
@@ -160,26 +158,22 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("binomial");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 30);
-    tcase_set_timeout(limits, 30);
-    tcase_set_timeout(bad, 10);
-    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, ROWS(cdf_rows));
-    tcase_add_loop_test(typical, two_tails_add_up_to_one, 0, ROWS(cdf_rows));
-    tcase_add_loop_test(typical, upper_bound_is_never_below_the_true_one, 0, ROWS(bound_rows));
-    tcase_add_loop_test(typical, lower_bound_is_never_above_the_true_one, 0, ROWS(bound_rows));
-    tcase_add_loop_test(typical, bounds_are_as_tight_as_their_margin, 0, ROWS(bound_rows));
-    tcase_add_loop_test(typical, student_quantiles_agree_with_sixty_digits, 0, ROWS(student_rows));
-    tcase_add_loop_test(typical, incomplete_beta_agrees_with_sixty_digits, 0, ROWS(beta_rows));
+    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *limits = kit_case(suite, "limits", 30);
+    TCase *bad = kit_case(suite, "bad_input", 10);
+    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, KIT_ROWS(cdf_rows));
+    tcase_add_loop_test(typical, two_tails_add_up_to_one, 0, KIT_ROWS(cdf_rows));
+    tcase_add_loop_test(typical, upper_bound_is_never_below_the_true_one, 0, KIT_ROWS(bound_rows));
+    tcase_add_loop_test(typical, lower_bound_is_never_above_the_true_one, 0, KIT_ROWS(bound_rows));
+    tcase_add_loop_test(typical, bounds_are_as_tight_as_their_margin, 0, KIT_ROWS(bound_rows));
+    tcase_add_loop_test(typical, student_quantiles_agree_with_sixty_digits, 0,
+                        KIT_ROWS(student_rows));
+    tcase_add_loop_test(typical, incomplete_beta_agrees_with_sixty_digits, 0, KIT_ROWS(beta_rows));
     tcase_add_loop_test(typical, critical_count_is_the_largest_within_the_level, 0, 5);
     tcase_add_test(typical, student_quantile_is_symmetric);
     tcase_add_test(limits, all_or_no_successes_give_the_closed_form);
     tcase_add_test(limits, certain_and_impossible_shares_give_certain_tails);
     tcase_add_test(limits, upper_bound_grows_with_the_count_and_falls_with_alpha);
     tcase_add_test(bad, bad_numbers_never_give_a_bound_that_promises);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

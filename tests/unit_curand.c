@@ -1,8 +1,6 @@
-/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU. Loaded
- * when the test runs, so that it builds everywhere; where there is no library it says so and
- * succeeds.
- *
- * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with
+/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU.
+ * Loaded when the test runs, so that it builds everywhere; where there is no library it says so and
+ * succeeds.  * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with
  * CURAND_ORDERING_PSEUDO_LEGACY acts like 65536 device generators, one subsequence each, that take
  * turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and counter =
  * (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of
@@ -17,12 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    PHILOX = 161,
-    LEGACY = 103,
-    STREAMS = 65536,
-    COUNT = 12 * STREAMS
-}; /* three blocks of each stream */
+/* three blocks of each stream */
+enum { PHILOX = 161, LEGACY = 103, STREAMS = 65536, COUNT = 12 * STREAMS };
 
 typedef struct curand { /* the part of libcurand in use */
     void *library;
@@ -98,8 +92,8 @@ START_TEST(normals_are_those_of_curand_but_for_rounding)
         for (size_t k = 0; k < 4; k++)
             worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));
     }
-    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst); /* cuRAND rounds the angle to
-                                                                         float: r * 6e-7 */
+    /* cuRAND rounds the angle to float: r * 6e-7 */
+    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst);
     free(normals);
     theirs.destroy(generator);
 }
@@ -134,11 +128,9 @@ int main(void)
         return 0;
     }
     Suite *suite = suite_create("curand");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 60);
+    TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_loop_test(typical, words_are_those_of_curand, 0, SEEDS);
     tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
     tcase_add_test(typical, backend_draws_the_normals_of_curand);
-    suite_add_tcase(suite, typical);
     return kit_run(suite);
 }

@@ -1,5 +1,5 @@
-/* The block gradient statistics against their definition, sums over distinct indices, and the ends
- * of the interval. */
+/* The block gradient statistics against their definition, sums over distinct indices, and the
+ * ends of the interval. */
 #include "statistics/binomial.h"
 #include "statistics/gradient.h"
 #include "support/simulate.h"
@@ -99,8 +99,8 @@ START_TEST(ends_solve_their_equations)
     ck_assert_double_gt(hi * hi, g.square);
     ck_assert_double_eq_tol(
         lo * lo, fmax(0, g.square - q * sqrt(4 * g.projection / MOST + g.degenerate)), 1e-12);
-    ck_assert_double_gt(g.square, 2 * sqrt(g.degenerate)); /* a clear gradient: v = max(average,
-                                                              zeta/U) */
+    /* a clear gradient: v = max(average, zeta/U) */
+    ck_assert_double_gt(g.square, 2 * sqrt(g.degenerate));
     const double v = fmax((g.self - g.square) / 4, g.projection / g.square);
     ck_assert_double_ge(hi * hi - g.square,
                         q * sqrt(4 * hi * hi * v / MOST + g.degenerate) - 1e-12);
@@ -169,11 +169,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("gradient");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad, 10);
+    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical, statistics_are_means_over_distinct_blocks, 0, 30);
     tcase_add_loop_test(typical, gram_is_the_product_of_active_sums, 0, 6);
     tcase_add_test(typical, ends_solve_their_equations);
@@ -182,8 +180,5 @@ int main(void)
     tcase_add_test(limits, bounds_that_are_not_wanted_are_trivial);
     tcase_add_test(limits, no_gradient_and_no_noise_give_zero);
     tcase_add_test(bad, too_few_blocks_give_the_trivial_interval);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

@@ -16,8 +16,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are left
- * out of `sorted`. */
+/* Values of wildly different size and sign, with ties, in column 1 of 3; the failed ones are
+ * left out of `sorted`. */
 static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
 {
     simulate_source source;
@@ -90,9 +90,8 @@ START_TEST(flat_stretch_gives_its_midpoint)
     const float y[] = {0, 1, 4, 9};
     const cr_values values = {y, 4, 1, 0, 0, NULL};
     ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, -10, 10), 2.5, 1e-9);
-    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9); /* a flat
-                                                                                           bracket
-                                                                                         */
+    /* a flat bracket */
+    ck_assert_double_eq_tol(cr_location_root(&values, sign_of, NULL, 2, 3), 2.5, 1e-9);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
 }
@@ -169,11 +168,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("location");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad, 10);
+    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical, order_statistics_agree_with_sorting, 0, 11);
     tcase_add_test(typical, mean_skips_failed_outputs);
     tcase_add_test(typical, huber_location_lies_between_median_and_mean);
@@ -183,8 +180,5 @@ int main(void)
     tcase_add_test(limits, equal_values_are_their_own_location);
     tcase_add_test(limits, extreme_floats_are_ordered);
     tcase_add_test(bad, nothing_has_no_location);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

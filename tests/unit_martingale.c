@@ -1,5 +1,5 @@
-/* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on, and
- * when it says nothing. */
+/* The finite-sample bound of the gradient norm: how close it comes, what it does not depend on,
+ * and when it says nothing. */
 #include "statistics/normal.h"
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
@@ -240,18 +240,15 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("finite-sample gradient norm");
-    TCase *typical = tcase_create("typical");
-    tcase_set_timeout(typical, 60);
+    TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_loop_test(typical, half_spaces_are_bounded_closely_in_every_dimension, 0, 4);
     tcase_add_test(typical, bounds_follow_the_unit_of_the_outputs);
     tcase_add_test(typical, bounds_are_the_same_bits_on_several_threads);
     tcase_add_test(typical, features_without_noise_have_no_part_in_it);
     tcase_add_test(typical, constant_outputs_have_hardly_a_gradient);
-    suite_add_tcase(suite, typical);
-    TCase *limits = tcase_create("limits");
+    TCase *limits = kit_case(suite, "limits", 20);
     tcase_add_test(limits, bounds_do_not_exceed_the_cap_or_the_range);
     tcase_add_test(limits, bounds_say_nothing_without_a_range);
     tcase_add_test(limits, outputs_that_failed_count_as_the_least_score);
-    suite_add_tcase(suite, limits);
     return kit_run(suite);
 }

@@ -1,6 +1,6 @@
 /* The mixture of likelihood ratios that bounds a probability at all numbers of trials together:
  * against its integral, and its coverage exactly, by following all paths. */
-#include "api_kit.h"
+#include "support/api_kit.h"
 #include "statistics/sequential.h"
 
 /* ---- the evidence as an integral */
@@ -130,7 +130,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential: mixture");
-    TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical,
                         rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, 0,
                         KIT_ROWS(evidences));

@@ -110,8 +110,8 @@ START_TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
         ck_assert(isfinite(z));
         last = z;
     }
-    ck_assert_double_gt(cr_moments_skewed_quantile(2, sqrt(1000), 1000), 6); /* no sample is more
-                                                                                skewed */
+    /* no sample is more skewed */
+    ck_assert_double_gt(cr_moments_skewed_quantile(2, sqrt(1000), 1000), 6);
     /* first order of Cornish and Fisher: z + skewness (2 z^2 + 1)/(6 sqrt n) */
     ck_assert_double_eq_tol(cr_moments_skewed_quantile(2, 1, 1e8), 2 + 9 / 6e4, 1e-7);
     ck_assert_double_eq(cr_moments_skewed_quantile(INFINITY, 1, 100), INFINITY);
@@ -177,11 +177,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("moments");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad, 10);
+    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
     tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);
     tcase_add_test(typical, one_sided_interval_keeps_the_other_end_of_the_range);
@@ -192,8 +190,5 @@ int main(void)
     tcase_add_test(limits, two_nearly_equal_values_leave_a_variance);
     tcase_add_test(limits, fewer_than_two_values_abstain);
     tcase_add_test(bad, a_value_that_is_no_number_abstains);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

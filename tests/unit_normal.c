@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
 static double ulps(double got, double want)
 {
     if (got == want) return 0;
@@ -54,8 +52,8 @@ END_TEST
 START_TEST(quantile_undoes_the_cdf)
 {
     const double x = -37 + 0.0731 * _i, p = cr_normal_cdf(x);
-    const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0; /* near 1 a double no longer
-                                                                         tells the points apart */
+    /* near 1 a double no longer tells the points apart */
+    const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0;
     ck_assert_double_eq_tol(cr_normal_quantile(p), x, 1e-13 * fmax(1, fabs(x)) + lost);
 }
 END_TEST
@@ -99,32 +97,22 @@ START_TEST(nan_stays_nan)
 }
 END_TEST
 
-static Suite *normal_suite(void)
+int main(void)
 {
     Suite *suite = suite_create("normal");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad_input = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad_input, 20);
-    tcase_add_loop_test(typical, density_agrees_with_sixty_digits, 0, ROWS(point_rows));
-    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, ROWS(point_rows));
-    tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, ROWS(point_rows));
-    tcase_add_loop_test(typical, quantile_agrees_with_sixty_digits, 0, ROWS(quantile_rows));
+    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad_input = kit_case(suite, "bad_input", 20);
+    tcase_add_loop_test(typical, density_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
+    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
+    tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
+    tcase_add_loop_test(typical, quantile_agrees_with_sixty_digits, 0, KIT_ROWS(quantile_rows));
     tcase_add_loop_test(typical, quantile_of_the_upper_tail_is_the_mirror_image, 0,
-                        ROWS(quantile_rows));
+                        KIT_ROWS(quantile_rows));
     tcase_add_loop_test(typical, quantile_undoes_the_cdf, 0, 600);
     tcase_add_test(typical, cdf_never_falls);
     tcase_add_test(limits, ends_of_the_line_are_exact);
     tcase_add_loop_test(bad_input, no_probability_has_no_quantile, 0, 7);
     tcase_add_test(bad_input, nan_stays_nan);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad_input);
-    return suite;
-}
-
-int main(void)
-{
-    return kit_run(normal_suite());
+    return kit_run(suite);
 }

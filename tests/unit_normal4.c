@@ -18,8 +18,8 @@
 
 enum { SWEEPS = 6, SWEEP = 1 << 18 };
 
-/* Word n of a sweep: both ends, the middle of the range, around powers of two, and all of the range
- * evenly, twice. */
+/* Word n of a sweep: both ends, the middle of the range, around powers of two, and all of the
+ * range evenly, twice. */
 static uint32_t word(int sweep, uint32_t n)
 {
     if (sweep == 0) return n;
@@ -192,8 +192,8 @@ START_TEST(kolmogorov_smirnov_finds_no_difference)
         const double p = 0.5 * erfc(-(double)part[i] / sqrt(2.0));
         largest = fmax(largest, fmax(p - (double)i / N, (double)(i + 1) / N - p));
     }
-    ck_assert_msg(root * largest < 1.95, "statistic %g", root * largest); /* exceeded once in a
-                                                                             thousand */
+    /* exceeded once in a thousand */
+    ck_assert_msg(root * largest < 1.95, "statistic %g", root * largest);
 }
 END_TEST
 
@@ -219,10 +219,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("normal4");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits");
-    tcase_set_timeout(typical, 60);
-    tcase_set_timeout(limits, 30);
-    tcase_add_checked_fixture(typical, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
+    TCase *limits = kit_case(suite, "limits", 30);
     tcase_add_loop_test(typical, moments_are_those_of_the_normal, 1, 7);
     tcase_add_loop_test(typical, tails_are_those_of_the_normal, 0, 11);
     tcase_add_loop_test(typical, kolmogorov_smirnov_finds_no_difference, 0, 4);
@@ -233,7 +231,5 @@ int main(void)
     tcase_add_loop_test(limits, extreme_words_give_finite_normals, 0, EXTREMES);
     tcase_add_test(limits, ends_of_the_range_are_the_ends_of_the_radius);
     tcase_add_test(limits, no_root_is_of_a_tiny_number_but_of_0);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
     return kit_run(suite);
 }

@@ -134,21 +134,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("paper");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad, 10);
-    tcase_add_checked_fixture(typical, fill, NULL);
-    tcase_add_checked_fixture(limits, fill, NULL);
-    tcase_add_checked_fixture(bad, fill, NULL);
+    TCase *typical = kit_case_with(suite, "typical", 20, fill, NULL);
+    TCase *limits = kit_case_with(suite, "limits", 20, fill, NULL);
+    TCase *bad = kit_case_with(suite, "bad_input", 10, fill, NULL);
     tcase_add_test(typical, square_is_the_mean_over_all_pairs);
     tcase_add_test(typical, gradient_variance_is_the_sample_variance_of_the_projections);
     tcase_add_test(typical, intervals_are_two_sided_at_half_of_alpha_each);
     tcase_add_test(limits, equal_outputs_abstain);
     tcase_add_test(bad, samples_that_were_not_added_abstain);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

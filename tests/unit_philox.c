@@ -1,5 +1,5 @@
-/* Philox4x32-10 against the known answers published with Random123, and its layout of seed, stream
- * and block. */
+/* Philox4x32-10 against the known answers published with Random123, and its layout of seed,
+ * stream and block. */
 #include "backend/philox.h"
 #include "support/suite.h"
 #include <check.h>
@@ -59,8 +59,8 @@ START_TEST(every_bit_of_the_input_changes_about_half_of_the_output)
                         index ^ (_i / 64 == 2 ? bit : 0), words);
         for (int i = 0; i < 4; i++) changed += __builtin_popcount(plain[i] ^ words[i]);
     }
-    ck_assert_int_gt(changed, 4096 - 6 * 45); /* of 8192 bits; standard deviation 45 (64 where index
-                                                 pairs up) */
+    /* of 8192 bits; standard deviation 45 (64 where index pairs up) */
+    ck_assert_int_gt(changed, 4096 - 6 * 45);
     ck_assert_int_lt(changed, 4096 + 6 * 45);
 }
 END_TEST
@@ -81,15 +81,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("philox");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits");
-    tcase_set_timeout(typical, 30);
-    tcase_set_timeout(limits, 30);
+    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *limits = kit_case(suite, "limits", 30);
     tcase_add_loop_test(typical, words_are_the_published_ones, 0, ANSWERS);
     tcase_add_loop_test(typical, block_puts_seed_stream_and_index_where_curand_does, 0, ANSWERS);
     tcase_add_loop_test(typical, every_bit_of_the_input_changes_about_half_of_the_output, 0,
                         3 * 64);
     tcase_add_test(limits, carry_reaches_the_upper_half_of_the_index);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
     return kit_run(suite);
 }

@@ -116,8 +116,8 @@ START_TEST(failed_outputs_are_skipped)
     float y[40];
     for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
     ck_assert_double_eq_tol(cr_prediction_choose(y, 40, 1, 2, 300, 0, 0), 20 / 30.0, 1e-9);
-    ck_assert_double_eq_tol(cr_prediction_choose(y, 20, 2, 2, 300, 0.5, 0), 0.5,
-                            1e-9); /* every other one: all failed */
+    /* every other one: all failed */
+    ck_assert_double_eq_tol(cr_prediction_choose(y, 20, 2, 2, 300, 0.5, 0), 0.5, 1e-9);
     ck_assert_double_nan(cr_prediction_choose(y, 20, 2, 2, 300, NAN, 0));
     ck_assert_double_nan(cr_prediction_choose(y, 0, 1, 2, 300, NAN, 2 * PI));
     ck_assert_double_eq(cr_prediction_choose(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
@@ -127,11 +127,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("prediction");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 20);
-    tcase_set_timeout(limits, 20);
-    tcase_set_timeout(bad, 10);
+    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_test(typical, pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks);
     tcase_add_test(typical, location_balances_the_tails);
     tcase_add_loop_test(typical, location_is_the_root_of_the_written_score, 0, 10);
@@ -140,8 +138,5 @@ int main(void)
     tcase_add_test(limits, pilot_of_almost_nothing_leaves_a_sample);
     tcase_add_test(limits, prediction_stays_within_two_tolerances_of_the_noise_free_output);
     tcase_add_test(bad, failed_outputs_are_skipped);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

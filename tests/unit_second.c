@@ -1,5 +1,5 @@
-/* The statistics of the second order against plain loops over pairs and a matrix written down, both
- * ways of computation; memory. */
+/* The statistics of the second order against plain loops over pairs and a matrix written down,
+ * both ways of computation; memory. */
 #include "bounds/hessian.h"
 #include "support/suite.h"
 #include <check.h>
@@ -304,9 +304,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second order");
-    TCase *typical = tcase_create("typical"), *limits = tcase_create("limits"),
-          *bad = tcase_create("bad_input");
-    tcase_set_timeout(typical, 60);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *bad = kit_case(suite, "bad_input", 20);
     tcase_add_loop_test(typical, both_ways_give_the_means_over_distinct_samples, 0, SHAPES);
     tcase_add_loop_test(typical, operator_norm_is_that_of_the_weighted_mean, 0, SHAPES);
     tcase_add_test(typical, bounds_scale_with_the_score);
@@ -315,8 +315,5 @@ int main(void)
     tcase_add_test(limits, too_little_memory_is_named);
     tcase_add_test(bad, nothing_known_is_no_bound);
     tcase_add_test(bad, too_few_samples_and_a_plan_without_it_are_refused);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, limits);
-    suite_add_tcase(suite, bad);
     return kit_run(suite);
 }

@@ -1,5 +1,5 @@
-/* The statistics of the second order on a device that is emulated on the host (emulated/emulated.h)
- * are the CPU's. */
+/* The statistics of the second order on a device that is emulated on the host
+ * (emulated/emulated.h) are the CPU's. */
 #include "emulated.h"
 #include "bounds/hessian.h"
 #include "support/emulated_device.h"
@@ -45,7 +45,7 @@ static certreg_estimator *make(certreg_backend *backend, int row)
 
 START_TEST(statistics_are_those_of_the_cpu)
 {
-    certreg_backend *backend = emulated_device();
+    certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, _i), *device = make(backend, _i);
     const cr_hessian_job job = {
         .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[_i].n};
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(a_failure_of_any_call_is_a_status)
 {
-    certreg_backend *backend = emulated_device();
+    certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, 1);
     const cr_hessian_job job = {
         .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[1].n};
@@ -94,7 +94,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second order on a device");
-    TCase *typical = kit_case(suite, "typical", 60), *bad = kit_case(suite, "bad_input", 60);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *bad = kit_case(suite, "bad_input", 60);
     tcase_add_loop_test(typical, statistics_are_those_of_the_cpu, 0,
                         (int)(sizeof shapes / sizeof *shapes));
     tcase_add_loop_test(bad, a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS,

@@ -1,6 +1,6 @@
-/* Sequential tests of a probability: the closed one against enumeration and dynamic programming in
- * long double, the mixture against its integral and its exact coverage. */
-#include "api_kit.h"
+/* Sequential tests of a probability: the closed one against enumeration and dynamic programming
+ * in long double, the mixture against its integral and its exact coverage. */
+#include "support/api_kit.h"
 #include "statistics/binomial.h"
 #include "statistics/sequential.h"
 
@@ -157,8 +157,8 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
     for (size_t j = 0; j < c.count; j++)
         ck_assert(critical[j] >= cr_binomial_critical(c.looks[j], c.q, c.alpha / (double)c.count));
     if (c.count == 1) ck_assert(critical[0] == cr_binomial_critical(c.looks[0], c.q, c.alpha));
-    if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3)
-        return; /* too coarse to be filled */
+    /* too coarse to be filled */
+    if ((double)c.looks[c.count - 1] * c.q < 50 || c.count < 3) return;
     ck_assert_msg(paths_crossing(c.looks, c.count, c.q, critical) > 0.6 * c.alpha, "%Lg of %g",
                   paths_crossing(c.looks, c.count, c.q, critical), c.alpha);
 }
@@ -206,8 +206,8 @@ START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
 }
 END_TEST
 
-/* So long that the paths cannot be followed any more: then the sum over the looks must not exceed
- * alpha. */
+/* So long that the paths cannot be followed any more: then the sum over the looks must not
+ * exceed alpha. */
 START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
 {
     const uint64_t lasts[] = {20000, 200000, 5000000};
@@ -220,8 +220,8 @@ START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
     for (size_t j = 0; j < c.count; j++)
         if (critical[j] >= 0) sum += cr_binomial_cdf((uint64_t)critical[j], c.looks[j], c.q);
     ck_assert_msg(crossing <= c.alpha || sum <= c.alpha * (1 + 1e-9), "%g, sum %g", crossing, sum);
-    ck_assert(critical[c.count - 1] >=
-              cr_binomial_critical(lasts[_i], c.q, c.alpha / 16)); /* of some 45 to 80 looks */
+    /* of some 45 to 80 looks */
+    ck_assert(critical[c.count - 1] >= cr_binomial_critical(lasts[_i], c.q, c.alpha / 16));
 }
 END_TEST
 
@@ -308,7 +308,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential: closed test");
-    TCase *typical = kit_case(suite, "typical", 60), *limits = kit_case(suite, "limits", 60);
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 60);
     tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0,
                         KIT_ROWS(small_tests));
     tcase_add_loop_test(

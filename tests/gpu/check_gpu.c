@@ -1,6 +1,6 @@
 /* The CUDA backend on a real device: the seam's contract bit by bit against the CPU, certificates
  * against the CPU's, and failures. Ends at once, with a message, where there is no device. */
-#include "api_kit.h"
+#include "support/api_kit.h"
 #include "backend/backend.h"
 #include "gpu/contract.h"
 #include <cuda_runtime_api.h>

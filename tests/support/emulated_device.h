@@ -21,15 +21,15 @@ static inline certreg_status try_emulated(int32_t number, void *stream, certreg_
 {
     char path[4096];
     *why = (certreg_error){.struct_size = sizeof *why};
-    return certreg_backend_open_cuda(number, stream, path_beside("emulated_module.so", path), why,
-                                     out);
+    path_beside("emulated_module.so", path);
+    return certreg_backend_open_cuda(number, stream, path, why, out);
 }
 
-static inline certreg_backend *emulated_device(void)
+static inline certreg_backend *open_device(int32_t number, void *stream)
 {
     certreg_error why;
     certreg_backend *backend = NULL;
-    ck_assert_msg(!try_emulated(0, NULL, &why, &backend), "%s", why.text);
+    ck_assert_msg(!try_emulated(number, stream, &why, &backend), "%s", why.text);
     return backend;
 }
 

@@ -2,7 +2,7 @@
  * know about it is known. */
 #ifndef SUPPORT_HALF_SPACE_H
 #define SUPPORT_HALF_SPACE_H
-#include "api_kit.h"
+#include "support/api_kit.h"
 #include <time.h>
 
 enum { CAPACITY = 4000, BATCH = 20 };
@@ -48,14 +48,6 @@ static inline certreg_question wish(double wanted, int32_t method)
     certreg_question q = kit_question(1);
     q.prediction_given = 1, q.wanted = wanted, q.method = method;
     return q;
-}
-
-static inline certreg_certificate ask(certreg_estimator *e, size_t samples, certreg_question q)
-{
-    certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
-    ck_assert_int_eq(c.status, CERTREG_OK);
-    return c;
 }
 
 static const int32_t sequential[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};

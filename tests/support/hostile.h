@@ -9,8 +9,8 @@ typedef struct hostile {
     certreg_bounds bounds; /* of every kind; a mask of constraints chooses among them. sigma is 1 */
     double r;              /* in [1e-6, 20] */
     double tolerance;      /* of the order of the shift */
-    long double rise; /* E f(t + r) - E f(t): what the bound has to cover; the drop has to cover its
-                         opposite */
+    /* E f(t + r) - E f(t): what the bound has to cover; the drop has to cover its opposite */
+    long double rise;
 } hostile;
 
 /* A function of one normal variable that takes a few values, its constraints rounded outward, its

@@ -1,5 +1,5 @@
-/* Numbers of both signs with zeros of both signs among them; those do not repeat with the period of
- * any vector. */
+/* Numbers of both signs with zeros of both signs among them; those do not repeat with the period
+ * of any vector. */
 #ifndef TESTS_MADE_UP_H
 #define TESTS_MADE_UP_H
 #include <stddef.h>

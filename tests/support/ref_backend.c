@@ -47,8 +47,9 @@ static certreg_status replay(certreg_backend *backend, const cr_noise *noise, ui
     return CERTREG_OK;
 }
 
-/* Partial sum l of 16 takes the features j with j % 16 == l: in float within each 256 features, in
- * double over them. The 16 sums are added pairwise: l and l + 8, then l and l + 4, l + 2, l + 1. */
+/* Partial sum l of 16 takes the features j with j % 16 == l: in float within each 256 features,
+ * in double over them. The 16 sums are added pairwise: l and l + 8, then l and l + 4, l + 2, l +
+ * 1. */
 static double interleaved(const float *terms_a, const float *terms_b, size_t inputs)
 {
     double sums[16] = {0};

@@ -1,5 +1,5 @@
-/* The specification of a backend as plain loops, one normal at a time. Every backend must give its
- * bits (CUDA: draw and replay). */
+/* The specification of a backend as plain loops, one normal at a time. Every backend must give
+ * its bits (CUDA: draw and replay). */
 #ifndef REF_BACKEND_H
 #define REF_BACKEND_H
 #include "backend/backend.h"

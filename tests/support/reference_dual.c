@@ -134,8 +134,8 @@ static void gradient(const task *w, const spot *s, real g[3])
     g[2] = w->order ? w->kappa - s->yt : 0;
 }
 
-/* Solves (H + damping) step = -g by elimination; the damping also holds where nothing is unclipped
- * and H is empty. Returns what the quadratic model expects to lose. */
+/* Solves (H + damping) step = -g by elimination; the damping also holds where nothing is
+ * unclipped and H is empty. Returns what the quadratic model expects to lose. */
 static real newton_step(const task *w, const spot *s, real damping, real step[3])
 {
     real g[3];
@@ -251,18 +251,16 @@ static real two_ended(const task *w, real *left, real *right)
         for (int i = 0; i < 80; i++) {
             *left = (low + high) / 2;
             *right = tail_point(q - upper_tail(-*left));
-            const real more = density_at(*left) *
-                              expm1l((*left - *right) * (*left + *right) / 2); /* at the right than
-                                                                                  at the left */
+            /* at the right than at the left */
+            const real more = density_at(*left) * expm1l((*left - *right) * (*left + *right) / 2);
             if (span * more > w->kappa) low = *left;
             else high = *left;
         }
     }
     const real known = !w->order ? 0
                                  : w->r * (isfinite(*left) ? w->kappa : span * density_at(*right));
-    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach); /* k has mean 0: the lesser of
-                                                                        inside and outside is the
-                                                                        sharper */
+    /* k has mean 0: the lesser of inside and outside is the sharper */
+    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach);
     const real inside =
         q > 0.5L ? kernel_mass(w, start, *right)
                  : -kernel_mass(w, *right, fmaxl(end, *right)) - kernel_mass(w, -reach, start);
@@ -270,8 +268,8 @@ static real two_ended(const task *w, real *left, real *right)
 }
 
 /* ---- where the descent starts */
-/* A function of two values that has the wanted variance: one value is the end of the range near by
- * (B if `upper`), the other beyond the mean. Its multipliers are a line through the two places
+/* A function of two values that has the wanted variance: one value is the end of the range near
+ * by (B if `upper`), the other beyond the mean. Its multipliers are a line through the two places
  * where it jumps, and a lambda that makes the other value the peak. */
 static spot two_valued(const task *w, int upper)
 {

@@ -1,5 +1,5 @@
-/* The worst shift by other means than the library's: long double, dense quadrature over the whole
- * line, its own descent. It is slow, and it proves itself: the value of an (almost) feasible
+/* The worst shift by other means than the library's: long double, dense quadrature over the
+ * whole line, its own descent. It is slow, and it proves itself: the value of an (almost) feasible
  * function from below and a dual value from above enclose the truth. */
 #ifndef CR_TESTS_REFERENCE_DUAL_H
 #define CR_TESTS_REFERENCE_DUAL_H
@@ -13,9 +13,10 @@ typedef struct ref_problem {
 } ref_problem;
 
 typedef struct ref_answer {
-    double dual;   /* not below the greatest rise of the mean */
-    double primal; /* what some function reaches, less what its constraints are missed by: not above
-                      the greatest rise */
+    double dual; /* not below the greatest rise of the mean */
+    /* what some function reaches, less what its constraints are missed by: not above the
+     * greatest rise */
+    double primal;
 } ref_answer;
 
 void ref_solve(const ref_problem *problem, ref_answer *out);

@@ -85,11 +85,10 @@ double simulate_normal(simulate_source *source)
     }
 }
 
-/* Marsaglia and Tsang (2000), shape >= 1 after the usual boost. */
-double simulate_gamma(simulate_source *source, double shape)
+/* Scale 1; Marsaglia and Tsang (2000), shape >= 1 after the usual boost. */
+static double gamma_of(simulate_source *source, double shape)
 {
-    if (shape < 1)
-        return simulate_gamma(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
+    if (shape < 1) return gamma_of(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
         const double x = simulate_normal(source), t = 1 + c * x, v = t * t * t;
@@ -116,8 +115,7 @@ void simulate_other_coordinates(simulate_source *source, const double *deviation
         const size_t first = columns < blocks || coordinates == columns ? 0 : j;
         for (size_t p = first; p < blocks; p++) column[p] = deviation[p] * simulate_normal(source);
         if (coordinates > blocks)
-            column[j] =
-                deviation[j] * sqrt(2 * simulate_gamma(source, 0.5 * (double)(coordinates - j)));
+            column[j] = deviation[j] * sqrt(2 * gamma_of(source, 0.5 * (double)(coordinates - j)));
         add_outer(column, blocks, first, gram);
     }
 }

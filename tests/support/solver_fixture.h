@@ -1,22 +1,129 @@
-/* A solver and a bisection of their own for every test, as a checked fixture. */
-#ifndef TESTS_SOLVER_FIXTURE_H
-#define TESTS_SOLVER_FIXTURE_H
-#include <certreg/certreg.h>
-#include <check.h>
+/* A solver and a bisection of their own for every test, constraints to ask them about, and their
+ * answers, checked. */
+#ifndef SUPPORT_SOLVER_FIXTURE_H
+#define SUPPORT_SOLVER_FIXTURE_H
+#include "support/api_kit.h"
+#include <float.h>
+
+enum {
+    M = CERTREG_CONSTRAINT_MEAN,
+    V = CERTREG_CONSTRAINT_VARIANCE,
+    G = CERTREG_CONSTRAINT_GRADIENT,
+    R = CERTREG_CONSTRAINT_RANGE,
+    H = CERTREG_CONSTRAINT_SECOND_ORDER,
+    Q = CERTREG_CONSTRAINT_MOMENT,
+    ALL = M | V | G | R /* of the first order */
+};
 
 static certreg_solver *solver;
 static certreg_bisection *bisection;
 
-static void setup(void)
+static inline void setup(void)
 {
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
+    kit_open_solver(&solver, &bisection);
 }
 
-static void teardown(void)
+static inline void teardown(void)
 {
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
+    kit_close_solver(solver, bisection);
+}
+
+static inline TCase *solver_case(Suite *suite, const char *name, double seconds)
+{
+    return kit_case_with(suite, name, seconds, setup, teardown);
+}
+
+/* ---- constraints */
+static inline certreg_bounds given(uint32_t constraints, double mean_lo, double mean_hi,
+                                   double variance, double gradient_lo, double gradient_hi,
+                                   double lo, double hi)
+{
+    return (certreg_bounds){.struct_size = sizeof(certreg_bounds),
+                            .constraints = constraints,
+                            .sigma = 1,
+                            .mean_lo = mean_lo,
+                            .mean_hi = mean_hi,
+                            .variance_hi = variance,
+                            .gradient_lo = gradient_lo,
+                            .gradient_hi = gradient_hi,
+                            .range_lo = lo,
+                            .range_hi = hi};
+}
+
+static inline certreg_bounds known(uint32_t constraints, double mean, double variance,
+                                   double gradient, double lo, double hi)
+{
+    return given(constraints, mean, mean, variance, gradient, gradient, lo, hi);
+}
+
+/* ---- answers */
+/* The seed is that of random constraints, so that a failure can be repeated. */
+static inline certreg_mean_change shift_by(const certreg_bounds *bounds, uint32_t constraints,
+                                           double radius, uint64_t seed)
+{
+    certreg_mean_change out = {.struct_size = sizeof out};
+    const certreg_status status =
+        certreg_solver_worst_case(solver, bounds, constraints, radius, &out);
+    ck_assert_msg(status == CERTREG_OK, "seed %llu: status %d: %s", (unsigned long long)seed,
+                  status, certreg_solver_error(solver)->text);
+    return out;
+}
+
+static inline certreg_mean_change shift_of(const certreg_bounds *bounds, double radius)
+{
+    return shift_by(bounds, 0, radius, 0);
+}
+
+static inline certreg_radius within(const certreg_bounds *bounds, double tolerance)
+{
+    certreg_radius out = {.struct_size = sizeof out};
+    const certreg_status status = certreg_bisection_within(bisection, bounds, 0, tolerance, &out);
+    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
+                  certreg_bisection_error(bisection)->text);
+    return out;
+}
+
+static inline certreg_radius above(const certreg_bounds *bounds, const double *threshold,
+                                   size_t count)
+{
+    certreg_radius out = {.struct_size = sizeof out};
+    const certreg_status status =
+        certreg_bisection_above(bisection, bounds, threshold, count, 0, &out);
+    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
+                  certreg_bisection_error(bisection)->text);
+    return out;
+}
+
+/* A shift that is refused: the status, the message that names the culprit, and nothing proven. */
+static inline void expect_status(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                                 certreg_status want, const char *word)
+{
+    certreg_mean_change out = {.struct_size = sizeof out, .drop = 1, .rise = 1};
+    const certreg_status got = certreg_solver_worst_case(solver, bounds, constraints, radius, &out);
+    const certreg_error *why = certreg_solver_error(solver);
+    ck_assert_msg(got == want, "status %d: %s", got, why->text);
+    ck_assert_int_eq(why->status, want);
+    KIT_SAYS(why, word);
+    ck_assert_double_eq(out.drop, INFINITY); /* nothing proven is infinite */
+    ck_assert_double_eq(out.rise, INFINITY);
+    ck_assert_double_eq(out.mean_least, -INFINITY);
+    ck_assert_double_eq(out.mean_greatest, INFINITY);
+}
+
+/* Never below the true value but for its own rounding, and above it by no more than a share. */
+static inline void assert_tight(double got, double want, double share)
+{
+    const double size = fabs(want);
+    ck_assert_msg(got >= want - 4 * DBL_EPSILON * size && got <= want + share * size,
+                  "%.17g, want %.17g", got, want);
+}
+
+/* A radius rounded down by no more than its rounding. */
+static inline void assert_outcome(certreg_radius got, int32_t outcome, double radius)
+{
+    ck_assert_int_eq(got.outcome, outcome);
+    ck_assert_double_le(got.radius, radius);
+    ck_assert_double_ge(got.radius, radius * (1 - 4 * DBL_EPSILON));
 }
 
 #endif

@@ -1,0 +1,160 @@
+/* Certificates when something goes wrong: a bad question beside good ones, a run that is stopped,
+ * outputs that fail. */
+#include "support/affine_model.h"
+
+/* ---- bad questions */
+START_TEST(one_bad_question_does_not_silence_the_others)
+{
+    toy t = slope;
+    certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
+    certreg_question q[4] = {kit_question(0.4), kit_question(-1), kit_question(0.5),
+                             kit_question(0.4)};
+    certreg_certificate c[4], alone = kit_certificate();
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    q[3].output = 1;
+    KIT_STATUS(e, certreg_certify(e, NULL, 2000, q, 4, c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "question 1");
+    KIT_SAYS(certreg_estimator_error(e), "tolerance");
+    ck_assert_double_eq(certreg_estimator_error(e)->value, -1);
+    ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
+    ck_assert_int_eq(c[3].status, CERTREG_E_INVALID);
+    for (int i = 0; i < 4; i += 2) {
+        KIT_OK(e, certreg_certify(e, NULL, 0, &q[i], 1, &alone));
+        ck_assert_int_eq(c[i].status, CERTREG_OK);
+        ck_assert_double_gt(c[i].radius, 0);
+        ck_assert_double_eq(c[i].radius, alone.radius);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(questions_that_are_all_bad_do_not_call_the_model)
+{
+    struct {
+        certreg_question known;
+        double later;
+    } q[2] = {{kit_question(0.4), 1}, {kit_question(0), 0}};
+    toy t = slope;
+    certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
+    certreg_certificate c[2];
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    q[0].known.struct_size = sizeof q[0];
+    /* the first failure */
+    KIT_STATUS(e, certreg_certify(e, NULL, 2000, &q[0].known, 2, c), CERTREG_E_VERSION);
+    ck_assert_uint_eq(t.calls, 0);
+    ck_assert_int_eq(c[0].status, CERTREG_E_VERSION); /* and each its own */
+    ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- early stops */
+static const struct {
+    size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
+    int32_t method;
+    int proves;
+} stops[] = {
+    {1, CERTREG_METHOD_FINITE, 0},      {5, CERTREG_METHOD_FINITE, 0},
+    {7, CERTREG_METHOD_FINITE, 1},      {20, CERTREG_METHOD_FINITE, 1},
+    {1, CERTREG_METHOD_ASYMPTOTIC, 0},  {6, CERTREG_METHOD_ASYMPTOTIC, 0},
+    {20, CERTREG_METHOD_ASYMPTOTIC, 1},
+};
+
+START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
+{
+    toy t = slope;
+    t.cancel_at = stops[_i].batches;
+    certreg_estimator *e = make(&t, MOST, NULL, 10000, 0);
+    certreg_question q = kit_question(1.5);
+    q.method = stops[_i].method;
+    certreg_certificate c = kit_certificate(), whole = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &c));
+    ck_assert_int_eq(certreg_estimator_error(e)->status, CERTREG_OK);
+    ck_assert_int_eq(c.status, CERTREG_OK);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
+    ck_assert_uint_eq(c.samples, 256 * stops[_i].batches);
+    ck_assert_int_eq(c.outcome,
+                     stops[_i].proves ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_int_eq(c.radius > 0, stops[_i].proves);
+    ck_assert_double_lt(c.radius, 1.5 / steepness(&t, NULL, MOST));
+    KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &whole)); /* and on it goes */
+    ck_assert_int_eq(whole.stop, CERTREG_STOP_ALL);
+    ck_assert_uint_eq(whole.samples, 10000);
+    ck_assert_double_gt(whole.radius, c.radius);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(deadlines_stop_in_time_with_a_valid_radius)
+{
+    toy t = slope;
+    t.pause = 0.005;
+    certreg_estimator *e = make(&t, MOST, NULL, 100000, 1000);
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    certreg_estimator_set_deadline(e, _i ? 0.5 : 0.02);
+    KIT_OK(e, certreg_certify(e, NULL, 100000, &q, 1, &c));
+    ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
+    ck_assert_uint_lt(c.samples, 100000);
+    if (c.samples > c.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    if (c.samples <= c.pilot) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_double_lt(c.radius, 0.6 / steepness(&t, NULL, MOST));
+    ck_assert_double_ge(c.model_seconds, 0.005 * (double)t.calls);
+    certreg_estimator_set_deadline(e, 0);
+    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c));
+    ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
+    ck_assert_double_gt(c.radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- failed outputs */
+START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
+{
+    /* three in ten fail */
+    toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5};
+    certreg_model m = kit_model(toy_model, &t, 2, 1);
+    certreg_plan p = kit_plan(20000);
+    p.flags = CERTREG_PLAN_COUNT_FAILURES;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
+    certreg_question q[3] = {kit_question(1), kit_question(1),
+                             mean_question(1, CERTREG_CENTER_TRUE_MEAN, 0)};
+    q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.5,
+    q[1].method = CERTREG_METHOD_ASYMPTOTIC;
+    certreg_certificate c[3];
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
+    const double truth = 0.52440051270804 * sigma; /* there half of them fail */
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(c[i].radius < truth && c[i].radius > 0.85 * truth, "%d: %g of %g", i,
+                      c[i].radius, truth);
+    ck_assert_int_eq(c[2].status, CERTREG_OK);
+    ck_assert_int_eq(c[2].outcome, CERTREG_OUTCOME_ABSTAINED); /* a mean with unknown values has no
+                                                                  bound */
+    ck_assert_double_eq(c[2].radius, 0);
+    t.fail_above = -100; /* all of them */
+    KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
+    KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
+    for (int i = 0; i < 3; i++) ck_assert_double_eq(c[i].radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("certify failures");
+    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    tcase_add_test(bad_input, one_bad_question_does_not_silence_the_others);
+    tcase_add_test(bad_input, questions_that_are_all_bad_do_not_call_the_model);
+    tcase_add_loop_test(limits, cancelled_certificates_are_valid_for_what_was_recorded, 0,
+                        KIT_ROWS(stops));
+    tcase_add_loop_test(limits, deadlines_stop_in_time_with_a_valid_radius, 0, 2);
+    tcase_add_test(bad_input, failed_outputs_count_as_the_worst_on_both_sides);
+    return kit_run(suite);
+}

@@ -1,0 +1,191 @@
+/* What create refuses, with which status, and that the message names the culprit. */
+#include "support/bad_field.h"
+
+/* ---- create */
+typedef struct request {
+    certreg_model model;
+    certreg_plan plan;
+} request;
+
+#define MODEL(field) offsetof(request, model.field)
+#define PLAN(field) offsetof(request, plan.field)
+static const float all_zero[3] = {0, 0, 0}, negative[3] = {1, -1, 1}, not_a_number[3] = {1, 1, NAN},
+                   infinite[3] = {INFINITY, 1, 1};
+static const int32_t unknown_kind[2] = {0, 3}, negative_kind[2] = {-1, 0},
+                     angle[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
+static const double ends_lo[2] = {0, 2}, ends_hi[2] = {1, 2}, end_nan[2] = {0, NAN},
+                    half_lo[2] = {0, -INFINITY};
+static _Alignas(64) unsigned char memory[192];
+
+static const spoil creation[] = {
+    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', 0, 0, NULL},
+    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', sizeof(certreg_model) - 8, 0, NULL},
+    {"model", CERTREG_E_INVALID, MODEL(struct_size), 'i', sizeof(certreg_model) + 1, 0, NULL},
+    {"plan", CERTREG_E_INVALID, PLAN(struct_size), 'i', 0, 0, NULL},
+    {"model.reserved", CERTREG_E_INVALID, MODEL(reserved), 'i', 1, 0, NULL},
+    {"model.inputs", CERTREG_E_INVALID, MODEL(inputs), 'z', 0, 0, NULL},
+    {"model.outputs", CERTREG_E_INVALID, MODEL(outputs), 'z', 0, 0, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX / 8, NULL},
+    {"inputs", CERTREG_E_NO_MEMORY, MODEL(inputs), 'z', 0, SIZE_MAX / 4096, NULL},
+    {"outputs", CERTREG_E_NO_MEMORY, MODEL(outputs), 'z', 0, SIZE_MAX, NULL},
+    {"outputs", CERTREG_E_NO_MEMORY, MODEL(outputs), 'z', 0, SIZE_MAX / 16, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX, NULL},
+    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX / 2 + 1, NULL},
+    /* 3 inputs: the product wraps to 2 */
+    {"batch", CERTREG_E_NO_MEMORY, MODEL(batch), 'z', 0, SIZE_MAX / 3 + 1, NULL},
+    {"model.scale", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, all_zero},
+    {"model.scale[1]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, negative},
+    {"model.scale[2]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, not_a_number},
+    {"model.scale[0]", CERTREG_E_INVALID, MODEL(scale), 'p', 0, 0, infinite},
+    {"model.kind[1]", CERTREG_E_INVALID, MODEL(kind), 'p', 0, 0, unknown_kind},
+    {"model.kind[0]", CERTREG_E_INVALID, MODEL(kind), 'p', 0, 0, negative_kind},
+    {"model.lo[1]", CERTREG_E_INVALID, MODEL(lo), 'p', 0, 0, end_nan},
+    {"plan.max_samples", CERTREG_E_INVALID, PLAN(max_samples), 'z', 0, 0, NULL},
+    {"max_samples", CERTREG_E_NO_MEMORY, PLAN(max_samples), 'z', 0, SIZE_MAX, NULL},
+    /* 2 outputs: the product wraps to 0 */
+    {"max_samples", CERTREG_E_NO_MEMORY, PLAN(max_samples), 'z', 0, SIZE_MAX / 2 + 1, NULL},
+    {"plan.constraints", CERTREG_E_INVALID, PLAN(constraints), 'i', 64, 0, NULL},
+    {"plan.constraints", CERTREG_E_INVALID, PLAN(constraints), 'i', 128 + 1, 0, NULL},
+    {"plan.flags", CERTREG_E_INVALID, PLAN(flags), 'i', 2, 0, NULL},
+    {"plan.reserved", CERTREG_E_INVALID, PLAN(reserved), 'i', 1, 0, NULL},
+    {"plan.pilot", CERTREG_E_INVALID, PLAN(pilot), 'z', 0, 1000, NULL},
+    {"plan.pilot", CERTREG_E_INVALID, PLAN(pilot), 'z', 0, SIZE_MAX - 1, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, 63, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, 1, NULL},
+    {"plan.blocks", CERTREG_E_INVALID, PLAN(blocks), 'z', 0, SIZE_MAX, NULL},
+    {"plan.memory", CERTREG_E_SMALL_MEMORY, PLAN(memory), 'p', 0, 0, memory},
+    {"plan.memory", CERTREG_E_INVALID, PLAN(memory), 'p', 0, 0, memory + 8},
+};
+
+START_TEST(creation_names_the_field_that_it_refuses)
+{
+    const spoil *s = creation + _i;
+    request r = {kit_model(kit_identity, NULL, 3, 2), kit_plan(1000)};
+    r.plan.memory_bytes = sizeof memory;
+    apply(&r, s);
+    certreg_error why = {.struct_size = sizeof why};
+    int somewhere;
+    certreg_estimator *e = (certreg_estimator *)(void *)&somewhere;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &r.model, &r.plan, &why, &e), s->status);
+    ck_assert_ptr_null(e);
+    check_sentence(&why, s);
+    ck_assert_int_eq(certreg_estimator_create(NULL, &r.model, &r.plan, NULL, &e), s->status);
+    if (s->offset == PLAN(memory)) return;
+    size_t bytes = 1; /* size and create agree */
+    ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &bytes), s->status);
+    ck_assert_uint_eq(bytes, 0);
+}
+END_TEST
+
+START_TEST(empty_or_half_open_ranges_are_refused)
+{
+    certreg_model m = kit_model(kit_identity, NULL, 3, 2);
+    const certreg_plan p = kit_plan(1000);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e;
+    m.lo = ends_lo, m.hi = ends_hi; /* the second is [2, 2] */
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "model.lo[1]");
+    m.lo = ends_hi, m.hi = ends_lo; /* the first is [1, 0] */
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "model.lo[0]");
+    m.kind = angle, m.lo = half_lo, m.hi = NULL; /* a turn that never ends */
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "turn");
+    static const double least[2] = {-1.7e308, 0}, most[2] = {1.7e308, 1};
+    m.lo = least, m.hi = most; /* a turn whose length is no double */
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "turn");
+}
+END_TEST
+
+#ifndef __SANITIZE_ADDRESS__
+START_TEST(memory_that_does_not_exist_is_a_status)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    const certreg_plan p = kit_plan((size_t)1 << 58);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_NO_MEMORY);
+    ck_assert_ptr_null(e);
+    KIT_SAYS(&why, "memory");
+}
+END_TEST
+
+/* 2^44 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
+START_TEST(plans_take_no_more_noise_than_a_level_has)
+{
+    enum { INPUTS = 1 << 22, ROWS = 1 };
+    const size_t most = ((size_t)1 << 44) / (INPUTS / 4) - ROWS;
+    float *z = calloc(INPUTS, sizeof *z);
+    certreg_model m = kit_model(NULL, NULL, INPUTS, 1);
+    m.batch = ROWS;
+    for (size_t more = 0; more < 2; more++) {
+        certreg_plan p = kit_plan(most + more);
+        p.constraints = CERTREG_CONSTRAINT_MEAN;
+        certreg_estimator *e = kit_create(NULL, &m, &p);
+        KIT_STATUS(e, certreg_estimator_begin(e, z, 1, 0), more ? CERTREG_E_INVALID : CERTREG_OK);
+        if (more) KIT_SAYS(certreg_estimator_error(e), "plan.max_samples");
+        certreg_estimator_destroy(e);
+    }
+    free(z);
+}
+END_TEST
+#endif
+
+START_TEST(null_arguments_of_creation_are_named)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
+    const certreg_plan p = kit_plan(100);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e;
+    certreg_bisection *bisection;
+    size_t bytes;
+    ck_assert_int_eq(certreg_estimator_create(NULL, NULL, &p, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "model");
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, NULL, &why, &e), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "plan");
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, NULL), CERTREG_E_INVALID);
+    KIT_SAYS(&why, "out");
+    ck_assert_int_eq(certreg_estimator_size(NULL, NULL, &p, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, NULL, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, NULL, &p, &bytes), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, &m, &p, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, 0, &bisection), CERTREG_E_INVALID);
+    ck_assert_ptr_null(bisection);
+}
+END_TEST
+
+START_TEST(every_status_has_a_text_of_its_own)
+{
+    for (certreg_status i = CERTREG_OK; i <= CERTREG_E_BUSY; i++) {
+        ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
+        ck_assert_str_ne(certreg_status_text(i), "unknown status");
+        for (certreg_status j = CERTREG_OK; j < i; j++)
+            ck_assert_str_ne(certreg_status_text(i), certreg_status_text(j));
+    }
+    ck_assert_str_eq(certreg_status_text(-1), "unknown status");
+    ck_assert_str_eq(certreg_status_text(CERTREG_E_BUSY + 1), "unknown status");
+    ck_assert_uint_eq(certreg_version(), CERTREG_VERSION_NUMBER);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refusals of create");
+    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    tcase_add_loop_test(bad_input, creation_names_the_field_that_it_refuses, 0, KIT_ROWS(creation));
+    tcase_add_test(bad_input, empty_or_half_open_ranges_are_refused);
+#ifndef __SANITIZE_ADDRESS__
+    TCase *limits = kit_case(suite, "limits", 30);
+    tcase_add_test(limits, memory_that_does_not_exist_is_a_status);
+    tcase_add_test(limits, plans_take_no_more_noise_than_a_level_has);
+#endif
+    tcase_add_test(bad_input, null_arguments_of_creation_are_named);
+    tcase_add_test(typical, every_status_has_a_text_of_its_own);
+    return kit_run(suite);
+}

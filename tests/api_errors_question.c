@@ -1,0 +1,271 @@
+/* Questions that are refused: the message names the field, the model is not called, and the
+ * handle stays usable. */
+#include "support/bad_field.h"
+#include "support/sick_model.h"
+
+/* ---- questions */
+#define ASK(field) offsetof(certreg_question, field)
+static const spoil questions[] = {
+    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', 0, 0, NULL},
+    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', sizeof(certreg_question) - 8, 0, NULL},
+    {"question", CERTREG_E_INVALID, ASK(struct_size), 'i', sizeof(certreg_question) + 4, 0, NULL},
+    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', 0, 0, NULL},
+    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', -1, 0, NULL},
+    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', NAN, 0, NULL},
+    {"tolerance", CERTREG_E_INVALID, ASK(tolerance), 'd', INFINITY, 0, NULL},
+    {"output", CERTREG_E_INVALID, ASK(output), 'i', -1, 0, NULL},
+    {"output", CERTREG_E_INVALID, ASK(output), 'i', -2, 0, NULL},
+    {"output", CERTREG_E_INVALID, ASK(output), 'i', 2, 0, NULL},
+    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 4, 0, NULL},
+    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', -1, 0, NULL},
+    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', CERTREG_STATISTIC_CIRCULAR_MEAN, 0, NULL},
+    /* of the median */
+    {"method", CERTREG_E_INVALID, ASK(method), 'i', CERTREG_METHOD_PAPER, 0, NULL},
+    {"method", CERTREG_E_INVALID, ASK(method), 'i', 4, 0, NULL},
+    {"method", CERTREG_E_INVALID, ASK(method), 'i', -1, 0, NULL},
+    /* of the median */
+    {"center", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_TRUE_MEAN, 0, NULL},
+    {"at_radius", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_REACH, 0, NULL},
+    {"center", CERTREG_E_INVALID, ASK(center), 'i', 3, 0, NULL},
+    {"center", CERTREG_E_INVALID, ASK(center), 'i', -1, 0, NULL},
+    {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i',
+     CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINTS_ECGM, 0, NULL},
+    /* the median needs mean and range */
+    {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i', CERTREG_CONSTRAINTS_C, 0, NULL},
+    {"huber_width", CERTREG_E_INVALID, ASK(huber_width), 'd', 1, 0, NULL},
+    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', -0.1, 0, NULL},
+    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', 0.6, 0, NULL},
+    {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', NAN, 0, NULL},
+    {"prediction_given", CERTREG_E_INVALID, ASK(prediction_given), 'i', 2, 0, NULL},
+    {"wanted", CERTREG_E_INVALID, ASK(wanted), 'd', -0.1, 0, NULL},
+    {"wanted", CERTREG_E_INVALID, ASK(wanted), 'd', NAN, 0, NULL},
+    {"look_count", CERTREG_E_INVALID, ASK(look_count), 'z', 0, 1, NULL}, /* without `wanted` */
+    {"at_radius", CERTREG_E_INVALID, ASK(at_radius), 'd', 0.1, 0, NULL},
+    {"at_radius", CERTREG_E_INVALID, ASK(at_radius), 'd', NAN, 0, NULL},
+    {"served_beta", CERTREG_E_INVALID, ASK(served_samples), 'z', 0, 1, NULL},
+    {"served_beta", CERTREG_E_INVALID, ASK(served_beta), 'd', 0.01, 0, NULL},
+};
+
+static void refuse_question(const certreg_question *q, const spoil *s)
+{
+    certreg_certificate c = kit_certificate();
+    c.radius = 5, c.outcome = CERTREG_OUTCOME_CERTIFIED;
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, q, 1, &c), s->status);
+    check_sentence(certreg_estimator_error(shared), s);
+    ck_assert_uint_eq(state.calls, 0); /* questions are checked before the model is called */
+    ck_assert_int_eq(c.status, s->status);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_double_eq(c.radius, 0);
+    certreg_bounds b = {.struct_size = sizeof b, .constraints = 99};
+    KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, q, CERTREG_SIDE_UPPER, &b), s->status);
+    check_sentence(certreg_estimator_error(shared), s);
+    ck_assert_uint_eq(b.constraints, 0);
+    check_usable();
+}
+
+START_TEST(questions_name_the_field_that_is_refused)
+{
+    certreg_question q = kit_question(3);
+    apply(&q, questions + _i);
+    refuse_question(&q, questions + _i);
+}
+END_TEST
+
+/* Combinations of fields, and the fields of scores other than the median. */
+static const uint64_t ascending[] = {200, 300, 400}, out_of_order[] = {200, 200, 400},
+                      within_the_pilot[] = {1}, beyond_capacity[] = {200, CAPACITY + 1};
+static const struct {
+    spoil how;
+    certreg_question question;
+} combinations[] = {
+    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_HUBER,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .huber_width = -1}},
+    {{"huber_width", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_HUBER,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .huber_width = NAN}},
+    {{"wanted", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {{"wanted", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .center = CERTREG_CENTER_REACH, .at_radius = 0.1}},
+    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .look_count = 2}},
+    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = ascending}},
+    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .looks = ascending, .look_count = 129}},
+    {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .looks = out_of_order, .look_count = 3}},
+    {{"looks[0]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .looks = within_the_pilot, .look_count = 1}},
+    {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .looks = beyond_capacity, .look_count = 2}},
+    {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_ANYTIME, .constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.wanted = 0.1, .constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {{"served_beta", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.served_samples = 10, .served_beta = 0.6}},
+    {{"served_beta", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.served_samples = 10, .served_beta = NAN}},
+    {{"served_samples", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.served_samples = 10,
+      .served_beta = 0.1,
+      .statistic = CERTREG_STATISTIC_MEAN,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .center = CERTREG_CENTER_TRUE_MEAN}},
+    {{"at_radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.center = CERTREG_CENTER_REACH, .at_radius = -1}},
+    {{"at_radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.center = CERTREG_CENTER_REACH, .at_radius = INFINITY}},
+    {{"output", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.output = CERTREG_ALL_OUTPUTS,
+      .statistic = CERTREG_STATISTIC_MEAN,
+      .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.output = CERTREG_ALL_OUTPUTS,
+      .statistic = CERTREG_STATISTIC_MEAN,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .center = CERTREG_CENTER_TRUE_MEAN,
+      .constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {{"center", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_HUBER,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .huber_width = 1,
+      .center = CERTREG_CENTER_TRUE_MEAN}},
+    {{"method", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_PAPER}},
+    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.prediction_given = 1, .prediction = NAN}},
+    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.prediction_given = 1, .prediction = INFINITY}},
+    {{"statistic", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
+};
+
+START_TEST(combinations_name_the_field_that_is_refused)
+{
+    certreg_question q = combinations[_i].question;
+    q.struct_size = sizeof q;
+    q.tolerance = 3;
+    refuse_question(&q, &combinations[_i].how);
+}
+END_TEST
+
+START_TEST(tolerances_of_angles_have_a_limit)
+{
+    static const int32_t kinds[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE};
+    static const double lo[2] = {-180, -180}, hi[2] = {180, 180};
+    static const struct {
+        int32_t statistic, method;
+        double tolerance, width;
+        certreg_status status;
+    } rows[] = {
+        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 180, 0, CERTREG_E_INVALID},
+        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 400, 0, CERTREG_E_INVALID},
+        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 179, 0, CERTREG_OK},
+        {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 180, 5, CERTREG_E_INVALID},
+        {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC, 90.001, 0, CERTREG_E_INVALID},
+        {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC, 90, 0, CERTREG_OK},
+    };
+    certreg_model m = kit_model(kit_identity, NULL, 3, 2);
+    m.kind = kinds, m.lo = lo, m.hi = hi;
+    const certreg_plan p = kit_plan(1000);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        certreg_question q = kit_question(rows[i].tolerance);
+        q.statistic = rows[i].statistic, q.method = rows[i].method, q.huber_width = rows[i].width;
+        certreg_certificate c = kit_certificate();
+        KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), rows[i].status);
+        if (rows[i].status) KIT_SAYS(certreg_estimator_error(e), "tolerance");
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(plans_without_what_a_question_needs_refuse_it)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
+    certreg_plan p = kit_plan(1000);
+    p.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                    CERTREG_CONSTRAINT_RANGE;
+    p.pilot = SIZE_MAX;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "prediction_given");
+    q = (certreg_question){.struct_size = sizeof q,
+                           .tolerance = 3,
+                           .statistic = CERTREG_STATISTIC_MEAN,
+                           .center = CERTREG_CENTER_TRUE_MEAN};
+    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = CERTREG_CONSTRAINTS_CG;
+    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "plan.constraints");
+    q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
+    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = 0;
+    KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
+{
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    /* all in the pilot */
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(shared), "pilot");
+    ck_assert_double_eq(c.radius, 0);
+    ck_assert_uint_eq(c.samples, 0);      /* the model is not called for nothing */
+    q.method = CERTREG_METHOD_ASYMPTOTIC; /* 64 blocks want 64 samples beside the pilot */
+    const size_t pilot = (size_t)c.pilot;
+    KIT_STATUS(shared, certreg_certify(shared, NULL, pilot + 63, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(shared), "at least");
+    KIT_OK(shared, certreg_certify(shared, NULL, pilot + 64, &q, 1, &c));
+    check_usable();
+}
+END_TEST
+
+START_TEST(sides_belong_to_promises)
+{
+    certreg_question q = kit_question(3);
+    certreg_bounds b = {.struct_size = sizeof b};
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_OUTPUT, &b),
+               CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 2, &b), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(shared), "side 2");
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC,
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b),
+               CERTREG_E_INVALID);
+    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_OUTPUT, &b));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refusals of questions");
+    TCase *limits = kit_case_with(suite, "limits", 30, make_shared, free_shared);
+    TCase *bad_input = kit_case_with(suite, "bad_input", 60, make_shared, free_shared);
+    tcase_add_loop_test(bad_input, questions_name_the_field_that_is_refused, 0,
+                        KIT_ROWS(questions));
+    tcase_add_loop_test(bad_input, combinations_name_the_field_that_is_refused, 0,
+                        KIT_ROWS(combinations));
+    tcase_add_test(limits, tolerances_of_angles_have_a_limit);
+    tcase_add_test(bad_input, plans_without_what_a_question_needs_refuse_it);
+    tcase_add_test(limits, too_few_samples_for_the_question_are_a_wrong_state);
+    tcase_add_test(bad_input, sides_belong_to_promises);
+    return kit_run(suite);
+}

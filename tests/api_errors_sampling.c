@@ -1,0 +1,240 @@
+/* Inputs, outputs and records that are refused: the error says where it happened, and the handle
+ * stays usable. */
+#include "support/sick_model.h"
+
+static const struct {
+    const char *word;
+    float z;
+    double sigma;
+} beginnings[] = {
+    {"sigma", 0, 0},
+    {"sigma", 0, -1},
+    {"sigma", 0, NAN},
+    {"sigma", 0, INFINITY},
+    {"z[2]", NAN, 1},
+    {"z[2]", INFINITY, 1},
+    {"z[2]", -INFINITY, 1},
+    {"feature 2", 1e6f, 1},
+    {"feature 2", -1e9f, 1000},
+    {"feature 2", 1.5e38f, 1e37},
+    {"feature", 0, 1e-42},
+    {"feature", 0, 1e39},
+    {"feature 2", 1, 1e-5},
+};
+
+START_TEST(inputs_that_float_cannot_carry_are_refused_by_feature)
+{
+    const float z[3] = {0, 0, beginnings[_i].z};
+    KIT_STATUS(shared, certreg_estimator_begin(shared, z, beginnings[_i].sigma, 0),
+               CERTREG_E_INVALID);
+    const certreg_error *error = certreg_estimator_error(shared);
+    KIT_SAYS(error, beginnings[_i].word);
+    /* there is no input now */
+    KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 1), CERTREG_E_WRONG_STATE);
+    check_usable();
+}
+END_TEST
+
+START_TEST(noise_of_1024_units_in_the_last_place_is_enough)
+{
+    const float z[3] = {0, 0, 1};
+    KIT_OK(shared, certreg_estimator_begin(shared, z, 1024 * 0x1p-23, 0));
+    KIT_STATUS(shared, certreg_estimator_begin(shared, z, 1023 * 0x1p-23, 0), CERTREG_E_INVALID);
+    check_usable();
+}
+END_TEST
+
+static const struct {
+    certreg_status status;
+    sick how;
+    int tells_value;
+} illnesses[] = {
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 57, 42, 0, 0}, 0},
+    {CERTREG_E_MODEL_FAILED, {RETURNS, 0, -7, 0, 0}, 0},
+    {CERTREG_E_NOT_FINITE, {SKIPS, 57, 0, 0, 0}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, NAN, 0}, 0},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, INFINITY, 0}, 1},
+    {CERTREG_E_NOT_FINITE, {WRITES, 57, 0, -INFINITY, 0}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 57, 0, 100.5f, 0}, 1},
+    {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, 0, -101, 0}, 1},
+};
+
+START_TEST(failures_of_the_model_are_told_by_sample_row_and_output)
+{
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    state = illnesses[_i].how;
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 1, &c), illnesses[_i].status);
+    ck_assert_int_eq(c.status, illnesses[_i].status);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_double_eq(c.radius, 0);
+    const certreg_error *error = certreg_estimator_error(shared);
+    const int64_t sample = (int64_t)state.sample;
+    if (illnesses[_i].status == CERTREG_E_MODEL_FAILED) {
+        ck_assert_int_eq(error->model_code, state.code);
+        ck_assert_int_eq(error->sample, sample / BATCH * BATCH);
+    } else {
+        ck_assert_int_eq(error->sample, sample);
+        ck_assert_int_eq(error->row, sample % BATCH);
+        ck_assert_int_eq(error->output, 1);
+        KIT_SAYS(error, _i < 6 && sample == 57 ? "sample 57" : "sample");
+    }
+    if (illnesses[_i].tells_value) ck_assert_double_eq(error->value, (double)state.value);
+    ck_assert_uint_gt(strlen(error->text), 20);
+    check_usable();
+}
+END_TEST
+
+START_TEST(range_ends_are_inside_the_range)
+{
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    state = (sick){WRITES, 57, 0, 100, 0};
+    KIT_OK(shared, certreg_estimator_sample(shared, 0, 100));
+    state = (sick){WRITES, 157, 0, -100, 0};
+    KIT_OK(shared, certreg_estimator_sample(shared, 100, 100));
+}
+END_TEST
+
+START_TEST(what_was_recorded_before_a_failure_stays)
+{
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    state = (sick){WRITES, 57, 0, NAN, 0};
+    KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 100), CERTREG_E_NOT_FINITE);
+    ck_assert_uint_eq(state.calls, 6);
+    state = (sick){.mode = HEALTHY};
+    KIT_OK(shared, certreg_estimator_sample(shared, 0, 100));
+    ck_assert_uint_eq(state.calls, 5);
+}
+END_TEST
+
+START_TEST(samples_beyond_the_capacity_are_too_many)
+{
+    float y[2 * 2] = {0}, x[3];
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    const struct {
+        uint64_t first;
+        size_t count;
+    } spans[] = {{0, CAPACITY + 1}, {CAPACITY, 1}, {CAPACITY + 1, 0},
+                 {UINT64_MAX, 1},   {1, SIZE_MAX}, {UINT64_MAX, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        KIT_STATUS(shared, certreg_estimator_sample(shared, spans[i].first, spans[i].count),
+                   CERTREG_E_TOO_MANY);
+        KIT_SAYS(certreg_estimator_error(shared), "max_samples");
+        KIT_STATUS(shared, certreg_estimator_draw(shared, spans[i].first, spans[i].count, x),
+                   CERTREG_E_TOO_MANY);
+    }
+    KIT_STATUS(shared, certreg_estimator_record(shared, CAPACITY - 1, 2, y), CERTREG_E_TOO_MANY);
+    KIT_OK(shared, certreg_estimator_record(shared, CAPACITY - 1, 1, y));
+    ck_assert_uint_eq(state.calls, 0);
+    check_usable();
+}
+END_TEST
+
+START_TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
+{
+    float y[4] = {1, 2, 3, 1000}, x[3];
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_STATUS(shared, certreg_estimator_record(shared, 5, 2, y), CERTREG_E_OUT_OF_RANGE);
+    ck_assert_int_eq(certreg_estimator_error(shared)->sample, 6);
+    y[3] = 4;
+    /* neither 5 nor 6 is there: nothing to disagree with */
+    KIT_OK(shared, certreg_estimator_record(shared, 6, 1, y + 2));
+    y[0] = -1;
+    KIT_OK(shared, certreg_estimator_record(shared, 5, 1, y));
+    y[0] = 1;
+    KIT_STATUS(shared, certreg_estimator_record(shared, 5, 1, y), CERTREG_E_MISMATCH);
+    ck_assert_int_eq(certreg_estimator_error(shared)->sample, 5);
+    ck_assert_int_eq(certreg_estimator_error(shared)->output, 0);
+    KIT_STATUS(shared, certreg_estimator_record(shared, 7, 1, NULL), CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_estimator_draw(shared, 7, 1, NULL), CERTREG_E_INVALID);
+    KIT_OK(shared, certreg_estimator_draw(shared, 7, 1, x));
+    check_usable();
+}
+END_TEST
+
+START_TEST(nothing_works_before_the_first_begin)
+{
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    certreg_bounds b = {.struct_size = sizeof b};
+    float x[3], y[2] = {0, 0};
+    unsigned char bytes[8];
+    size_t size = sizeof bytes;
+    KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 1), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_estimator_draw(shared, 0, 1, x), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_estimator_record(shared, 0, 1, y), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_estimator_export(shared, bytes, &size), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_estimator_import(shared, bytes, sizeof bytes),
+               CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b),
+               CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(shared), "begin");
+    ck_assert_uint_eq(state.calls, 0);
+    check_usable();
+}
+END_TEST
+
+START_TEST(models_without_eval_can_only_draw_and_record)
+{
+    const certreg_model m = kit_model(NULL, NULL, 3, 1);
+    const certreg_plan p = kit_plan(100);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    float x[3];
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(e), "eval");
+    KIT_OK(e, certreg_estimator_draw(e, 3, 1, x));
+    KIT_OK(e, certreg_estimator_record(e, 3, 1, x));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(null_arguments_of_calls_are_named)
+{
+    const certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    certreg_bounds b = {.struct_size = sizeof b};
+    const char *text = certreg_estimator_error(shared)->text;
+    KIT_STATUS(shared, certreg_estimator_begin(shared, NULL, 1, 0), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "z is NULL"));
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, NULL, 1, &c), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "question"));
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "certificate"));
+    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 0, &c), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "count"));
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, NULL, 1, &b), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "question"));
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "bounds"));
+    KIT_STATUS(shared, certreg_estimator_export(shared, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(text, "bytes"));
+    KIT_STATUS(shared, certreg_estimator_import(shared, NULL, 100), CERTREG_E_CORRUPT);
+    check_usable();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refusals of sampling");
+    TCase *typical = kit_case_with(suite, "typical", 30, make_shared, free_shared);
+    TCase *limits = kit_case_with(suite, "limits", 30, make_shared, free_shared);
+    TCase *bad_input = kit_case_with(suite, "bad_input", 60, make_shared, free_shared);
+    tcase_add_loop_test(bad_input, inputs_that_float_cannot_carry_are_refused_by_feature, 0,
+                        KIT_ROWS(beginnings));
+    tcase_add_test(limits, noise_of_1024_units_in_the_last_place_is_enough);
+    tcase_add_loop_test(bad_input, failures_of_the_model_are_told_by_sample_row_and_output, 0,
+                        KIT_ROWS(illnesses));
+    tcase_add_test(limits, range_ends_are_inside_the_range);
+    tcase_add_test(typical, what_was_recorded_before_a_failure_stays);
+    tcase_add_test(limits, samples_beyond_the_capacity_are_too_many);
+    tcase_add_test(bad_input, rows_that_cannot_be_recorded_leave_the_record_as_it_was);
+    tcase_add_test(bad_input, nothing_works_before_the_first_begin);
+    tcase_add_test(typical, models_without_eval_can_only_draw_and_record);
+    tcase_add_test(bad_input, null_arguments_of_calls_are_named);
+    return kit_run(suite);
+}

@@ -1,0 +1,153 @@
+/* Forecasts of how many samples a wanted radius takes, and wishes that are refused. */
+#include "support/half_space.h"
+
+/* ---- forecast */
+static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
+{
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
+    return f;
+}
+
+START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
+{
+    const struct {
+        double wanted, alpha;
+    } cases[] = {{1, 0.05}, {2, 0.001}, {0.1, 0.5}, {2.9, 0.05}};
+    half_space h = {.face = 99};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_question q = wish(cases[_i / 2].wanted, sequential[_i % 2]);
+    q.alpha = cases[_i / 2].alpha;
+    certreg_forecast f = forecast(e, q);
+    ck_assert(isinf(f.expected_samples)); /* nothing is known yet */
+    const uint64_t least = f.least_samples;
+    ck_assert_uint_gt(least, 0);
+    const int anytime = q.method == CERTREG_METHOD_ANYTIME;
+    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.wanted);
+    const certreg_certificate c = kit_ask(e, least, q);
+    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_uint_eq(c.samples, least);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    const uint64_t alone = kit_ask(e, CAPACITY, q).samples; /* at a look */
+    ck_assert_uint_ge(alone, least);
+    if (!anytime) ck_assert_uint_eq(alone, least);
+    f = forecast(e, q);
+    ck_assert_uint_eq(f.least_samples, least);
+    ck_assert_double_ge(f.expected_samples, (double)least);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
+{
+    const uint64_t looks[2] = {30, 40};
+    half_space h = {.face = 99};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
+    q.looks = looks, q.look_count = 2;
+    const uint64_t least = forecast(e, q).least_samples;
+    ck_assert_uint_gt(least, 40);
+    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.wanted);
+    ck_assert_double_ge(kit_ask(e, least, q).radius, q.wanted);
+    ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
+    q.wanted = 9;
+    ck_assert_uint_eq(forecast(e, q).least_samples, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
+{
+    half_space h = {.face = 1.4};
+    certreg_estimator *e = make(&h, 1, 1);
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    const certreg_forecast f = forecast(e, wish(1, CERTREG_METHOD_FINITE));
+    ck_assert_msg(f.expected_samples > 60 && f.expected_samples < 300, "%g", f.expected_samples);
+    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_FINITE)).expected_samples));
+    ck_assert(isinf(forecast(e, wish(1.41, CERTREG_METHOD_ANYTIME)).expected_samples));
+    const certreg_forecast never = forecast(e, wish(5, CERTREG_METHOD_FINITE));
+    ck_assert_uint_eq(never.least_samples, 0);
+    ck_assert(isinf(never.expected_samples));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- bad input */
+static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0},
+                      many[129] = {1};
+static const struct {
+    const char *word;
+    double wanted;
+    int32_t method, center;
+    const uint64_t *looks;
+    size_t count;
+} refused[] = {
+    {"wanted", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"wanted", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
+    {"wanted", 1, CERTREG_METHOD_FINITE, CERTREG_CENTER_REACH, NULL, 0},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
+    {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},
+    {"look_count", 1, CERTREG_METHOD_FINITE, 0, many, 129},
+    {"look_count", 1, CERTREG_METHOD_FINITE, 0, falling, 0},
+    {"looks", 1, CERTREG_METHOD_FINITE, 0, NULL, 2},
+    {"look_count", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
+};
+
+START_TEST(bad_wishes_are_refused_before_the_model_is_called)
+{
+    half_space h = {.face = 1};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_question q = wish(refused[_i].wanted, refused[_i].method);
+    q.center = refused[_i].center, q.looks = refused[_i].looks, q.look_count = refused[_i].count;
+    q.at_radius = q.center == CERTREG_CENTER_REACH;
+    certreg_certificate c = kit_certificate();
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
+    ck_assert_uint_eq(h.calls, 0);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
+    ck_assert_uint_eq(f.least_samples, 0);
+    ck_assert(isinf(f.expected_samples));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
+{
+    half_space h = {.face = 1};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_forecast f = {.struct_size = sizeof f};
+    certreg_question q = wish(0, CERTREG_METHOD_FINITE);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
+    q.wanted = 1;
+    f.struct_size = 1;
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
+    f.struct_size = sizeof f;
+    ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &f), CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_sample(e, 100, 20));
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
+    certreg_estimator_destroy(e);
+    const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    const certreg_plan p = kit_plan(100);
+    e = kit_create(NULL, &m, &p);
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("forecasts");
+    TCase *plan = kit_case(suite, "forecast", 60);
+    TCase *bad = kit_case(suite, "bad_input", 20);
+    tcase_add_loop_test(plan, the_least_number_of_samples_is_what_a_perfect_model_takes, 0, 8);
+    tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
+    tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
+    tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0,
+                        KIT_ROWS(refused));
+    tcase_add_test(bad, forecasts_need_a_wish_a_record_without_gap_and_begin);
+    return kit_run(suite);
+}

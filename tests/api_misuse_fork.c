@@ -1,0 +1,164 @@
+/* Handles in a forked child: every one says that it is of another process, none hangs, and the
+ * parent goes on. */
+#include "support/every_call.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int says_fork(const certreg_error *error)
+{
+    return error->status == CERTREG_E_WRONG_STATE && strstr(error->text, "fork");
+}
+
+/* Whether an estimator can be made on a backend that another process opened. */
+static int backend_serves(certreg_backend *theirs)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    return certreg_estimator_create(theirs, &m, &p, &why, &e) != CERTREG_E_WRONG_STATE || e ||
+           !says_fork(&why);
+}
+
+/* What a child finds wrong with its answers; 0: nothing. It may destroy what it cannot use. */
+static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
+{
+    const certreg_bounds u = {.struct_size = sizeof u,
+                              .constraints = CERTREG_CONSTRAINT_VARIANCE,
+                              .sigma = 1,
+                              .variance_hi = 1};
+    const certreg_question q = kit_question(1);
+    certreg_mean_change shift = {.struct_size = sizeof shift};
+    certreg_radius radius = {.struct_size = sizeof radius, .radius = 7};
+    certreg_certificate c = stale();
+    r->expected = CERTREG_E_WRONG_STATE;
+    ask_all(r);
+    if (r->wrong || !says_fork(certreg_estimator_error(r->e))) return 1;
+    if (certreg_solver_worst_case(s, &u, 0, 1, &shift) != CERTREG_E_WRONG_STATE ||
+        shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
+        return 2;
+    if (certreg_bisection_within(r->b, &u, 0, 1, &radius) != CERTREG_E_WRONG_STATE ||
+        radius.radius != 0 || !says_fork(certreg_bisection_error(r->b)))
+        return 3;
+    radius.radius = 7;
+    if (certreg_bisection_above(r->b, &u, NULL, 1, 0, &radius) != CERTREG_E_WRONG_STATE ||
+        radius.radius != 0)
+        return 4;
+    certreg_estimator_destroy(r->e);
+    /* with the parent's bisection: refused, and its own estimator says why */
+    certreg_estimator *own = make(NULL, kit_identity, NULL);
+    if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
+    if (certreg_certify(own, r->b, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
+        !is_blank(&c, CERTREG_E_WRONG_STATE))
+        return 6;
+    if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
+    certreg_bisection *theirs = NULL;
+    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_E_WRONG_STATE || theirs) return 9;
+    if (backend_serves(threads)) return 10;
+    certreg_bisection_destroy(r->b);
+    certreg_solver_destroy(s);
+    if (certreg_certify(own, NULL, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
+    certreg_estimator_destroy(own);
+    return 0;
+}
+
+typedef struct constraints {
+    refusals r;
+    certreg_solver *s;
+    certreg_backend *threads;
+    int done, child;
+} constraints;
+
+static int child_of(constraints *f)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(child_finds(&f->r, f->s, f->threads));
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
+}
+
+static int forks(void *user, const certreg_batch *b)
+{
+    constraints *f = user;
+    if (!f->done++) f->child = child_of(f);
+    return kit_identity(NULL, b);
+}
+
+/* Of idle handles, and of handles whose call was running at the fork. */
+START_TEST(a_forked_child_is_told_so_by_every_handle)
+{
+    constraints f = {.done = !_i};
+    kit_open_solver(&f.s, &f.r.b);
+    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &f.threads), CERTREG_OK);
+    f.r.e = make(NULL, forks, &f);
+    const certreg_certificate wanted = undisturbed();
+    if (!_i) f.child = child_of(&f);
+    const certreg_certificate got = certified(f.r.e, f.r.b); /* the parent goes on */
+    ck_assert_int_eq(f.child, 0);
+    ck_assert_mem_eq(&got, &wanted, sizeof got);
+    certreg_estimator_destroy(f.r.e);
+    kit_close_solver(f.s, f.r.b);
+    certreg_backend_close(f.threads);
+}
+END_TEST
+
+/* ---- a handle of its own */
+START_TEST(forked_child_is_told_to_make_its_own_handle)
+{
+    certreg_backend *backend;
+    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
+    certreg_model m = kit_model(kit_identity, NULL, INPUTS, 1);
+    const certreg_plan p = kit_plan(2000);
+    certreg_estimator *e = kit_create(backend, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 3));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 2000));
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        const certreg_question q = kit_question(1);
+        certreg_certificate c = kit_certificate();
+        certreg_bounds b = {.struct_size = sizeof b};
+        float x[INPUTS] = {0};
+        size_t bytes = 0;
+        int good = certreg_estimator_begin(e, z, 0.25, 3) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_sample(e, 0, 1) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_draw(e, 0, 1, x) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_record(e, 0, 1, x) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_export(e, NULL, &bytes) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_import(e, x, 1) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_estimator_bounds(e, &q, 1, &b) == CERTREG_E_WRONG_STATE;
+        good = good && certreg_certify(e, NULL, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE &&
+               c.radius == 0;
+        good = good && strstr(certreg_estimator_error(e)->text, "fork");
+        certreg_estimator_destroy(e);
+        certreg_backend_close(backend); /* neither hangs */
+        certreg_estimator *own = NULL;
+        good = good && !certreg_estimator_create(NULL, &m, &p, NULL, &own) &&
+               !certreg_estimator_begin(own, z, 0.25, 3);
+        good = good && !certreg_certify(own, NULL, 2000, &q, 1, &c) && c.radius > 0;
+        certreg_estimator_destroy(own);
+        _exit(good ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const certreg_question q = kit_question(1);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c)); /* the parent goes on */
+    certreg_estimator_destroy(e);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fork");
+    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    tcase_add_loop_test(bad_input, a_forked_child_is_told_so_by_every_handle, 0, 2);
+#ifndef __SANITIZE_THREAD__
+    tcase_add_test(bad_input, forked_child_is_told_to_make_its_own_handle);
+#endif
+    return kit_run(suite);
+}

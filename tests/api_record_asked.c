@@ -1,0 +1,164 @@
+/* A record that was asked and then carried to another estimator: it answers there as it would have
+ * answered here, and settings under which it would answer otherwise are refused. */
+#include "support/half_space.h"
+
+static size_t rows_asked;
+
+static int curve(void *user, const certreg_batch *b)
+{
+    (void)user;
+    rows_asked += b->used_count;
+    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
+    return 0;
+}
+
+static certreg_estimator *with_capacity(size_t max_samples, size_t pilot)
+{
+    certreg_model m = kit_model(curve, NULL, 2, 1);
+    m.batch = BATCH;
+    certreg_plan p = kit_plan(max_samples);
+    p.pilot = pilot;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
+    return e;
+}
+
+static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
+                                   int32_t method)
+{
+    certreg_question q = kit_question(0.6);
+    q.wanted = wanted, q.method = method;
+    certreg_certificate c = kit_ask(from, samples, q);
+    kit_forget_times(&c, 1);
+    return c;
+}
+
+/* The error where the record of one is refused by the other. */
+static const certreg_error *refusal(certreg_estimator *from, certreg_estimator *to)
+{
+    static unsigned char record[8192];
+    KIT_STATUS(to, certreg_estimator_import(to, record, kit_export(from, record, sizeof record)),
+               CERTREG_E_MISMATCH);
+    return certreg_estimator_error(to);
+}
+
+static certreg_status plain_status(certreg_estimator *from, size_t samples)
+{
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    return certreg_certify(from, NULL, samples, &q, 1, &c);
+}
+
+START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
+{
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40);
+    const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
+    const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_METHOD_FINITE);
+    carry(a, b);
+    rows_asked = 0;
+    const certreg_certificate second = ask_for(b, 1500, wanted, CERTREG_METHOD_FINITE);
+    ck_assert_uint_eq(rows_asked, 0);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    ck_assert_int_eq(first.radius >= wanted, !_i);
+    ck_assert_int_eq(plain_status(b, 1500), CERTREG_E_WRONG_STATE);
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+/* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
+START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
+{
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40),
+                      *never_asked = with_capacity(1500, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 200));
+    const certreg_certificate first = ask_for(a, 0, 0, CERTREG_METHOD_ANYTIME);
+    carry(a, b);
+    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_ANYTIME);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    const certreg_certificate more = ask_for(b, 1500, 0, CERTREG_METHOD_ANYTIME);
+    ck_assert_double_eq(more.prediction, first.prediction);
+    ck_assert_double_gt(more.radius, first.radius);
+    ck_assert_uint_eq(more.samples, 1500);
+    ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_METHOD_ANYTIME).prediction,
+                        first.prediction); /* or this would show nothing */
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+    certreg_estimator_destroy(never_asked);
+}
+END_TEST
+
+START_TEST(a_record_that_was_asked_is_refused_under_another_pilot)
+{
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 60);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 100));
+    carry(a, b); /* nobody has asked */
+    ask_for(a, 0, 0, _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
+    KIT_SAYS(refusal(a, b), "set plan.pilot to 40");
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+/* In B the first samples would be main samples, of which an answer in A has told. */
+START_TEST(a_record_that_told_of_its_pilot_is_refused_under_another_one)
+{
+    certreg_estimator *a = with_capacity(200, 100), *b = with_capacity(200, 1);
+    certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_OK(a, certreg_estimator_sample(a, 0, 60));
+    carry(a, b); /* nobody has asked */
+    q.wanted = 0.1;
+    if (_i) {
+        KIT_OK(a, certreg_estimator_forecast(a, &q, &f));
+    } else {
+        q.wanted = 0;
+        certreg_estimator_cancel(a);
+        KIT_OK(a, certreg_certify(a, NULL, 200, &q, 1, &c)); /* tells the estimate of the pilot */
+        ck_assert(isfinite(c.estimate));
+    }
+    KIT_SAYS(refusal(a, b), "set plan.pilot to 100");
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
+START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
+{
+    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40),
+                      *c = with_capacity(300, 40), *d = with_capacity(200, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 0, 80));
+    KIT_OK(b, certreg_estimator_sample(b, 0, 80));
+    certreg_estimator_set_deadline(a, 1e-9);
+    ck_assert_uint_eq(ask_for(a, 120, 0, CERTREG_METHOD_FINITE).samples, 80); /* 80 and 120 */
+    certreg_estimator_set_deadline(a, 0);
+    KIT_OK(b, certreg_estimator_sample(b, 0, 120));
+    ask_for(b, 0, 0, CERTREG_METHOD_FINITE); /* 120 */
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    carry(b, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_OK);
+    KIT_OK(d, certreg_estimator_sample(d, 0, 80));
+    ask_for(d, 0, 0, CERTREG_METHOD_FINITE); /* 80 */
+    carry(d, a);
+    ck_assert_int_eq(plain_status(a, 0), CERTREG_E_WRONG_STATE);
+    KIT_OK(c, certreg_estimator_sample(c, 0, 80));
+    ask_for(c, 0, 0, CERTREG_METHOD_FINITE);
+    KIT_SAYS(refusal(c, a), "max_samples");
+    certreg_estimator *const all[] = {a, b, c, d};
+    for (int i = 0; i < 4; i++) certreg_estimator_destroy(all[i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("asked elsewhere");
+    TCase *elsewhere = kit_case(suite, "elsewhere", 60);
+    tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
+    tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
+    tcase_add_loop_test(elsewhere, a_record_that_was_asked_is_refused_under_another_pilot, 0, 2);
+    tcase_add_loop_test(elsewhere, a_record_that_told_of_its_pilot_is_refused_under_another_one, 0,
+                        2);
+    tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
+    return kit_run(suite);
+}

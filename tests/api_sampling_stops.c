@@ -1,0 +1,139 @@
+/* Sampling tells its progress, and stops on request: by progress, by cancel, by a deadline. What
+ * it had by then stays. */
+#include "support/diary.h"
+#include <pthread.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- progress, cancel, deadline */
+START_TEST(progress_is_told_after_each_batch)
+{
+    certreg_plan p = plan_of();
+    p.progress = report;
+    certreg_estimator *told = make(NULL, &p);
+    KIT_OK(told, certreg_estimator_sample(told, 8, 200));
+    ck_assert_uint_eq(book.reports, 13); /* half a batch, then twelve whole ones */
+    ck_assert_uint_eq(book.done[0], 8);
+    for (size_t i = 1; i < book.reports; i++)
+        ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
+    ck_assert_uint_eq(book.done[book.reports - 1], 200);
+    certreg_estimator_destroy(told);
+}
+END_TEST
+
+START_TEST(progress_cancels_by_returning_non_zero)
+{
+    certreg_plan p = plan_of();
+    p.progress = report;
+    certreg_estimator *told = make(NULL, &p);
+    book.refuse_at = 3;
+    KIT_STATUS(told, certreg_estimator_sample(told, 0, 200), CERTREG_E_CANCELLED);
+    ck_assert_uint_eq(book.calls, 3);
+    KIT_OK(told, certreg_estimator_sample(told, 0, 200));
+    ck_assert_uint_eq(book.calls, 13);
+    certreg_estimator_destroy(told);
+}
+END_TEST
+
+START_TEST(cancel_from_the_callback_stops_after_its_batch)
+{
+    book.cancel_at = 2;
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
+    ck_assert_uint_eq(book.calls, 2);
+    KIT_SAYS(certreg_estimator_error(e), "32 samples");
+    KIT_OK(e, certreg_estimator_sample(e, 0, 200)); /* told once, and then it goes on */
+    ck_assert_uint_eq(book.calls, 13);
+}
+END_TEST
+
+START_TEST(cancel_is_remembered_until_it_was_told)
+{
+    certreg_estimator_cancel(e);
+    certreg_estimator_cancel(e);
+    KIT_OK(e, certreg_estimator_begin(e, input, sigma, 4)); /* begin does not forget it */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
+    ck_assert_uint_eq(book.calls, 0);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 200));
+    /* during the last batch of a call: that one is complete, the next one tells */
+    book.cancel_at = book.calls + 1;
+    KIT_OK(e, certreg_estimator_sample(e, 200, 8));
+    KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_E_CANCELLED);
+    KIT_OK(e, certreg_estimator_sample(e, 208, 100));
+}
+END_TEST
+
+static void *cancel_soon(void *handle)
+{
+    rest(0.03);
+    certreg_estimator_cancel(handle);
+    return NULL;
+}
+
+START_TEST(cancel_from_another_thread_stops_sampling)
+{
+    pthread_t thread;
+    book.pause = 0.005;
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, e), 0);
+    const certreg_status status = certreg_estimator_sample(e, 0, CAPACITY);
+    pthread_join(thread, NULL);
+    KIT_STATUS(e, status, CERTREG_E_CANCELLED);
+    ck_assert_uint_lt(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+    book.pause = 0;
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+}
+END_TEST
+
+START_TEST(deadline_begins_no_batch_that_would_miss_it)
+{
+    book.pause = 0.02;
+    const double start = now();
+    certreg_estimator_set_deadline(e, 0.15);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
+    const double took = now() - start;
+    ck_assert_uint_ge(book.calls, 1);
+    ck_assert_uint_le(book.calls, 7);
+    if (!getenv("SANITIZED")) ck_assert_double_lt(took, 0.25); /* a busy machine may wake late */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
+    certreg_estimator_set_deadline(e, 0);
+    book.pause = 0;
+    KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
+    ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
+}
+END_TEST
+
+START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
+    certreg_estimator_set_deadline(e, 1e-9);
+    rest(0.001);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100)); /* nothing is missing, so nothing is late */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    certreg_estimator_set_deadline(e, -1); /* what a loop has left of a tick that is over */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    KIT_STATUS(e, certreg_estimator_set_deadline(e, NAN), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, 101), CERTREG_E_DEADLINE);
+    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 101));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stops of sampling");
+    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
+    tcase_add_test(typical, progress_is_told_after_each_batch);
+    tcase_add_test(typical, progress_cancels_by_returning_non_zero);
+    tcase_add_test(typical, cancel_from_the_callback_stops_after_its_batch);
+    tcase_add_test(limits, cancel_is_remembered_until_it_was_told);
+    tcase_add_test(typical, cancel_from_another_thread_stops_sampling);
+    tcase_add_test(typical, deadline_begins_no_batch_that_would_miss_it);
+    tcase_add_test(limits, deadline_in_the_past_leaves_what_is_there_alone);
+    return kit_run(suite);
+}

@@ -1,0 +1,148 @@
+/* Promises about what is served: against formulas of their own. */
+#include "support/known_outputs.h"
+
+/* ---- what is served */
+static certreg_question served_question(int32_t statistic, size_t samples, double beta)
+{
+    certreg_question q = kit_question(0.6);
+    q.statistic = statistic, q.prediction_given = 1;
+    q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
+                                                     : CERTREG_METHOD_ASYMPTOTIC;
+    q.huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
+    q.served_samples = samples, q.served_beta = samples ? beta : 0;
+    return q;
+}
+
+START_TEST(the_served_median_needs_the_binomial_share)
+{
+    const struct {
+        size_t samples;
+        double beta;
+    } cases[] = {{1, 0.1}, {2, 0.1}, {3, 0.5}, {64, 0.01}, {65, 0.01}, {1000, 1e-9}};
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, 0);
+    certreg_estimator *e = recorded(&r);
+    int64_t below = 0, above = 0;
+    for (size_t i = 0; i < r.count; i++)
+        below += (double)r.y[i] <= -0.6, above += (double)r.y[i] >= 0.6;
+    const double miss = upper(below > above ? below : above, r.count, 0.05);
+    const double share =
+        upper((int64_t)cases[_i].samples / 2, cases[_i].samples, 0.5 * cases[_i].beta);
+    const double want = fmax(0, phi_inverse(1 - miss) - phi_inverse(share));
+    const certreg_certificate c =
+        kit_ask(e, 0, served_question(CERTREG_STATISTIC_MEDIAN, cases[_i].samples, cases[_i].beta));
+    ck_assert_msg(fabs(c.radius - want) < 1e-6, "%g, want %g", c.radius, want);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* Least mean of values in [lo, hi] at which N' of them have a positive sum but with probability
+ * beta (Hoeffding, Chernoff). */
+static double chernoff(double lo, double hi, double samples, double beta)
+{
+    const double a = -lo / (hi - lo);
+    double low = a, high = 1;
+    for (int i = 0; i < 100; i++) {
+        const double p = 0.5 * (low + high),
+                     kl = (a > 0 ? a * log(a / p) : 0) + (1 - a) * log((1 - a) / (1 - p));
+        *(samples * kl < log(1 / beta) ? &low : &high) = p;
+    }
+    return lo + high * (hi - lo);
+}
+
+START_TEST(other_served_scores_need_the_mean_of_chernoff)
+{
+    const int32_t scores[] = {CERTREG_STATISTIC_HUBER, CERTREG_STATISTIC_CIRCULAR_MEAN,
+                              CERTREG_STATISTIC_MEAN};
+    const size_t samples = _i % 2 ? 2000 : 100;
+    const int32_t statistic = scores[_i / 2], kind = statistic == CERTREG_STATISTIC_CIRCULAR_MEAN
+                                                         ? CERTREG_OUTPUT_ANGLE
+                                                         : CERTREG_OUTPUT_REAL;
+    record r = scattered(kind, 0.5, 2000, 0);
+    const double lo = kind == CERTREG_OUTPUT_ANGLE ? -pi : -1,
+                 hi = kind == CERTREG_OUTPUT_ANGLE ? pi : 3;
+    r.lo = &lo, r.hi = &hi;
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = served_question(statistic, samples, 0.1);
+    if (kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+    const certreg_certificate c = kit_ask(e, 0, q);
+    certreg_bounds b[2] = {{.struct_size = sizeof *b}, {.struct_size = sizeof *b}};
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, b));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, b + 1));
+    double need[2];
+    for (int i = 0; i < 2; i++)
+        need[i] = chernoff(b[i].range_lo, b[i].range_hi, (double)samples, 0.05);
+    if (statistic != CERTREG_STATISTIC_MEAN)
+        ck_assert_double_eq_tol(need[0], sqrt(1 - pow(0.05, 2 / (double)samples)), 1e-9);
+    certreg_solver *solver;
+    certreg_bisection *bisection;
+    certreg_radius radius = {.struct_size = sizeof radius};
+    kit_open_solver(&solver, &bisection);
+    ck_assert_int_eq(certreg_bisection_above(bisection, b, need, 2, 0, &radius), CERTREG_OK);
+    ck_assert_double_gt(radius.radius, 0);
+    ck_assert_double_eq_tol(c.radius, radius.radius, 1e-6);
+    kit_close_solver(solver, bisection);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one)
+{
+    const struct {
+        int32_t kind, statistic;
+    } cases[] = {{CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEDIAN},
+                 {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN},
+                 {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_HUBER},
+                 {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_HUBER},
+                 {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN}};
+    const size_t samples[] = {1, 3, 11, 101, 1001, 100001, 999999999};
+    const record r = scattered(cases[_i].kind, 0.5, 2000, 0);
+    certreg_estimator *e = recorded(&r);
+    double before = 0, first = 0;
+    for (int i = 0; i < KIT_ROWS(samples); i++) {
+        double smaller = 0;
+        for (double beta = 1e-6; beta <= 0.5; beta *= 50) {
+            certreg_question q = served_question(cases[_i].statistic, samples[i], beta);
+            if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+            const double radius = kit_ask(e, 0, q).radius;
+            ck_assert_double_ge(radius, smaller);
+            smaller = radius;
+        }
+        ck_assert_msg(smaller >= before, "%zu samples: %g after %g", samples[i], smaller, before);
+        before = smaller;
+    }
+    certreg_question q = served_question(cases[_i].statistic, 0, 0);
+    if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+    first = kit_ask(e, 0, q).radius;
+    ck_assert_double_le(before, first);
+    ck_assert_double_eq_tol(before, first, 1e-3);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(thresholds_that_the_range_decides_alone_are_no_failure)
+{
+    record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 0);
+    const double lo = -1, hi = 1;
+    r.lo = &lo, r.hi = &hi;
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = served_question(CERTREG_STATISTIC_MEAN, 10, 0.1);
+    q.tolerance = 1.5; /* nothing in the range is so far off */
+    const certreg_certificate all = kit_ask(e, 0, q);
+    ck_assert_int_eq(all.outcome, CERTREG_OUTCOME_CAPPED);
+    q.tolerance = 0.1, q.prediction = 5; /* nor so near */
+    ck_assert_double_eq(kit_ask(e, 0, q).radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("served promises");
+    TCase *served = kit_case(suite, "served", 60);
+    tcase_add_loop_test(served, the_served_median_needs_the_binomial_share, 0, 6);
+    tcase_add_loop_test(served, other_served_scores_need_the_mean_of_chernoff, 0, 6);
+    tcase_add_loop_test(
+        served, more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one, 0, 5);
+    tcase_add_test(served, thresholds_that_the_range_decides_alone_are_no_failure);
+    return kit_run(suite);
+}

@@ -1,0 +1,191 @@
+/* Several noise levels, and the choice of one. */
+#include "support/linear_map.h"
+
+enum { LEVELS = 3 };
+
+/* ---- several noise levels */
+static const double levels[LEVELS] = {0.3, 0.6, 0.2};
+
+START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
+    q[1].bonferroni = 2, q[1].alpha = 0.3;
+    certreg_certificate all[LEVELS * 2] = {kit_certificate()};
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
+    kit_forget_times(all, LEVELS * 2);
+    q[0].bonferroni = LEVELS, q[1].bonferroni = 2 * LEVELS;
+    for (int i = 0; i < LEVELS; i++) {
+        certreg_certificate alone[2] = {kit_certificate()};
+        KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
+        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, alone));
+        kit_forget_times(alone, 2);
+        ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
+        ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
+        ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
+        ck_assert_double_eq(all[2 * i].sigma, levels[i]);
+        ck_assert_uint_eq(all[2 * i].noise_id, 17);
+        ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
+        ck_assert_double_gt(all[2 * i].radius, 0);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(bad_levels_are_refused_and_leave_no_radius)
+{
+    const double bad[][LEVELS] = {{0.3, 0, 0.2},        {0.3, -1, 0.2},  {0.3, NAN, 0.2},
+                                  {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    certreg_question q = about(0, 0.8);
+    certreg_certificate c[LEVELS] = {kit_certificate()};
+    for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    ck_assert_uint_eq(l.calls, 0);
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_double_eq(c[i].radius, 0);
+        ck_assert_int_eq(c[i].status, CERTREG_E_INVALID);
+    }
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
+               CERTREG_E_INVALID);
+    q.bonferroni = UINT32_MAX;
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
+    for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(levels_after_a_failure_are_not_come_to)
+{
+    linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 20};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    const certreg_question q = about(0, 0.8);
+    certreg_certificate c[LEVELS] = {kit_certificate()};
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_MODEL_FAILED);
+    ck_assert_uint_eq(l.calls, 20);
+    ck_assert_double_gt(c[0].radius, 0);
+    for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_E_MODEL_FAILED);
+    for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
+    certreg_certificate c[LEVELS * 2] = {kit_certificate()};
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "noise level 0: question 0");
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(c[2 * i].status, CERTREG_E_INVALID);
+        ck_assert_double_eq(c[2 * i].radius, 0);
+        ck_assert_int_eq(c[2 * i + 1].status, CERTREG_OK);
+        ck_assert_double_gt(c[2 * i + 1].radius, 0);
+        ck_assert_double_eq(c[2 * i + 1].sigma, levels[i]);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_cancel_ends_all_levels)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    const certreg_question q = about(0, 0.8);
+    certreg_certificate c[LEVELS] = {kit_certificate()};
+    certreg_estimator_cancel(e);
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    ck_assert_uint_le(l.calls, 1);
+    for (int i = 0; i < LEVELS; i++) {
+        ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
+        ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
+        ck_assert_double_eq(c[i].sigma, levels[i]);
+        ck_assert_double_eq(c[i].radius, 0);
+    }
+    /* it was reported, and is over */
+    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    ck_assert_double_gt(c[LEVELS - 1].radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- the choice */
+static certreg_certificate with(double sigma, double radius)
+{
+    certreg_certificate c = kit_certificate();
+    c.sigma = sigma, c.radius = radius;
+    return c;
+}
+
+START_TEST(the_level_with_the_greatest_mean_radius_is_chosen)
+{
+    const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0),
+                                     with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
+    double mean[3];
+    size_t level = 9;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 3, mean, &level), CERTREG_OK);
+    ck_assert_uint_eq(level, 2);
+    ck_assert_double_eq_tol(mean[0], 0.4, 1e-15);
+    ck_assert_double_eq_tol(mean[1], 0.45, 1e-15);
+    ck_assert_double_eq_tol(mean[2], 0.5, 1e-15);
+    ck_assert_int_eq(certreg_choose_sigma(c, 1, 3, NULL, &level), CERTREG_OK);
+    ck_assert_uint_eq(level, 1);
+}
+END_TEST
+
+START_TEST(choices_among_what_cannot_be_compared_are_refused)
+{
+    certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
+    size_t level = 9;
+    ck_assert_int_eq(certreg_choose_sigma(c, 0, 2, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_uint_eq(level, 0);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 0, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(NULL, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, NULL), CERTREG_E_INVALID);
+    c[2].sigma = 0.3; /* another level at another input */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[2].sigma = 0.1, c[3].radius = NAN;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[3].radius = INFINITY;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[3].radius = 0, c[3].status = CERTREG_E_MODEL_FAILED; /* its radius of 0 is no answer */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[3].status = CERTREG_OK;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_OK);
+    c[1].sigma = c[3].sigma = 0.1; /* two questions, not two levels */
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+    c[1].sigma = c[3].sigma = 0.2;
+    c[0].struct_size = 8;
+    ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("noise levels");
+    TCase *sigmas = kit_case(suite, "sigmas", 30);
+    tcase_add_test(sigmas, every_level_is_answered_as_on_its_own_with_its_share_of_alpha);
+    tcase_add_loop_test(sigmas, bad_levels_are_refused_and_leave_no_radius, 0, 6);
+    tcase_add_test(sigmas, levels_after_a_failure_are_not_come_to);
+    tcase_add_test(sigmas, a_bad_question_leaves_the_others_their_answers_at_every_level);
+    tcase_add_test(sigmas, a_cancel_ends_all_levels);
+    tcase_add_test(sigmas, the_level_with_the_greatest_mean_radius_is_chosen);
+    tcase_add_test(sigmas, choices_among_what_cannot_be_compared_are_refused);
+    return kit_run(suite);
+}

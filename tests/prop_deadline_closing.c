@@ -1,0 +1,125 @@
+/* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
+ * answer looks at the clock. */
+#include "support/ticks.h"
+
+static certreg_certificate answer(certreg_estimator *e, const certreg_question *q, double allowed)
+{
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_estimator_set_deadline(e, allowed);
+    ck_assert_msg(certreg_certify(e, NULL, 0, q, 1, &c) == CERTREG_OK, "%s",
+                  certreg_estimator_error(e)->text);
+    kit_forget_times(&c, 1);
+    return c;
+}
+
+static void claims_nothing(const certreg_certificate *c)
+{
+    ck_assert_int_eq(c->status, CERTREG_OK);
+    ck_assert_int_eq(c->stop, CERTREG_STOP_DEADLINE);
+    ck_assert_int_eq(c->outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert_double_eq(c->radius, 0);
+    ck_assert_double_eq(c->radius_l1 + c->radius_l2 + c->radius_linf, 0);
+    ck_assert(c->output_lo == -INFINITY && c->output_hi == INFINITY);
+    ck_assert(isfinite(c->estimate));
+}
+
+START_TEST(an_answer_that_is_cut_off_anywhere_claims_nothing)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, 200);
+    const certreg_question q = question(_i, 3);
+    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_sample(e, 0, 1500), CERTREG_OK);
+    const unsigned before = m.looks;
+    const certreg_certificate whole = answer(e, &q, 0);
+    const unsigned looks = m.looks - before;
+    unsigned cut = 0;
+    for (unsigned i = 1; i <= looks + 8; i += 1 + looks / 24) {
+        const certreg_certificate c = answer(e, &q, 1e-6 * i);
+        if (c.stop == CERTREG_STOP_DEADLINE) claims_nothing(&c), cut++;
+        else ck_assert_mem_eq(&c, &whole, sizeof c);
+    }
+    ck_assert_uint_ge(cut, 3);
+    const certreg_certificate again = answer(e, &q, 0);
+    ck_assert_mem_eq(&again, &whole, sizeof again);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(questions_answered_before_the_deadline_keep_their_answers)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, 200);
+    certreg_question q[3] = {question(0, 0), question(9, 0), question(18, 0)};
+    certreg_certificate whole[3] = {{.struct_size = sizeof *whole}},
+                        c[3] = {{.struct_size = sizeof *c}};
+    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
+    ck_assert_int_eq(certreg_certify(e, NULL, 1500, q, 3, whole), CERTREG_OK);
+    unsigned seen = 0; /* how many questions were answered: a bit for each number */
+    for (unsigned i = 1; i <= 1000; i += 3) {
+        size_t answered = 0;
+        certreg_estimator_set_deadline(e, 1e-6 * i);
+        ck_assert_int_eq(certreg_certify(e, NULL, 1500, q, 3, c), CERTREG_OK);
+        while (answered < 3 && c[answered].stop == CERTREG_STOP_ALL) answered++;
+        for (size_t k = 0; k < 3; k++) {
+            if (k < answered) ck_assert_double_eq(c[k].radius, whole[k].radius);
+            else claims_nothing(c + k);
+        }
+        seen |= 1u << answered;
+    }
+    ck_assert_uint_eq(seen, 15);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const certreg_question q = question(4, 0.175);
+    unsigned looks[2];
+    for (int again = 0; again < 2; again++) {
+        double late;
+        const unsigned before = m.looks;
+        tick(e, &m, 100, &q, 7, &late);
+        looks[again] = m.looks - before;
+    }
+    ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_CLOSED_RADII);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* What happens between two looks at the clock must not grow with the number of samples: so every
+ * pass has to look on its way. */
+START_TEST(every_pass_looks_at_the_clock_on_its_way)
+{
+    machine m = {.time = 1, .look = 1e-6};
+    certreg_estimator *e = make(&m, SIZE_MAX);
+    const certreg_question q = question(_i, 0);
+    unsigned looks[2];
+    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_sample(e, 0, 500), CERTREG_OK);
+    answer(e, &q, 1); /* makes a closed test, which is kept */
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, 0), CERTREG_OK);
+        ck_assert_int_eq(certreg_estimator_sample(e, 0, (size_t)(i + 1) * CAPACITY / 2),
+                         CERTREG_OK);
+        const unsigned before = m.looks;
+        answer(e, &q, 1);
+        looks[i] = m.looks - before;
+    }
+    ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("closings");
+    TCase *all = kit_case(suite, "ticks", 120);
+    tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
+    tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
+    tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);
+    tcase_add_loop_test(all, every_pass_looks_at_the_clock_on_its_way, 0, QUESTIONS);
+    return kit_run(suite);
+}

@@ -1,0 +1,42 @@
+"""What the tests of the Python wrapper share: a model, an estimator of it, and the run of a file's
+tests, which ends with Check's line of counts."""
+
+import pathlib
+import signal
+import sys
+import unittest
+
+root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "examples" / "python"))
+import certreg  # noqa: E402
+
+Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]
+SAMPLES = 2000
+
+
+def model(x):
+    return x[:, 0] + x[:, 1] * x[:, 2]
+
+
+def estimator(f=model, inputs=3, **more):
+    return certreg.Estimator(f, inputs, more.pop("max_samples", SAMPLES), **more)
+
+
+def same(a, b):
+    """Certificates that differ in nothing but seconds."""
+    strip = {"model_seconds": 0, "library_seconds": 0}
+    return repr(certreg.dataclasses.replace(a, **strip)) == repr(
+        certreg.dataclasses.replace(b, **strip)
+    )
+
+
+def run():
+    """The tests of the program's file."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    result = unittest.TextTestRunner(verbosity=1).run(tests)
+    for test, why in result.skipped:
+        print(f"skip {test}: {why}")
+    failures, errors = len(result.failures), len(result.errors)
+    print(f"100%: Checks: {result.testsRun}, Failures: {failures}, Errors: {errors}", flush=True)
+    sys.exit(not result.wasSuccessful())

@@ -1,0 +1,132 @@
+/* What tests of the public interface share: a plain model, structs with their defaults, handles,
+ * and checks of statuses and messages. It sees the public header only. */
+#ifndef SUPPORT_API_KIT_H
+#define SUPPORT_API_KIT_H
+#include "support/suite.h"
+#include <certreg/certreg.h>
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- structs */
+/* The first column as it is, in every output: affine, so that everything about it is known. */
+static inline int kit_identity(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++) b->y[i * b->columns + k] = b->x[i * b->inputs];
+    return 0;
+}
+
+static inline certreg_model kit_model(certreg_eval eval, void *user, size_t inputs, size_t outputs)
+{
+    certreg_model m = {
+        .struct_size = sizeof m, .eval = eval, .user = user, .inputs = inputs, .outputs = outputs};
+    return m;
+}
+
+static inline certreg_plan kit_plan(size_t max_samples)
+{
+    certreg_plan p = {.struct_size = sizeof p, .seed = 11, .max_samples = max_samples};
+    return p;
+}
+
+static inline certreg_question kit_question(double tolerance)
+{
+    certreg_question q = {.struct_size = sizeof q, .tolerance = tolerance};
+    return q;
+}
+
+static inline certreg_certificate kit_certificate(void)
+{
+    certreg_certificate c = {.struct_size = sizeof c};
+    return c;
+}
+
+/* Times differ from run to run; nothing else in a certificate may. */
+static inline void kit_forget_times(certreg_certificate *c, size_t count)
+{
+    for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
+}
+
+/* ---- checks */
+/* The status of a call on an estimator. Where it is not the expected one, the failure quotes the
+ * error's message. */
+#define KIT_STATUS(e, call, expected)                                                            \
+    do {                                                                                         \
+        const certreg_status kit_got = (call);                                                   \
+        ck_assert_msg(kit_got == (expected), "%s: %s (%s)", #call, certreg_status_text(kit_got), \
+                      (e) ? certreg_estimator_error(e)->text : "");                              \
+    } while (0)
+#define KIT_OK(e, call) KIT_STATUS(e, call, CERTREG_OK)
+
+/* The message of an error contains a word: the field that is to blame, or the remedy. */
+#define KIT_SAYS(error, word)                                                                    \
+    do {                                                                                         \
+        const char *const kit_said = (error)->text;                                              \
+        ck_assert_msg(strstr(kit_said, word) != NULL, "\"%s\" does not say %s", kit_said, word); \
+    } while (0)
+
+/* ---- handles */
+static inline certreg_estimator *kit_create(certreg_backend *backend, const certreg_model *m,
+                                            const certreg_plan *p)
+{
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    ck_assert_msg(certreg_estimator_create(backend, m, p, &why, &e) == CERTREG_OK, "create: %s",
+                  why.text);
+    ck_assert_ptr_nonnull(e);
+    return e;
+}
+
+static inline void kit_open_solver(certreg_solver **solver, certreg_bisection **bisection)
+{
+    ck_assert_int_eq(certreg_solver_create(NULL, 0, solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(*solver, NULL, 0, bisection), CERTREG_OK);
+}
+
+static inline void kit_close_solver(certreg_solver *solver, certreg_bisection *bisection)
+{
+    certreg_bisection_destroy(bisection);
+    certreg_solver_destroy(solver);
+}
+
+/* The certificate of one question. */
+static inline certreg_certificate kit_ask(certreg_estimator *e, size_t samples, certreg_question q)
+{
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
+    ck_assert_int_eq(c.status, CERTREG_OK);
+    return c;
+}
+
+/* ---- records */
+/* At most `room` bytes; returns how many they are. */
+static inline size_t kit_export(certreg_estimator *e, unsigned char *record, size_t room)
+{
+    KIT_OK(e, certreg_estimator_export(e, record, &room));
+    return room;
+}
+
+/* `all` samples everything, `some` the first few; each takes in what the other has, and then both
+ * records are the same bytes. */
+static inline void kit_exchange_records(certreg_estimator *all, certreg_estimator *some,
+                                        size_t samples, size_t few, size_t outputs)
+{
+    const size_t room = 4 * outputs * samples + 256;
+    unsigned char *a = malloc(room), *b = malloc(room);
+    KIT_OK(all, certreg_estimator_sample(all, 0, samples));
+    KIT_OK(some, certreg_estimator_sample(some, 0, few));
+    /* overlaps have to agree */
+    KIT_OK(all, certreg_estimator_import(all, b, kit_export(some, b, room)));
+    const size_t bytes = kit_export(all, a, room);
+    KIT_OK(some, certreg_estimator_import(some, a, bytes));
+    ck_assert_uint_eq(kit_export(some, b, room), bytes);
+    ck_assert_mem_eq(a, b, bytes);
+    free(a), free(b);
+}
+
+#endif

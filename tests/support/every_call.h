@@ -1,0 +1,111 @@
+/* Every call on an estimator, made where it has to be refused, and an estimator to make it on. */
+#ifndef SUPPORT_EVERY_CALL_H
+#define SUPPORT_EVERY_CALL_H
+#include "support/api_kit.h"
+
+enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
+static const float z[INPUTS] = {0.5f, -1, 2};
+static const double sigmas[2] = {0.25, 0.5};
+
+typedef struct refusals { /* who asks, and the first thing that was wrong */
+    certreg_estimator *e;
+    certreg_bisection *b;
+    certreg_status expected;
+    const char *wrong;
+    int asked;
+} refusals;
+
+static inline void expect(refusals *r, const char *name, certreg_status status, int claims_nothing)
+{
+    r->asked++;
+    if (!r->wrong && (status != r->expected || !claims_nothing)) r->wrong = name;
+}
+
+#define EXPECT(r, call, claims_nothing)           \
+    do {                                          \
+        const certreg_status status = (call);     \
+        expect(r, #call, status, claims_nothing); \
+    } while (0)
+
+static inline int is_blank(const certreg_certificate *c, certreg_status status)
+{
+    return c->status == status && c->radius == 0 && c->outcome == CERTREG_OUTCOME_ABSTAINED &&
+           c->output_lo == -INFINITY && c->output_hi == INFINITY;
+}
+
+/* Outputs that look like a proof, for a call to overwrite. */
+static inline certreg_certificate stale(void)
+{
+    return (certreg_certificate){.struct_size = sizeof(certreg_certificate),
+                                 .outcome = CERTREG_OUTCOME_CERTIFIED,
+                                 .radius = 7};
+}
+
+static inline void ask_certificates(refusals *r)
+{
+    const certreg_question q[OUTPUTS] = {kit_question(1),
+                                         {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
+    certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, bonferroni = stale();
+    EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c),
+           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
+    c[0] = c[1] = stale();
+    EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &bonferroni),
+           is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
+               is_blank(&bonferroni, r->expected));
+    c[0] = c[1] = stale();
+    EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c),
+           is_blank(c, r->expected) && is_blank(c + 3, r->expected));
+}
+
+static inline void ask_all(refusals *r)
+{
+    certreg_question q = kit_question(1), aims = q;
+    certreg_bounds bounds = {
+        .struct_size = sizeof bounds, .constraints = CERTREG_CONSTRAINT_MEAN, .mean_lo = 7};
+    certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
+    float x[INPUTS] = {0};
+    size_t size = 0;
+    aims.wanted = 0.1;
+    EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
+    EXPECT(r, certreg_estimator_begin_level(r->e, z, 0.5, 9, 1), 1);
+    EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
+    EXPECT(r, certreg_estimator_draw(r->e, 0, 1, x), x[0] == 0);
+    EXPECT(r, certreg_estimator_record(r->e, 0, 1, x), 1);
+    EXPECT(r, certreg_estimator_export(r->e, NULL, &size), size == 0);
+    EXPECT(r, certreg_estimator_import(r->e, x, 4), 1);
+    EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
+    EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
+           bounds.constraints == 0 && bounds.mean_lo == 0);
+    EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
+           forecast.expected_samples == INFINITY);
+    ask_certificates(r);
+}
+
+/* ---- an estimator to make them on */
+static inline certreg_estimator *make(certreg_backend *backend, certreg_eval eval, void *user)
+{
+    const certreg_model m = kit_model(eval, user, INPUTS, OUTPUTS);
+    const certreg_plan p = kit_plan(SAMPLES);
+    return kit_create(backend, &m, &p);
+}
+
+static inline certreg_certificate certified(certreg_estimator *e, certreg_bisection *b)
+{
+    const certreg_question q = kit_question(1);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
+    KIT_OK(e, certreg_certify(e, b, SAMPLES, &q, 1, &c));
+    kit_forget_times(&c, 1);
+    return c;
+}
+
+static inline certreg_certificate undisturbed(void)
+{
+    certreg_estimator *e = make(NULL, kit_identity, NULL);
+    const certreg_certificate c = certified(e, NULL);
+    certreg_estimator_destroy(e);
+    ck_assert(c.radius > 0);
+    return c;
+}
+
+#endif

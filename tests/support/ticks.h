@@ -1,0 +1,147 @@
+/* Ticks of a control loop on a clock of the test's own. A batch of the model takes so long, and so
+ * does every look at the clock; the library looks at it between the steps of its computation. */
+#ifndef SUPPORT_TICKS_H
+#define SUPPORT_TICKS_H
+#include "estimator/estimator.h"
+#include "support/api_kit.h"
+
+enum { INPUTS = 4, BATCH = 64, CAPACITY = 8192 };
+
+typedef struct machine {
+    double time, look, batch; /* seconds; the last two: what each takes */
+    unsigned looks;           /* how many there were */
+    unsigned hiccup_at; /* at which the machine stands still for a tenth of a second; 0: at none */
+} machine;
+
+static inline double look(void *of)
+{
+    machine *m = of;
+    if (++m->looks == m->hiccup_at) m->time += 0.1;
+    return m->time += m->look;
+}
+
+/* Nearly linear; two outputs, of which the second is an angle in degrees. */
+static inline int model(void *user, const certreg_batch *b)
+{
+    machine *m = user;
+    m->time += m->batch;
+    for (size_t i = 0; i < b->rows; i++) {
+        const float *x = b->x + i * INPUTS, u = 0.5f * x[0] - 0.25f * x[1] + 0.1f * x[2] * x[3];
+        b->y[2 * i] = fmaxf(-2, fminf(u, 2));
+        b->y[2 * i + 1] = 20 * b->y[2 * i];
+    }
+    return 0;
+}
+
+static inline certreg_estimator *make(machine *m, size_t pilot)
+{
+    static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
+    static const double lo[] = {-2, -180}, hi[] = {2, 180};
+    const certreg_model of = {.struct_size = sizeof of,
+                              .eval = model,
+                              .user = m,
+                              .inputs = INPUTS,
+                              .outputs = 2,
+                              .batch = BATCH,
+                              .kind = kind,
+                              .lo = lo,
+                              .hi = hi};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .seed = 3,
+                               .max_samples = CAPACITY,
+                               .pilot = pilot,
+                               .constraints = 31};
+    certreg_estimator *e;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &of, &plan, NULL, &e), CERTREG_OK);
+    e->clock.watch->now = look, e->clock.watch->of = m;
+    return e;
+}
+
+/* ---- questions */
+enum {
+    MEDIAN = CERTREG_STATISTIC_MEDIAN,
+    HUBER = CERTREG_STATISTIC_HUBER,
+    MEAN = CERTREG_STATISTIC_MEAN,
+    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN
+};
+enum {
+    FINITE = CERTREG_METHOD_FINITE,
+    NORMAL = CERTREG_METHOD_ASYMPTOTIC,
+    PAPER = CERTREG_METHOD_PAPER,
+    ANYTIME = CERTREG_METHOD_ANYTIME
+};
+
+static const struct asked {
+    int32_t statistic, method, center;
+    uint32_t constraints;
+    int32_t output;
+    double wanted;
+    unsigned passes; /* over the samples that the answer takes, at least */
+} questions[] = {
+    {MEDIAN, FINITE, 0, 0, 0, 0, 18},
+    {MEDIAN, FINITE, 0, 13, 0, 0, 18},
+    {MEDIAN, NORMAL, 0, 15, 0, 0, 22},
+    {MEDIAN, ANYTIME, 0, 0, 0, 0, 18},
+    {MEDIAN, FINITE, 0, 0, 0, 0.5, 18},
+    {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 18},
+    {MEDIAN, FINITE, 0, 0, 1, 0, 20},
+    {MEDIAN, NORMAL, 0, 15, 1, 0, 24},
+    {MEDIAN, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 31},
+    {HUBER, FINITE, 0, 0, 0, 0, 58},
+    {HUBER, FINITE, 0, 15, 0, 0, 58},
+    {HUBER, NORMAL, 0, 15, 0, 0, 58},
+    {HUBER, NORMAL, 0, 31, 0, 0, 60},
+    {HUBER, ANYTIME, 0, 0, 0, 0, 58},
+    {HUBER, FINITE, 0, 0, 1, 0, 58},
+    {HUBER, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 110},
+    {MEAN, FINITE, 0, 0, 0, 0, 14},
+    {MEAN, FINITE, 0, 15, 0, 0, 14},
+    {MEAN, NORMAL, 0, 15, 0, 0, 11},
+    {MEAN, ANYTIME, 0, 0, 0, 0, 10},
+    {MEAN, FINITE, CERTREG_CENTER_TRUE_MEAN, 0, 0, 0, 16},
+    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 6},
+    {MEAN, PAPER, CERTREG_CENTER_TRUE_MEAN, 15, 0, 0, 7},
+    {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
+    {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
+    {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
+};
+enum { QUESTIONS = sizeof questions / sizeof *questions };
+
+static inline certreg_question question(int which, double prediction)
+{
+    const struct asked *a = questions + which;
+    const double unit = a->output ? 20 : 1;
+    const certreg_question q = {.struct_size = sizeof q,
+                                .output = a->output,
+                                .statistic = a->statistic,
+                                .method = a->method,
+                                .center = a->center,
+                                .constraints = a->constraints,
+                                .tolerance = 0.5 * unit,
+                                .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
+                                .wanted = a->wanted,
+                                .at_radius = a->center == CERTREG_CENTER_REACH ? 0.1 : 0,
+                                .prediction_given = 1,
+                                .prediction = prediction};
+    return q;
+}
+
+/* ---- ticks */
+enum { LOOKS = 12 }; /* of a batch, of the beginning, and of the end: a generous share of each */
+
+static const float where[INPUTS] = {0.3f, -0.1f, 0.2f, 0.1f};
+
+static inline certreg_certificate tick(certreg_estimator *e, machine *m, double allowed,
+                                       const certreg_question *q, uint64_t stream, double *late)
+{
+    certreg_certificate c = {.struct_size = sizeof c};
+    ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, stream), CERTREG_OK);
+    certreg_estimator_set_deadline(e, allowed);
+    const double due = m->time + allowed;
+    ck_assert_msg(certreg_certify(e, NULL, CAPACITY, q, 1, &c) == CERTREG_OK, "%s",
+                  certreg_estimator_error(e)->text);
+    *late = m->time - due;
+    return c;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* The noise of a backend: ranges may be cut, features that do not move keep their bits, and
+ * neither seeds nor streams nor levels share any. */
+#include "support/cpu_setups.h"
+#include "support/made_up.h"
+#include "support/ref_backend.h"
+
+START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
+{
+    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 1};
+    enum { COUNT = 50 };
+    float z[21], step[21], mask[21], whole[COUNT * 21], piece[21];
+    double dots[COUNT], norms[COUNT], dot, norm;
+    for (int j = 0; j < 21; j++) z[j] = (float)j, step[j] = 0.25f, mask[j] = 1;
+    certreg_backend *backend = cr_backend_default();
+    backend->ops->draw(backend, &noise, z, step, 0, COUNT, whole);
+    backend->ops->project(backend, &noise, 0, COUNT, step, mask, dots, norms);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        backend->ops->draw(backend, &noise, z, step, i, 1, piece);
+        backend->ops->project(backend, &noise, i, 1, step, mask, &dot, &norm);
+        ck_assert(!memcmp(piece, whole + 21 * i, sizeof piece));
+        ck_assert(dot == dots[i] && norm == norms[i]);
+    }
+}
+END_TEST
+
+START_TEST(replay_can_be_cut_between_chunks)
+{
+    const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 0};
+    enum { COUNT = 5 * CR_REPLAY_CHUNK };
+    float *weights = made_up_numbers(COUNT, 9);
+    double whole[21] = {0}, pieces[21] = {0};
+    certreg_backend *backend = cr_backend_default();
+    backend->ops->replay(backend, &noise, 10, COUNT, 1, weights, COUNT, whole);
+    for (size_t i = 0; i < COUNT; i += CR_REPLAY_CHUNK)
+        backend->ops->replay(backend, &noise, 10 + i, CR_REPLAY_CHUNK, 1, weights + i, COUNT,
+                             pieces);
+    ck_assert(!memcmp(whole, pieces, sizeof whole));
+    free(weights);
+}
+END_TEST
+
+START_TEST(unmoved_features_and_the_center_keep_every_bit)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 37, COUNT = 9 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float z[INPUTS], step[INPUTS], x[COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++)
+        z[j] = j % 3 ? -0.0f : 1e-42f * (float)j, step[j] = j % 2 ? 0.0f : 1e-3f;
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < INPUTS; j++)
+            ck_assert_msg(!memcmp(&x[i * INPUTS + j], &z[j], sizeof *z) ==
+                              (i == 0 || step[j] == 0.0f),
+                          "sample %d, feature %d", i, j);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(no_samples_change_nothing)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 3, .clean_first = 1};
+    const float one[3] = {1, 1, 1};
+    float x = 5;
+    double sums[3] = {1, 2, 3};
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, one, one, 0, 0, &x), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->replay(backend, &noise, 0, 0, 1, one, 0, sums), CERTREG_OK);
+    ck_assert_int_eq(backend->ops->project(backend, &noise, 0, 0, one, one, sums, sums),
+                     CERTREG_OK);
+    ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(streams_and_seeds_share_no_noise)
+{
+    const cr_noise a = {.seed = 1, .noise_id = 2, .inputs = 8},
+                   b = {.seed = 1, .noise_id = 3, .inputs = 8},
+                   c = {.seed = 1 + (1ull << 32), .noise_id = 2, .inputs = 8},
+                   d = {.seed = 1, .noise_id = 2 + (1ull << 32), .inputs = 8};
+    for (size_t j = 0; j < 8; j++) {
+        const float e = ref_backend_normal(&a, 5, j);
+        ck_assert(e != ref_backend_normal(&b, 5, j));
+        ck_assert(e != ref_backend_normal(&c, 5, j));
+        ck_assert(e != ref_backend_normal(&d, 5, j));
+    }
+}
+END_TEST
+
+/* The last block of a level, the first of the next one, and the same place of another stream. */
+START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
+{
+    const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
+    for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
+        const cr_noise here = {.seed = 1, .noise_id = 2, .level = level, .inputs = 4},
+                       next = {.seed = 1, .noise_id = 2, .level = level + 1, .inputs = 4},
+                       plain = {.seed = 1, .noise_id = 2, .inputs = 4},
+                       other = {.seed = 1, .noise_id = 3, .level = level, .inputs = 4};
+        for (size_t j = 0; j < 4; j++) {
+            const float e = ref_backend_normal(&next, 0, j);
+            ck_assert(e == ref_backend_normal(&here, blocks, j));
+            /* so all of them lie in one stream */
+            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j));
+            ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
+            ck_assert(e != ref_backend_normal(&here, 0, j));
+            ck_assert(e != ref_backend_normal(&other, blocks, j));
+        }
+    }
+    /* and the stream has no more blocks than they take */
+    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("noise");
+    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *limits = kit_case(suite, "limits", 60);
+    tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
+    tcase_add_test(typical, replay_can_be_cut_between_chunks);
+    tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);
+    tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
+    tcase_add_test(typical, streams_and_seeds_share_no_noise);
+    tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
+    return kit_run(suite);
+}
