@@ -1,35 +1,29 @@
 #!/usr/bin/env bash
-# columns.sh: no line is too wide. 100 columns in code; 88 in prose, which is Markdown and the
-# comments of the public headers. Tables, links, images and code in Markdown may be wider.
+# columns.sh: no line is too wide: 100 columns in code, 88 in the public headers and in Markdown.
+# In Markdown tables, links and code may be wider.
 cd "$(dirname "$0")/.." || exit 2
-export LC_ALL=C.UTF-8
-code() {
-    find src include tests examples bench python pkgconfig .ci Makefile -type f \
-        \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp' -o -name '*.py' -o -name '*.sh' \
-        -o -name '*.mk' -o -name Makefile -o -path .ci/run \) 2>/dev/null
-}
-prose() { find . -name '*.md' -not -path './lib/*' -not -path './.git/*' | sed 's|^\./||'; }
+export LC_ALL=C
 bad=0
-tell() { # NAME WIDE-LINES
-    if [ -z "$2" ]; then echo "ok $1"; else
-        bad=1
-        echo "not ok $1: $(wc -l <<<"$2") lines are wider"
-        printf '    %s\n' "${2//$'\n'/$'\n'    }"
-    fi
+# Characters, not bytes: of a character in UTF-8 all bytes but one are 0x80 to 0xbf.
+width='function width(text) { gsub(/[\200-\277]/, "", text); return length(text) }'
+narrow() { # NAME COLUMNS WHICH-LINES: of the files that are listed on the input
+    local wide
+    wide=$(xargs -r awk -v most="$2" "$width $3
+        kept && width(\$0) > most { print FILENAME \":\" FNR \": \" width(\$0) }")
+    [ -n "$wide" ] || { echo "ok $1 keeps to $2 columns"; return; }
+    head -40 <<<"$wide"
+    echo "not ok $1 keeps to $2 columns: $(wc -l <<<"$wide") lines do not"
+    return 1
 }
-where='print FILENAME ":" FNR ": " length() " columns"'
-tell 'code keeps to 100 columns' "$(code | xargs awk "length() > 100 { $where }")"
-# In a header: lines of a comment alone, and what a trailing comment adds to its line is code.
-tell 'comments of the public headers keep to 88 columns' "$(find include -name '*.h' -print0 |
-    xargs -0 awk "
-        FNR == 1 { inside = 0 }
-        { starts = /^[ \t]*\/\*/ ; alone = starts || inside }
-        /\/\*/ { inside = 1 }
-        /\*\// { inside = 0 }
-        alone && length() > 88 { $where }")"
-tell 'Markdown keeps to 88 columns' "$(prose | xargs awk "
-        FNR == 1 { fenced = 0 }
-        /^[ \t]*(\`\`\`|~~~)/ { fenced = !fenced; next }
-        fenced || /^[ \t]*\|/ || /^    / || /\]\(|\]:|https?:/ { next }
-        length() > 88 { $where }")"
+sources() { find "${@:2}" -type f -name "$1" -not -path '*/.*' -not -path '*/lib/*' 2>/dev/null; }
+
+folders=(src tests examples bench pkgconfig python)
+for kind in '*.[ch]' '*.cu' '*.cpp' '*.py' '*.sh' '*.mk'; do sources "$kind" "${folders[@]}"; done |
+    { cat; echo Makefile; echo .ci/run; } | narrow code 100 '{ kept = 1 }' || bad=1
+sources '*.h' include | narrow 'the public header' 88 '{ kept = 1 }' || bad=1
+sources '*.md' ./*.md docs "${folders[@]}" | narrow Markdown 88 '
+    FNR == 1 { fence = code = 0; blank = 1 }
+    /^[ \t]*(```|~~~)/ { fence = !fence }
+    { code = /^    / && (blank || code); blank = /^[ \t]*$/
+      kept = !fence && !code && !/^[ \t]*\|/ && !/\]\(|\]:|https?:/ }' || bad=1
 exit "$bad"
