@@ -116,6 +116,8 @@ for program; do
 done
 if [ "$MODE" != programs ]; then
     start rooms bash tests/rooms.sh
+    start columns bash tests/columns.sh
+    start layout bash tests/clang.sh format-check
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
     start "shell scripts" lint
@@ -123,6 +125,7 @@ fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/run.sh headers
 elif [ -z "$MODE" ]; then
+    start clang-tidy bash tests/clang.sh tidy
     for source in examples/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)

@@ -13,7 +13,7 @@ fast     := $(filter-out $(slow),$(programs))
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
 everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden $(gpu_programs) \
-    $(if $(NVCC),gpu-bundle)
+    $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
