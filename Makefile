@@ -107,6 +107,7 @@ help: ## List the targets
 	    $(MAKEFILE_LIST)
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
 	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DESTDIR  NVCC= (no CUDA)  BLAS=0 (static library without)'
+	@echo 'What the demo and bench-certificates read: examples/demo/demo.c, bench/certificates/main.c'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
 endif

@@ -4,9 +4,13 @@
 tests    := $(sort $(foreach kind,cover prop unit fault api,$(wildcard tests/$(kind)_*.c)))
 programs := $(tests:tests/%.c=$(OBJ)/tests/%)
 api      := $(filter $(OBJ)/tests/api_%,$(programs))
-# Those that take longer than a few seconds, the longest first; check-fast leaves them out.
-slow     := $(foreach kind,api_device% cover_% prop_% unit_%_device unit_backend% unit_normal4%, \
-    $(filter $(OBJ)/tests/$(kind),$(programs)))
+# Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
+# first, so that nothing is waited for at the end.
+named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
+longest  := $(call named,api_device% cover_second% cover_hessian% cover_finite% cover_gradient% \
+    prop_solver)
+slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
+    unit_backend% unit_normal4%))
 fast     := $(filter-out $(slow),$(programs))
 
 .PHONY: check check-fast check-sanitize check-valgrind sanitized
@@ -30,8 +34,7 @@ sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
 # them.
-no_valgrind := $(addprefix $(OBJ)/tests/,unit_% cover_% prop_% api_device% api_environment% \
-    fault_models%)
+no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% fault_models%)
 check-valgrind: $(filter-out $(no_valgrind),$(programs))
 check-valgrind: ## Run the tests of the public interface under valgrind
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
