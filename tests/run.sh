@@ -110,6 +110,8 @@ python() {
     CERTREG_LIB=$OBJ/libcertreg.so PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
 }
 
+# First, since it takes a minute.
+[ -n "$MODE" ] || start clang-tidy env JOBS=1 bash tests/clang.sh tidy
 for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"
@@ -125,7 +127,6 @@ fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/run.sh headers
 elif [ -z "$MODE" ]; then
-    start clang-tidy bash tests/clang.sh tidy
     for source in examples/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
