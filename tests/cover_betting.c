@@ -108,8 +108,9 @@ static const size_t sizes[SIZES] = {50, 350, MOST};
 static const uint64_t trials[SIZES] = {3000, 1500, 250};
 static const double alphas[SIZES] = {0.05, 0.0125, 0.2};
 static const char *const ends[ENDS] = {"upper", "lower", "upper, any time", "lower, any time"};
-#define LEVEL (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together \
-                                              */
+#define LEVEL                                                                          \
+    (0.01 / (LAWS * SIZES * ENDS)) /* 1 % for all comparisons of this program together \
+                                    */
 
 static double element(const void *of, size_t i)
 {

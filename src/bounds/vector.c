@@ -18,7 +18,7 @@ static double center_of(const certreg_estimator *e, size_t output)
     double sum = 0;
     for (size_t i = first; i < e->record.pilot; i++) sum += (double)cr_record_value(e, i, output);
     return e->record.pilot > first ? sum / (double)(e->record.pilot - first)
-                                 : (double)cr_record_value(e, 0, output);
+                                   : (double)cr_record_value(e, 0, output);
 }
 
 /* Without a pilot the first main sample is the center, and is left out. */
