@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The same quantities as bench_noise.c by NumPy, in float32, one thread. Prints two lines of seconds: normals, certificate noise."""
+
 import sys
 import time
 import numpy as np
@@ -34,7 +35,7 @@ def certificate(generator, samples, inputs, blocks, outputs, z, step):
         e = generator.standard_normal((count, inputs), dtype=np.float32)
         np.multiply(e, step, out=x[:count])
         x[:count] += z
-        sums[min(first // block, blocks - 1)] += weights[:, first:first + count] @ e
+        sums[min(first // block, blocks - 1)] += weights[:, first : first + count] @ e
     return center, weights.var(axis=1, dtype=np.float64), sums
 
 

@@ -222,11 +222,13 @@ START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
     certreg_certificate c = kit_certificate();
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_STATUS(shared, certreg_certify(shared, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    float first = 0;
+    KIT_OK(shared, certreg_estimator_record(shared, 0, 1, &first)); /* fixes the pilot */
     /* all in the pilot */
     KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(shared), "pilot");
     ck_assert_double_eq(c.radius, 0);
-    ck_assert_uint_eq(c.samples, 0);      /* the model is not called for nothing */
+    ck_assert_uint_eq(c.samples, 1);      /* the model is not called for nothing */
     q.method = CERTREG_METHOD_ASYMPTOTIC; /* 64 blocks want 64 samples beside the pilot */
     const size_t pilot = (size_t)c.pilot;
     KIT_STATUS(shared, certreg_certify(shared, NULL, pilot + 63, &q, 1, &c), CERTREG_E_WRONG_STATE);

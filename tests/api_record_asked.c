@@ -88,42 +88,6 @@ START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
 }
 END_TEST
 
-START_TEST(a_record_that_was_asked_is_refused_under_another_pilot)
-{
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 60);
-    KIT_OK(a, certreg_estimator_sample(a, 0, 100));
-    carry(a, b); /* nobody has asked */
-    ask_for(a, 0, 0, _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE);
-    KIT_SAYS(refusal(a, b), "set plan.pilot to 40");
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
-/* In B the first samples would be main samples, of which an answer in A has told. */
-START_TEST(a_record_that_told_of_its_pilot_is_refused_under_another_one)
-{
-    certreg_estimator *a = with_capacity(200, 100), *b = with_capacity(200, 1);
-    certreg_question q = kit_question(0.6);
-    certreg_certificate c = kit_certificate();
-    certreg_forecast f = {.struct_size = sizeof f};
-    KIT_OK(a, certreg_estimator_sample(a, 0, 60));
-    carry(a, b); /* nobody has asked */
-    q.wanted = 0.1;
-    if (_i) {
-        KIT_OK(a, certreg_estimator_forecast(a, &q, &f));
-    } else {
-        q.wanted = 0;
-        certreg_estimator_cancel(a);
-        KIT_OK(a, certreg_certify(a, NULL, 200, &q, 1, &c)); /* tells the estimate of the pilot */
-        ck_assert(isfinite(c.estimate));
-    }
-    KIT_SAYS(refusal(a, b), "set plan.pilot to 100");
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-}
-END_TEST
-
 START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 {
     certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40),
@@ -156,9 +120,6 @@ int main(void)
     TCase *elsewhere = kit_case(suite, "elsewhere", 60);
     tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
     tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
-    tcase_add_loop_test(elsewhere, a_record_that_was_asked_is_refused_under_another_pilot, 0, 2);
-    tcase_add_loop_test(elsewhere, a_record_that_told_of_its_pilot_is_refused_under_another_one, 0,
-                        2);
     tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
     return kit_run(suite);
 }

@@ -40,8 +40,8 @@ command=$(tool $name) || { echo "$command"; exit 0; }
 case $action in
     format) "$command" -i "${files[@]}" ;;
     format-check)
-        "$command" --dry-run -Werror "${files[@]}"
-        judge "clang-format on ${#files[@]} files (make format mends them)" $?
+        "$command" --dry-run -Werror "${files[@]}" 2>&1 | sed -n 's/: error: .*//p' | head -20
+        judge "clang-format on ${#files[@]} files (make format mends them)" "${PIPESTATUS[0]}"
         ;;
     tidy)
         # One file each: told about several, its analysis of one depends on those before.

@@ -2,6 +2,7 @@
 """The straightforward way in PyTorch: noise by randn, and again for the gradient sums, which are 64 block means of weighted noise. Milliseconds
 per certificate of two scores, without the model, beside the rows noise_..._ms that bench_gpu left in a file; three times as long is aimed at.
 python bench/gpu/torch_peer.py [lib/bench_gpu.csv]"""
+
 import csv
 import pathlib
 import sys
@@ -26,13 +27,15 @@ def certificate(n, d, z, weights):
     for _ in range(0, n, BATCH):
         x = z + 0.25 * noise(generator, BATCH, d)  # what the model would get
     outputs = weights[0]
-    mean, second, fourth = outputs.mean(), (outputs ** 2).mean(), (outputs ** 4).mean()
+    mean, second, fourth = outputs.mean(), (outputs**2).mean(), (outputs**4).mean()
     generator.manual_seed(1)
     sums = torch.zeros(2, BLOCKS, d, dtype=torch.float64, device="cuda")
     length = n // BLOCKS
     e = noise(generator, length * BLOCKS, d).view(BLOCKS, length, d)
     for f in range(2):
-        sums[f] = torch.einsum("bl,bld->bd", weights[f, :length * BLOCKS].view(BLOCKS, length), e).double()
+        sums[f] = torch.einsum(
+            "bl,bld->bd", weights[f, : length * BLOCKS].view(BLOCKS, length), e
+        ).double()
     gram = sums @ sums.transpose(1, 2)
     return x, mean, second, fourth, gram.cpu()
 
@@ -51,4 +54,6 @@ for n, d in ((10000, 784), (10000, 12288)):
     file = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "lib/bench_gpu.csv")
     for row in csv.reader(file.read_text().splitlines() if file.exists() else ()):
         if row[0] == f"noise_{d}_ms":
-            print(f"{row[0]:28} {float(row[1]):10.4g}   peer {best:10.4g}   ratio {best / float(row[1]):7.3f}   target 3")
+            print(
+                f"{row[0]:28} {float(row[1]):10.4g}   peer {best:10.4g}   ratio {best / float(row[1]):7.3f}   target 3"
+            )

@@ -29,7 +29,7 @@ class Device(unittest.TestCase):
                 ctypes.c_void_p(source),
                 ctypes.c_size_t(4 * int(np.prod(array.shape))),
                 kind,
-                noise_id,
+                stream,
             ),
             0,
         )
@@ -77,7 +77,7 @@ class Device(unittest.TestCase):
             here = e.draw(2, 5)
         stream = ctypes.c_void_p()
         self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
-        Out.noise_id = noise_id.value
+        Out.stream = stream.value
         with certreg.Estimator(
             None, 3, 1000, device=0, stream=stream.value, module=self.module
         ) as e:
