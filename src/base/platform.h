@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 #ifdef __FAST_MATH__
-#error \
-    "libcertreg rounds to the safe side and tests for NaN and infinity: build it without -ffast-math"
+#error "build libcertreg without -ffast-math: it rounds outward, and tests for NaN and infinity"
 #endif
 #ifdef __cplusplus
 #define CR_STATIC_ASSERT static_assert
