@@ -11,9 +11,4 @@ uint32_t cr_bounds_constraints(const certreg_estimator *, const certreg_question
 certreg_status cr_bounds_find(certreg_estimator *, const cr_conditions *,
                               certreg_bounds out[CR_CONDITIONS], int *abstained);
 
-/* ---- vector.c */
-/* Bounds of CERTREG_ALL_OUTPUTS. *abstained: the interval says nothing. */
-certreg_status cr_vector_find(certreg_estimator *, const cr_conditions *, uint32_t constraints,
-                              certreg_bounds *out, int *abstained);
-
 #endif

@@ -50,6 +50,18 @@ certreg_status cr_record_length(certreg_estimator *e, size_t *count)
                    "samples %zu to %zu are missing from the record", n, next - 1);
 }
 
+cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, size_t output,
+                             size_t first, size_t count, double center)
+{
+    return (cr_samples){.y = e->record.values + output,
+                        .step = e->model.outputs,
+                        .first = first,
+                        .count = count,
+                        .score = score,
+                        .center = center,
+                        .watch = e->clock.watch};
+}
+
 /* ---- from model outputs to recorded values */
 /* A value in turns of [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)

@@ -121,47 +121,34 @@ double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
            exp(log_tail(successes + 1, failures, p, q, tail_sum(successes + 1, failures, p, q)));
 }
 
-double cr_binomial_sf(uint64_t k, uint64_t n, double p)
+/* A start for the upper bound: Wilson's, kept inside (0, 1). */
+static double wilson(double k, double n, double z)
 {
-    if (!(p >= 0 && p <= 1)) return NAN;
-    if (k == 0) return 1;
-    if (k > n || p == 0) return 0;
-    if (p == 1) return 1;
-    const double successes = (double)k, others = (double)(n - k) + 1, q = 1 - p;
-    if (successes >= ((double)n + 1) * p)
-        return fmin(1, exp(log_tail(successes, others, p, q, tail_sum(successes, others, p, q))));
-    return 1 - exp(log_tail(others, successes, q, p, tail_sum(others, successes, q, p)));
-}
-
-/* A start for the upper (sign +1) or lower (sign -1) bound: Wilson's, kept inside (0, 1). */
-static double wilson(double k, double n, double z, double sign)
-{
-    const double square = z * z, share = (k + 0.5 + 0.5 * sign) / (n + 1);
+    const double square = z * z, share = (k + 1) / (n + 1);
     const double center = share + square / (2 * n),
                  half = z * sqrt(share * (1 - share) / n + square / (4 * n * n));
-    const double start = (center + sign * half) / (1 + square / n);
-    return fmin(fmax(start, DBL_MIN), 1 - DBL_EPSILON);
+    return fmin(fmax((center + half) / (1 + square / n), DBL_MIN), 1 - DBL_EPSILON);
 }
 
-/* Root in p of log I_x(a,b) = log alpha, where x = 1 - p for the upper bound (sign +1) and x = p
- * for the lower (-1). As a function of log p the tail of a beta law is log-concave, so each Newton
- * step lands where the tail is at most alpha, outside the bound, and from there the iterates close
- * in on it. Returned is the closest p whose computed tail is below alpha by more than its error. */
-static double solve_tail(double a, double b, double alpha, double p, double sign)
+/* Root in p of log I_(1-p)(a, b) = log alpha. As a function of log p the tail of a beta
+ * distribution is log-concave, so each Newton step lands where the tail is at most alpha, above the
+ * bound, and from there the iterates close in on it. Returned is the least p whose computed tail is
+ * below alpha by more than its error. */
+static double solve_tail(double a, double b, double alpha, double p)
 {
-    const double margin = tail_margin(a + b), target = log(alpha) - margin, end = sign > 0 ? 1 : 0;
-    double found = end;
+    const double margin = tail_margin(a + b), target = log(alpha) - margin;
+    double found = 1;
     for (int i = 0; i < 100 && p > 0 && p < 1; i++) {
-        const double x = sign > 0 ? 1 - p : p, y = sign > 0 ? p : 1 - p, sum = tail_sum(a, b, x, y);
-        const double gap = log_tail(a, b, x, y, sum) - target;
-        if (gap <= margin / 2) found = sign > 0 ? fmin(found, p) : fmax(found, p);
+        const double x = 1 - p, sum = tail_sum(a, b, x, p);
+        const double gap = log_tail(a, b, x, p, sum) - target;
+        if (gap <= margin / 2) found = fmin(found, p);
         if (fabs(gap) <= margin / 2) break;
-        const double slope = sign > 0 ? -a * p / (x * sum) : a / sum; /* of log I in log p: its
-                                                                         density is prefix/(x y) */
+        /* of log I in log p: its density is prefix/(x y) */
+        const double slope = -a * p / (x * sum);
         double next = p * exp(-gap / slope);
         if (next >= 1) next = 0.5 * (1 + p);
-        if (next == p && gap > 0) next = nextafter(p, end);
-        if (next == p || (gap <= 0 && sign * (next - p) > 0)) break;
+        if (next == p && gap > 0) next = nextafter(p, 1);
+        if (next == p || (gap <= 0 && next > p)) break;
         p = next;
     }
     return found;
@@ -170,15 +157,8 @@ static double solve_tail(double a, double b, double alpha, double p, double sign
 double cr_binomial_upper(uint64_t k, uint64_t n, double alpha)
 {
     if (k >= n || !(alpha > 0 && alpha < 1)) return 1;
-    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), 1);
-    return solve_tail((double)(n - k), (double)k + 1, alpha, start, 1);
-}
-
-double cr_binomial_lower(uint64_t k, uint64_t n, double alpha)
-{
-    if (k == 0 || k > n || !(alpha > 0 && alpha < 1)) return 0;
-    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), -1);
-    return solve_tail((double)k, (double)(n - k) + 1, alpha, start, -1);
+    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha));
+    return solve_tail((double)(n - k), (double)k + 1, alpha, start);
 }
 
 int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
@@ -196,7 +176,7 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 }
 
 /* P(T > t) for t > 0, and the slope of its logarithm in log t. x = nu/(nu + t^2) is the argument of
- * the beta law of the tail. */
+ * the beta distribution of the tail. */
 static double student_log_tail(double t, double degrees, double *slope)
 {
     const double a = 0.5 * degrees, b = 0.5, ratio = t * t / degrees;
@@ -228,9 +208,4 @@ double cr_student_quantile_sf(double q, double degrees)
         if (fabs(step) < 1e-14) break;
     }
     return t;
-}
-
-double cr_student_quantile(double p, double degrees)
-{
-    return p > 0.5 ? cr_student_quantile_sf(1 - p, degrees) : -cr_student_quantile_sf(p, degrees);
 }

@@ -27,19 +27,10 @@ void cr_gradient_gram(const double *sums, size_t stride, size_t blocks, size_t i
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate);
 
 /* Interval of kappa from the Gram matrix of blocks >= 4 block means with `dimension` active
- * features. tail_lo, tail_hi: one-sided probabilities of a miss; 0: that bound is not wanted (lo =
- * 0, hi = infinity). Too few blocks give the trivial interval. */
-void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo,
-                          double tail_hi, double *lo, double *hi);
-/* The same with a known kurtosis E(u-c)^4/(E(u-c)^2)^2 of the weights, which tightens the upper end
- * in high dimension. */
-void cr_gradient_interval_within(const double *gram, size_t blocks, double dimension,
-                                 double kurtosis, double tail_lo, double tail_hi, double *lo,
-                                 double *hi);
-
-/* The two ends of the same interval from the statistics; kurtosis INFINITY: not known. */
-double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail);
-double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension,
-                         double kurtosis, double tail);
+ * features. A known kurtosis E(u-c)^4/(E(u-c)^2)^2 of the weights tightens the upper end in high
+ * dimension; INFINITY: not known. tail_lo, tail_hi: one-sided probabilities of a miss; 0: that
+ * bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. */
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
+                          double tail_lo, double tail_hi, double *lo, double *hi);
 
 #endif
