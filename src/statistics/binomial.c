@@ -1,9 +1,8 @@
 #include "statistics/binomial.h"
+#include "base/constants.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
-
-#define LOG_TWO_PI 1.8378770664093454836
 
 /* Remainder of Stirling's formula: log Gamma(z) = (z - 1/2) log z - z + log(2 pi)/2 + remainder(z).
  * The asymptotic series has its ten digits only for large z, so small z climb there by the
@@ -41,29 +40,28 @@ double cr_beta_log_term(double a, double b, double x, double y)
 {
     const double n = a + b;
     return stirling_remainder(n) - stirling_remainder(a) - stirling_remainder(b) -
-           deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - LOG_TWO_PI);
+           deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - CR_LOG_TWO_PI);
 }
 
 /* The continued fraction F of I_x(a,b) = prefix * F / a (DLMF 8.17.22), by the modified Lentz
  * algorithm. It converges for every x < 1, and within about sqrt(a + b) steps left of the mean. */
 static double beta_fraction(double a, double b, double x)
 {
-    const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < tiny ? tiny : d);
+    d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
     double value = d;
     for (double m = 1; m < 1e7; m += 1) {
         const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         d = 1 + even * d;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
+        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
         c = 1 + even / c;
-        if (fabs(c) < tiny) c = tiny;
+        if (fabs(c) < CR_TINY) c = CR_TINY;
         value *= d * c;
         const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
         d = 1 + odd * d;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
+        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
         c = 1 + odd / c;
-        if (fabs(c) < tiny) c = tiny;
+        if (fabs(c) < CR_TINY) c = CR_TINY;
         value *= d * c;
         if (fabs(d * c - 1) < 2 * DBL_EPSILON) break;
     }

@@ -46,8 +46,7 @@
 #define PLAYERS 18 /* any time */
 #define THETA 0x1p-10
 #define SURPLUS 0.15
-/* Part of a value at the far end of the range, added to what the values so far say of the spread.
- */
+/* Share of a value at the far end of the range that is added to the spread seen so far. */
 #define UNSEEN 0.5
 /* Capital that will not come back: it is out of the game before its arithmetic gets slow. */
 #define DEAD 1e-306

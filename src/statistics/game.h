@@ -23,8 +23,7 @@ typedef struct cr_game {
 } cr_game;
 
 typedef struct cr_trial {
-    double mean[CR_GAME_LANES]; /* in (0, 1): shares of the range, from the end it is measured from
-                                 */
+    double mean[CR_GAME_LANES]; /* in (0, 1): shares of the range from its lower end, or mirrored */
     int rejected[CR_GAME_LANES];
 } cr_trial;
 

@@ -1,25 +1,33 @@
 #include "statistics/location.h"
+#include "base/constants.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #define HALVINGS 48 /* of a bracket */
 #define FLAT 1e-13  /* a sum of scores this small per value is zero up to rounding */
-#define TWO_PI 6.283185307179586477
 
 double cr_location_wrap(double value, double origin, double period)
 {
-    const double t = value - origin; /* most are within half a turn already, and remainder() is slow
-                                      */
+    const double t = value - origin;
+    /* Most are within half a turn already, and remainder() is slow. */
     return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
 }
 
-/* Value i, or NaN for a failed output. Of real numbers the origin plays no part. */
+/* Value i, or NaN for a failed output. Real numbers ignore the origin. */
 static double value_at(const cr_values *values, size_t i)
 {
     const double value = (double)values->y[i * values->step];
     if (!isfinite(value)) return NAN;
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
+}
+
+/* From number *i on to the next one that is a number, *value; 0 where there is none, or no time. */
+static int next(const cr_values *values, size_t *i, double *value)
+{
+    for (; *i < values->count && !cr_watch_ends(values->watch, *i); ++*i)
+        if (!isnan(*value = value_at(values, *i))) return 1;
+    return 0;
 }
 
 size_t cr_location_count(const cr_values *values)
@@ -52,9 +60,8 @@ double cr_location_order(const cr_values *values, size_t rank)
     uint64_t prefix = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
         size_t bucket[256] = {0}, byte = 0;
-        for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
-            const double value = value_at(values, i);
-            if (isnan(value)) continue;
+        double value;
+        for (size_t i = 0; next(values, &i, &value); i++) {
             const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
             if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
         }
@@ -76,10 +83,8 @@ double cr_location_median(const cr_values *values)
 double cr_location_mean(const cr_values *values)
 {
     const size_t count = cr_location_count(values);
-    double sum = 0, lost = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
-        const double value = value_at(values, i);
-        if (isnan(value)) continue;
+    double sum = 0, lost = 0, value;
+    for (size_t i = 0; next(values, &i, &value); i++) {
         const double total = sum + value;
         lost += fabs(sum) >= fabs(value) ? (sum - total) + value : (value - total) + sum;
         sum = total;
@@ -91,10 +96,8 @@ double cr_location_mean(const cr_values *values)
 static int sign_at(const cr_values *values, cr_location_score score, const void *setting,
                    double theta)
 {
-    double sum = 0, size = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
-        const double value = value_at(values, i);
-        if (isnan(value)) continue;
+    double sum = 0, size = 0, value;
+    for (size_t i = 0; next(values, &i, &value); i++) {
         const double term = score(value - theta, setting);
         sum += term;
         size += fabs(term);
@@ -102,8 +105,7 @@ static int sign_at(const cr_values *values, cr_location_score score, const void 
     return fabs(sum) <= FLAT * size ? 0 : sum > 0 ? 1 : -1;
 }
 
-/* Largest point of [lo, hi] up to which the sign is at least `least`, to within the last halving.
- */
+/* Largest point of [lo, hi] up to which the sign is at least `least`, within the last halving. */
 static double edge(const cr_values *values, cr_location_score score, const void *setting, double lo,
                    double hi, int least)
 {
@@ -121,8 +123,8 @@ static double edge(const cr_values *values, cr_location_score score, const void 
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
                         double lo, double hi)
 {
-    const double first = edge(values, score, setting, lo, hi, 1); /* the sum is positive left of it
-                                                                   */
+    /* The sum is positive left of `first`. */
+    const double first = edge(values, score, setting, lo, hi, 1);
     const double beyond = first + ldexp(hi - lo, 4 - HALVINGS);
     if (sign_at(values, score, setting, beyond) < 0)
         return first; /* no flat stretch: the usual case */
@@ -138,10 +140,8 @@ static double huber_score(double t, const void *setting)
 
 double cr_location_huber(const cr_values *values, double width)
 {
-    double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
-        const double value = value_at(values, i);
-        if (isnan(value)) continue;
+    double least = INFINITY, greatest = -INFINITY, value;
+    for (size_t i = 0; next(values, &i, &value); i++) {
         least = fmin(least, value);
         greatest = fmax(greatest, value);
     }
@@ -155,12 +155,12 @@ double cr_location_direction(const cr_values *values)
     for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
         const double value = (double)values->y[i * values->step];
         if (!isfinite(value)) continue;
-        const double angle = TWO_PI * (remainder(value, values->period) / values->period);
+        const double angle = CR_TWO_PI * (remainder(value, values->period) / values->period);
         cosines += cos(angle);
         sines += sin(angle);
     }
     if (cosines == 0 && sines == 0) return NAN;
-    return atan2(sines, cosines) / TWO_PI * values->period;
+    return atan2(sines, cosines) / CR_TWO_PI * values->period;
 }
 
 double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)

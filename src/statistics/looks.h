@@ -1,5 +1,5 @@
-/* When the record is looked at for a wanted radius, and the closed test of theory 6 at those looks.
- */
+/* The interim looks of a wanted radius: at which numbers of samples the record is evaluated, and
+ * the closed test of theory 6 at those looks. */
 #ifndef CR_STATISTICS_LOOKS_H
 #define CR_STATISTICS_LOOKS_H
 #include "statistics/sequential.h"

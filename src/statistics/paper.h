@@ -18,8 +18,8 @@ typedef struct cr_paper {
 
 /* Starts from ||sum y e|| over active features of `count` samples. */
 void cr_paper_start(cr_paper *paper, double norm, uint64_t count);
-/* One tile: outputs y[i*step], dots[i] = e_i . g/||g||, norms[i] = ||e_i||^2 over active features.
- */
+/* One tile: outputs y[i*step]; over active features, dots[i] = e_i . g/||g|| and norms[i] =
+ * ||e_i||^2. */
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots,
                   const double *norms);
 
