@@ -5,24 +5,26 @@
  * W_j the number of samples in blocks later than that of sample j, W their sum. Samples of a block
  * see their G only, so that with Z_i = e_i . G/||G||, standard normal given the past, x_i = ||G||
  * w_i clip(Z_i, -tau, tau) has a conditional mean m_i >= g . G - ||G|| tail(tau), tail = E (|Z| -
- * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales know about these.
- * lambda and theta are fixed by the pilot, a_i >= 0 by earlier blocks; kappa is the true one: M =
- * prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i))        since (1 - y) e^y <= 1; tau keeps
- * the factors positive N = exp(s (kappa W - Y) - sum H(s W_j)),                         H(t) = sup
- * E[e^-(t w Z) - 1 + t w Z] over all w allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and
- * phi(y)/y^2 increases: phi(t |w Z|) <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1
- * where |Z| is largest: H(t) = E[phi(t |Z|); |Z| > q], P(|Z| > q) = p. By Hoelder E M^theta
- * N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops out, and with
- * probability 1 - alpha lambda kappa^2 W - (1-theta)/theta sum H(s W_j) < sum [lambda a_i - log(1 -
- * lambda (x_i - a_i)) + lambda ||G|| tail] + log(1/alpha)/theta. Of the left side the derivative in
- * kappa is 0 at 0 and concave, since H'' increases: it rises, then falls. So if the inequality
- * fails at the cap it fails from one point on, which is the bound; and the bound is the cap if it
- * holds there.
+ * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales bound these. The
+ * pilot fixes lambda and theta, earlier blocks a_i >= 0; kappa is the true one.
+ * - M = prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i)), since (1 - y) e^y <= 1; tau keeps
+ *   the factors positive.
+ * - N = exp(s (kappa W - Y) - sum H(s W_j)), H(t) = sup E[e^-(t w Z) - 1 + t w Z] over all w
+ *   allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and phi(y)/y^2 increases: phi(t |w Z|)
+ *   <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1 where |Z| is largest: H(t) =
+ *   E[phi(t |Z|); |Z| > q], P(|Z| > q) = p.
+ * By Hoelder E M^theta N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops
+ * out, and with probability 1 - alpha
+ *       lambda kappa^2 W - (1-theta)/theta sum H(s W_j)
+ *           < sum [lambda a_i - log(1 - lambda (x_i - a_i)) + lambda ||G|| tail] + log(1/alpha)/theta.
+ * The derivative of the left side in kappa is 0 at 0 and concave, since H'' increases: the left
+ * side rises, then falls. So if the inequality fails at the cap it fails from one point on, and
+ * that point is the bound. If it holds at the cap, the cap is the bound.
  *
- * In low dimension ||G|| over all n samples hardly exceeds kappa n, and the plainer bound is the
- * better one: kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
- * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides. A second_hi from the same
- * samples is as good as p itself, as long as it holds: H increases with p.
+ * In low dimension ||G|| over all n samples hardly exceeds kappa n, and a simpler bound is better:
+ * kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
+ * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides which of the two is used. A
+ * second_hi from the same samples is as good as p itself, as long as it holds: H increases with p.
  *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
  * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
@@ -178,8 +180,8 @@ static double pilot_second(const cr_samples *pilot, double reach)
     return fmin(1, sum / count);
 }
 
-/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. Where it knows
- * little, half of the greatest; more or less only if that is beyond doubt. */
+/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. The default is
+ * half of the greatest kappa; another value is taken only if the pilot is sure of it. */
 static certreg_status pilot_kappa(certreg_estimator *e, const cr_samples *pilot, double reach,
                                   double second, double *kappa)
 {

@@ -5,9 +5,8 @@
 
 typedef struct cr_asked {
     uint64_t first, total; /* at these numbers of samples it answers questions for a fixed one */
-    uint64_t max_samples, batch; /* of the estimator that was asked first; max_samples 0: none was
-                                    yet */
-    uint64_t pilot; /* of its plan; there before `max_samples` once pilot samples were told of */
+    uint64_t max_samples, batch; /* of the estimator asked first; max_samples 0: none yet */
+    uint64_t pilot; /* of its plan; set before `max_samples` once pilot samples were reported */
     uint64_t looks; /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_asked;
 

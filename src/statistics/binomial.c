@@ -163,8 +163,8 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
     const double level = alpha * (1 - tail_margin((double)n));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
-    uint64_t within = 0, beyond = n + 1; /* cdf(within) <= level, and beyond is too far or not a
-                                            count at all */
+    /* cdf(within) <= level; `beyond` is too far, or no count at all. */
+    uint64_t within = 0, beyond = n + 1;
     while (beyond - within > 1) {
         const uint64_t middle = within + (beyond - within) / 2;
         if (cr_binomial_cdf(middle, n, p) <= level) within = middle;

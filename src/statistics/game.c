@@ -14,7 +14,7 @@
  * by a given time. That one is the price of a bet that pays 1 if the mean is rejected and 0 if not,
  * a share x of 1 now: for increments of standard deviation s over all values that remain, x =
  * Phi(h), and its dependence on the next value is a = pdf(h)/s =: g(x)/s. So the stakes follow x:
- * whoever is behind stakes more. With s^2 = remaining * spread * m (1 - m), where spread, the
+ * a player who is behind stakes more. With s^2 = remaining * spread * m (1 - m), where spread, the
  * variance as a part of the greatest one m (1 - m) there is, comes from the pilot and earlier
  * values, that is nearly the exact binomial test for values 0 and 1, and the normal one in the
  * limit. Target is x = 1 from x_0 = (1 - SURPLUS) alpha, and x = 1 - SURPLUS suffices: the last
@@ -22,23 +22,23 @@
  * keeps F > 0, the third keeps F <= 1, and both keep F increasing in x: g is concave with g(0) =
  * g(1) = 0. Where the first is the least, a_x <= a/x <= 1/(1 - m) and a_x >= -a/(1 - x) >= -1/m,
  * which is what y = 1 and y = 0 ask for; the other two are lines with slopes below and at these. In
- * m: of the first, dF/dm is a/(2 (1 - m)) at y = 0, a/(2 m) at y = 1, hence
- * >= a/2. Of the second F = x (1 + THETA - y)/(1 + THETA - m); of the third F = 1 - (1 - x) y/m.
+ * m: for the first, dF/dm is a/(2 (1 - m)) at y = 0 and a/(2 m) at y = 1, hence at least a/2. For
+ * the second F = x (1 + THETA - y)/(1 + THETA - m), for the third F = 1 - (1 - x) y/m.
  *
  * Any time. Fixed fractions of the capital are staked, a = x min(lambda, 1/(1 + THETA - m)), by
  * several players with lambda from large to small among whom the initial capital is divided; their
  * sum is the martingale. No stake depends on the count.
  *
- * Rounding. The computed stake a is the stake. What is computed differs from x + a (m - y) by 2^-53
- * (F + 2 a |m - y|) at most, of which the expectation is below 2^-50 x, since a E|m - y| <= 2 x: so
- * x (1 - 2^-50)^t is a supermartingale, and x_0, or else the target, allows for that. Monotone it
- * need only be from m to m + GAP, which is what is returned. F at the two, each with the rounding
- * of its own stake, is known up to 2^-52 (F + 11 a |m - y|); here a |m - y| <= max(x, F) and x <=
- * 1025 F, and since F_x > 2^-11 wherever y > m, a larger x outweighs its larger error. At equal x
- * the smaller m is behind by GAP a/2 or more with the first stake and with fixed fractions (a/x >=
- * .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as long as
- * the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds what each of them asks for; the
- * 2^-51 by which the shares y of the range are off is in it too. */
+ * Rounding. The computed stake a is the stake. The computed F differs from x + a (m - y) by 2^-53
+ * (F + 2 a |m - y|) at most. The expectation of that is below 2^-50 x, since a E|m - y| <= 2 x: so
+ * x (1 - 2^-50)^t is a supermartingale, and x_0, or else the target, allows for that. F need be
+ * monotone only from m to m + GAP, and m + GAP is what is returned. F at the two, each with the
+ * rounding of its own stake, is known up to 2^-52 (F + 11 a |m - y|). Here a |m - y| <= max(x, F)
+ * and x <= 1025 F, and since F_x > 2^-11 wherever y > m, a larger x outweighs its larger error. At
+ * equal x the smaller m is behind by GAP a/2 or more with the first stake and with fixed fractions
+ * (a/x >= .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as
+ * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds what each of them asks
+ * for; the 2^-51 by which the shares y of the range are off is in it too. */
 #include "statistics/game.h"
 #include "statistics/normal.h"
 #include <string.h>

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define TILE \
-    512u /* columns that stay in the first-level cache while a pair of row pairs is multiplied */
-#define LANES                                                                                    \
-    4u /* independent partial sums per entry: the additions of one lane follow each other, lanes \
-          do not */
+/* Columns that stay in the first-level cache while a pair of row pairs is multiplied. */
+#define TILE 512u
+/* Independent partial sums per entry: the additions of one lane wait for each other, not those
+ * of different lanes. */
+#define LANES 4u
 
 /* out[r][s] += sum over the tile of a_r b_s, r, s < 2; weight is the mask or NULL. */
 static void multiply_tile(const double *const a[2], const double *const b[2], const float *weight,

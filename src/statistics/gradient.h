@@ -6,15 +6,18 @@
 
 /* What the B x B Gram matrix of block means says about kappa^2 (theory 5.1). */
 typedef struct cr_gradient {
-    double square;     /* U: unbiased for kappa^2, may be negative */
-    double projection; /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the
-                          variance of U */
-    double degenerate; /* D2 >= 0: variance of the degenerate part, which rules in high dimension */
-    double energy;     /* t2 >= 0: squared Frobenius norm of the covariance of a block mean; D2 = 2
-                          t2/(B (B - 1)) */
-    double self; /* mean of the diagonal: kappa^2 plus d times the variance of one coordinate of a
-                    block mean */
-    double skewness; /* of the projections of block means on the sum of the others */
+    /* U: unbiased for kappa^2, may be negative. */
+    double square;
+    /* zeta >= 0: variance of the linear part, which contributes 4 zeta/B to the variance of U. */
+    double projection;
+    /* D2 >= 0: variance of the degenerate part, which dominates in high dimension. */
+    double degenerate;
+    /* t2 >= 0: squared Frobenius norm of the covariance of a block mean; D2 = 2 t2/(B (B - 1)). */
+    double energy;
+    /* Mean of the diagonal: kappa^2 plus d times the variance of a coordinate of a block mean. */
+    double self;
+    /* Of the projections of block means on the sum of the others. */
+    double skewness;
 } cr_gradient;
 
 /* gram = scale^2 S diag(mask) S^T for `blocks` rows of `inputs` sums, `stride` apart (>= inputs:

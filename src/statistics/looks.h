@@ -21,8 +21,8 @@ typedef struct cr_looks { /* numbers of samples, pilot included */
  * lesser. The last few are kept from one answer to the next, since making them takes longer than
  * asking them. */
 typedef struct cr_closed {
-    double q[CR_CLOSED_RADII], alpha; /* q: failures at z must be rarer than this for the radius to
-                                         hold */
+    /* For a radius to hold, failures at z must be rarer than its q. */
+    double q[CR_CLOSED_RADII], alpha;
     size_t count;
     uint32_t trials[CR_LOOKS]; /* small numbers: there are many, and hosts with little memory */
     int32_t critical[CR_CLOSED_RADII][CR_LOOKS];

@@ -27,9 +27,8 @@ void cr_moments_add(cr_moments *moments, double u)
     }
     if (u < moments->least) moments->least = u;
     if (u > moments->greatest) moments->greatest = u;
-    if (!isfinite(u))
-        moments->least = moments->greatest = NAN; /* no comparison holds any more: every interval
-                                                     abstains */
+    /* No comparison holds any more, so every interval abstains. */
+    if (!isfinite(u)) moments->least = moments->greatest = NAN;
 }
 
 void cr_moments_of(const cr_samples *samples, cr_moments *moments)

@@ -24,14 +24,16 @@ void cr_moments_add(cr_moments *moments, double u);
 void cr_moments_of(const cr_samples *samples, cr_moments *moments);
 
 double cr_moments_mean(const cr_moments *moments);
-double cr_moments_second(const cr_moments *moments);   /* about the sample mean, divided by n */
-double cr_moments_variance(const cr_moments *moments); /* S^2, divided by n - 1; exactly 0 iff all
-                                                          values are equal (n >= 2) */
-double cr_moments_fourth(const cr_moments *moments);   /* about the sample mean, divided by n */
-double cr_moments_skewness(const cr_moments *moments); /* of u; 0 if all values are equal */
-double cr_moments_square_skewness(const cr_moments *moments); /* of (u - mean)^2; likewise */
-double cr_moments_rounding(const cr_moments *moments); /* bound on the rounding in the two variances
-                                                          above */
+/* Central moments, about the sample mean: the second and fourth divided by n, the variance S^2 by
+ * n - 1. The second is exactly 0 iff all values are equal (n >= 2). */
+double cr_moments_second(const cr_moments *moments);
+double cr_moments_variance(const cr_moments *moments);
+double cr_moments_fourth(const cr_moments *moments);
+/* Of u and of (u - mean)^2; 0 if all values are equal. */
+double cr_moments_skewness(const cr_moments *moments);
+double cr_moments_square_skewness(const cr_moments *moments);
+/* Bound on the rounding in the second moment and the variance. */
+double cr_moments_rounding(const cr_moments *moments);
 
 enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 

@@ -16,8 +16,8 @@ size_t cr_prediction_pilot(size_t max_samples, size_t blocks)
     /* The smallest pilot that leaves whole blocks. */
     const size_t least = (max_samples - 1) % blocks + 1;
     if (plain <= least) return least;
-    return least + (plain - least + blocks / 2) / blocks * blocks; /* the nearest of least, least +
-                                                                      blocks, ... */
+    /* The nearest of least, least + blocks, ... */
+    return least + (plain - least + blocks / 2) / blocks * blocks;
 }
 
 typedef struct dead_zone {

@@ -75,8 +75,8 @@ static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room
     memmove(p->share + room - l.count, l.share, l.count * sizeof *l.share);
     l.share = p->share + room - l.count;
     convolve(p, &l, count);
-    p->passed += 2 * negligible * (double)trials; /* what the distribution leaves out at its two
-                                                     ends */
+    /* What the distribution leaves out at its two ends. */
+    p->passed += 2 * negligible * (double)trials;
     return 0;
 }
 
@@ -108,8 +108,9 @@ double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const i
 }
 
 /* ---- the closed test: critical numbers */
-/* Whoever passes at a later look with no more failures than an earlier one allows passed there, so
- * raising the later number to the earlier one changes nothing but makes them ascend. */
+/* A path that passes at a later look with no more failures than an earlier look allows has passed
+ * there already. So raising the later number to the earlier one changes nothing, but makes them
+ * ascend. */
 static void make_ascending(size_t count, int64_t *critical)
 {
     for (size_t j = 1; j < count; j++)
@@ -143,8 +144,9 @@ void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
     *s = (cr_closed_search){.low = low, .high = high, .level = low + 0.6 * (high - low)};
 }
 
-/* The same level at every look, as high as the probability of passing anywhere allows: that grows
- * with the level, a little slower than in proportion. Non-zero: this level is the last to try. */
+/* The same level at every look, as high as the probability of passing anywhere allows. That
+ * probability grows with the level, a little slower than in proportion. Non-zero: this level is the
+ * last to try. */
 static int try_level(cr_closed_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
