@@ -22,12 +22,10 @@ static double value_at(const cr_values *values, size_t i)
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
 }
 
-/* From number *i on to the next one that is a number, *value; 0 where there is none, or no time. */
-static int next(const cr_values *values, size_t *i, double *value)
+/* Whether there is a value i, and time for it. */
+static inline int has(const cr_values *values, size_t i)
 {
-    for (; *i < values->count && !cr_watch_ends(values->watch, *i); ++*i)
-        if (!isnan(*value = value_at(values, *i))) return 1;
-    return 0;
+    return i < values->count && !cr_watch_ends(values->watch, i);
 }
 
 size_t cr_location_count(const cr_values *values)
@@ -60,8 +58,9 @@ double cr_location_order(const cr_values *values, size_t rank)
     uint64_t prefix = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
         size_t bucket[256] = {0}, byte = 0;
-        double value;
-        for (size_t i = 0; next(values, &i, &value); i++) {
+        for (size_t i = 0; has(values, i); i++) {
+            const double value = value_at(values, i);
+            if (isnan(value)) continue;
             const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
             if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
         }
@@ -83,8 +82,10 @@ double cr_location_median(const cr_values *values)
 double cr_location_mean(const cr_values *values)
 {
     const size_t count = cr_location_count(values);
-    double sum = 0, lost = 0, value;
-    for (size_t i = 0; next(values, &i, &value); i++) {
+    double sum = 0, lost = 0;
+    for (size_t i = 0; has(values, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
         const double total = sum + value;
         lost += fabs(sum) >= fabs(value) ? (sum - total) + value : (value - total) + sum;
         sum = total;
@@ -96,8 +97,10 @@ double cr_location_mean(const cr_values *values)
 static int sign_at(const cr_values *values, cr_location_score score, const void *setting,
                    double theta)
 {
-    double sum = 0, size = 0, value;
-    for (size_t i = 0; next(values, &i, &value); i++) {
+    double sum = 0, size = 0;
+    for (size_t i = 0; has(values, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
         const double term = score(value - theta, setting);
         sum += term;
         size += fabs(term);
@@ -140,8 +143,10 @@ static double huber_score(double t, const void *setting)
 
 double cr_location_huber(const cr_values *values, double width)
 {
-    double least = INFINITY, greatest = -INFINITY, value;
-    for (size_t i = 0; next(values, &i, &value); i++) {
+    double least = INFINITY, greatest = -INFINITY;
+    for (size_t i = 0; has(values, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
         least = fmin(least, value);
         greatest = fmax(greatest, value);
     }
@@ -152,7 +157,7 @@ double cr_location_huber(const cr_values *values, double width)
 double cr_location_direction(const cr_values *values)
 {
     double cosines = 0, sines = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+    for (size_t i = 0; has(values, i); i++) {
         const double value = (double)values->y[i * values->step];
         if (!isfinite(value)) continue;
         const double angle = CR_TWO_PI * (remainder(value, values->period) / values->period);
