@@ -1,4 +1,4 @@
-/* Bounds of the scores of a question: which interval, which share of alpha, which samples. */
+/* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
 #include "bounds/bounds.h"
 #include "base/structs.h"
 #include "bounds/finite.h"
@@ -70,7 +70,7 @@ static double moments_alpha(const cr_condition *c, uint32_t constraints, double 
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
-/* Of one condition's score. Non-zero: the interval says nothing. */
+/* For one condition. Non-zero: the interval says nothing. */
 static int bound_moments(certreg_estimator *e, const cr_conditions *conditions,
                          const cr_condition *c, uint32_t constraints, certreg_bounds *out)
 {

@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-/* Of alpha, what the two ends of the mean take together where the output itself is asked for; the
- * second moment has the rest. */
+/* The share of alpha that the two ends of the mean take together if the bounds are about the output
+ * itself. The second moment has the rest. */
 static const double ends_share = 0.25;
 
 /* ---- bets */
@@ -98,10 +98,10 @@ static void bound_mean(const certreg_estimator *e, const cr_conditions *conditio
     if (both) b->mean_hi = cr_finite_bound(e, conditions, bet, share, 1);
 }
 
-/* Who names mean and variance has them bounded together, by one moment; scores even by nothing
- * else, since it bounds their mean as well. Who names the variance alone gets that moment about the
- * pilot's mean, which no variance exceeds; a score's mean is needed all the same, for the threshold
- * is on it. */
+/* Where mean and variance are both named, one moment bounds them together; scores need nothing
+ * else, since it bounds their mean as well. Where the variance alone is named, the moment is taken
+ * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
+ * the threshold is on it. */
 void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
                     const cr_score *score, uint32_t constraints, double alpha, certreg_bounds *b)
 {

@@ -3,7 +3,8 @@
 #define CR_BOUNDS_GRADIENTS_H
 #include "question/conditions.h"
 
-/* To those of the given bounds that have one; all at once, since one replay serves them. */
+/* Adds them to the given bounds, where there are any. One call for all conditions, since they share
+ * a replay. */
 certreg_status cr_gradients_find(certreg_estimator *, const cr_conditions *, uint32_t constraints,
                                  certreg_bounds *bounds);
 

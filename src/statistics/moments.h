@@ -20,7 +20,7 @@ typedef struct cr_moments {
 
 void cr_moments_start(cr_moments *moments, double center);
 void cr_moments_add(cr_moments *moments, double u);
-/* Of all these samples, about the first. */
+/* Starts at the first of these samples and adds them all. */
 void cr_moments_of(const cr_samples *samples, cr_moments *moments);
 
 double cr_moments_mean(const cr_moments *moments);

@@ -182,8 +182,8 @@ void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count
 
 /* ---- the mixture */
 /* E(q) = int_0^q pi(s) [s/q]^k [(1-s)/(1-q)]^(n-k) ds / int_0^q pi(s) ds with pi = [s
- * (1-s)]^(-1/2), as a logarithm. Of a probability p >= q each factor has expectation at most 1,
- * since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
+ * (1-s)]^(-1/2), as a logarithm. If the probability is p >= q, each factor has expectation at most
+ * 1, since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
 static double log_evidence(double k, double n, double q)
 {
     const double a = k + 0.5, b = n - k + 0.5, y = 1 - q;
