@@ -16,7 +16,8 @@
  * By Hoelder E M^theta N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops
  * out, and with probability 1 - alpha
  *       lambda kappa^2 W - (1-theta)/theta sum H(s W_j)
- *           < sum [lambda a_i - log(1 - lambda (x_i - a_i)) + lambda ||G|| tail] + log(1/alpha)/theta.
+ *           < sum [lambda a_i - log(1 - lambda (x_i - a_i)) + lambda ||G|| tail]
+ *             + log(1/alpha)/theta.
  * The derivative of the left side in kappa is 0 at 0 and concave, since H'' increases: the left
  * side rises, then falls. So if the inequality fails at the cap it fails from one point on, and
  * that point is the bound. If it holds at the cap, the cap is the bound.

@@ -19,8 +19,7 @@ static inline int cr_cost_known(const cr_cost *cost)
 
 /* Expected seconds for this number of samples, rather too long than too short. */
 double cr_cost_expected(const cr_cost *, double samples);
-/* A closing took these seconds, `fixed` of them for what does not grow with the number of samples.
- */
+/* A closing took these seconds, `fixed` of them independent of the number of samples. */
 void cr_cost_learn(cr_cost *, double samples, double seconds, double fixed);
 /* A closing was given up after these seconds: it would have taken longer. */
 void cr_cost_learn_abandoned(cr_cost *, double samples, double seconds);
