@@ -210,7 +210,7 @@ static const struct {
 } others[] = {{"input", 0},
               {"sigma", 1},
               {"seed", 2},
-              {"noise id", 3},
+              {"noise_id", 3},
               {"scale", 4},
               {"number of inputs", 5},
               {"number of outputs", 6},

@@ -30,17 +30,17 @@ static int makes_sense(const cr_asked *a)
            a->total <= a->max_samples;
 }
 
-static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
+static certreg_status check(const certreg_estimator *e, const cr_asked *theirs, certreg_error *why)
 {
     const cr_asked *mine = &e->record.asked;
     if (!makes_sense(theirs))
-        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+        return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record's account of what it was asked makes no sense");
     if (!mine->max_samples || !theirs->max_samples ||
         (mine->max_samples == theirs->max_samples && mine->batch == theirs->batch))
         return CERTREG_OK;
     return cr_fail(
-        &e->error, CERTREG_E_MISMATCH,
+        why, CERTREG_E_MISMATCH,
         "the records were asked under different plans (max_samples %llu and %llu, batch "
         "%llu and %llu), which are two tests: import one of them, or make both under one plan",
         (unsigned long long)mine->max_samples, (unsigned long long)theirs->max_samples,
@@ -59,7 +59,7 @@ static void keep_common(cr_asked *mine, const cr_asked *theirs)
 
 certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int write)
 {
-    const certreg_status status = check(e, theirs);
+    const certreg_status status = check(e, theirs, &e->error);
     if (status || !write) return status;
     if (!theirs->max_samples) return CERTREG_OK;
     if (e->record.asked.max_samples) keep_common(&e->record.asked, theirs);

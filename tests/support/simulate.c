@@ -85,10 +85,11 @@ double simulate_normal(simulate_source *source)
     }
 }
 
-/* Scale 1; Marsaglia and Tsang (2000), shape >= 1 after the usual boost. */
-static double gamma_of(simulate_source *source, double shape)
+/* Marsaglia and Tsang (2000), shape >= 1 after the usual boost. */
+static double simulate_gamma(simulate_source *source, double shape)
 {
-    if (shape < 1) return gamma_of(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
+    if (shape < 1)
+        return simulate_gamma(source, shape + 1) * pow(simulate_uniform(source), 1 / shape);
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
         const double x = simulate_normal(source), t = 1 + c * x, v = t * t * t;
@@ -115,14 +116,20 @@ void simulate_other_coordinates(simulate_source *source, const double *deviation
         const size_t first = columns < blocks || coordinates == columns ? 0 : j;
         for (size_t p = first; p < blocks; p++) column[p] = deviation[p] * simulate_normal(source);
         if (coordinates > blocks)
-            column[j] = deviation[j] * sqrt(2 * gamma_of(source, 0.5 * (double)(coordinates - j)));
+            column[j] =
+                deviation[j] * sqrt(2 * simulate_gamma(source, 0.5 * (double)(coordinates - j)));
         add_outer(column, blocks, first, gram);
     }
+}
+
+double simulate_at_least(uint64_t k, uint64_t n, double p)
+{
+    return k > n ? 0 : cr_binomial_cdf(n - k, n, 1 - p);
 }
 
 uint64_t simulate_most_misses(uint64_t trials, double nominal, double level)
 {
     uint64_t most = (uint64_t)(nominal * (double)trials);
-    while (cr_binomial_sf(most + 1, trials, nominal) > level) most++;
+    while (simulate_at_least(most + 1, trials, nominal) > level) most++;
     return most;
 }
