@@ -11,7 +11,6 @@ typedef struct simulate_source {
 void simulate_seed(simulate_source *source, uint64_t seed);
 double simulate_uniform(simulate_source *source); /* in (0, 1) */
 double simulate_normal(simulate_source *source);
-double simulate_gamma(simulate_source *source, double shape); /* scale 1 */
 
 /* Adds to gram (blocks x blocks) what `coordinates` further coordinates of the noise contribute, if
  * no weight depends on them. Exact, not an approximation: given the weights w_i, the block mean of
