@@ -271,7 +271,7 @@ bench-certificates: all $(OBJ)/bench_certificates ## Measure radii and calls aga
 # ---- the rest -------------------------------------------------------------------------------------------------------------------
 install: all ## Install into $(DESTDIR)$(PREFIX)
 	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)/certreg'
-	install -m 644 include/certreg/certreg.h '$(DESTDIR)$(INCLUDEDIR)/certreg/'
+	install -m 644 include/certreg/*.h '$(DESTDIR)$(INCLUDEDIR)/certreg/'
 	install -m 644 lib/libcertreg.a '$(DESTDIR)$(LIBDIR)/'
 	install -m 755 lib/libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/'
 	ln -sf libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libcertreg.so.$(MAJOR)'
@@ -280,7 +280,7 @@ install: all ## Install into $(DESTDIR)$(PREFIX)
 	$(call fill_pc,$(LIBDIR),$(INCLUDEDIR)) > '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc'
 uninstall: ## Remove what install put there
 	rm -f '$(DESTDIR)$(LIBDIR)'/libcertreg.{a,so,so.$(MAJOR),so.$(VERSION)} '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc' \
-	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h' '$(DESTDIR)$(LIBDIR)/certreg/libcertreg_cuda.so'
+	    '$(DESTDIR)$(INCLUDEDIR)/certreg/'{certreg,solver}.h '$(DESTDIR)$(LIBDIR)/certreg/libcertreg_cuda.so'
 	-rmdir '$(DESTDIR)$(LIBDIR)/certreg' 2>/dev/null
 	-rmdir '$(DESTDIR)$(INCLUDEDIR)/certreg' 2>/dev/null
 clean: ## Remove what was built (lib/deps stays; distclean removes it too)

@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,8 +140,8 @@ int main(int argc, char **argv)
     certreg_bisection *bisection;
     double shift[2], radius[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
-    if (certreg_solver_create(NULL, 0, &solver) ||
-        certreg_bisection_create(solver, NULL, 0, &bisection))
+    if (certreg_solver_create(NULL, NULL, &solver) ||
+        certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
     measure(solver, bisection, all, shift_time, shift);
     measure(solver, bisection, all, radius_time, radius);

@@ -3,6 +3,7 @@
  * constraints, smaller shifts. bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with
  * lines"                                                   */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -46,15 +47,15 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     certreg_radius r = {.struct_size = sizeof r};
-    certreg_status status = certreg_solver_create(NULL, 0, &s);
-    if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
+    certreg_status status = certreg_solver_create(NULL, NULL, &s);
+    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     if (!status && (status = print_curve(s, &bounds)))
         printf("# %s\n", certreg_solver_error(s)->text);
     if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r)))
         printf("# %s\n", certreg_bisection_error(b)->text);
     if (!status)
         printf("# moves by at most 0.5 up to %.6f, where it %s\n", r.radius,
-               r.binding ? "rises" : "drops");
+               r.limiting_side == CERTREG_SIDE_UPPER ? "rises" : "drops");
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
     return status != CERTREG_OK;

@@ -1,5 +1,6 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs, in a forked
  * child. Whoever asks is told at once, gets outputs that claim nothing, and disturbs nobody. */
+#include <certreg/solver.h>
 #include "api_kit.h"
 #include <pthread.h>
 #include <sys/wait.h>
@@ -197,8 +198,8 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
     certreg_solver *s = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &a.r.b), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &a.r.b), CERTREG_OK);
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, model, &a);
     const certreg_certificate got = certified(a.r.e, a.r.b);
@@ -273,9 +274,9 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
     nested n = {.done = 0};
     certreg_solver *s = NULL;
     const certreg_certificate wanted = undisturbed();
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.outer), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.own), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &n.outer), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &n.own), CERTREG_OK);
     n.other = make(NULL, model, NULL);
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);
@@ -357,8 +358,8 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
     certreg_radius r = {.struct_size = sizeof r};
     c.wanted = undisturbed();
     ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &c.s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(c.s, NULL, 0, &c.b), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &c.s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &c.b), CERTREG_OK);
     ck_assert_int_eq(certreg_solver_worst_case(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_within(c.b, &u, 0, 0.5, &r), CERTREG_OK);
     c.drop = shift.drop, c.radius = r.radius;
@@ -432,8 +433,6 @@ static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
         !is_blank(&c, CERTREG_E_WRONG_STATE))
         return 6;
     if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
-    certreg_bisection *theirs = NULL;
-    if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_E_WRONG_STATE || theirs) return 9;
     if (backend_serves(threads)) return 10;
     certreg_bisection_destroy(a->r.b);
     certreg_solver_destroy(s);
@@ -470,8 +469,8 @@ static int forks(void *user, const certreg_batch *b)
 START_TEST(a_forked_child_is_told_so_by_every_handle)
 {
     constraints f = {.done = !_i};
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &f.s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(f.s, NULL, 0, &f.a.r.b), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &f.s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &f.a.r.b), CERTREG_OK);
     ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &f.threads), CERTREG_OK);
     f.a.r.e = make(NULL, forks, &f);
     const certreg_certificate wanted = undisturbed();

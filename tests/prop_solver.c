@@ -1,6 +1,7 @@
 /* The worst shift on thousands of random problems: against an independent high-precision solution
  * from above and from below, against functions that have the given constraints, along growing
  * radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/suite.h"
@@ -15,7 +16,7 @@ static certreg_solver *solver;
 
 static void setup(void)
 {
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &solver), CERTREG_OK);
 }
 
 static void teardown(void)

@@ -1,6 +1,7 @@
 /* Constraints chosen to break the solver: what is given out always covers the function that the
  * constraints were taken from, always comes, within the evaluations that the header states, and
  * does not depend on units. Every row is a seed. */
+#include <certreg/solver.h>
 #include "bisection/bisection.h"
 #include "solver/solver.h"
 #include "support/hostile.h"
@@ -56,13 +57,12 @@ START_TEST(evaluations_stay_within_the_limits_that_the_header_states)
     for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
         const hostile h = row(1000000 + seed);
         shift_of(&h.bounds, h.r);
-        ck_assert_msg(solver->effort.used <= CERTREG_WORST_CASE_EVALUATIONS, "seed %llu: %d",
-                      (unsigned long long)seed, solver->effort.used);
+        ck_assert_msg(solver->info.evaluations <= CERTREG_WORST_CASE_EVALUATIONS, "seed %llu: %d",
+                      (unsigned long long)seed, solver->info.evaluations);
         if (!(h.tolerance > 0)) continue;
         within(&h.bounds, h.tolerance);
-        ck_assert_msg(cr_bisection_effort(bisection)->used <= CERTREG_RADIUS_EVALUATIONS,
-                      "seed %llu: %d", (unsigned long long)seed,
-                      cr_bisection_effort(bisection)->used);
+        ck_assert_msg(bisection->info.evaluations <= CERTREG_RADIUS_EVALUATIONS, "seed %llu: %d",
+                      (unsigned long long)seed, bisection->info.evaluations);
     }
 }
 END_TEST
@@ -379,7 +379,7 @@ START_TEST(radius_that_took_seconds_stays_within_the_limit)
                                     -47.873713032367753, 3.7246940731550415, 2.6867426688333642e-6,
                                     4000.6684415048426, 16390693.576159326);
     ck_assert_double_ge(within(&b, 1.3024635654435492e-7).radius, 0);
-    ck_assert_int_le(cr_bisection_effort(bisection)->used, CERTREG_RADIUS_EVALUATIONS);
+    ck_assert_int_le(bisection->info.evaluations, CERTREG_RADIUS_EVALUATIONS);
 }
 END_TEST
 
@@ -391,7 +391,7 @@ START_TEST(ordinary_radius_takes_few_evaluations)
                                    0.00067630122281964059, 0.022588746129505052,
                                    0.022588746129505052, -1, 1);
     within(&b, 0.001399430549705322);
-    ck_assert_int_le(cr_bisection_effort(bisection)->used, 60);
+    ck_assert_int_le(bisection->info.evaluations, 60);
 }
 END_TEST
 

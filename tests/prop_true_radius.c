@@ -9,6 +9,7 @@
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -255,8 +256,8 @@ static void setup(void)
         const certreg_plan p = {.struct_size = sizeof p, .seed = 5, .max_samples = SAMPLES};
         ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &estimator[f]), CERTREG_OK);
     }
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &bisection), CERTREG_OK);
 }
 
 static void teardown(void)

@@ -1,6 +1,7 @@
 /* The worst shift: known values, closed forms, every limit by name, and bad input. */
 #include "statistics/normal.h"
 #include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include "support/suite.h"
 #include <check.h>
 #include <float.h>
@@ -23,7 +24,7 @@ static certreg_solver *solver;
 
 static void setup(void)
 {
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &solver), CERTREG_OK);
 }
 
 static void teardown(void)
@@ -468,10 +469,25 @@ START_TEST(handle_lives_in_callers_memory)
     certreg_solver *own;
     const size_t size = certreg_solver_size();
     ck_assert_uint_le(size, sizeof room);
-    ck_assert_int_eq(certreg_solver_create(room, size - 1, &own), CERTREG_E_SMALL_MEMORY);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room,
+                                                     .memory_bytes = size - 1},
+                              NULL, &own),
+        CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(own);
-    ck_assert_int_eq(certreg_solver_create(room + 8, size, &own), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_create(room, size, &own), CERTREG_OK);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room + 8,
+                                                     .memory_bytes = size},
+                              NULL, &own),
+        CERTREG_E_INVALID);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room,
+                                                     .memory_bytes = size},
+                              NULL, &own),
+        CERTREG_OK);
     ck_assert_ptr_eq(own, room);
     certreg_solver_destroy(own);
     certreg_solver_destroy(NULL);
@@ -585,7 +601,7 @@ START_TEST(no_handle_is_refused)
     certreg_mean_change out = {.struct_size = sizeof out};
     const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
     ck_assert_int_eq(certreg_solver_worst_case(NULL, &bounds, 0, 1, &out), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_null(certreg_solver_error(NULL));
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* The second moment about a center: closed forms, families, limits by name, and bad input. */
 #include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include "support/solver_fixture.h"
 #include "support/suite.h"
 #include <check.h>

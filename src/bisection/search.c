@@ -8,6 +8,10 @@
 #define MOST_SETTLING 40
 #define PATIENCE 6 /* steps that Newton has before bisection may take over */
 
+/* The least relative width of a bracket that the draft can tell. An accuracy below it is met by the
+ * finest search, whose last steps are steered by what is proven. */
+#define FINEST_WIDTH 1e-6
+
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
 
@@ -15,6 +19,9 @@ typedef struct state {
     cr_goal goal;
     cr_box box;     /* warm start */
     int conclusive; /* the last radius is next to the largest */
+    double width;   /* relative: a bracket as narrow as this ends the search; 0: as narrow as can be
+                     */
+    double failed;  /* least radius at which the draft has no room; infinite: none was seen */
 } state;
 
 static double slack_of(const cr_goal *goal, double bound)
@@ -26,8 +33,8 @@ static double slack_of(const cr_goal *goal, double bound)
 /* To draft accuracy: how much room is left at r, and how fast it is used up. */
 static double draft_room(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, 1e-9, &s->box);
+    s->goal.rise.r = r;
+    cr_box_search(&s->goal.rise, s->goal.weight, 1e-9, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
@@ -35,16 +42,16 @@ static double draft_room(state *s, double r, double *growth)
 /* Proven room at r, and whether the bound behind it is next to the least. */
 static double proven(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, CR_FINAL_GAIN, &s->box);
+    s->goal.rise.r = r;
+    cr_box_search(&s->goal.rise, s->goal.weight, CR_FINAL_GAIN, &s->box);
     *growth = s->box.growth;
-    return slack_of(&s->goal, cr_box_prove(&s->goal.side, s->goal.weight, &s->box));
+    return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
 
 static double closed_room(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    return s->goal.limit - cr_closed_bound(&s->goal.side, s->goal.weight, growth);
+    s->goal.rise.r = r;
+    return s->goal.limit - cr_closed_bound(&s->goal.rise, s->goal.weight, growth);
 }
 
 static double middle_of(double low, double high)
@@ -54,23 +61,25 @@ static double middle_of(double low, double high)
 
 /* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within
  * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
- * point that had room. */
-static double root(state *s, double low, double high, double start,
+ * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
+ * from one side, so when it is close its step goes a little beyond. */
+static double root(state *s, double low, double high, double initial, double width,
                    double (*room)(state *, double, double *))
 {
-    double x = start, last = INFINITY;
-    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.side.effort); i++) {
+    double x = initial, last = INFINITY;
+    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.rise.effort); i++) {
         double growth;
         const double left = room(s, x, &growth);
         if (left > 0) low = x;
-        else high = x;
+        else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
+        if (fabs(next - x) <= 0.5 * width * x) next += copysign(0.5 * width * x, left);
         if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
-        const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
+        const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
             next = middle_of(low, high);
-        if (next == x || high - low <= 1e-13 * high) break;
+        if (next == x || high - low <= fmax(width, 1e-13) * high) break;
         last = fabs(next - x);
         x = next;
     }
@@ -81,13 +90,13 @@ static double root(state *s, double low, double high, double start,
 static double closed_radius(state *s, double most)
 {
     double growth;
-    const double C = cr_rise_greatest_variance(&s->goal.side);
+    const double C = cr_rise_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
     if (closed_room(s, most, &growth) > 0) return most;
     const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
-    const double start = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
-    double r = root(s, 0, most, start, closed_room);
+    const double initial = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
+    double r = root(s, 0, most, initial, 0, closed_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
@@ -97,7 +106,7 @@ static double closed_radius(state *s, double most)
 static double halve(state *s, double low, double high)
 {
     double growth;
-    for (int i = 0; i < MOST_SETTLING && high > low * (1 + 1e-10); i++) {
+    for (int i = 0; i < MOST_SETTLING && high > low * (1 + fmax(s->width, 1e-10)); i++) {
         const double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high)) break;
         if (proven(s, middle, &growth) > 0) low = middle;
@@ -110,12 +119,13 @@ static double halve(state *s, double low, double high)
  */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = 2e-11, failed = INFINITY;
+    double growth, cut = fmax(2e-11, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
     for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
         const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;
         const double step = isfinite(room) && steered ? room / growth : 0;
         s->conclusive = s->box.tight;
+        if (room > 0 && failed - x <= s->width * x) return x;
         if (room > 0 && !steered) return halve(s, x, fmin(failed, most));
         if (room > 0 && step <= 6e-11 * x) return x;
         if (room > 0 && i > 2 && fmin(step, failed - x) <= 1e-9 * x) return x;
@@ -137,9 +147,14 @@ static double settle(state *s, double x, double least, double most)
 /* The root to draft accuracy, by a part of what may be spent. */
 static double draft_root(state *s, double least, double most)
 {
-    const int all = cr_effort_narrow(s->goal.side.effort, ROOT_EVALUATIONS);
-    const double x = root(s, least, most, least > 0 ? least : fmin(1, 0.5 * most), draft_room);
-    s->goal.side.effort->most = all;
+    const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
+    const double hint = s->goal.hint;
+    const double initial = hint > least && hint < most ? hint
+                           : least > 0                 ? least
+                                                       : fmin(1, 0.5 * most);
+    s->failed = INFINITY;
+    const double x = root(s, least, most, initial, s->width, draft_room);
+    s->goal.rise.effort->most = all;
     return x;
 }
 
@@ -148,7 +163,7 @@ static double climb_freely(state *s, double least, double most)
     double growth;
     /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
      * asked only if the search gets there. */
-    const int cap = most == CR_LARGEST_RADIUS;
+    const int cap = most == s->goal.cap;
     s->conclusive = 1;
     if (!cap && proven(s, most, &growth) > 0) return most;
     s->box.count = 0;
@@ -160,9 +175,9 @@ static double climb_freely(state *s, double least, double most)
 /* The largest radius from `least`, which is proven, to `most`. */
 static double climb(state *s, double least, double most)
 {
-    const int all = cr_effort_narrow(s->goal.side.effort, CLIMB_EVALUATIONS);
+    const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
     const double radius = climb_freely(s, least, most);
-    s->goal.side.effort->most = all;
+    s->goal.rise.effort->most = all;
     return radius;
 }
 
@@ -186,26 +201,28 @@ static double told(double radius)
 
 int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
 {
-    state s = {.goal = *goal};
+    const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
+                 step = 1 + fmax(1e-9, coarse);
+    state s = {.goal = *goal, .width = 0.5 * coarse};
     int tight = 0;
-    const double at_zero = goal->weight > 0 ? goal->side.mean_hi : 0;
+    const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
-    s.goal.side.r = most;
-    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return *radius = most, wanted;
+    s.goal.rise.r = most;
+    if (slack_of(goal, cr_closed_cap(&goal->rise, goal->weight)) > 0) return *radius = most, wanted;
     const double closed = told(fmin(closed_radius(&s, most), most)), known = *radius;
-    const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
+    const int closed_only = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
     *radius = fmax(known, closed);
     if (closed_only || *radius >= most) return wanted;
     if (wanted & CR_FIRST) {
-        s.goal.side.second = INFINITY;
-        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most)
+        s.goal.rise.second = INFINITY;
+        *radius = told(known > closed ? climb_further(&s, known, known * step, most)
                                       : climb(&s, closed, most));
         if (s.conclusive) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {
-        s.goal.side.second = goal->side.second;
-        *radius = told(
-            climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_HESSIAN_RADIUS), most));
+        s.goal.rise.second = goal->rise.second;
+        *radius =
+            told(climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_HESSIAN_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;
     }
     return tight;

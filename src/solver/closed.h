@@ -5,9 +5,9 @@
 
 /* Without a range: sup over the box of V(m) + weight*m, rounded up; *growth: its derivative in r.
  * weight is 0 or 1. */
-double cr_closed_bound(const cr_rise *side, double weight, double *growth);
+double cr_closed_bound(const cr_rise *rise, double weight, double *growth);
 /* No function of this side exceeds the upper end of its range: bound of V(m) + weight*m over the
  * box of means. */
-double cr_closed_cap(const cr_rise *side, double weight);
+double cr_closed_cap(const cr_rise *rise, double weight);
 
 #endif

@@ -127,21 +127,21 @@ static void change_unit(certreg_bounds *b, int unit)
     if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
 }
 
-double cr_constraints_up(const cr_constraints *sides, double bound)
+double cr_constraints_up(const cr_two_sided *both, double bound)
 {
-    return scaled(bound, sides->unit, INFINITY);
+    return scaled(bound, both->unit, INFINITY);
 }
 
-double cr_constraints_limit(const cr_constraints *sides, double limit)
+double cr_constraints_limit(const cr_two_sided *both, double limit)
 {
-    return scaled(limit, -sides->unit, -INFINITY);
+    return scaled(limit, -both->unit, -INFINITY);
 }
 
-double cr_constraints_radius(const cr_constraints *sides, double radius)
+double cr_constraints_radius(const cr_two_sided *both, double radius)
 {
     if (radius == 0 || radius == INFINITY) return radius;
     int top, bottom;
-    const double above = frexp(radius, &top), below = frexp(sides->sigma, &bottom);
+    const double above = frexp(radius, &top), below = frexp(both->sigma, &bottom);
     double ratio = above / below;
     if (fma(ratio, below, -above) < 0) ratio = nextafter(ratio, INFINITY);
     return fmax(scaled(ratio, top - bottom, INFINITY), CR_LEAST_RADIUS);
@@ -170,21 +170,21 @@ static void combine(certreg_bounds *b)
         b->range_lo = -INFINITY, b->range_hi = INFINITY;
 }
 
-static cr_rise mirrored(const cr_rise *side)
+static cr_rise mirrored(const cr_rise *rise)
 {
-    cr_rise other = *side;
-    other.mean_lo = -side->mean_hi, other.mean_hi = -side->mean_lo;
-    other.range_lo = -side->range_hi, other.range_hi = -side->range_lo;
-    other.low_reached = side->high_reached, other.high_reached = side->low_reached;
-    other.moment_center = -side->moment_center;
+    cr_rise other = *rise;
+    other.mean_lo = -rise->mean_hi, other.mean_hi = -rise->mean_lo;
+    other.range_lo = -rise->range_hi, other.range_hi = -rise->range_lo;
+    other.low_reached = rise->high_reached, other.high_reached = rise->low_reached;
+    other.moment_center = -rise->moment_center;
     return other;
 }
 
 static certreg_status set_sides(const certreg_bounds *b, double given_gradient, cr_effort *effort,
-                                cr_constraints *out, certreg_error *why)
+                                cr_two_sided *out, certreg_error *why)
 {
-    cr_rise *side = &out->rise;
-    *side = (cr_rise){.mean_lo = b->mean_lo,
+    cr_rise *rise = &out->rise;
+    *rise = (cr_rise){.mean_lo = b->mean_lo,
                       .mean_hi = b->mean_hi,
                       .range_lo = b->range_lo,
                       .range_hi = b->range_hi,
@@ -195,14 +195,14 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
                       .moment_center = b->moment_center,
                       .moment = b->moment_hi,
                       .effort = effort};
-    const double given = side->gradient_hi, deviation = sqrt(cr_rise_greatest_variance(side));
-    side->gradient_hi = fmin(given, deviation);
-    if (side->gradient_lo > side->gradient_hi) {
-        if (side->gradient_lo > side->gradient_hi * (1 + 1e-12) || side->gradient_lo > given)
+    const double given = rise->gradient_hi, deviation = sqrt(cr_rise_greatest_variance(rise));
+    rise->gradient_hi = fmin(given, deviation);
+    if (rise->gradient_lo > rise->gradient_hi) {
+        if (rise->gradient_lo > rise->gradient_hi * (1 + 1e-12) || rise->gradient_lo > given)
             return cr_fail(why, CERTREG_E_INFEASIBLE,
                            "gradient_lo = %g exceeds gradient_hi, or the standard deviation %g",
                            given_gradient, ldexp(deviation, out->unit));
-        side->gradient_lo = side->gradient_hi; /* an affine function, to rounding */
+        rise->gradient_lo = rise->gradient_hi; /* an affine function, to rounding */
     }
     if (!cr_feasible_means(&out->rise))
         return cr_fail(why, CERTREG_E_INFEASIBLE,
@@ -223,7 +223,7 @@ static uint32_t named(uint32_t constraints)
 }
 
 certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constraints,
-                                   cr_effort *effort, cr_constraints *out, certreg_error *why)
+                                   cr_effort *effort, cr_two_sided *out, certreg_error *why)
 {
     certreg_bounds b;
     certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);

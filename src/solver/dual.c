@@ -73,6 +73,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
                  inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
     const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
+    if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
     for (int i = 1; i < count; i++) {
         const double center = 0.5 * (ends[i - 1] + ends[i]), reach = 0.5 * (ends[i - 1] - ends[i]);
         for (int j = 0; j < 2 * rule->half; j++) {

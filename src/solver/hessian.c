@@ -16,9 +16,9 @@ static cr_multipliers raise_order(const cr_problem *problem, const cr_point *fro
     return at;
 }
 
-static cr_problem describe(const cr_rise *side, double mean)
+static cr_problem describe(const cr_rise *rise, double mean)
 {
-    cr_problem problem = cr_point_describe(side, mean, 2, 0);
+    cr_problem problem = cr_point_describe(rise, mean, 2, 0);
     const double most = -problem.b * problem.B;
     if (!(problem.variance < most))
         problem.variance = most,
@@ -51,9 +51,9 @@ static int contradictory(const cr_problem *problem)
 /* Which coefficients stand at which end is found by rounds: the descent lets go of those whose
  * multiplier becomes 0, and those that the worst function then leaves behind are bound again. 0 if
  * the rounds come to no end. */
-static int descend(const cr_rise *side, cr_problem *problem, double gain, cr_descent *descent)
+static int descend(const cr_rise *rise, cr_problem *problem, double gain, cr_descent *descent)
 {
-    const double most[CR_ORDERS] = {side->gradient_hi, side->second};
+    const double most[CR_ORDERS] = {rise->gradient_hi, rise->second};
     for (int round = 0; round < MOST_ROUNDS; round++) {
         if (contradictory(problem)) return 0;
         cr_newton_descend(problem, gain, descent);
@@ -72,12 +72,12 @@ static int descend(const cr_rise *side, cr_problem *problem, double gain, cr_des
 
 /* No lower end of the gradient belongs to the second order: where it binds, the point is solved
  * again without. */
-static cr_point start_of(const cr_rise *side, double gain, const cr_point *point)
+static cr_point start_of(const cr_rise *rise, double gain, const cr_point *point)
 {
     const int lower_binds = point->problem.ratio.order > 0 &&
-                            side->r + point->problem.ratio.norm * point->at.a[0] < 0;
+                            rise->r + point->problem.ratio.norm * point->at.a[0] < 0;
     if (!lower_binds) return *point;
-    cr_rise without = *side;
+    cr_rise without = *rise;
     cr_point start;
     without.gradient_lo = 0;
     cr_point_solve(&without, point->mean, NULL, gain, &start);
@@ -96,31 +96,31 @@ static double second_of(const cr_problem *problem, const cr_point *start, cr_des
     return sums.yh;
 }
 
-static void solve(const cr_rise *side, double gain, cr_point *point)
+static void solve(const cr_rise *rise, double gain, cr_point *point)
 {
-    const cr_point start = start_of(side, gain, point);
-    cr_problem problem = describe(side, point->mean);
+    const cr_point start = start_of(rise, gain, point);
+    cr_problem problem = describe(rise, point->mean);
     cr_descent descent = {.at = raise_order(&problem, &start)};
     if (start.impossible || !(descent.at.lambda > 0)) return;
-    if (!bind(&problem, 1, side->second, second_of(&problem, &start, &descent))) return;
+    if (!bind(&problem, 1, rise->second, second_of(&problem, &start, &descent))) return;
     if (start.problem.ratio.order > 0)
-        problem.coefficient[0] = side->gradient_hi, problem.fixed[0] = 0;
-    const int found = descend(side, &problem, gain, &descent);
+        problem.coefficient[0] = rise->gradient_hi, problem.fixed[0] = 0;
+    const int found = descend(rise, &problem, gain, &descent);
     if (!found) point->tight = 0;
     if (!found || !(descent.value < point->value)) return;
     cr_point better = {.mean = point->mean};
     cr_point_take(&problem, &descent, &better);
-    better.coefficient_hi[0] = fmin(side->gradient_hi, sqrt(problem.variance));
-    better.coefficient_hi[1] = side->second;
+    better.coefficient_hi[0] = fmin(rise->gradient_hi, sqrt(problem.variance));
+    better.coefficient_hi[1] = rise->second;
     for (int j = 0; j < CR_ORDERS; j++) better.coefficient_lo[j] = -better.coefficient_hi[j];
     *point = better;
 }
 
-void cr_hessian_use(const cr_rise *side, double gain, cr_point *point)
+void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point)
 {
-    const int bounded = side->range_lo > -INFINITY && side->range_hi < INFINITY;
-    if (!(side->second < INFINITY) || !(side->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
+    const int bounded = rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
+    if (!(rise->second < INFINITY) || !(rise->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
         point->impossible)
         return;
-    if (bounded || point->at.lambda > 0) solve(side, gain, point);
+    if (bounded || point->at.lambda > 0) solve(rise, gain, point);
 }

@@ -8,6 +8,6 @@
  * (bound.c). */
 #define CR_LEAST_HESSIAN_RADIUS 1e-2
 
-void cr_hessian_use(const cr_rise *side, double gain, cr_point *point);
+void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point);
 
 #endif

@@ -71,8 +71,8 @@ static step direction(const cr_problem *problem, const cr_descent *now, int hold
 }
 
 /* Moves by `length` along the step. Where most of the line is between the clips the problem is
- * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly bang-bang, and linear
- * in the multipliers themselves. Both curves leave in the same direction. */
+ * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly bang-two_valued, and
+ * linear in the multipliers themselves. Both curves leave in the same direction. */
 static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
                            int order)
 {

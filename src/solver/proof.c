@@ -9,7 +9,7 @@ static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
 typedef struct pointwise {
     double constraint, size; /* E max_y (...), and what rounding is measured against */
-    double y, clipped;
+    double y;
 } pointwise;
 
 /* What cancels in h where its known part is taken off: the size of the terms that cr_ratio_at
@@ -43,12 +43,10 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
                      (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
                       fabs(bend) * (t * t + 1));
         part.y += w * y;
-        if (y != free) part.clipped += w;
     }
     out->constraint += part.constraint;
     out->size += part.size;
     out->y += part.y;
-    out->clipped += part.clipped;
 }
 
 /* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs
@@ -63,6 +61,7 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
         const double to = part < CR_EDGES ? regions->edge[part] : INFINITY;
         const int count =
             cr_quadrature_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->ratio.r, ends);
+        if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
         for (int i = 1; i < count; i++) add_panel(problem, at, ends[i], ends[i - 1], rule, &out);
         from = to;
     }
@@ -115,6 +114,7 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
     }
     cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
     for (int attempt = 0; attempt < 3; attempt++) {
+        problem->effort->refinements += attempt > 0;
         cr_sums sums;
         cr_dual_sums(problem, at, warm, &value_rule, &sums);
         const pointwise again = integrate(problem, at, warm, &proof_rule);
@@ -130,8 +130,6 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * ratio->norm *
                            (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));
-        out->clipped = again.clipped;
-        out->growth = sums.growth;
         out->doubtful = !(ratio->norm * gap <= 1e-10 * fabs(value) + ratio->norm * rounding) ||
                         !isfinite(out->value);
         if (!out->doubtful) return;

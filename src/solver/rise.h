@@ -25,11 +25,11 @@ typedef struct cr_rise {
 /* Greatest variance at this mean, rounded up: the lesser of two concave functions of the mean.
  * *slope belongs to the one that binds, hence is a supergradient: value + slope * (m' - mean)
  * bounds the variance at every m'. */
-double cr_rise_moment_variance(const cr_rise *side, double mean); /* as far as the moment limits it
+double cr_rise_moment_variance(const cr_rise *rise, double mean); /* as far as the moment limits it
                                                                    */
-double cr_rise_variance(const cr_rise *side, double mean, double *slope);
+double cr_rise_variance(const cr_rise *rise, double mean, double *slope);
 /* Greatest and least of it over the box of means. */
-double cr_rise_greatest_variance(const cr_rise *side);
-double cr_rise_least_variance(const cr_rise *side);
+double cr_rise_greatest_variance(const cr_rise *rise);
+double cr_rise_least_variance(const cr_rise *rise);
 
 #endif
