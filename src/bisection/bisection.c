@@ -3,6 +3,7 @@
 #include "base/structs.h"
 #include "bisection/search.h"
 #include "solver/handle.h"
+#include <string.h>
 
 enum { OLDEST_PLAN = sizeof(certreg_bisection_plan), OLDEST_RADIUS = sizeof(certreg_radius) };
 
@@ -34,8 +35,11 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
         return cr_fail(why, CERTREG_E_INVALID,
                        "plan.cap is %g; it must be 0, or positive and at most %g", p->cap,
                        CR_LARGEST_RADIUS);
-    return cr_solver_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
-                           CERTREG_LEAST_RADIUS_EVALUATIONS, &how->max_evaluations, why);
+    uint32_t limit;
+    const certreg_status limited = cr_solver_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
+                                                   CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
+    how->evaluations = (int)limit - CR_KEPT_FOR_PROOFS;
+    return limited;
 }
 
 static certreg_status create(const certreg_bisection_plan *plan, certreg_bisection **out,
@@ -53,7 +57,7 @@ static certreg_status create(const certreg_bisection_plan *plan, certreg_bisecti
     cr_busy_init(&bisection->busy);
     bisection->info.struct_size = sizeof bisection->info;
     bisection->how = how;
-    if (p.flags & CERTREG_BISECTION_WARM_START) bisection->how.remembered = bisection->remembered;
+    bisection->warm = (p.flags & CERTREG_BISECTION_WARM_START) != 0;
     bisection->owns_memory = owned;
     return CERTREG_OK;
 }
@@ -87,49 +91,96 @@ certreg_status certreg_bisection_info(certreg_bisection *bisection, certreg_solv
 }
 
 /* ---- a call */
-/* Begins a call. After a failure there is nothing to end, and *out claims nothing. */
-static certreg_status enter(certreg_bisection *bisection, certreg_radius *out)
+typedef struct call {
+    const certreg_bounds *bounds;
+    const double *threshold; /* above: count numbers */
+    size_t count;            /* above */
+    double tolerance;        /* within */
+    uint32_t constraints;
+    int is_above;
+} call;
+
+static certreg_status run(certreg_bisection *bisection, const call *c, certreg_radius *found)
+{
+    cr_bisection *how = &bisection->how;
+    certreg_error *why = &bisection->error;
+    return c->is_above
+               ? cr_bisection_above(how, c->bounds, c->threshold, c->count, c->constraints, found,
+                                    why)
+               : cr_bisection_within(how, c->bounds, c->constraints, c->tolerance, found, why);
+}
+
+/* Evaluations of a warm start, out of those that are kept for proofs. It takes some hundred where
+ * it is of use. */
+enum { WARM_EVALUATIONS = 1000 };
+
+/* A warm start only looks first where the last call has ended. Every radius that is returned has
+ * been proved by the search that found it (theory 4), so what is remembered can be anything. Where
+ * both starts come next to the largest radius they agree; where a warm one is not known to, its
+ * result is thrown away for that of a cold start, and nothing is remembered. */
+static certreg_status run_warm(certreg_bisection *bisection, const call *c, certreg_radius *found)
+{
+    cr_bisection *how = &bisection->how;
+    cr_trace traces[CR_REMEMBERED] = {{0}};
+    const int all = how->evaluations;
+    certreg_status status = CERTREG_OK;
+    how->traces = traces;
+    if (bisection->remembers) {
+        how->hints = bisection->remembered;
+        how->evaluations = WARM_EVALUATIONS;
+        status = run(bisection, c, found);
+        how->evaluations = all, how->hints = NULL;
+    }
+    if (!bisection->remembers || (!status && how->effort.loose)) {
+        how->effort.loose = how->warm_starts = 0;
+        status = run(bisection, c, found);
+    }
+    bisection->remembers = !status && !how->effort.loose;
+    memcpy(bisection->remembered, traces, sizeof traces);
+    return status;
+}
+
+static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
+{
+    certreg_radius found;
+    const certreg_status sized = cr_struct_check(out, OLDEST_RADIUS, "out", &bisection->error);
+    if (sized) return sized;
+    const double start = cr_solver_clock();
+    bisection->how.effort = (cr_effort){0};
+    bisection->how.warm_starts = 0;
+    const certreg_status status = (bisection->warm ? run_warm : run)(bisection, c, &found);
+    bisection->info = cr_solver_spent(&bisection->how.effort, start);
+    bisection->info.warm_starts = bisection->how.warm_starts;
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return status;
+}
+
+static certreg_status answer(certreg_bisection *bisection, const call *c, certreg_radius *out)
 {
     const certreg_radius nothing = {.struct_size = sizeof nothing};
     const certreg_status refused = bisection ? cr_busy_enter(&bisection->busy, &bisection->error)
                                              : CERTREG_E_INVALID;
-    const certreg_status sized =
-        cr_struct_check(out, OLDEST_RADIUS, "out", refused ? NULL : &bisection->error);
-    if (refused && !sized) cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
-    if (!refused && sized) return cr_busy_leave(&bisection->busy, sized);
+    if (!refused) return cr_busy_leave(&bisection->busy, compute(bisection, c, out));
+    if (!cr_struct_check(out, OLDEST_RADIUS, "out", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return refused;
-}
-
-static certreg_status leave(certreg_bisection *bisection, certreg_status status, double start,
-                            const certreg_radius *found, certreg_radius *out)
-{
-    bisection->info = cr_solver_spent(&bisection->how.effort, start);
-    bisection->info.warm_starts = bisection->how.warm_starts;
-    cr_struct_write(out, out->struct_size, found, sizeof *found);
-    return cr_busy_leave(&bisection->busy, status);
 }
 
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
                                         uint32_t constraints, double tolerance, certreg_radius *out)
 {
-    certreg_radius found;
-    const certreg_status refused = enter(bisection, out);
-    if (refused) return refused;
-    const double start = cr_solver_clock();
-    const certreg_status status = cr_bisection_within(&bisection->how, bounds, constraints,
-                                                      tolerance, &found, &bisection->error);
-    return leave(bisection, status, start, &found, out);
+    const call c = {.bounds = bounds, .tolerance = tolerance, .constraints = constraints};
+    return answer(bisection, &c, out);
 }
 
 certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
                                        const double *threshold, size_t count, uint32_t constraints,
                                        certreg_radius *out)
 {
-    certreg_radius found;
-    const certreg_status refused = enter(bisection, out);
-    if (refused) return refused;
-    const double start = cr_solver_clock();
-    const certreg_status status = cr_bisection_above(&bisection->how, bounds, threshold, count,
-                                                     constraints, &found, &bisection->error);
-    return leave(bisection, status, start, &found, out);
+    const call c = {.bounds = bounds,
+                    .threshold = threshold,
+                    .count = count,
+                    .constraints = constraints,
+                    .is_above = 1};
+    return answer(bisection, &c, out);
 }

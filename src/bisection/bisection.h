@@ -9,7 +9,8 @@ struct certreg_bisection {
     cr_busy busy;
     certreg_solve_info info;
     cr_bisection how;
-    double remembered[CR_REMEMBERED];
+    int warm, remembers;                /* whether to remember; whether anything is remembered */
+    cr_trace remembered[CR_REMEMBERED]; /* of the last call */
     int32_t owns_memory;
 };
 

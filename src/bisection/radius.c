@@ -6,9 +6,6 @@
 
 enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
 
-/* Searches end this much before the limit: what they have found is still to be proved. */
-enum { KEPT_FOR_PROOFS = 2000 };
-
 /* One call: the searches so far share the least radius. */
 typedef struct call {
     cr_bisection *how;
@@ -27,21 +24,19 @@ cr_bisection cr_bisection_default(cr_watch *watch)
 {
     return (cr_bisection){.accuracy = CR_LEAST_ACCURACY,
                           .cap = CR_LARGEST_RADIUS,
-                          .max_evaluations = CERTREG_RADIUS_EVALUATIONS,
+                          .evaluations = CERTREG_RADIUS_EVALUATIONS - CR_KEPT_FOR_PROOFS,
                           .watch = watch};
 }
 
 static call begin(cr_bisection *how, certreg_radius *out, certreg_error *why)
 {
     *out = (certreg_radius){.struct_size = sizeof *out};
-    how->effort = (cr_effort){0};
-    how->warm_starts = 0;
     return (call){.how = how, .why = why, .least = how->cap};
 }
 
 static void allow_for_one_more(cr_bisection *how)
 {
-    how->effort.most = how->effort.used + (int)how->max_evaluations - KEPT_FOR_PROOFS;
+    how->effort.most = how->effort.used + how->evaluations;
 }
 
 static int ask(void *context, const cr_rise *rise, int wanted)
@@ -51,28 +46,22 @@ static int ask(void *context, const cr_rise *rise, int wanted)
     return cr_search_radius(&q->goal, wanted, q->most, &q->best);
 }
 
-/* The radius that the search at this place found last, which says where to look first. It proves
- * nothing: every radius that is returned has been proved by this call, whatever is remembered. */
-static double *memory_of(const cr_bisection *how, size_t place)
-{
-    return how->remembered && place < CR_REMEMBERED ? how->remembered + place : NULL;
-}
-
 /* `share`: of the evaluations that are left. */
 static certreg_status search(call *c, const cr_goal *goal, double share, size_t place)
 {
     cr_bisection *how = c->how;
     if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
-    double *memory = memory_of(how, place);
+    const int kept = place < CR_REMEMBERED;
     question q = {.goal = *goal, .most = c->least};
-    q.goal.accuracy = how->accuracy, q.goal.cap = how->cap, q.goal.hint = memory ? *memory : 0;
-    how->warm_starts += q.goal.hint > 0;
+    q.goal.accuracy = how->accuracy, q.goal.cap = how->cap;
+    if (kept && how->traces) q.goal.trace = how->traces + place;
+    if (kept && how->hints && how->hints[place].radius > 0) q.goal.hint = how->hints + place;
+    how->warm_starts += q.goal.hint != NULL;
     cr_subsets subsets = cr_subsets_of(&goal->rise, ask, &q);
     cr_effort *effort = &how->effort;
     const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
     if (q.most > 0) cr_subsets_ask(&subsets, 1, effort);
     effort->most = most;
-    if (memory) *memory = q.best;
     if (q.best < c->least) c->least = q.best, c->limiting = place;
     return CERTREG_OK;
 }

@@ -3,18 +3,21 @@
 #define CR_BISECTION_RADIUS_H
 #include "base/watch.h"
 #include "certreg/solver.h"
-#include "solver/effort.h"
+#include "bisection/search.h"
 
-#define CR_REMEMBERED 16 /* searches of a call whose radii may be remembered */
+#define CR_REMEMBERED 8 /* searches of a call that leave a trace */
+
+/* Of the limit of evaluations, what is kept for proving what the searches have found. */
+enum { CR_KEPT_FOR_PROOFS = 2000 };
 
 typedef struct cr_bisection {
-    double accuracy, cap;     /* relative; in units of sigma */
-    uint32_t max_evaluations; /* for each function */
-    cr_watch *watch;      /* asked between searches: CERTREG_E_DEADLINE once late. NULL: never */
-    double *remembered;   /* NULL, or CR_REMEMBERED radii in units of sigma, which the call
-                             before has left and this one replaces; 0: none */
-    cr_effort effort;     /* what the call has spent, for all functions */
-    uint32_t warm_starts; /* searches that began at a remembered radius */
+    double accuracy, cap;  /* relative; in units of sigma */
+    int evaluations;       /* of the searches for each function, at most */
+    cr_watch *watch;       /* asked between searches: CERTREG_E_DEADLINE once late. NULL: never */
+    const cr_trace *hints; /* NULL: a cold start; or CR_REMEMBERED traces of a call before */
+    cr_trace *traces;      /* NULL, or as many, which the searches leave */
+    cr_effort effort;      /* what the calls have spent, for all functions */
+    uint32_t warm_starts;  /* searches that began at a hint */
 } cr_bisection;
 
 /* The defaults, from a cold start. */

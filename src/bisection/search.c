@@ -3,6 +3,7 @@
 #include "solver/hessian.h"
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 
 #define MOST_STEPS 40
 #define MOST_SETTLING 40
@@ -12,6 +13,11 @@
  * finest search, whose last steps are steered by what is proven. */
 #define FINEST_WIDTH 1e-6
 
+/* Relative: Newton's last step of a root. After a warm start a longer one will do, since the next
+ * would be its square, and what is proven steers the rest. */
+#define FINEST_STEP 1e-12
+#define WARM_STEP 1e-6
+
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
 
@@ -19,8 +25,9 @@ typedef struct state {
     cr_goal goal;
     cr_box box;     /* warm start */
     int conclusive; /* the last radius is next to the largest */
-    double width;   /* relative: a bracket as narrow as this ends the search; 0: as narrow as can be
-                     */
+    /* Of the root: it ends at a step, or a bracket, of this relative size. */
+    double finest, width;
+    double initial; /* where the draft looks first; 0: nothing is known */
     double failed;  /* least radius at which the draft has no room; infinite: none was seen */
 } state;
 
@@ -63,7 +70,7 @@ static double middle_of(double low, double high)
  * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
  * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
  * from one side, so when it is close its step goes a little beyond. */
-static double root(state *s, double low, double high, double initial, double width,
+static double root(state *s, double low, double high, double initial,
                    double (*room)(state *, double, double *))
 {
     double x = initial, last = INFINITY;
@@ -73,13 +80,13 @@ static double root(state *s, double low, double high, double initial, double wid
         if (left > 0) low = x;
         else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
-        if (fabs(next - x) <= 0.5 * width * x) next += copysign(0.5 * width * x, left);
-        if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
+        if (fabs(next - x) <= 0.5 * s->width * x) next += copysign(0.5 * s->width * x, left);
+        if (fabs(next - x) <= s->finest * x) return fmax(low, fmin(next, x));
         const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
             next = middle_of(low, high);
-        if (next == x || high - low <= fmax(width, 1e-13) * high) break;
+        if (next == x || high - low <= fmax(s->width, 1e-13) * high) break;
         last = fabs(next - x);
         x = next;
     }
@@ -96,7 +103,7 @@ static double closed_radius(state *s, double most)
     const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
     const double initial = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
-    double r = root(s, 0, most, initial, 0, closed_room);
+    double r = root(s, 0, most, initial, closed_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
@@ -148,14 +155,20 @@ static double settle(state *s, double x, double least, double most)
 static double draft_root(state *s, double least, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
-    const double hint = s->goal.hint;
-    const double initial = hint > least && hint < most ? hint
-                           : least > 0                 ? least
-                                                       : fmin(1, 0.5 * most);
+    const double initial = s->initial > least && s->initial < most ? s->initial
+                           : least > 0                             ? least
+                                                                   : fmin(1, 0.5 * most);
     s->failed = INFINITY;
-    const double x = root(s, least, most, initial, s->width, draft_room);
+    const double x = root(s, least, most, initial, draft_room);
     s->goal.rise.effort->most = all;
     return x;
+}
+
+/* The first search of several starts from the hint's multipliers, or from a guess. */
+static void begin_box(state *s)
+{
+    s->box.count = 0;
+    if (s->goal.hint) s->box = s->goal.hint->box;
 }
 
 static double climb_freely(state *s, double least, double most)
@@ -166,7 +179,7 @@ static double climb_freely(state *s, double least, double most)
     const int cap = most == s->goal.cap;
     s->conclusive = 1;
     if (!cap && proven(s, most, &growth) > 0) return most;
-    s->box.count = 0;
+    begin_box(s);
     const double x = draft_root(s, least, most);
     if (cap && x >= most && proven(s, most, &growth) > 0) return most;
     return settle(s, x, least, most);
@@ -185,7 +198,7 @@ static double climb(state *s, double least, double most)
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
-    s->box.count = 0;
+    begin_box(s);
     s->conclusive = 1;
     if (!(next < most)) return least;
     const int holds = proven(s, next, &growth) > 0;
@@ -199,11 +212,18 @@ static double told(double radius)
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
 
+/* 0: nothing is known. */
+static double initial_radius(const cr_trace *hint, double closed)
+{
+    if (!hint) return 0;
+    return hint->closed > 0 && closed > 0 ? closed / hint->closed * hint->radius : hint->radius;
+}
+
 int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
 {
     const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
                  step = 1 + fmax(1e-9, coarse);
-    state s = {.goal = *goal, .width = 0.5 * coarse};
+    state s = {.goal = *goal, .finest = FINEST_STEP};
     int tight = 0;
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
@@ -213,14 +233,21 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     const int closed_only = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
     *radius = fmax(known, closed);
     if (closed_only || *radius >= most) return wanted;
+    s.width = 0.5 * coarse;
     if (wanted & CR_FIRST) {
         s.goal.rise.second = INFINITY;
+        s.initial = initial_radius(goal->hint, closed);
+        if (goal->hint) s.finest = WARM_STEP;
+        begin_box(&s);
         *radius = told(known > closed ? climb_further(&s, known, known * step, most)
                                       : climb(&s, closed, most));
         if (s.conclusive) tight |= CR_FIRST;
+        if (goal->trace) *goal->trace = (cr_trace){*radius, closed, s.box};
     }
     if (wanted & CR_SECOND) {
         s.goal.rise.second = goal->rise.second;
+        s.goal.hint = NULL; /* which is of the first order */
+        s.initial = 0, s.finest = FINEST_STEP;
         *radius =
             told(climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_HESSIAN_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;

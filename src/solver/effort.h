@@ -8,15 +8,19 @@
 
 typedef struct cr_effort {
     int used, most;
+    int ended;            /* something was left undone at a limit */
     uint64_t points;      /* of all quadratures */
     uint32_t loose;       /* searches not known to have come next to the truth */
     uint32_t refinements; /* of final evaluations that disagreed */
     uint32_t fallbacks;   /* bounds for which a closed form had to stand in */
 } cr_effort;
 
-static inline int cr_effort_left(const cr_effort *effort)
+/* Asked where there is more to do. */
+static inline int cr_effort_left(cr_effort *effort)
 {
-    return effort->used < effort->most;
+    const int left = effort->used < effort->most;
+    effort->ended |= !left;
+    return left;
 }
 
 /* A part of the work that may use so many evaluations of what is left. Returns what to put back

@@ -65,10 +65,12 @@ void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort)
 {
     int open = 0;
     for (int i = 0; i < count; i++) {
+        effort->ended = 0;
         ask_with(subsets + i, subsets[i].all);
-        open += subsets[i].settled[subsets[i].all] != CR_BOTH;
+        const int loose = subsets[i].settled[subsets[i].all] != CR_BOTH;
+        open += loose;
+        effort->loose += loose || effort->ended;
     }
-    effort->loose += (uint32_t)open;
     for (int i = 0; i < count; i++) {
         if (subsets[i].settled[subsets[i].all] == CR_BOTH) continue;
         const int most = cr_effort_narrow(effort, (effort->most - effort->used) / open--);
