@@ -198,12 +198,14 @@ static double climb(state *s, double least, double most)
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
+    const int at_most = !(next < most);
     begin_box(s);
     s->conclusive = 1;
-    if (!(next < most)) return least;
+    if (at_most && s->width == 0) return least; /* which is next to it */
+    if (at_most) next = most;
     const int holds = proven(s, next, &growth) > 0;
     s->conclusive = s->box.tight;
-    return holds ? climb(s, next, most) : least;
+    return !holds ? least : at_most ? most : climb(s, next, most);
 }
 
 /* Radii below the least are not told from 0. */
