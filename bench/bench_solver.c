@@ -161,8 +161,8 @@ static double peer(const problem *all)
     return good ? seconds : 0;
 }
 
-/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are allowed.
- */
+/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are
+ * allowed. */
 static void report(FILE *csv, const char *name, double ours, double theirs, double target)
 {
     printf("%-16s %8.1f us, against %.6g us: %.2f times (target %g)\n", name, 1e6 * ours,

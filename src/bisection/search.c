@@ -122,8 +122,8 @@ static double halve(state *s, double low, double high)
     return low;
 }
 
-/* From an approximate root to one that is proven: up by what is left, down until the bound holds.
- */
+/* From an approximate root to one that is proven: up by what is left, down until the bound
+ * holds. */
 static double settle(state *s, double x, double least, double most)
 {
     double growth, cut = fmax(2e-11, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;

@@ -22,9 +22,8 @@ int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, d
     }
     if (wanted & CR_SECOND) {
         cr_box other = {.count = 0};
-        if (rise->r > 0)
-            second.r = fmax(rise->r, CR_LEAST_HESSIAN_RADIUS); /* V does not fall as r grows
-                                                                  (theory 2.3) */
+        if (rise->r > 0) /* V does not fall as r grows (theory 2.3) */
+            second.r = fmax(rise->r, CR_LEAST_HESSIAN_RADIUS);
         *bound = fmin(*bound, attempt(&second, weight, &other));
         if (other.tight) tight |= CR_SECOND;
     }

@@ -1,4 +1,4 @@
-/* The bound with all constraints of a rise, with and without the second order. */
+/* The bound of a one-sided problem, with and without the second order. */
 #ifndef CR_SOLVER_BOUND_H
 #define CR_SOLVER_BOUND_H
 #include "solver/box.h"

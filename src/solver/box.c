@@ -272,13 +272,13 @@ static int prove_line(const cr_rise *rise, double weight, cr_box *box, cr_point 
     cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at,
                   &point->regions, &proof);
     const double slope = proof.slope + weight,
-                 reach = fmax(rise->mean_hi - point->mean, point->mean - rise->mean_lo);
-    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * reach;
+                 far = fmax(rise->mean_hi - point->mean, point->mean - rise->mean_lo);
+    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * far;
     *out = (line){proof.value + weight * point->mean, 0, point->mean};
     if (!(proof.slack <= 1e-10 * fabs(proof.value))) box->tight = 0;
     if (rise->mean_lo < rise->mean_hi) { /* else no tangent is needed */
         out->slope = slope;
-        out->height += proof.slope_error * reach + 8 * DBL_EPSILON * size;
+        out->height += proof.slope_error * far + 8 * DBL_EPSILON * size;
     }
     return proof.doubtful || !isfinite(out->height) || !isfinite(out->slope);
 }

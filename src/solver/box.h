@@ -1,6 +1,6 @@
-/* One side over the whole box of means: sup of V(m) + weight*m. V is concave in m, and so is D at
- * fixed multipliers, so every solved point gives a tangent that bounds V on the whole box; two
- * tangents of opposite slope enclose the supremum (theory 3.4). */
+/* A one-sided problem over the whole box of means: sup of V(m) + weight*m. V is concave in m, and
+ * so is D at fixed multipliers, so every solved point gives a tangent that bounds V on the whole
+ * box; two tangents of opposite slope enclose the supremum (theory 3.4). */
 #ifndef CR_SOLVER_BOX_H
 #define CR_SOLVER_BOX_H
 #include "solver/point.h"

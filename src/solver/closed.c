@@ -57,8 +57,8 @@ static double scale_of(const form *f)
             left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
         else free += a->weight * a->weight;
     }
-    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high); /* rest^2 may
-                                                                                       underflow */
+    /* rest^2 may underflow, so no root of a sum is taken. */
+    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high);
 }
 
 /* D at the best x, rounded up. */
@@ -79,8 +79,8 @@ static double greatest(form *f)
     f->spread = x * f->rest;
     const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest)
                               : 0; /* x = 0: the intervals alone fill the ball */
-    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows
-                                                                     */
+    /* DBL_MIN is for what underflows. */
+    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN;
 }
 
 /* With the second order both coefficients may be anything up to their bounds, of either sign

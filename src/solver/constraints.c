@@ -121,8 +121,8 @@ static void change_unit(certreg_bounds *b, int unit)
     b->second_order_hi = scaled(b->second_order_hi, -unit, INFINITY);
     b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
     b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
-    b->moment_center = ldexp(b->moment_center, -unit); /* what it may lose is far below the root of
-                                                          the least variance */
+    /* What it may lose is far below the root of the least variance. */
+    b->moment_center = ldexp(b->moment_center, -unit);
     if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, CR_LEAST_VARIANCE);
     if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
 }
@@ -213,7 +213,8 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
     return CERTREG_OK;
 }
 
-/* The moment is a bound of mean and variance together: it belongs to every family that has both. */
+/* The moment is a bound of mean and variance together: every set of constraints that has both has
+ * it too. */
 static uint32_t named(uint32_t constraints)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
@@ -233,10 +234,8 @@ certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constr
     out->used = b.constraints & named(constraints);
     out->has_mean =
         ((b.constraints & CERTREG_CONSTRAINT_MEAN) | (out->used & CERTREG_CONSTRAINT_MOMENT)) != 0;
-    b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN); /* thresholds are on the
-                                                                              mean even where the
-                                                                              family does without it
-                                                                            */
+    /* A threshold is on the mean, even where the constraints do without it. */
+    b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN);
     fill_in(&b);
     combine(&b); /* first, so that an end that says nothing does not decide the unit */
     out->unit = unit_of(&b);

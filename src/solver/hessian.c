@@ -7,12 +7,12 @@
  * nothing curves. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
-    const double ratio = from->problem.ratio.norm / problem->ratio.norm,
-                 lambda = from->at.lambda * ratio;
+    const double scale = from->problem.ratio.norm / problem->ratio.norm,
+                 lambda = from->at.lambda * scale;
     cr_multipliers at = {lambda > 0 ? lambda : 0.15 / (problem->B - problem->b),
-                         from->at.nu * ratio,
+                         from->at.nu * scale,
                          {cr_dual_unused(problem, 0), cr_dual_unused(problem, 1)}};
-    if (from->problem.ratio.order > 0) at.a[0] = from->at.a[0] * ratio;
+    if (from->problem.ratio.order > 0) at.a[0] = from->at.a[0] * scale;
     return at;
 }
 
@@ -72,38 +72,38 @@ static int descend(const cr_rise *rise, cr_problem *problem, double gain, cr_des
 
 /* No lower end of the gradient belongs to the second order: where it binds, the point is solved
  * again without. */
-static cr_point start_of(const cr_rise *rise, double gain, const cr_point *point)
+static cr_point initial_of(const cr_rise *rise, double gain, const cr_point *point)
 {
     const int lower_binds = point->problem.ratio.order > 0 &&
                             rise->r + point->problem.ratio.norm * point->at.a[0] < 0;
     if (!lower_binds) return *point;
     cr_rise without = *rise;
-    cr_point start;
+    cr_point initial;
     without.gradient_lo = 0;
-    cr_point_solve(&without, point->mean, NULL, gain, &start);
-    return start;
+    cr_point_solve(&without, point->mean, NULL, gain, &initial);
+    return initial;
 }
 
-/* E[y h_2] of the worst function at the start: of the two-valued one itself, and not of what gets
- * room between the clips. */
-static double second_of(const cr_problem *problem, const cr_point *start, cr_descent *descent)
+/* E[y h_2] of the worst function at the initial point: of the two-valued one itself, and not of
+ * what gets room between the clips. */
+static double second_of(const cr_problem *problem, const cr_point *initial, cr_descent *descent)
 {
     cr_sums sums;
     cr_regions_find(problem, &descent->at, 1e-9, &descent->regions);
-    if (start->at.lambda > 0)
+    if (initial->at.lambda > 0)
         cr_dual_sums(problem, &descent->at, &descent->regions, &cr_rule_draft, &sums);
-    else cr_dual_sums(&start->problem, &start->at, &start->regions, &cr_rule_draft, &sums);
+    else cr_dual_sums(&initial->problem, &initial->at, &initial->regions, &cr_rule_draft, &sums);
     return sums.yh;
 }
 
 static void solve(const cr_rise *rise, double gain, cr_point *point)
 {
-    const cr_point start = start_of(rise, gain, point);
+    const cr_point initial = initial_of(rise, gain, point);
     cr_problem problem = describe(rise, point->mean);
-    cr_descent descent = {.at = raise_order(&problem, &start)};
-    if (start.impossible || !(descent.at.lambda > 0)) return;
-    if (!bind(&problem, 1, rise->second, second_of(&problem, &start, &descent))) return;
-    if (start.problem.ratio.order > 0)
+    cr_descent descent = {.at = raise_order(&problem, &initial)};
+    if (initial.impossible || !(descent.at.lambda > 0)) return;
+    if (!bind(&problem, 1, rise->second, second_of(&problem, &initial, &descent))) return;
+    if (initial.problem.ratio.order > 0)
         problem.coefficient[0] = rise->gradient_hi, problem.fixed[0] = 0;
     const int found = descend(rise, &problem, gain, &descent);
     if (!found) point->tight = 0;

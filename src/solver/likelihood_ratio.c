@@ -90,8 +90,8 @@ double cr_ratio_weight(const cr_ratio *ratio, int j)
 
 double cr_ratio_inflection(const cr_ratio *ratio, double curve)
 {
-    const double r = ratio->r, excess = curve * ratio->norm / (r * r); /* d2h/dt2 = r^2 (exp(rt -
-                                                                          r^2/2) - 1)/T */
+    /* d2h/dt2 = r^2 (exp(rt - r^2/2) - 1)/T */
+    const double r = ratio->r, excess = curve * ratio->norm / (r * r);
     return excess <= -1 ? -INFINITY : log1p(excess) / r + 0.5 * r;
 }
 

@@ -71,7 +71,7 @@ static step direction(const cr_problem *problem, const cr_descent *now, int hold
 }
 
 /* Moves by `length` along the step. Where most of the line is between the clips the problem is
- * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly bang-two_valued, and
+ * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly two-valued, and
  * linear in the multipliers themselves. Both curves leave in the same direction. */
 static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
                            int order)
@@ -146,8 +146,8 @@ static int impossible(const cr_problem *problem, const cr_descent *now)
 
 /* D exceeds what the worst function at these multipliers reaches by multipliers times what it
  * misses its conditions by. The conditions themselves have to be met as well, since a multiplier
- * can be 0 too early. Newton's own estimate is no proof of nearness: from a poor start it can end
- * where lambda has all but vanished and nothing moves any more. */
+ * can be 0 too early. Newton's own estimate is no proof of nearness: from a poor initial point it
+ * can end where lambda has all but vanished and nothing moves any more. */
 static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
 {
     const cr_ratio *ratio = &problem->ratio;
@@ -179,9 +179,8 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
         double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most
                         : most > 20                              ? 20 / most
                                                                  : 1;
-        if (by.e[0] == 0 && drop > descent->value)
-            length = fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go
-                                                                    */
+        if (by.e[0] == 0 && drop > descent->value) /* D >= 0: there is no more to go */
+            length = fmin(length, fmax(descent->value, 0) / drop);
         if (drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
             descent->at = move(&descent->at, &by, length, between, order);

@@ -34,9 +34,9 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
  * has no longer. D is the same. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
-    const double ratio = from->problem.ratio.norm / problem->ratio.norm;
+    const double scale = from->problem.ratio.norm / problem->ratio.norm;
     return (cr_multipliers){
-        from->at.lambda * ratio, from->at.nu * ratio, {-problem->ratio.r / problem->ratio.norm}};
+        from->at.lambda * scale, from->at.nu * scale, {-problem->ratio.r / problem->ratio.norm}};
 }
 
 /* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is

@@ -1,5 +1,5 @@
-/* One side at one mean: the least bound over the families that hold, with the multipliers that
- * prove it. */
+/* A one-sided problem at one mean: the least bound that its constraints give, with the multipliers
+ * that prove it. */
 #ifndef CR_SOLVER_POINT_H
 #define CR_SOLVER_POINT_H
 #include "solver/newton.h"

@@ -27,17 +27,17 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
                       const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const double center = 0.5 * (from + to), reach = 0.5 * (to - from), r = problem->ratio.r;
+    const double center = 0.5 * (from + to), half = 0.5 * (to - from), r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
+        const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
         const double h = cr_ratio_at(&problem->ratio, t),
                      v = h - at->nu - slope * t - bend * (t * t - 1);
         const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
                                       ROUNDINGS; /* roundings of exponents count in full */
         const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
         const double y = fmin(fmax(free, problem->b), problem->B),
-                     w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
+                     w = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
         part.constraint += w * y * (v - at->lambda * y);
         part.size += strain * w * fabs(y) *
                      (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
@@ -80,8 +80,8 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at,
         const double rise = fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at) -
                                  2 * cr_dual_bend(problem, at) * t) *
                             width;
-        const double ends = problem->B - problem->b; /* the loss is never more than the whole range
-                                                        gains */
+        /* The loss is never more than the whole range gains. */
+        const double ends = problem->B - problem->b;
         const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
         sum += rise * gain * width * inv_sqrt_2pi;
     }
@@ -125,8 +125,8 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
         out->slack = ratio->norm * (gap + rounding) + out->value - value;
-        const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies
-                                                                     below its tangent */
+        /* Of lambda C(m), which lies below its tangent. */
+        const double bend = at->lambda * problem->variance_slope;
         out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * ratio->norm *
                            (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));

@@ -1,8 +1,8 @@
 #include "solver/dual.h"
 #include <math.h>
 
-/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double precision.
- */
+/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double
+ * precision. */
 #define LINE_END 39.0
 
 typedef struct level {
@@ -25,8 +25,8 @@ static double residue_slope(const level *at, double t)
     if (!at->derivative)
         return cr_ratio_slope(&at->problem->ratio, t) - at->slope - 2 * at->bend * t;
     const double r = at->problem->ratio.r;
-    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->ratio.norm - 2 * at->bend; /* asked for k
-                                                                                         = 2 only */
+    /* Only k = 2 asks for it. */
+    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->ratio.norm - 2 * at->bend;
 }
 
 /* The only root between low and high, where the residue changes its sign: Newton inside a bracket

@@ -7,8 +7,8 @@
 /* Searches end this much before the limit: what they have found is still to be proved. */
 enum { KEPT_FOR_PROOFS = 500 };
 
-/* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so far.
- */
+/* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so
+ * far. */
 typedef struct question {
     double weight, best;
     cr_box box; /* the next search starts from it */

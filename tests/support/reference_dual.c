@@ -252,17 +252,16 @@ static real two_ended(const task *w, real *left, real *right)
             *left = (low + high) / 2;
             *right = tail_point(q - upper_tail(-*left));
             const real more = density_at(*left) *
-                              expm1l((*left - *right) * (*left + *right) / 2); /* at the right than
-                                                                                  at the left */
+                              /* at the right than at the left */
+                              expm1l((*left - *right) * (*left + *right) / 2);
             if (span * more > w->kappa) low = *left;
             else high = *left;
         }
     }
     const real known = !w->order ? 0
                                  : w->r * (isfinite(*left) ? w->kappa : span * density_at(*right));
-    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach); /* k has mean 0: the lesser of
-                                                                        inside and outside is the
-                                                                        sharper */
+    /* k has mean 0: the lesser of inside and outside is the sharper */
+    const real end = 2 * w->r + reach, start = fmaxl(*left, -reach);
     const real inside =
         q > 0.5L ? kernel_mass(w, start, *right)
                  : -kernel_mass(w, *right, fmaxl(end, *right)) - kernel_mass(w, -reach, start);
