@@ -125,7 +125,7 @@ CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 typedef struct certreg_bisection certreg_bisection;
 
 /* Flags of a bisection. WARM_START: a search begins where the last one for the same
- * condition has ended (the drop, the rise, or one of the first 8 functions). Use it
+ * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
  * where successive calls ask about similar bounds, as in a control loop or a sweep over
  * tolerances. What is remembered proves nothing: the results agree with those of a cold
  * start to 1e-9 relative, but not bit for bit. */

@@ -5,7 +5,7 @@
 #include "certreg/solver.h"
 #include "bisection/search.h"
 
-#define CR_REMEMBERED 8 /* searches of a call that leave a trace */
+#define CR_REMEMBERED 4 /* searches of a call that leave a trace */
 
 /* Of the limit of evaluations, what is kept for proving what the searches have found. */
 enum { CR_KEPT_FOR_PROOFS = 2000 };
