@@ -9,9 +9,9 @@
 static const double width_share = 3e1; /* times the gain: of the box of means, to which its
                                           objective need not be known better */
 
-/* height + slope * (m - mean) bounds the objective on the whole box. It is kept at the point where
- * it was found: near an end of the range slopes are huge, and slope * mean would swallow the
- * height. */
+/* height + slope * (m - mean) bounds the objective on the whole box. The line is kept at the
+ * point where it was found: slopes are huge near an end of the range, and slope * mean would
+ * swallow the height. */
 typedef struct line {
     double height, slope, mean;
 } line;
@@ -21,9 +21,9 @@ static double at(line l, double m)
     return l.height + l.slope * (m - l.mean);
 }
 
-/* sup over [low, high] of the lesser of two lines. Whether they meet in between is told by the
- * ends, and not by where: next to an end beyond which nothing is possible a slope is so steep that
- * the place is rounded to the end. The flatter line tells the height. */
+/* The supremum of the lesser of two lines over [low, high]. The ends tell whether the lines meet
+ * in between, and not the place where they meet: next to an end beyond which nothing is possible
+ * a slope is so steep that the place is rounded to the end. The flatter line gives the height. */
 static double envelope(line a, line b, double low, double high)
 {
     const double left = at(a, low) - at(b, low), right = at(a, high) - at(b, high);
@@ -53,7 +53,7 @@ typedef struct search {
                        mean */
 } search;
 
-/* Means at which the tangent is still below 0 have no function either. */
+/* No function has a mean at which the tangent is still below 0. */
 static void skip_impossible(search *s, const cr_point *point)
 {
     if (point->slope == 0) return;
@@ -87,9 +87,9 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     return 0;
 }
 
-/* Next to an end beyond which nothing is possible V falls like the root of the distance, so that
- * 1/slope^2 is about linear in the mean. Where the objective is level, slope = -weight. NaN where V
- * does not fall. */
+/* V falls like the root of the distance to an end beyond which nothing is possible, so that
+ * 1/slope^2 is about linear in the mean there. Where the objective is level, slope = -weight.
+ * NaN where V does not fall. */
 static double level_of_root(const search *s)
 {
     const double target = 1 / (s->weight * s->weight), left = s->left.slope,
@@ -100,11 +100,11 @@ static double level_of_root(const search *s)
     return end - (end - s->left.mean) * fmax((target - far) / (near - far), 1e-9);
 }
 
-/* Of the bracket: how far from an end of it to look if the supremum seems to be there. */
+/* A share of the bracket: how far from an end to look if the supremum seems to be there. */
 static const double end_share = 0.03;
 
-/* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is
- * infinite and bisection serves. */
+/* The place where the tangents meet, kept off the ends of the bracket. At an end of the range
+ * the slope is infinite, and bisection serves. */
 static double next_mean(const search *s, int round)
 {
     const double middle = 0.5 * (s->low + s->high), width = s->high - s->low,
@@ -119,8 +119,8 @@ static double next_mean(const search *s, int round)
     return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
 }
 
-/* Whether the tangents enclose the supremum closely. Where all of them fall to one side it is at
- * the end of the bracket on the other. */
+/* Whether the tangents enclose the supremum closely. If all of them fall to one side, it is at
+ * the end of the bracket on the other side. */
 static int close_enough(const search *s)
 {
     if (!s->has_left && !s->has_right) return 0;
@@ -188,9 +188,9 @@ static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
     return 1;
 }
 
-/* Where the moment leaves no more variance than the variance itself is bounded by, C has a kink,
- * and the supremum is often just there: of the tangents that C has at a kink the one is taken that
- * makes the objective's level. Non-zero if there is one. */
+/* C has a kink where the moment begins to limit the variance more than the variance itself is
+ * limited, and the supremum is often just there. Of the tangents that C has at a kink, this
+ * takes the one that makes the objective's level. Non-zero if there is one. */
 static int visit_kink(search *s, double m, cr_box *box)
 {
     const cr_rise *rise = s->rise;
@@ -220,8 +220,8 @@ static int visit_kinks(search *s, cr_box *box)
            visit_kink(s, rise->moment_center + away, box);
 }
 
-/* Whether the tangent at this end of the box is of use: it is vertical where no function but a
- * constant has this mean. */
+/* Whether the tangent at this end of the box is of use. It is vertical where only a constant has
+ * this mean. */
 static int has_slope(const cr_rise *rise, double mean)
 {
     double unused;
@@ -260,8 +260,8 @@ void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box)
 }
 
 /* ---- proof */
-/* The tangent of D at the point's multipliers, computed again and lifted by whatever its numbers
- * may lack. */
+/* The tangent of D at the point's multipliers, computed again, and raised by whatever its
+ * numbers may lack. */
 static int prove_line(const cr_rise *rise, double weight, cr_box *box, cr_point *point, line *out)
 {
     cr_proof proof;

@@ -36,8 +36,8 @@ static double filled(const form *f, double x)
     return sum;
 }
 
-/* x lies between two of the points where a clip sets in: there, what is free grows in proportion to
- * x. */
+/* x lies between two of the points where a clip sets in. Between them, what is not clipped grows
+ * in proportion to x. */
 static double scale_of(const form *f)
 {
     double low = 0, high = INFINITY, free = 0, left = f->all;
@@ -116,10 +116,10 @@ static double shift_at(const cr_rise *rise, double variance, double *growth)
     return with_second;
 }
 
-/* The mean takes its share of the ball of moments. Where the variance has a bound of its own and
- * that binds at the best mean, the best is further out, where both bind: V + m still rises there.
- * That is so without the second order, which is left out here: with it the best may be further out
- * still. */
+/* The mean takes its share of the ball of moments. If the variance has a bound of its own that
+ * binds at the best mean, the best mean is further out, where both bind: V + m still rises
+ * there. This holds without the second order, which is left out here. With it the best mean may
+ * be further out still. */
 static double moment_at(const cr_rise *with_second, double *growth)
 {
     cr_rise here = *with_second;

@@ -95,9 +95,9 @@ static double scaled(double x, int k, double towards)
     return nextafter(y, towards);
 }
 
-/* The power of two next to the deviation, as far as variance, moment or range bound it: a change of
- * unit is exact, and afterwards nothing that matters is near the ends of double. Where the place is
- * out of all proportion to the deviation, the place decides. */
+/* The unit is the power of two next to the deviation, as far as variance, moment or range bound
+ * it. A change to it is exact, and afterwards nothing that matters is near the ends of double.
+ * If the place is out of all proportion to the deviation, the place decides. */
 static int unit_of(const certreg_bounds *b)
 {
     const double deviation =
@@ -164,8 +164,8 @@ static void combine(certreg_bounds *b)
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
     b->mean_hi = fmin(b->mean_hi, b->range_hi);
     if (b->moment_hi < INFINITY) limit_mean(b);
-    /* The dual needs a mean to lie somewhere: a range with an open end and no mean on that side
-     * says nothing there. */
+    /* The dual needs a mean to lie somewhere. If one side of the range is open and no mean is
+     * known on that side, the range says nothing there. */
     if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY))
         b->range_lo = -INFINITY, b->range_hi = INFINITY;
 }

@@ -3,7 +3,7 @@
 
 static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
-/* P(from < t < to), from the tail that does not cancel. */
+/* P(from < t < to), computed from the tail that does not cancel. */
 static double chance(double from, double to)
 {
     if (from > 0) return 0.5 * (erfc(from * sqrt_half) - erfc(to * sqrt_half));
@@ -21,8 +21,8 @@ static double times(double t, double pdf)
     return pdf > 0 ? t * pdf : 0;
 }
 
-/* The same over a short part, where the closed forms would be differences of nearly equal numbers:
- * one panel of the rule. */
+/* The same over a short part, by one panel of the rule: the closed forms would be differences of
+ * nearly equal numbers there. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       double y, const cr_rule *rule, cr_sums *out)
 {

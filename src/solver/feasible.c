@@ -7,8 +7,8 @@
 static const double slack = 1e-11; /* relative, for the roundings of gradient_lo itself */
 static const double shy = 1e-9;    /* relative, for the roundings of a tangent's slope */
 
-/* A proven upper bound of the correlation with t at this mean, and its slope. It is the worst shift
- * as r -> 0, hence concave in the mean. */
+/* A proven upper bound of the correlation with t at this mean, and its slope. It is the worst
+ * case as r -> 0, hence concave in the mean. */
 static double greatest(const cr_rise *rise, double mean, double *slope)
 {
     cr_rise limit = *rise;
@@ -28,9 +28,9 @@ static double greatest(const cr_rise *rise, double mean, double *slope)
     return proof.value * (1 + slack);
 }
 
-/* A mean that goes together with gradient_lo, if there is one: the greatest correlation is concave
- * in the mean, so the ends come first, then the inside by bisection. NaN where tangents prove that
- * there is none; in doubt the best that was seen. */
+/* A mean that goes together with gradient_lo, if there is one. The greatest correlation is
+ * concave in the mean, so the ends come first, then the inside by bisection. NaN where tangents
+ * prove that there is none; in doubt the best mean that was seen. */
 static double inside(const cr_rise *rise)
 {
     double low = rise->mean_lo, high = rise->mean_hi, slope, best = low, top = -INFINITY;
@@ -54,9 +54,9 @@ static double inside(const cr_rise *rise)
     return best;
 }
 
-/* From an end that may be out of reach inwards, as long as it is: the tangent lies above, so where
- * it meets gradient_lo is still out of reach, or just at the edge. Where it is vertical (an end of
- * the range) or misses, bisection serves. */
+/* Moves an end that may not be feasible inwards, as long as it is not. The tangent lies above,
+ * so the place where it meets gradient_lo is still not feasible, or just at the edge. If the
+ * tangent is vertical (at an end of the range) or misses, bisection serves. */
 static double draw_in(const cr_rise *rise, double end, double good)
 {
     double slope, unused;
@@ -78,7 +78,8 @@ static double draw_in(const cr_rise *rise, double end, double good)
     return end;
 }
 
-/* Draws the ends of the means in to what goes together with gradient_lo; 0 if nothing does. */
+/* Draws the ends of the means in to what goes together with gradient_lo. Returns 0 if nothing
+ * does. */
 static int narrow(cr_rise *rise, const cr_rise *constraints)
 {
     cr_rise limit = *constraints;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The same v in terms of k = 2: the solution so far is where the descent begins, so that the bound
- * can only get better. Two-valued solutions get a little room between the clips, without which
+/* The same v in terms of k = 2. The descent begins at the solution so far, so that the bound can
+ * only get better. A two-valued solution gets a little room between the clips; without it
  * nothing curves. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
@@ -27,8 +27,8 @@ static cr_problem describe(const cr_rise *rise, double mean)
     return problem;
 }
 
-/* Lets coefficient j take the end of [-most, most] that the worst function has left behind; 0 if it
- * has not, so that M_j = 0 is best. */
+/* Lets coefficient j take the end of [-most, most] that the worst function has exceeded. Returns
+ * 0 if it has not, so that M_j = 0 is best. */
 #define MOST_ROUNDS 6
 
 static int bind(cr_problem *problem, int j, double most, double reached)
@@ -39,7 +39,7 @@ static int bind(cr_problem *problem, int j, double most, double reached)
     return 1;
 }
 
-/* Too much is known to be known together: the equalities would have no function. */
+/* The known coefficients take up all of the variance: no function would satisfy the equalities. */
 static int contradictory(const cr_problem *problem)
 {
     double known = 0;
@@ -48,9 +48,9 @@ static int contradictory(const cr_problem *problem)
     return !(known < 0.9999 * problem->variance);
 }
 
-/* Which coefficients stand at which end is found by rounds: the descent lets go of those whose
- * multiplier becomes 0, and those that the worst function then leaves behind are bound again. 0 if
- * the rounds come to no end. */
+/* Finds by rounds which coefficients stand at which end. The descent lets go of those whose
+ * multiplier becomes 0, and those that the worst function then exceeds are bound again. Returns
+ * 0 if the rounds come to no end. */
 static int descend(const cr_rise *rise, cr_problem *problem, double gain, cr_descent *descent)
 {
     const double most[CR_ORDERS] = {rise->gradient_hi, rise->second};
@@ -70,8 +70,8 @@ static int descend(const cr_rise *rise, cr_problem *problem, double gain, cr_des
     return 0;
 }
 
-/* No lower end of the gradient belongs to the second order: where it binds, the point is solved
- * again without. */
+/* The second order uses no lower end of the gradient. If it binds, the point is solved again
+ * without. */
 static cr_point initial_of(const cr_rise *rise, double gain, const cr_point *point)
 {
     const int lower_binds = point->problem.ratio.order > 0 &&

@@ -30,8 +30,8 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
     out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
 }
 
-/* The same v where the gradient is known but not used: the multiplier of t takes off what the ratio
- * has no longer. D is the same. */
+/* The same v where the gradient is known but not used: the multiplier of t takes off what the
+ * ratio no longer has. D is the same. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
     const double scale = from->problem.ratio.norm / problem->ratio.norm;
@@ -65,8 +65,8 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     cr_point_take(problem, &descent, out);
 }
 
-/* With the gradient anywhere between its ends the worst of them counts: it is another one than was
- * assumed where the multiplier has the other sign. */
+/* The gradient may be anywhere between its ends, and the worst of them counts. If the multiplier
+ * has the other sign, that is another end than was assumed. */
 static void allow_all(const cr_rise *rise, cr_point *point)
 {
     const double surplus = cr_dual_surplus(&point->problem, &point->at, 0),
@@ -80,8 +80,8 @@ static void allow_all(const cr_rise *rise, cr_point *point)
     point->tight &= excess <= 1e-9 * point->value;
 }
 
-/* With the gradient known to be exactly, or at most, its upper end: theirs is the multiplier of the
- * right sign. */
+/* The gradient is assumed to be its upper end. This is right if it is exactly that, or if the
+ * multiplier has the sign of an upper bound. */
 static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                        cr_point *out)
 {
@@ -94,8 +94,8 @@ static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, d
     return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a[0] >= 0);
 }
 
-/* The function that takes the two ends of the range only: what there is without the variance, with
- * the gradient where that matters. */
+/* The function that takes the two ends of the range only. It is the worst one without the
+ * variance, with the gradient where that matters. */
 static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
 {
     const double b = rise->range_lo - mean, B = rise->range_hi - mean;
@@ -131,8 +131,8 @@ static double correlation_of(const cr_point *point)
     return sums.yt;
 }
 
-/* With the gradient at this end, from a guess, and where that fails from the solution without it,
- * than which it can only be better. */
+/* The gradient is at this end. The descent begins at a guess. If that fails it begins at the
+ * solution without the gradient, which it can only improve. */
 static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
                        const cr_point *without, double gain, cr_point *out)
 {
@@ -149,7 +149,8 @@ static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
     if (with.tight || with.impossible || with.value < without->value) *out = with;
 }
 
-/* Without the gradient first: whether and at which end it binds is then known. */
+/* The solution without the gradient comes first: it tells whether the gradient binds, and at
+ * which end. */
 static void solve_by_correlation(const cr_rise *rise, double mean, const cr_point *warm,
                                  double gain, cr_point *out)
 {
@@ -168,9 +169,9 @@ static void solve_by_correlation(const cr_rise *rise, double mean, const cr_poin
     out->tight = 0;
 }
 
-/* Whether the gradient's upper end is likely to bind, and within reach. It is not chosen beyond
- * what is best without a range, and clip(t), scaled to this variance, reaches what erf says within
- * the range; a target out of reach would send Newton to infinity. */
+/* Whether the gradient's upper end is likely to bind, and is feasible. Nobody chooses it beyond
+ * what is best without a range, and clip(t), scaled to this variance, attains what erf says
+ * within the range. A target that is not feasible would send Newton to infinity. */
 static int upper_end_likely(const cr_rise *rise, const cr_problem *problem)
 {
     const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);

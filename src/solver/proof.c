@@ -12,7 +12,7 @@ typedef struct pointwise {
     double y;
 } pointwise;
 
-/* What cancels in h where its known part is taken off: the size of the terms that cr_ratio_at
+/* What cancels in h where its known part is subtracted: the size of the terms that cr_ratio_at
  * subtracts. */
 static double cancelled(const cr_ratio *ratio, double t)
 {
@@ -49,8 +49,8 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
     out->y += part.y;
 }
 
-/* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs
- * smoothness and no more. */
+/* The maximum over y is computed again at every node, so that an edge in the wrong place costs
+ * smoothness and nothing else. */
 static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
                            const cr_regions *regions, const cr_rule *rule)
 {

@@ -52,9 +52,9 @@ static double close_in(const level *at, double low, double high, int rising, dou
     return 0.5 * (low + high);
 }
 
-/* v rises up to peak, falls down to trough, rises beyond: -infinity where a branch does not exist.
- * h is convex; for k = 0, or a slope of at most -r/T, v only rises; what k = 2 takes off can make
- * it concave up to one point, so that its derivative has two roots at most. */
+/* v rises up to the peak, falls down to the trough, and rises beyond; -infinity where a branch
+ * does not exist. h is convex. For k = 0, or a slope of at most -r/T, v only rises. What k = 2
+ * subtracts can make it concave up to one point, so that its derivative has two roots at most. */
 typedef struct shape {
     double first, last, peak, trough;
 } shape;
@@ -80,8 +80,8 @@ static shape shape_of(const cr_problem *problem, double slope, double bend)
     return s;
 }
 
-/* Where v crosses the height: rising before the peak, falling, rising beyond the trough. Two roots
- * that do not exist have met. */
+/* The places where v crosses the height: rising before the peak, falling, rising beyond the
+ * trough. Two roots that do not exist coincide. */
 static void find_level(const level *at, const shape *s, double tolerance, double *up, double *down,
                        double *again)
 {

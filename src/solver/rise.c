@@ -2,8 +2,8 @@
 #include <float.h>
 #include <math.h>
 
-/* The distance is rounded down and the rest up, so that cancellation near the ends costs tightness
- * only. */
+/* The distance is rounded down and the rest up, so that cancellation near the ends costs only
+ * tightness. */
 double cr_rise_moment_variance(const cr_rise *rise, double mean)
 {
     if (rise->moment == INFINITY) return INFINITY;

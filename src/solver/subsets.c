@@ -1,8 +1,8 @@
 #include "solver/subsets.h"
 #include <math.h>
 
-/* Of mean and range no part is needed: they only limit where to look, and closed forms, which go
- * without a range, are always used. */
+/* Mean and range are in every subset: they only limit where to look, and the closed forms, which
+ * do without a range, are always used. */
 enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, PARTS = 8 };
 
 static int facts_of(const cr_rise *rise)
@@ -29,7 +29,8 @@ static void mark(cr_subsets *s, int part, int tight)
         if (!(fewer & ~part)) s->settled[fewer] |= tight;
 }
 
-/* With half of what is left, so that something is left for the next. */
+/* Asks with this subset, with half of the effort that is left, so that something is left for the
+ * next. */
 static void ask_with(cr_subsets *s, int part)
 {
     cr_effort *effort = s->rise->effort;
@@ -46,7 +47,7 @@ static int count_of(int part)
     return (part & 1) + (part >> 1 & 1) + (part >> 2);
 }
 
-/* Those that leave out least first. */
+/* Asks with the proper subsets, the largest first. */
 static void ask_parts(cr_subsets *s)
 {
     for (int size = count_of(s->all) - 1; size >= 0; size--)

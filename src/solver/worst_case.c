@@ -29,8 +29,8 @@ static double mean_by_rise(const cr_rise *rise, double most)
                 cr_closed_cap(rise, 1));
 }
 
-/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to
- * follow from them. */
+/* Rise and drop come first, then the means that they lead to, unless the mean is known so
+ * closely that they follow. */
 static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_mean_change *out)
 {
     const cr_rise *problem[] = {&both->rise, &both->drop};
