@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL = 63 };
+enum { ANY_SET = 63 };
 #define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
 static hostile row(uint64_t seed)
 {
     dice d = dice_of(550000000 + seed);
     hostile h = random_hostile(&d);
-    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ALL - 1e-3);
+    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ANY_SET - 1e-3);
     return h;
 }
 

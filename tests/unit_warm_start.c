@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ALL = 63, ROWS_EACH = 30, BLOCKS = 12, TICKS = 6 };
+enum { ANY_SET = 63, ROWS_EACH = 30, BLOCKS = 12, TICKS = 6 };
 
 static certreg_bisection *warm;
 
@@ -38,7 +38,7 @@ static sweep begin(uint64_t seed)
     sweep s = {.d = dice_of(770000000 + seed)};
     const hostile h = random_hostile(&s.d);
     s.bounds = h.bounds, s.tolerance = h.tolerance;
-    s.bounds.constraints = 1 + (uint32_t)dice_between(&s.d, 0, ALL - 1e-3);
+    s.bounds.constraints = 1 + (uint32_t)dice_between(&s.d, 0, ANY_SET - 1e-3);
     if (seed % 2 == 0) return s;
     const ref_problem p = random_problem(&s.d);
     s.bounds = problem_bounds(&p);
