@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,8 +126,8 @@ int main(int argc, char **argv)
     const int ticks = argc > 2 ? atoi(argv[2]) : 10000;
     certreg_solver *solver;
     certreg_bisection *bisection;
-    if (ticks < 1 || ticks > MOST || certreg_solver_create(NULL, 0, &solver) ||
-        certreg_bisection_create(solver, NULL, 0, &bisection))
+    if (ticks < 1 || ticks > MOST || certreg_solver_create(NULL, NULL, &solver) ||
+        certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
     int failed = 0;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)

@@ -3,6 +3,7 @@
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
+#include <certreg/solver.h>
 #include "support/hostile.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +39,8 @@ int main(int argc, char **argv)
     int count[2] = {0, 0};
     certreg_solver *solver;
     certreg_bisection *bisection;
-    if (certreg_solver_create(NULL, 0, &solver) ||
-        certreg_bisection_create(solver, NULL, 0, &bisection))
+    if (certreg_solver_create(NULL, NULL, &solver) ||
+        certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
     for (uint64_t seed = 0; seed < ROWS; seed++) {
         dice d = dice_of(950000000 + seed);

@@ -3,6 +3,7 @@
  * from the repository root. Usage: bench_network [results.csv] */
 #include <cblas.h>
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static int run(struct engine *engine, FILE *csv)
     size_t bytes = 0;
     int failed = certreg_estimator_size(NULL, &m, &p, &bytes) ||
                  certreg_estimator_create(NULL, &m, &p, NULL, &e) ||
-                 certreg_solver_create(NULL, 0, &s) || certreg_bisection_create(s, NULL, 0, &b);
+                 certreg_solver_create(NULL, NULL, &s) || certreg_bisection_create(NULL, NULL, &b);
     const double bound = (2.0 * BATCH + 130) * INPUTS * 4 + 65536 + 4.0 * SAMPLES;
     printf("estimator: %zu bytes (bound %.0f)\n", bytes, bound);
     if (csv) fprintf(csv, "estimator_bytes,%zu,%.0f,%.3f,1\n", bytes, bound, (double)bytes / bound);

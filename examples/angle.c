@@ -2,6 +2,7 @@
  * levels, and several tolerances asked of one record. The model is a ring of eight detectors; it
  * answers with the direction of the source as (cos, sin). */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -70,8 +71,8 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, 0, &s);
-    if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
+    certreg_status status = certreg_solver_create(NULL, NULL, &s);
+    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     float z[DETECTORS];
     for (size_t j = 0; j < DETECTORS; j++)
         z[j] = (float)fmax(0, cos(bearing(j) - turn * 358 / 360));

@@ -1,23 +1,23 @@
-/* The solver alone: bounds written down by hand, the worst shift of the mean as a curve over the
- * radius, and the largest radius for a tolerance. Each column may use different constraints; more
- * constraints, smaller shifts. bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with
- * lines"                                                   */
-#include <certreg/certreg.h>
+/* The solver alone, with bounds written down by hand: how far the mean can move as a curve over the
+ * radius, and the largest radius for a tolerance. Each column uses other constraints: the more
+ * constraints, the smaller the change.
+ *     bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with lines"
+ */
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { FAMILIES = 4, POINTS = 25 };
+enum { SETS = 4, POINTS = 25 };
 
 static certreg_status print_curve(certreg_solver *s, const certreg_bounds *bounds)
 {
-    static const uint32_t constraints[FAMILIES] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
-                                                   CERTREG_CONSTRAINTS_ECM,
-                                                   CERTREG_CONSTRAINTS_ECGM};
+    static const uint32_t constraints[SETS] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
+                                               CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
     puts("# radius         C        C,G      E,C+M    E,C,G+M");
     for (int i = 1; i <= POINTS; i++) {
         const double radius = 0.04 * i;
         printf("%8.2f", radius);
-        for (size_t k = 0; k < FAMILIES; k++) {
+        for (size_t k = 0; k < SETS; k++) {
             certreg_mean_change v = {.struct_size = sizeof v};
             const certreg_status status =
                 certreg_solver_worst_case(s, bounds, constraints[k], radius, &v);
@@ -46,15 +46,15 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     certreg_radius r = {.struct_size = sizeof r};
-    certreg_status status = certreg_solver_create(NULL, 0, &s);
-    if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
+    certreg_status status = certreg_solver_create(NULL, NULL, &s);
+    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     if (!status && (status = print_curve(s, &bounds)))
         printf("# %s\n", certreg_solver_error(s)->text);
     if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r)))
         printf("# %s\n", certreg_bisection_error(b)->text);
     if (!status)
         printf("# moves by at most 0.5 up to %.6f, where it %s\n", r.radius,
-               r.binding ? "rises" : "drops");
+               r.limiting_side == CERTREG_SIDE_UPPER ? "rises" : "drops");
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
     return status != CERTREG_OK;

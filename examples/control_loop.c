@@ -3,6 +3,7 @@
  * certified to stay within 0.1 while the state estimate is wrong by less than the radius. The mode
  * flags at the end of the state are not measured and hence never perturbed. */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -102,9 +103,16 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s))
+    if (certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = solver_memory,
+                                                     .memory_bytes = sizeof solver_memory},
+                              NULL, &s))
         return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b))
+    if (certreg_bisection_create(
+            &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                      .memory = bisection_memory,
+                                      .memory_bytes = sizeof bisection_memory},
+            NULL, &b))
         return puts("bisection_memory is too small"), 1;
     running = e;
     summary all = {.least = INFINITY};

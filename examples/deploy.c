@@ -7,6 +7,7 @@
  *   3. For a shift of a given size, ask the inverse question: between which values does the answer
  * stay? The model, a sensor with a dead zone and an expensive range of its own, is a stand-in. */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -121,8 +122,8 @@ int main(void)
     double answer = 0;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
     if (certreg_estimator_create(NULL, &m, &few, &why, &server)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, 0, &s);
-    if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
+    certreg_status status = certreg_solver_create(NULL, NULL, &s);
+    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     if (!status) status = choose(e, b, &level);
     if (!status) status = deploy(e, b, sigma[level]);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);

@@ -2,6 +2,7 @@
  * leaves at zero is accepted by an older library, what it sets is refused rather than ignored, and
  * what the older library does not know reads as zero. */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     struct later_radius r;
-    if (certreg_solver_create(NULL, 0, &s) || certreg_bisection_create(s, NULL, 0, &b)) return 1;
+    if (certreg_solver_create(NULL, NULL, &s) || certreg_bisection_create(NULL, NULL, &b)) return 1;
     printf("header %d, library %u\n", CERTREG_VERSION_NUMBER, (unsigned)certreg_version());
 
     const certreg_status same = ask(b, sizeof(certreg_bounds), 0, &r);

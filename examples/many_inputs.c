@@ -2,6 +2,7 @@
  * network is a stand-in with the shape of an inference engine: a session and a call that runs a
  * batch (examples/engines has a real one). */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -110,8 +111,8 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, 0, &s);
-    if (!status) status = certreg_bisection_create(s, NULL, 0, &b);
+    certreg_status status = certreg_solver_create(NULL, NULL, &s);
+    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     if (!status) status = all_images(e, b, &at);
     if (status) fprintf(stderr, "input %d: %s\n", at, certreg_estimator_error(e)->text);
     certreg_bisection_destroy(b);

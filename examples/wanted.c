@@ -2,6 +2,7 @@
  * is proven to stay within 0.1 for sensor errors below 0.08, and must fall back to a slow, careful
  * mode otherwise. The budget is 400 calls a tick; on the average a quarter of it is used. */
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdalign.h>
@@ -114,9 +115,16 @@ int main(void)
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(solver_memory, sizeof solver_memory, &s))
+    if (certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = solver_memory,
+                                                     .memory_bytes = sizeof solver_memory},
+                              NULL, &s))
         return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(s, bisection_memory, sizeof bisection_memory, &b))
+    if (certreg_bisection_create(
+            &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                      .memory = bisection_memory,
+                                      .memory_bytes = sizeof bisection_memory},
+            NULL, &b))
         return puts("bisection_memory is too small"), 1;
     certreg_status status = plan_ahead(e);
     if (!status) status = drive(e, b);

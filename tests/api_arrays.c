@@ -1,5 +1,6 @@
 /* Arrays of structs are stepped by the size of their first element, and zero in a field means
  * its default. */
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 
 enum { INPUTS = 3, CAPACITY = 600 };
@@ -106,7 +107,7 @@ START_TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
     ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
                      CERTREG_OK);
     ck_assert_double_eq(both.radius, second.radius);
-    ck_assert_uint_eq(both.binding, 1);
+    ck_assert_uint_eq(both.limiting, 1);
     b[1].later[0] = 1;
     ck_assert_int_eq(certreg_bisection_above(bisection, &b[0].known, NULL, 2, 0, &both),
                      CERTREG_E_VERSION);

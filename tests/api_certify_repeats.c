@@ -1,5 +1,6 @@
 /* The same question gets the same bits: in another run, beside other questions, from what its
  * certificate says, and from the bounds that the library hands out. */
+#include <certreg/solver.h>
 #include "support/affine_model.h"
 
 START_TEST(runs_repeat_bit_for_bit)

@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* feenableexcept */
 #endif
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 #include <fenv.h>
 #if defined(__x86_64__)
@@ -108,8 +109,8 @@ static void solve_all(void)
 {
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
-    CALL(certreg_solver_create(NULL, 0, &s));
-    CALL(certreg_bisection_create(s, NULL, 0, &b));
+    CALL(certreg_solver_create(NULL, NULL, &s));
+    CALL(certreg_bisection_create(NULL, NULL, &b));
     certreg_bounds u = {.struct_size = sizeof u,
                         .sigma = 0.5,
                         .mean_lo = 0.3,
@@ -255,7 +256,7 @@ START_TEST(nonsense_is_refused_in_every_environment)
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     const certreg_plan p = kit_plan(100);
     size_t size = 1;
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
     set_environment(_i);
     wanted = now();
     m.lo = nan;

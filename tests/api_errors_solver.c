@@ -1,4 +1,5 @@
 /* Constraints and arguments that solver and bisection refuse, and calls without a handle. */
+#include <certreg/solver.h>
 #include "support/bad_field.h"
 #include "support/solver_fixture.h"
 

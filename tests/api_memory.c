@@ -1,4 +1,5 @@
 /* Caller's memory: how much is asked for, and that no byte beyond it is touched. */
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 
 enum { GUARD = 256, PATTERN = 0x5C };
@@ -224,13 +225,22 @@ START_TEST(solver_and_bisection_live_in_callers_memory)
     guarded a = take(solver_bytes), b = take(bisection_bytes);
     certreg_solver *solver, *own;
     certreg_bisection *bisection, *own_bisection;
-    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, b.at, bisection_bytes, &bisection),
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = a.at,
+                                                     .memory_bytes = solver_bytes},
+                              NULL, &solver),
+        CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(
+                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                                   .memory = b.at,
+                                                   .memory_bytes = bisection_bytes},
+                         NULL, &bisection),
                      CERTREG_OK);
     ck_assert_ptr_eq(solver, (certreg_solver *)(void *)a.at);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &own), CERTREG_OK);
     /* bytes are ignored then */
-    ck_assert_int_eq(certreg_bisection_create(own, NULL, 12345, &own_bisection), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &own_bisection), CERTREG_OK);
     const certreg_bounds box = {.struct_size = sizeof box,
                                 .constraints = CERTREG_CONSTRAINTS_ECGM,
                                 .sigma = 0.5,
@@ -271,11 +281,18 @@ START_TEST(estimator_and_bisection_share_one_block_of_the_caller)
     certreg_bisection *bisection;
     p.memory = g.at, p.memory_bytes = bytes;
     certreg_estimator *e = kit_create(NULL, &m, &p);
-    ck_assert_int_eq(certreg_solver_create(g.at + second, certreg_solver_size(), &solver),
-                     CERTREG_OK);
     ck_assert_int_eq(
-        certreg_bisection_create(solver, g.at + third, certreg_bisection_size(), &bisection),
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = g.at + second,
+                                                     .memory_bytes = certreg_solver_size()},
+                              NULL, &solver),
         CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(
+                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                                   .memory = g.at + third,
+                                                   .memory_bytes = certreg_bisection_size()},
+                         NULL, &bisection),
+                     CERTREG_OK);
     use_everything(e, 3, bisection);
     kit_close_solver(solver, bisection);
     certreg_estimator_destroy(e);
@@ -289,18 +306,35 @@ START_TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
     guarded a = take(solver_bytes + 64), b = take(bisection_bytes + 64);
     certreg_solver *solver = NULL, *own;
     certreg_bisection *bisection = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &own), CERTREG_OK);
-    ck_assert_int_eq(certreg_solver_create(a.at, solver_bytes - 1, &solver),
-                     CERTREG_E_SMALL_MEMORY);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &own), CERTREG_OK);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = a.at,
+                                                     .memory_bytes = solver_bytes - 1},
+                              NULL, &solver),
+        CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(solver);
-    ck_assert_int_eq(certreg_bisection_create(own, b.at, bisection_bytes - 1, &bisection),
+    ck_assert_int_eq(certreg_bisection_create(
+                         &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                                   .memory = b.at,
+                                                   .memory_bytes = bisection_bytes - 1},
+                         NULL, &bisection),
                      CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(bisection);
     for (size_t off = 1; off < 64; off++) {
-        ck_assert_int_eq(certreg_solver_create(a.at + off, solver_bytes + 1, &solver),
-                         CERTREG_E_INVALID);
-        ck_assert_int_eq(certreg_bisection_create(own, b.at + off, bisection_bytes + 1, &bisection),
-                         CERTREG_E_INVALID);
+        ck_assert_int_eq(
+            certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                         .memory = a.at + off,
+                                                         .memory_bytes = solver_bytes + 1},
+                                  NULL, &solver),
+            CERTREG_E_INVALID);
+        ck_assert_int_eq(
+            certreg_bisection_create(
+                &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                          .memory = b.at + off,
+                                          .memory_bytes = bisection_bytes + 1},
+                NULL, &bisection),
+            CERTREG_E_INVALID);
         ck_assert_ptr_null(solver);
         ck_assert_ptr_null(bisection);
     }

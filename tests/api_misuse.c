@@ -1,5 +1,6 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
+#include <certreg/solver.h>
 #include "support/every_call.h"
 #include <pthread.h>
 
@@ -172,7 +173,7 @@ START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
     certreg_solver *s = NULL;
     const certreg_certificate wanted = undisturbed();
     kit_open_solver(&s, &n.outer);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.own), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &n.own), CERTREG_OK);
     n.other = make(NULL, kit_identity, NULL);
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);

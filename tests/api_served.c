@@ -1,4 +1,5 @@
 /* Promises about what is served: against formulas of their own. */
+#include <certreg/solver.h>
 #include "support/known_outputs.h"
 
 /* ---- what is served */

@@ -1,5 +1,6 @@
 /* Structs that grow at the end: sizes, shorter and longer callers, and that outputs are always
  * written and never beyond. */
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 
 enum { TAIL = 64, INPUTS = 3, CAPACITY = 600 };
@@ -30,7 +31,14 @@ static const struct {
      offsetof(certreg_bounds, struct_size)},
     {"certreg_mean_change", sizeof(certreg_mean_change), 4 + 4 + 8 * 4,
      offsetof(certreg_mean_change, struct_size)},
-    {"certreg_radius", sizeof(certreg_radius), 4 + 4 + 8 + sizeof(size_t),
+    {"certreg_solver_plan", sizeof(certreg_solver_plan), 4 + 4 + sizeof(void *) + sizeof(size_t),
+     offsetof(certreg_solver_plan, struct_size)},
+    {"certreg_bisection_plan", sizeof(certreg_bisection_plan),
+     4 + 4 + 8 + 8 + 4 + 4 + sizeof(void *) + sizeof(size_t),
+     offsetof(certreg_bisection_plan, struct_size)},
+    {"certreg_solve_info", sizeof(certreg_solve_info), 4 + 4 + 8 + 4 * 4 + 8,
+     offsetof(certreg_solve_info, struct_size)},
+    {"certreg_radius", sizeof(certreg_radius), 4 + 4 + 8 + 4 + 4 + sizeof(size_t),
      offsetof(certreg_radius, struct_size)},
     {"certreg_certificate", sizeof(certreg_certificate),
      4 * 4 + 8 * 5 + 4 * 4 + 4 + 4 + 8 * 4 + 8 * 5 + 8 * 2 + 8 * 3 + 8 * 2 + 8 * 3 + 8 * 3 + 8 * 2 +

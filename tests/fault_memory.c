@@ -1,5 +1,6 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
  * behind. */
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 #include "support/counting_malloc.h"
 
@@ -204,8 +205,15 @@ START_TEST(nothing_allocates_in_callers_memory)
     p.memory = memory, p.memory_bytes = sizeof memory;
     watch(0);
     int bad = certreg_estimator_create(NULL, &m, &p, NULL, &e) != CERTREG_OK;
-    bad += certreg_solver_create(small[0], sizeof small[0], &s) != CERTREG_OK;
-    bad += certreg_bisection_create(s, small[1], sizeof small[1], &b) != CERTREG_OK;
+    bad += certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                        .memory = small[0],
+                                                        .memory_bytes = sizeof small[0]},
+                                 NULL, &s) != CERTREG_OK;
+    bad += certreg_bisection_create(
+               &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
+                                         .memory = small[1],
+                                         .memory_bytes = sizeof small[1]},
+               NULL, &b) != CERTREG_OK;
     kit_close_solver(s, b);
     certreg_estimator_destroy(e);
     unwatch();
@@ -231,7 +239,7 @@ static certreg_status make_estimator(void)
 static certreg_status make_solver(void)
 {
     certreg_solver *s = NULL;
-    const certreg_status status = certreg_solver_create(NULL, 0, &s);
+    const certreg_status status = certreg_solver_create(NULL, &why, &s);
     if ((status != CERTREG_OK) != (s == NULL)) return -1;
     certreg_solver_destroy(s);
     return status;
@@ -240,7 +248,7 @@ static certreg_status make_solver(void)
 static certreg_status make_bisection(void)
 {
     certreg_bisection *b = NULL;
-    const certreg_status status = certreg_bisection_create(solver, NULL, 0, &b);
+    const certreg_status status = certreg_bisection_create(NULL, &why, &b);
     if ((status != CERTREG_OK) != (b == NULL)) return -1;
     certreg_bisection_destroy(b);
     return status;
@@ -275,10 +283,10 @@ static const struct {
     long least; /* allocations that it needs at least */
     int explains;
 } makers[] = {{make_estimator, 1, 1},
-              {make_solver, 1, 0},
-              {make_bisection, 1, 0},
+              {make_solver, 1, 1},
+              {make_bisection, 1, 1},
               {make_backend, 2, 1},
-              {certify_without_bisection, 2, 1}};
+              {certify_without_bisection, 0, 1}};
 
 START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
 {

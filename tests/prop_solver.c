@@ -1,6 +1,7 @@
 /* The worst shift on thousands of random problems: against an independent high-precision
  * solution from above and from below, against functions that have the given constraints, along
  * growing radii, and over boxes. Every row is a seed, so that a failure can be repeated. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"

@@ -1,6 +1,7 @@
 /* Order k = 2: no function with these constraints moves further than the bound, and functions that
  * satisfy the conditions of optimality move just as far. The latter are made from random
  * multipliers, so that the greatest shift for their own constraints is known without a search. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"

@@ -1,6 +1,7 @@
 /* Constraints chosen to break the solver: what is given out always covers the function that the
  * constraints were taken from, always comes, within the evaluations that the header states, and
  * does not depend on units. Every row is a seed. */
+#include <certreg/solver.h>
 #include "bisection/bisection.h"
 #include "solver/solver.h"
 #include "support/hostile.h"
@@ -34,13 +35,12 @@ START_TEST(evaluations_stay_within_the_limits_that_the_header_states)
     for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
         const hostile h = row(1000000 + seed);
         shift_of(&h.bounds, h.r);
-        ck_assert_msg(solver->effort.used <= CERTREG_WORST_CASE_EVALUATIONS, "seed %llu: %d",
-                      (unsigned long long)seed, solver->effort.used);
+        ck_assert_msg(solver->info.evaluations <= CERTREG_WORST_CASE_EVALUATIONS, "seed %llu: %d",
+                      (unsigned long long)seed, solver->info.evaluations);
         if (!(h.tolerance > 0)) continue;
         within(&h.bounds, h.tolerance);
-        ck_assert_msg(cr_bisection_effort(bisection)->used <= CERTREG_RADIUS_EVALUATIONS,
-                      "seed %llu: %d", (unsigned long long)seed,
-                      cr_bisection_effort(bisection)->used);
+        ck_assert_msg(bisection->info.evaluations <= CERTREG_RADIUS_EVALUATIONS, "seed %llu: %d",
+                      (unsigned long long)seed, bisection->info.evaluations);
     }
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* The second moment about a center as a constraint: the bound over all means that go with it is the
  * greatest of the bounds at each of them, and it never exceeds what a box of mean and variance
  * around the same functions gives. */
+#include <certreg/solver.h>
 #include "support/problems.h"
 #include "support/solver_fixture.h"
 

@@ -1,4 +1,5 @@
 /* The bound from a second moment about a center covers every function that has the constraint. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"

@@ -1,5 +1,6 @@
 /* Certified against true radii (support/true_radius.h). A certified radius may exceed the true
  * one in a share alpha of the records; more than chance allows at one per cent fails. */
+#include <certreg/solver.h>
 #include "support/api_kit.h"
 #include "support/simulate.h"
 #include "support/true_radius.h"

@@ -1,4 +1,5 @@
 /* The largest radius: closed forms, both questions, arrays, and that it is the largest. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 
@@ -70,7 +71,8 @@ START_TEST(within_is_the_lesser_of_drop_and_rise)
     const double rise = cr_normal_quantile(p + tolerance) - cr_normal_quantile(p);
     const certreg_radius got = within(&bounds, tolerance);
     assert_certified(got, fmin(drop, rise));
-    if (fabs(drop - rise) > 1e-6) ck_assert_uint_eq(got.binding, drop < rise ? 0 : 1);
+    if (fabs(drop - rise) > 1e-6)
+        ck_assert_int_eq(got.limiting_side, drop < rise ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
 }
 END_TEST
 
@@ -82,10 +84,10 @@ START_TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
     for (int i = 0; i < 4; i++) bounds[i] = known(M | R, means[i], 0, 0, 0, 1);
     certreg_radius got = above(bounds, threshold, 4);
     assert_certified(got, cr_normal_quantile(0.95) - cr_normal_quantile(0.9));
-    ck_assert_uint_eq(got.binding, 1);
+    ck_assert_uint_eq(got.limiting, 1);
     got = above(bounds + 2, threshold + 2, 2);
     assert_certified(got, cr_normal_quantile(0.8));
-    ck_assert_uint_eq(got.binding, 0);
+    ck_assert_uint_eq(got.limiting, 0);
 }
 END_TEST
 
@@ -113,7 +115,7 @@ START_TEST(array_is_stepped_by_its_first_struct_size)
     bounds[1].known.struct_size = bounds[2].known.struct_size = 0;
     const certreg_radius got = above(&bounds[0].known, threshold, 3);
     assert_certified(got, cr_normal_quantile(0.7));
-    ck_assert_uint_eq(got.binding, 1);
+    ck_assert_uint_eq(got.limiting, 1);
     certreg_radius out = {.struct_size = sizeof out};
     bounds[1].later = 1;
     ck_assert_int_eq(certreg_bisection_above(bisection, &bounds[0].known, threshold, 3, 0, &out),
@@ -195,7 +197,8 @@ START_TEST(tolerance_holds_at_the_radius_and_fails_just_beyond)
     const certreg_mean_change beyond = shift_of(&bounds, got.radius * (1 + 1e-8));
     ck_assert_msg(fmax(beyond.drop, beyond.rise) > tolerance, "%.17g is not the largest radius",
                   got.radius);
-    ck_assert(got.binding == 0 ? beyond.drop > tolerance : beyond.rise > tolerance);
+    ck_assert(got.limiting_side == CERTREG_SIDE_LOWER ? beyond.drop > tolerance
+                                                      : beyond.rise > tolerance);
 }
 END_TEST
 

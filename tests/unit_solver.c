@@ -1,4 +1,5 @@
 /* The worst shift: known values, closed forms, and what it does not depend on. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 

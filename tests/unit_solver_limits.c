@@ -1,4 +1,5 @@
 /* The worst shift at every limit of its constraints and radii, by name. */
+#include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 
@@ -179,10 +180,25 @@ START_TEST(handle_lives_in_callers_memory)
     certreg_solver *own;
     const size_t size = certreg_solver_size();
     ck_assert_uint_le(size, sizeof room);
-    ck_assert_int_eq(certreg_solver_create(room, size - 1, &own), CERTREG_E_SMALL_MEMORY);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room,
+                                                     .memory_bytes = size - 1},
+                              NULL, &own),
+        CERTREG_E_SMALL_MEMORY);
     ck_assert_ptr_null(own);
-    ck_assert_int_eq(certreg_solver_create(room + 8, size, &own), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_create(room, size, &own), CERTREG_OK);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room + 8,
+                                                     .memory_bytes = size},
+                              NULL, &own),
+        CERTREG_E_INVALID);
+    ck_assert_int_eq(
+        certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
+                                                     .memory = room,
+                                                     .memory_bytes = size},
+                              NULL, &own),
+        CERTREG_OK);
     ck_assert_ptr_eq(own, room);
     certreg_solver_destroy(own);
     certreg_solver_destroy(NULL);

@@ -1,4 +1,5 @@
 /* The second moment about a center: closed forms, families, limits by name, and bad input. */
+#include <certreg/solver.h>
 #include "support/solver_fixture.h"
 #include <check.h>
 #include <float.h>

@@ -1,3 +1,4 @@
+#include <certreg/solver.h>
 #include "lab.h"
 
 #include <math.h>
@@ -83,8 +84,8 @@ int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint3
     certreg_error why = {.struct_size = sizeof why};
     *desk = (struct desk){.lab = lab, .samples = samples, .batch = batch};
     if (certreg_estimator_create(NULL, &model, &plan, &why, &desk->estimator) == CERTREG_OK &&
-        certreg_solver_create(NULL, 0, &desk->solver) == CERTREG_OK &&
-        certreg_bisection_create(desk->solver, NULL, 0, &desk->bisection) == CERTREG_OK)
+        certreg_solver_create(NULL, NULL, &desk->solver) == CERTREG_OK &&
+        certreg_bisection_create(NULL, NULL, &desk->bisection) == CERTREG_OK)
         return 0;
     fprintf(stderr, "the library could not start: %s\n", why.text);
     desk_close(desk);

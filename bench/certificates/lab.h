@@ -3,6 +3,7 @@
 #ifndef BENCH_LAB_H
 #define BENCH_LAB_H
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 
 #include "../../examples/demo/images.h"
 #include "../../examples/engines/engine.h"

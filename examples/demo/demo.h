@@ -2,6 +2,7 @@
 #ifndef DEMO_H
 #define DEMO_H
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 
 #include "../engines/engine.h"
 #include "images.h"

@@ -1,4 +1,5 @@
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <stdio.h>
 
 #include "demo.h"
@@ -37,8 +38,8 @@ int handles_open(struct demo *d, size_t samples, size_t pilot, size_t batch, str
     certreg_error why = {.struct_size = sizeof why};
     *h = (struct handles){0};
     if (certreg_estimator_create(NULL, &model, &plan, &why, &h->estimator) == CERTREG_OK &&
-        certreg_solver_create(NULL, 0, &h->solver) == CERTREG_OK &&
-        certreg_bisection_create(h->solver, NULL, 0, &h->bisection) == CERTREG_OK)
+        certreg_solver_create(NULL, NULL, &h->solver) == CERTREG_OK &&
+        certreg_bisection_create(NULL, NULL, &h->bisection) == CERTREG_OK)
         return 0;
     fprintf(stderr, "the library could not start: %s\n", why.text);
     handles_close(h);

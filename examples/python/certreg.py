@@ -92,7 +92,7 @@ _Bounds = _struct("certreg_bounds", 112, (_u32, "constraints"),
                   (_f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"), (_u64, "samples"),
                   (_f64, "second_order_hi moment_center moment_hi"))
 _MeanChange = _struct("certreg_mean_change", 40, (_u32, "constraints"), (_f64, "drop rise mean_least mean_greatest"))
-_Radius = _struct("certreg_radius", 24, (_i32, "outcome"), (_f64, "radius"), (_size, "binding"))
+_Radius = _struct("certreg_radius", 32, (_i32, "outcome"), (_f64, "radius"), (_i32, "limiting_side reserved"), (_size, "limiting"))
 _Certificate = _struct("certreg_certificate", 296, (_i32, "status outcome stop"), (_f64, "radius prediction estimate output_lo output_hi"),
                        (_i32, "output statistic method center"), (_u32, "constraints side"),
                        (_f64, "tolerance huber_width alpha sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi"),
@@ -128,9 +128,9 @@ def _load():
             ("estimator_set_deadline", _i32, _ptr, _f64),
             ("estimator_cancel", None, _ptr), ("estimator_error", ref(_Error), _ptr),
             ("estimator_bounds", _i32, _ptr, ref(_Question), _i32, ref(_Bounds)),
-            ("solver_create", _i32, _ptr, _size, out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
+            ("solver_create", _i32, _ptr, ref(_Error), out), ("solver_destroy", None, _ptr), ("solver_error", ref(_Error), _ptr),
             ("solver_worst_case", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_MeanChange)),
-            ("bisection_create", _i32, _ptr, _ptr, _size, out), ("bisection_destroy", None, _ptr), ("bisection_error", ref(_Error), _ptr),
+            ("bisection_create", _i32, _ptr, ref(_Error), out), ("bisection_destroy", None, _ptr), ("bisection_error", ref(_Error), _ptr),
             ("bisection_within", _i32, _ptr, ref(_Bounds), _u32, _f64, ref(_Radius)),
             ("bisection_above", _i32, _ptr, ref(_Bounds), ref(_f64), _size, _u32, ref(_Radius)),
             ("certify", _i32, _ptr, _ptr, _size, ref(_Question), _size, ref(_Certificate)),
@@ -311,10 +311,12 @@ class MeanChange:
 
 @dataclasses.dataclass(frozen=True)
 class Radius:
-    """A largest radius; 0 unless proven. `binding` is what fails first: 0 drop, 1 rise, or the index of a function."""
+    """A largest radius; 0 unless proven. What limits it: the Side, where asked within a tolerance, or
+    the index of a function, where asked above thresholds."""
     radius: float
     outcome: int
-    binding: int
+    limiting_side: int
+    limiting: int
 
 
 def choose_sigma(certificates):
@@ -726,8 +728,8 @@ class Solver(_Handle):
     def __init__(self):
         super().__init__()
         self._solver, self._bisection = _ptr(), _ptr()
-        status = _lib.certreg_solver_create(None, 0, C.byref(self._solver))
-        status = status or _lib.certreg_bisection_create(self._solver, None, 0, C.byref(self._bisection))
+        status = _lib.certreg_solver_create(None, None, C.byref(self._solver))
+        status = status or _lib.certreg_bisection_create(None, None, C.byref(self._bisection))
         if status:
             self._free()
             raise CertregError(status)
@@ -745,7 +747,7 @@ class Solver(_Handle):
     def _radius(self, function, *arguments):
         r = _Radius()
         self._called("_bisection", function, *arguments, C.byref(r))
-        return Radius(r.radius, _named(Outcome, r.outcome), r.binding)
+        return Radius(r.radius, _named(Outcome, r.outcome), r.limiting_side, r.limiting)
 
     def within(self, bounds, tolerance, constraints=0):
         """The largest radius at which the mean moves by at most `tolerance` either way."""

@@ -2,39 +2,76 @@
 #include "base/handle.h"
 #include "base/structs.h"
 #include "bisection/search.h"
-#include "solver/constraints.h"
-#include "solver/solver.h"
-#include <math.h>
+#include "solver/handle.h"
+#include <string.h>
 
-enum { OLDEST_RADIUS = sizeof(certreg_radius), OLDEST_BOUNDS = sizeof(certreg_bounds) };
-
-struct certreg_bisection {
-    certreg_error error;
-    cr_busy busy;
-    cr_effort effort; /* of the last call: not the solver's, which others may use meanwhile */
-    cr_watch *watch;
-    int32_t owns_memory;
-};
+enum { OLDEST_PLAN = sizeof(certreg_bisection_plan), OLDEST_RADIUS = sizeof(certreg_radius) };
 
 size_t certreg_bisection_size(void)
 {
     return sizeof(certreg_bisection);
 }
 
-certreg_status certreg_bisection_create(certreg_solver *borrowed, void *memory, size_t bytes,
+static const double most_accuracy = 0.5;
+
+static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bisection_plan *p,
+                                cr_bisection *how, certreg_error *why)
+{
+    *p = (certreg_bisection_plan){0};
+    *how = cr_bisection_default(NULL);
+    const certreg_status status =
+        plan ? cr_struct_read(p, sizeof *p, OLDEST_PLAN, plan, "plan", why) : CERTREG_OK;
+    if (status) return status;
+    if (p->flags & ~(uint32_t)CERTREG_BISECTION_WARM_START)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x: unknown bits", p->flags);
+    if (p->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0", p->reserved);
+    if (p->accuracy != 0) how->accuracy = p->accuracy;
+    if (!(how->accuracy >= CR_LEAST_ACCURACY && how->accuracy <= most_accuracy))
+        return cr_fail(why, CERTREG_E_INVALID, "plan.accuracy is %g; it must be 0 or %g to %g",
+                       p->accuracy, CR_LEAST_ACCURACY, most_accuracy);
+    if (p->cap != 0) how->cap = p->cap;
+    if (!(how->cap > 0 && how->cap <= CR_LARGEST_RADIUS))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.cap is %g; it must be 0, or positive and at most %g", p->cap,
+                       CR_LARGEST_RADIUS);
+    uint32_t limit;
+    const certreg_status limited = cr_solver_limit(p->max_evaluations, CERTREG_RADIUS_EVALUATIONS,
+                                                   CERTREG_LEAST_RADIUS_EVALUATIONS, &limit, why);
+    how->evaluations = (int)limit - CR_KEPT_FOR_PROOFS;
+    return limited;
+}
+
+static certreg_status create(const certreg_bisection_plan *plan, certreg_bisection **out,
+                             certreg_error *why)
+{
+    certreg_bisection_plan p;
+    cr_bisection how;
+    int32_t owned;
+    certreg_status status = read_plan(plan, &p, &how, why);
+    if (!status)
+        status = cr_solver_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
+    if (status) return status;
+    certreg_bisection *bisection = *out;
+    cr_error_clear(&bisection->error);
+    cr_busy_init(&bisection->busy);
+    bisection->info.struct_size = sizeof bisection->info;
+    bisection->how = how;
+    bisection->warm = (p.flags & CERTREG_BISECTION_WARM_START) != 0;
+    bisection->owns_memory = owned;
+    return CERTREG_OK;
+}
+
+certreg_status certreg_bisection_create(const certreg_bisection_plan *plan, certreg_error *why,
                                         certreg_bisection **out)
 {
-    if (!out) return CERTREG_E_INVALID;
-    *out = NULL;
-    if (!borrowed) return CERTREG_E_INVALID;
-    if (cr_busy_is_foreign(&borrowed->busy)) return CERTREG_E_WRONG_STATE;
-    int owned;
-    const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
-    if (status) return status;
-    cr_error_clear(&(*out)->error);
-    cr_busy_init(&(*out)->busy);
-    (*out)->owns_memory = owned;
-    return CERTREG_OK;
+    certreg_error error;
+    cr_error_clear(&error);
+    if (out) *out = NULL;
+    const certreg_status status = out ? create(plan, out, &error)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_give(why, &error);
+    return status;
 }
 
 void certreg_bisection_destroy(certreg_bisection *bisection)
@@ -42,195 +79,108 @@ void certreg_bisection_destroy(certreg_bisection *bisection)
     if (bisection && bisection->owns_memory) cr_handle_release(bisection);
 }
 
-void cr_bisection_hurry(certreg_bisection *bisection, cr_watch *watch)
-{
-    bisection->watch = watch;
-}
-
 const certreg_error *certreg_bisection_error(const certreg_bisection *bisection)
 {
     return bisection ? cr_busy_error(&bisection->busy, &bisection->error) : NULL;
 }
 
-/* ---- all conditions together */
-typedef struct least { /* over the conditions so far */
-    double radius;
-    size_t binding;
-} least;
-
-typedef struct question {
-    cr_goal goal;
-    double best; /* the radius that is proven so far */
-    double most; /* no more than this is of use */
-} question;
-
-static int ask(void *context, const cr_rise *side, int wanted)
+certreg_status certreg_bisection_info(certreg_bisection *bisection, certreg_solve_info *out)
 {
-    question *q = context;
-    q->goal.side = *side;
-    return cr_search_radius(&q->goal, wanted, q->most, &q->best);
-}
-
-/* `share`: of the evaluations that are left. */
-static certreg_status add_goal(const certreg_bisection *bisection, const cr_goal *goal,
-                               double share, size_t index, least *so_far)
-{
-    if (cr_watch_late(bisection->watch)) return CERTREG_E_DEADLINE;
-    question q = {.goal = *goal, .most = so_far->radius};
-    cr_families families = cr_families_of(&goal->side, ask, &q);
-    cr_effort *effort = goal->side.effort;
-    const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
-    if (q.most > 0) cr_families_ask(&families, 1, effort);
-    effort->most = most;
-    if (q.best < so_far->radius) *so_far = (least){q.best, index};
-    return CERTREG_OK;
-}
-
-static void fill(const least *found, double sigma, certreg_radius *out)
-{
-    const int capped = found->radius >= CR_LARGEST_RADIUS;
-    out->radius = found->radius > 0 ? nextafter(found->radius * sigma, 0) : 0;
-    out->outcome = !(out->radius > 0) ? CERTREG_OUTCOME_ABSTAINED
-                   : capped           ? CERTREG_OUTCOME_CAPPED
-                                      : CERTREG_OUTCOME_CERTIFIED;
-    out->binding = found->binding;
-}
-
-static certreg_status give(certreg_status status, const certreg_radius *found, certreg_radius *out)
-{
-    const certreg_radius nothing = {.struct_size = sizeof nothing};
-    cr_struct_write(out, out->struct_size, status ? &nothing : found, sizeof nothing);
-    return status;
+    if (!bisection) return CERTREG_E_INVALID;
+    return cr_solver_report(&bisection->busy, &bisection->error, &bisection->info, out);
 }
 
 /* ---- a call */
-certreg_status cr_bisection_enter(certreg_bisection *bisection)
+typedef struct call {
+    const certreg_bounds *bounds;
+    const double *threshold; /* above: count numbers */
+    size_t count;            /* above */
+    double tolerance;        /* within */
+    uint32_t constraints;
+    int is_above;
+} call;
+
+static certreg_status run(certreg_bisection *bisection, const call *c, certreg_radius *found)
 {
-    return bisection ? cr_busy_enter(&bisection->busy, &bisection->error) : CERTREG_E_INVALID;
+    cr_bisection *how = &bisection->how;
+    certreg_error *why = &bisection->error;
+    return c->is_above
+               ? cr_bisection_above(how, c->bounds, c->threshold, c->count, c->constraints, found,
+                                    why)
+               : cr_bisection_within(how, c->bounds, c->constraints, c->tolerance, found, why);
 }
 
-certreg_status cr_bisection_leave(certreg_bisection *bisection, certreg_status status)
-{
-    return cr_busy_leave(&bisection->busy, status);
-}
+/* Evaluations of a warm start, out of those that are kept for proofs. It takes some hundred where
+ * it is of use. */
+enum { WARM_EVALUATIONS = 1000 };
 
-const cr_effort *cr_bisection_effort(const certreg_bisection *bisection)
+/* A warm start only looks first where the last call has ended. Every radius that is returned has
+ * been proved by the search that found it (theory 4), so what is remembered can be anything. Where
+ * both starts come next to the largest radius they agree; where a warm one is not known to, its
+ * result is thrown away for that of a cold start, and nothing is remembered. */
+static certreg_status run_warm(certreg_bisection *bisection, const call *c, certreg_radius *found)
 {
-    return &bisection->effort;
-}
-
-const certreg_error *cr_bisection_error(const certreg_bisection *bisection)
-{
-    return &bisection->error;
-}
-
-static certreg_status refuse(certreg_status status, certreg_radius *out)
-{
-    return cr_struct_check(out, OLDEST_RADIUS, "radius", NULL) ? status : give(status, NULL, out);
-}
-
-/* ---- within */
-static certreg_status find_within(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                  uint32_t constraints, double tolerance, certreg_radius *found)
-{
-    cr_constraints sides;
-    cr_effort *effort = &bisection->effort;
-    if (!(tolerance > 0) || tolerance == INFINITY) {
-        cr_fail(&bisection->error, CERTREG_E_INVALID,
-                "tolerance is %g; it must be positive and finite", tolerance);
-        return bisection->error.value = tolerance, CERTREG_E_INVALID;
+    cr_bisection *how = &bisection->how;
+    cr_trace traces[CR_REMEMBERED] = {{0}};
+    const int all = how->evaluations;
+    certreg_status status = CERTREG_OK;
+    how->traces = traces;
+    if (bisection->remembers) {
+        how->hints = bisection->remembered;
+        how->evaluations = WARM_EVALUATIONS;
+        status = run(bisection, c, found);
+        how->evaluations = all, how->hints = NULL;
     }
-    *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS};
-    certreg_status status =
-        cr_constraints_read(bounds, constraints, effort, &sides, &bisection->error);
-    if (status) return status;
-    least best = {CR_LARGEST_RADIUS, 0};
-    const double limit = cr_constraints_limit(&sides, tolerance);
-    status = add_goal(bisection, &(cr_goal){.side = sides.drop, .limit = limit}, 0.5, 0, &best);
-    if (!status)
-        status = add_goal(bisection, &(cr_goal){.side = sides.rise, .limit = limit}, 1, 1, &best);
-    if (!status) fill(&best, sides.sigma, found);
+    if (!bisection->remembers || (!status && how->effort.loose)) {
+        how->effort.loose = how->warm_starts = 0;
+        status = run(bisection, c, found);
+    }
+    bisection->remembers = !status && !how->effort.loose;
+    memcpy(bisection->remembered, traces, sizeof traces);
     return status;
 }
 
-certreg_status cr_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                   uint32_t constraints, double tolerance, certreg_radius *out)
+static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
 {
-    certreg_radius found = {.struct_size = sizeof found};
-    cr_error_clear(&bisection->error);
-    const certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
-    return status
-               ? status
-               : give(find_within(bisection, bounds, constraints, tolerance, &found), &found, out);
+    certreg_radius found;
+    const certreg_status sized = cr_struct_check(out, OLDEST_RADIUS, "out", &bisection->error);
+    if (sized) return sized;
+    const double start = cr_solver_clock();
+    bisection->how.effort = (cr_effort){0};
+    bisection->how.warm_starts = 0;
+    const certreg_status status = (bisection->warm ? run_warm : run)(bisection, c, &found);
+    bisection->info = cr_solver_spent(&bisection->how.effort, start);
+    bisection->info.warm_starts = bisection->how.warm_starts;
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return status;
+}
+
+static certreg_status answer(certreg_bisection *bisection, const call *c, certreg_radius *out)
+{
+    const certreg_radius nothing = {.struct_size = sizeof nothing};
+    const certreg_status refused = bisection ? cr_busy_enter(&bisection->busy, &bisection->error)
+                                             : CERTREG_E_INVALID;
+    if (!refused) return cr_busy_leave(&bisection->busy, compute(bisection, c, out));
+    if (!cr_struct_check(out, OLDEST_RADIUS, "out", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    return refused;
 }
 
 certreg_status certreg_bisection_within(certreg_bisection *bisection, const certreg_bounds *bounds,
                                         uint32_t constraints, double tolerance, certreg_radius *out)
 {
-    const certreg_status refused = cr_bisection_enter(bisection);
-    if (refused) return refuse(refused, out);
-    return cr_bisection_leave(bisection,
-                              cr_bisection_within(bisection, bounds, constraints, tolerance, out));
-}
-
-/* ---- above */
-static certreg_status add_function(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                   size_t index, uint32_t constraints, double threshold,
-                                   double *sigma, least *so_far)
-{
-    certreg_bounds one;
-    cr_constraints sides;
-    certreg_status status =
-        cr_struct_element(&one, sizeof one, bounds, index, "bounds", &bisection->error);
-    cr_effort *effort = &bisection->effort;
-    *effort = (cr_effort){.most = CR_RADIUS_EVALUATIONS}; /* of each function */
-    if (!status) status = cr_constraints_read(&one, constraints, effort, &sides, &bisection->error);
-    if (status) return status;
-    if (index == 0) *sigma = sides.sigma;
-    if (sides.sigma != *sigma)
-        return cr_fail(&bisection->error, CERTREG_E_INVALID,
-                       "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, sides.sigma,
-                       *sigma);
-    if (!sides.has_mean)
-        return cr_fail(&bisection->error, CERTREG_E_INVALID,
-                       "bounds[%zu].constraints lacks the mean, which a threshold needs", index);
-    if (isnan(threshold))
-        return cr_fail(&bisection->error, CERTREG_E_INVALID, "threshold[%zu] is not a number",
-                       index);
-    const cr_goal goal = {.side = sides.drop,
-                          .weight = 1,
-                          .limit = cr_constraints_limit(&sides, -threshold),
-                          .strict = 1};
-    return add_goal(bisection, &goal, 1, index, so_far);
-}
-
-certreg_status cr_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
-                                  const double *threshold, size_t count, uint32_t constraints,
-                                  certreg_radius *out)
-{
-    cr_error_clear(&bisection->error);
-    certreg_status status = cr_struct_check(out, OLDEST_RADIUS, "radius", &bisection->error);
-    if (status) return status;
-    certreg_radius found = {.struct_size = sizeof found};
-    least so_far = {CR_LARGEST_RADIUS, 0};
-    double sigma = 0;
-    if (!count)
-        status = cr_fail(&bisection->error, CERTREG_E_INVALID,
-                         "count is 0: there is no function to keep above its threshold");
-    if (!status) status = cr_struct_check(bounds, OLDEST_BOUNDS, "bounds", &bisection->error);
-    for (size_t i = 0; i < count && !status; i++)
-        status = add_function(bisection, bounds, i, constraints, threshold ? threshold[i] : 0,
-                              &sigma, &so_far);
-    if (!status) fill(&so_far, sigma, &found);
-    return give(status, &found, out);
+    const call c = {.bounds = bounds, .tolerance = tolerance, .constraints = constraints};
+    return answer(bisection, &c, out);
 }
 
 certreg_status certreg_bisection_above(certreg_bisection *bisection, const certreg_bounds *bounds,
                                        const double *threshold, size_t count, uint32_t constraints,
                                        certreg_radius *out)
 {
-    const certreg_status refused = cr_bisection_enter(bisection);
-    if (refused) return refuse(refused, out);
-    return cr_bisection_leave(
-        bisection, cr_bisection_above(bisection, bounds, threshold, count, constraints, out));
+    const call c = {.bounds = bounds,
+                    .threshold = threshold,
+                    .count = count,
+                    .constraints = constraints,
+                    .is_above = 1};
+    return answer(bisection, &c, out);
 }

@@ -3,10 +3,20 @@
 #include "solver/hessian.h"
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 
 #define MOST_STEPS 40
 #define MOST_SETTLING 40
 #define PATIENCE 6 /* steps that Newton has before bisection may take over */
+
+/* The least relative width of a bracket that the draft can tell. An accuracy below it is met by the
+ * finest search, whose last steps are steered by what is proven. */
+#define FINEST_WIDTH 1e-6
+
+/* Relative: Newton's last step of a root. After a warm start a longer one will do, since the next
+ * would be its square, and what is proven steers the rest. */
+#define FINEST_STEP 1e-12
+#define WARM_STEP 1e-6
 
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
@@ -15,6 +25,10 @@ typedef struct state {
     cr_goal goal;
     cr_box box;     /* warm start */
     int conclusive; /* the last radius is next to the largest */
+    /* Of the root: it ends at a step, or a bracket, of this relative size. */
+    double finest, width;
+    double initial; /* where the draft looks first; 0: nothing is known */
+    double failed;  /* least radius at which the draft has no room; infinite: none was seen */
 } state;
 
 static double slack_of(const cr_goal *goal, double bound)
@@ -26,8 +40,8 @@ static double slack_of(const cr_goal *goal, double bound)
 /* To draft accuracy: how much room is left at r, and how fast it is used up. */
 static double draft_room(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, 1e-9, &s->box);
+    s->goal.rise.r = r;
+    cr_box_search(&s->goal.rise, s->goal.weight, 1e-9, &s->box);
     *growth = s->box.growth;
     return s->goal.limit - s->box.value;
 }
@@ -35,16 +49,16 @@ static double draft_room(state *s, double r, double *growth)
 /* Proven room at r, and whether the bound behind it is next to the least. */
 static double proven(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    cr_box_search(&s->goal.side, s->goal.weight, CR_FINAL_GAIN, &s->box);
+    s->goal.rise.r = r;
+    cr_box_search(&s->goal.rise, s->goal.weight, CR_FINAL_GAIN, &s->box);
     *growth = s->box.growth;
-    return slack_of(&s->goal, cr_box_prove(&s->goal.side, s->goal.weight, &s->box));
+    return slack_of(&s->goal, cr_box_prove(&s->goal.rise, s->goal.weight, &s->box));
 }
 
 static double closed_room(state *s, double r, double *growth)
 {
-    s->goal.side.r = r;
-    return s->goal.limit - cr_closed_bound(&s->goal.side, s->goal.weight, growth);
+    s->goal.rise.r = r;
+    return s->goal.limit - cr_closed_bound(&s->goal.rise, s->goal.weight, growth);
 }
 
 static double middle_of(double low, double high)
@@ -54,23 +68,25 @@ static double middle_of(double low, double high)
 
 /* Root of a room that falls from positive at `low` to negative at or before `high`: Newton within
  * bisection, which takes over where the steps do not get shorter fast enough. Returns the last
- * point that had room. */
-static double root(state *s, double low, double high, double start,
+ * point that had room. A `width` ends it once the bracket is so narrow: Newton comes to the root
+ * from one side, so when it is close its step goes a little beyond. */
+static double root(state *s, double low, double high, double initial,
                    double (*room)(state *, double, double *))
 {
-    double x = start, last = INFINITY;
-    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.side.effort); i++) {
+    double x = initial, last = INFINITY;
+    for (int i = 0; i < MOST_STEPS && cr_effort_left(s->goal.rise.effort); i++) {
         double growth;
         const double left = room(s, x, &growth);
         if (left > 0) low = x;
-        else high = x;
+        else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
-        if (fabs(next - x) <= 1e-12 * x) return fmax(low, fmin(next, x));
-        const int cap = next >= high && high == CR_LARGEST_RADIUS && x < high;
+        if (fabs(next - x) <= 0.5 * s->width * x) next += copysign(0.5 * s->width * x, left);
+        if (fabs(next - x) <= s->finest * x) return fmax(low, fmin(next, x));
+        const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
             next = middle_of(low, high);
-        if (next == x || high - low <= 1e-13 * high) break;
+        if (next == x || high - low <= fmax(s->width, 1e-13) * high) break;
         last = fabs(next - x);
         x = next;
     }
@@ -81,13 +97,13 @@ static double root(state *s, double low, double high, double start,
 static double closed_radius(state *s, double most)
 {
     double growth;
-    const double C = cr_rise_greatest_variance(&s->goal.side);
+    const double C = cr_rise_greatest_variance(&s->goal.rise);
     if (!(C < INFINITY)) return 0;
     if (closed_room(s, most, &growth) > 0) return most;
     const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
-    const double start = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
-    double r = root(s, 0, most, start, closed_room);
+    const double initial = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
+    double r = root(s, 0, most, initial, closed_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;
     return r;
@@ -97,7 +113,7 @@ static double closed_radius(state *s, double most)
 static double halve(state *s, double low, double high)
 {
     double growth;
-    for (int i = 0; i < MOST_SETTLING && high > low * (1 + 1e-10); i++) {
+    for (int i = 0; i < MOST_SETTLING && high > low * (1 + fmax(s->width, 1e-10)); i++) {
         const double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high)) break;
         if (proven(s, middle, &growth) > 0) low = middle;
@@ -106,16 +122,17 @@ static double halve(state *s, double low, double high)
     return low;
 }
 
-/* From an approximate root to one that is proven: up by what is left, down until the bound holds.
- */
+/* From an approximate root to one that is proven: up by what is left, down until the bound
+ * holds. */
 static double settle(state *s, double x, double least, double most)
 {
-    double growth, cut = 2e-11, failed = INFINITY;
+    double growth, cut = fmax(2e-11, 0.25 * s->width), failed = s->width > 0 ? s->failed : INFINITY;
     for (int i = 0; i < MOST_SETTLING && x >= least; i++) {
         const double room = proven(s, x, &growth);
         const int steered = growth > 0 && growth < INFINITY && s->box.count > 0;
         const double step = isfinite(room) && steered ? room / growth : 0;
         s->conclusive = s->box.tight;
+        if (room > 0 && failed - x <= s->width * x) return x;
         if (room > 0 && !steered) return halve(s, x, fmin(failed, most));
         if (room > 0 && step <= 6e-11 * x) return x;
         if (room > 0 && i > 2 && fmin(step, failed - x) <= 1e-9 * x) return x;
@@ -137,10 +154,21 @@ static double settle(state *s, double x, double least, double most)
 /* The root to draft accuracy, by a part of what may be spent. */
 static double draft_root(state *s, double least, double most)
 {
-    const int all = cr_effort_narrow(s->goal.side.effort, ROOT_EVALUATIONS);
-    const double x = root(s, least, most, least > 0 ? least : fmin(1, 0.5 * most), draft_room);
-    s->goal.side.effort->most = all;
+    const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
+    const double initial = s->initial > least && s->initial < most ? s->initial
+                           : least > 0                             ? least
+                                                                   : fmin(1, 0.5 * most);
+    s->failed = INFINITY;
+    const double x = root(s, least, most, initial, draft_room);
+    s->goal.rise.effort->most = all;
     return x;
+}
+
+/* The first search of several starts from the hint's multipliers, or from a guess. */
+static void begin_box(state *s)
+{
+    s->box.count = 0;
+    if (s->goal.hint) s->box = s->goal.hint->box;
 }
 
 static double climb_freely(state *s, double least, double most)
@@ -148,10 +176,10 @@ static double climb_freely(state *s, double least, double most)
     double growth;
     /* An earlier condition's radius often holds here as well; the cap hardly ever does, and is
      * asked only if the search gets there. */
-    const int cap = most == CR_LARGEST_RADIUS;
+    const int cap = most == s->goal.cap;
     s->conclusive = 1;
     if (!cap && proven(s, most, &growth) > 0) return most;
-    s->box.count = 0;
+    begin_box(s);
     const double x = draft_root(s, least, most);
     if (cap && x >= most && proven(s, most, &growth) > 0) return most;
     return settle(s, x, least, most);
@@ -160,9 +188,9 @@ static double climb_freely(state *s, double least, double most)
 /* The largest radius from `least`, which is proven, to `most`. */
 static double climb(state *s, double least, double most)
 {
-    const int all = cr_effort_narrow(s->goal.side.effort, CLIMB_EVALUATIONS);
+    const int all = cr_effort_narrow(s->goal.rise.effort, CLIMB_EVALUATIONS);
     const double radius = climb_freely(s, least, most);
-    s->goal.side.effort->most = all;
+    s->goal.rise.effort->most = all;
     return radius;
 }
 
@@ -170,12 +198,14 @@ static double climb(state *s, double least, double most)
 static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
-    s->box.count = 0;
+    const int at_most = !(next < most);
+    begin_box(s);
     s->conclusive = 1;
-    if (!(next < most)) return least;
+    if (at_most && s->width == 0) return least; /* which is next to it */
+    if (at_most) next = most;
     const int holds = proven(s, next, &growth) > 0;
     s->conclusive = s->box.tight;
-    return holds ? climb(s, next, most) : least;
+    return !holds ? least : at_most ? most : climb(s, next, most);
 }
 
 /* Radii below the least are not told from 0. */
@@ -184,28 +214,44 @@ static double told(double radius)
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
 
+/* 0: nothing is known. */
+static double initial_radius(const cr_trace *hint, double closed)
+{
+    if (!hint) return 0;
+    return hint->closed > 0 && closed > 0 ? closed / hint->closed * hint->radius : hint->radius;
+}
+
 int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
 {
-    state s = {.goal = *goal};
+    const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
+                 step = 1 + fmax(1e-9, coarse);
+    state s = {.goal = *goal, .finest = FINEST_STEP};
     int tight = 0;
-    const double at_zero = goal->weight > 0 ? goal->side.mean_hi : 0;
+    const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
-    s.goal.side.r = most;
-    if (slack_of(goal, cr_closed_cap(&goal->side, goal->weight)) > 0) return *radius = most, wanted;
+    s.goal.rise.r = most;
+    if (slack_of(goal, cr_closed_cap(&goal->rise, goal->weight)) > 0) return *radius = most, wanted;
     const double closed = told(fmin(closed_radius(&s, most), most)), known = *radius;
-    const int closed_only = goal->side.range_lo == -INFINITY && goal->side.range_hi == INFINITY;
+    const int closed_only = goal->rise.range_lo == -INFINITY && goal->rise.range_hi == INFINITY;
     *radius = fmax(known, closed);
     if (closed_only || *radius >= most) return wanted;
+    s.width = 0.5 * coarse;
     if (wanted & CR_FIRST) {
-        s.goal.side.second = INFINITY;
-        *radius = told(known > closed ? climb_further(&s, known, known * (1 + 1e-9), most)
+        s.goal.rise.second = INFINITY;
+        s.initial = initial_radius(goal->hint, closed);
+        if (goal->hint) s.finest = WARM_STEP;
+        begin_box(&s);
+        *radius = told(known > closed ? climb_further(&s, known, known * step, most)
                                       : climb(&s, closed, most));
         if (s.conclusive) tight |= CR_FIRST;
+        if (goal->trace) *goal->trace = (cr_trace){*radius, closed, s.box};
     }
     if (wanted & CR_SECOND) {
-        s.goal.side.second = goal->side.second;
-        *radius = told(
-            climb_further(&s, *radius, fmax(*radius * (1 + 1e-9), CR_LEAST_HESSIAN_RADIUS), most));
+        s.goal.rise.second = goal->rise.second;
+        s.goal.hint = NULL; /* which is of the first order */
+        s.initial = 0, s.finest = FINEST_STEP;
+        *radius =
+            told(climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_HESSIAN_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;
     }
     return tight;

@@ -1,20 +1,32 @@
-/* Largest radius at which one bound holds: sup over the box of V(m; r) + weight*m at most `limit`.
- */
+/* The largest radius at which one bound holds: sup over the box of V(m; r) + weight*m is at most
+ * `limit`. */
 #ifndef CR_BISECTION_SEARCH_H
 #define CR_BISECTION_SEARCH_H
 #include "solver/bound.h"
 
-#define CR_LARGEST_RADIUS 10.0 /* in units of sigma; beyond it a radius is reported as capped */
+/* In units of sigma: the largest cap, and the least relative accuracy of a radius. */
+#define CR_LARGEST_RADIUS 10.0
+#define CR_LEAST_ACCURACY 1e-9
+
+/* What a search leaves for one with near-by data: where it ended, and with which multipliers. */
+typedef struct cr_trace {
+    double radius, closed; /* and the radius without the range, to which it is in proportion */
+    cr_box box;
+} cr_trace;
 
 typedef struct cr_goal {
-    cr_rise side; /* its r is set by the search */
+    cr_rise rise; /* its r is set by the search */
     double weight, limit;
-    int strict; /* the bound has to stay below the limit, not only at it */
+    int strict;           /* the bound has to stay below the limit, not only at it */
+    double accuracy;      /* relative */
+    double cap;           /* the search asks no further */
+    const cr_trace *hint; /* NULL: nothing is known */
+    cr_trace *trace;      /* NULL, or what this search leaves; it is written only if it searches */
 } cr_goal;
 
-/* The radius in units of sigma, proven, from *radius, which is proven already, to `most`: within
- * about 1e-10 of the largest one, unless the effort comes to its end. `wanted` and what is returned
- * as for cr_ask. */
+/* The radius in units of sigma, proven, from *radius, which is proven already, to `most`, which is
+ * at most the cap: within the accuracy of the largest one (about 1e-10 where that is the least),
+ * unless the effort comes to its end. `wanted` and what is returned as for cr_ask. */
 int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius);
 
 #endif

@@ -1,5 +1,5 @@
 #include "certify/answer.h"
-#include "bisection/bisection.h"
+#include "bisection/radius.h"
 #include "bounds/bounds.h"
 #include "question/question.h"
 #include <math.h>
@@ -34,31 +34,29 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_conditions *rea
     return status;
 }
 
-static certreg_status above(certreg_bisection *bisection, const cr_answer *a,
-                            certreg_radius *radius)
+static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
+                            certreg_error *why)
 {
     const cr_conditions *conditions = &a->conditions;
     double threshold[CR_CONDITIONS];
     for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
-    return cr_bisection_above(bisection, a->bounds, threshold, (size_t)conditions->count,
-                              cr_question_constraints(&conditions->question), radius);
+    return cr_bisection_above(how, a->bounds, threshold, (size_t)conditions->count,
+                              cr_question_constraints(&conditions->question), radius, why);
 }
 
-static certreg_status within(certreg_bisection *bisection, const cr_answer *a,
-                             certreg_radius *radius)
+static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
+                             certreg_error *why)
 {
     const certreg_question *q = &a->conditions.question;
-    return cr_bisection_within(bisection, a->bounds, q->constraints, q->tolerance, radius);
+    return cr_bisection_within(how, a->bounds, q->constraints, q->tolerance, radius, why);
 }
 
-certreg_status cr_answer_solve(const certreg_estimator *e, certreg_bisection *bisection,
-                               const cr_answer *a, certreg_radius *radius)
+certreg_status cr_answer_solve(certreg_estimator *e, const cr_answer *a, certreg_radius *radius)
 {
     const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
     const double start = cr_estimator_now(e);
-    cr_bisection_hurry(bisection, e->clock.watch);
-    const certreg_status status = (true_mean ? within : above)(bisection, a, radius);
-    cr_bisection_hurry(bisection, NULL); /* which may outlive the estimator */
+    cr_bisection how = cr_bisection_default(e->clock.watch);
+    const certreg_status status = (true_mean ? within : above)(&how, a, radius, &e->error);
     e->clock.watch->fixed += cr_estimator_now(e) - start;
     return status;
 }
@@ -119,14 +117,14 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_r
 {
     const certreg_question *q = &a->conditions.question;
     const int within = q->center == CERTREG_CENTER_TRUE_MEAN;
-    const size_t ruling = within ? 0 : radius->binding;
+    const size_t ruling = radius->limiting;
     c->outcome = radius->outcome;
     c->radius = radius->radius;
     c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
     c->samples = a->conditions.samples;
     convert(e, c);
     if (q->center == CERTREG_CENTER_REACH) return;
-    c->side = within                                      ? (uint32_t)radius->binding
+    c->side = within                                      ? radius->limiting_side > 0
               : a->conditions.each[ruling].score.side > 0 ? 0
                                                           : 1;
     fill_facts(e, a, ruling, c);
@@ -141,22 +139,21 @@ static int is_abstention(certreg_status status, int stopped)
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-static certreg_status find_radius(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a,
-                                  certreg_radius *radius, certreg_certificate *c)
+static certreg_status find_radius(certreg_estimator *e, cr_answer *a, certreg_radius *radius,
+                                  certreg_certificate *c)
 {
     const certreg_question *q = &a->conditions.question;
     if (q->center != CERTREG_CENTER_REACH)
-        return a->abstained ? CERTREG_OK : cr_answer_solve(e, bisection, a, radius);
-    const certreg_status status =
-        cr_output_bounds_find(e, bisection, a, &c->output_lo, &c->output_hi);
+        return a->abstained ? CERTREG_OK : cr_answer_solve(e, a, radius);
+    const certreg_status status = cr_output_bounds_find(e, a, &c->output_lo, &c->output_hi);
     if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
         radius->outcome = CERTREG_OUTCOME_CERTIFIED, radius->radius = q->at_radius;
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisection,
-                                  const certreg_question *theirs, uint64_t samples, int stopped,
-                                  cr_answer *a, certreg_certificate *c)
+certreg_status cr_answer_question(certreg_estimator *e, const certreg_question *theirs,
+                                  uint64_t samples, int stopped, cr_answer *a,
+                                  certreg_certificate *c)
 {
     cr_conditions read;
     certreg_radius radius = {.struct_size = sizeof radius};
@@ -172,13 +169,12 @@ certreg_status cr_answer_question(certreg_estimator *e, certreg_bisection *bisec
         a->told = 1;
     }
     if (status) return abstains ? CERTREG_OK : status;
-    status = find_radius(e, bisection, a, &radius, c);
+    status = find_radius(e, a, &radius, c);
     if (e->clock.watch->late) { /* nothing of what was begun is claimed */
         c->output_lo = -INFINITY, c->output_hi = INFINITY;
         return CERTREG_E_DEADLINE;
     }
     if (status && !is_abstention(status, stopped)) {
-        if (!e->error.status) cr_fail(&e->error, status, "%s", cr_bisection_error(bisection)->text);
         radius = (certreg_radius){.struct_size = sizeof radius};
         c->output_lo = -INFINITY, c->output_hi = INFINITY;
     }

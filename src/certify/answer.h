@@ -1,6 +1,7 @@
 /* One question answered from the record. */
 #ifndef CR_CERTIFY_ANSWER_H
 #define CR_CERTIFY_ANSWER_H
+#include "certreg/solver.h"
 #include "question/conditions.h"
 
 typedef struct cr_answer { /* what the question before came down to: questions that differ in family
@@ -19,17 +20,14 @@ void cr_answer_blank(const certreg_estimator *, const certreg_question *, certre
  * early, so that too few samples are an outcome and no failure. CERTREG_E_DEADLINE where the answer
  * was given up: the certificate claims nothing then. *answer ends with the conditions of this
  * question. */
-certreg_status cr_answer_question(certreg_estimator *, certreg_bisection *,
-                                  const certreg_question *, uint64_t samples, int stopped,
-                                  cr_answer *answer, certreg_certificate *);
+certreg_status cr_answer_question(certreg_estimator *, const certreg_question *, uint64_t samples,
+                                  int stopped, cr_answer *answer, certreg_certificate *);
 
 /* The largest radius at which all conditions hold, from the bounds that were found. */
-certreg_status cr_answer_solve(const certreg_estimator *, certreg_bisection *, const cr_answer *,
-                               certreg_radius *);
+certreg_status cr_answer_solve(certreg_estimator *, const cr_answer *, certreg_radius *);
 
 /* ---- reach.c: the inverse question. *from, *to: where T lies over the ball; infinite where
  * nothing is proven. */
-certreg_status cr_output_bounds_find(certreg_estimator *, certreg_bisection *, cr_answer *,
-                                     double *from, double *to);
+certreg_status cr_output_bounds_find(certreg_estimator *, cr_answer *, double *from, double *to);
 
 #endif

@@ -17,7 +17,6 @@ enum {
 
 typedef struct job {
     certreg_estimator *estimator;
-    certreg_bisection *bisection;
     const certreg_question *questions;
     size_t count;
     uint32_t share;   /* alpha is divided by it */
@@ -84,8 +83,7 @@ static certreg_status answer_all(job *j, void *out)
         cr_answer_blank(e, &(certreg_question){0}, &c);
         c.status = read_question(j, i, &q);
         if (!c.status)
-            c.status = cr_answer_question(e, j->bisection, &q, j->samples,
-                                          j->stop != CERTREG_STOP_ALL, &a, &c);
+            c.status = cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, &a, &c);
         const int given_up = c.status == CERTREG_E_DEADLINE; /* those before it keep their answers
                                                               */
         c.stop = given_up ? CERTREG_STOP_DEADLINE : j->stop;
@@ -142,8 +140,7 @@ static int state_of(job *j, const certreg_question *q)
 {
     certreg_certificate c;
     cr_answer a = {.known = 0};
-    const certreg_status status =
-        cr_answer_question(j->estimator, j->bisection, q, j->samples, 1, &a, &c);
+    const certreg_status status = cr_answer_question(j->estimator, q, j->samples, 1, &a, &c);
     j->told |= a.told;
     if (status == CERTREG_E_DEADLINE) return OPEN;
     if (status) return HOPELESS; /* told when it is answered for good */
@@ -205,8 +202,7 @@ static void answer_made_up(const job *j, size_t samples)
         if (!read_question(j, i, &q) && !cr_question_read(e, &q, &read))
             cr_closing_make_up_for(e, &q, samples);
     for (size_t i = 0; i < j->count; i++)
-        if (!read_question(j, i, &q))
-            cr_answer_question(e, j->bisection, &q, j->samples, 1, &a, &unused);
+        if (!read_question(j, i, &q)) cr_answer_question(e, &q, j->samples, 1, &a, &unused);
     cr_record_clear(e);
 }
 
@@ -304,7 +300,7 @@ certreg_status cr_certify_enter(certreg_estimator *e, certreg_bisection *bisecti
 {
     certreg_status status = cr_estimator_enter(e);
     if (status || !bisection) return status;
-    status = cr_bisection_enter(bisection);
+    status = cr_busy_enter(&bisection->busy, &bisection->error);
     if (!status) return CERTREG_OK;
     cr_fail(&e->error, status, "the bisection %s",
             status == CERTREG_E_BUSY ? "is in another call"
@@ -315,7 +311,7 @@ certreg_status cr_certify_enter(certreg_estimator *e, certreg_bisection *bisecti
 certreg_status cr_certify_leave(certreg_estimator *e, certreg_bisection *bisection,
                                 certreg_status status)
 {
-    if (bisection) cr_bisection_leave(bisection, status);
+    if (bisection) cr_busy_leave(&bisection->busy, status);
     return cr_estimator_leave(e, status);
 }
 
@@ -327,23 +323,6 @@ static certreg_status prepare(const job *j)
     const certreg_status status =
         cr_struct_check(j->questions, OLDEST_QUESTION, "question", &e->error);
     return status ? status : cr_estimator_ready(e);
-}
-
-static certreg_status with_solver(job *j, size_t samples, certreg_certificate *out)
-{
-    certreg_solver *solver = NULL;
-    certreg_status status = certreg_solver_create(NULL, 0, &solver);
-    if (!status) status = certreg_bisection_create(solver, NULL, 0, &j->bisection);
-    if (status) {
-        write_all(j->estimator, status, j->stop, j->count, out);
-        j->stop = CR_STOP_FAILED;
-        cr_fail(&j->estimator->error, status, "no memory for a temporary solver");
-    } else {
-        status = sample_and_answer(j, samples, out);
-    }
-    certreg_bisection_destroy(j->bisection);
-    certreg_solver_destroy(solver);
-    return status;
 }
 
 /* The looks that come with these questions. */
@@ -373,12 +352,12 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
                           const certreg_question *questions, size_t count, uint32_t share,
                           int *stop, certreg_certificate *out)
 {
+    (void)bisection;
     *stop = CR_STOP_FAILED;
     cr_error_clear(&e->error);
     certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
     job j = {.estimator = e,
-             .bisection = bisection,
              .questions = questions,
              .count = count,
              .share = share,
@@ -391,7 +370,7 @@ certreg_status cr_certify(certreg_estimator *e, certreg_bisection *bisection, si
     }
     if (samples && samples <= e->plan.max_samples) cr_record_expect(e, samples);
     const uint64_t looks = looks_of(&j);
-    status = bisection ? sample_and_answer(&j, samples, out) : with_solver(&j, samples, out);
+    status = sample_and_answer(&j, samples, out);
     remember(&j, looks);
     *stop = j.stop;
     return status;

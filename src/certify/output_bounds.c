@@ -6,6 +6,7 @@
 #include "question/question.h"
 #include "statistics/location.h"
 #include "statistics/served.h"
+#include "solver/worst_case.h"
 #include <math.h>
 
 /* ---- the median of numbers: order statistics */
@@ -46,17 +47,13 @@ static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, do
                                     double *to)
 {
     const certreg_question *q = &a->conditions.question;
-    _Alignas(64) unsigned char memory[1024];
-    certreg_solver *solver = NULL;
-    certreg_mean_change shift = {.struct_size = sizeof shift};
+    certreg_mean_change shift;
+    cr_effort unused;
     if (a->abstained) return CERTREG_OK;
-    certreg_status status = certreg_solver_create(memory, sizeof memory, &solver);
-    if (!status)
-        status = certreg_solver_worst_case(solver, a->bounds, q->constraints, q->at_radius, &shift);
-    if (status == CERTREG_E_INFEASIBLE) return status;
-    if (status)
-        return cr_fail(&e->error, status, "%s",
-                       solver ? certreg_solver_error(solver)->text : "no room for a solver");
+    const certreg_status status = cr_worst_case(a->bounds, q->constraints, q->at_radius,
+                                                CERTREG_WORST_CASE_EVALUATIONS, &unused, &shift,
+                                                &e->error);
+    if (status) return status;
     const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample
                                                                       mean */
     const double served =
@@ -79,14 +76,13 @@ static double largest_tolerance(const certreg_estimator *e, const certreg_questi
     return period > 0 ? 0.499 * period : e->at.hi[q->output] - e->at.lo[q->output];
 }
 
-static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a,
-                            double tolerance, int *yes)
+static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance, int *yes)
 {
     certreg_radius radius = {.struct_size = sizeof radius};
     cr_conditions_set_tolerance(e, &a->conditions, tolerance);
     certreg_status status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    status = cr_answer_solve(e, bisection, a, &radius);
+    status = cr_answer_solve(e, a, &radius);
     *yes = !status && radius.radius >= a->conditions.question.at_radius;
     return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
 }
@@ -94,14 +90,14 @@ static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, 
 /* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
  * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
  * first false one would have to pass. */
-static certreg_status reach_of_tolerances(certreg_estimator *e, certreg_bisection *bisection,
-                                          cr_answer *a, double *from, double *to)
+static certreg_status reach_of_tolerances(certreg_estimator *e, cr_answer *a, double *from,
+                                          double *to)
 {
     double tolerance = largest_tolerance(e, &a->conditions.question);
     int yes = 1;
     for (int i = 0; i <= FINEST; i++, tolerance *= step) {
         yes = 0;
-        const certreg_status status = holds(e, bisection, a, tolerance, &yes);
+        const certreg_status status = holds(e, a, tolerance, &yes);
         if (status) return status;
         if (!yes) break;
         *from = a->conditions.prediction - tolerance;
@@ -110,13 +106,11 @@ static certreg_status reach_of_tolerances(certreg_estimator *e, certreg_bisectio
     return CERTREG_OK;
 }
 
-certreg_status cr_output_bounds_find(certreg_estimator *e, certreg_bisection *bisection,
-                                     cr_answer *a, double *from, double *to)
+certreg_status cr_output_bounds_find(certreg_estimator *e, cr_answer *a, double *from, double *to)
 {
     const certreg_question *q = &a->conditions.question;
     a->known = 0;
     if (cr_question_orders(e, q)) return reach_of_orders(e, &a->conditions, from, to), CERTREG_OK;
     if (q->statistic == CERTREG_STATISTIC_MEAN) return reach_of_mean(e, a, from, to);
-    return isnan(a->conditions.prediction) ? CERTREG_OK
-                                           : reach_of_tolerances(e, bisection, a, from, to);
+    return isnan(a->conditions.prediction) ? CERTREG_OK : reach_of_tolerances(e, a, from, to);
 }

@@ -3,28 +3,27 @@
 #include "solver/hessian.h"
 #include <math.h>
 
-static double attempt(const cr_rise *side, double weight, cr_box *box)
+static double attempt(const cr_rise *rise, double weight, cr_box *box)
 {
-    cr_box_search(side, weight, CR_FINAL_GAIN, box);
-    return cr_box_prove(side, weight, box);
+    cr_box_search(rise, weight, CR_FINAL_GAIN, box);
+    return cr_box_prove(rise, weight, box);
 }
 
-int cr_bound_find(const cr_rise *side, double weight, int wanted, cr_box *box, double *bound)
+int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, double *bound)
 {
-    cr_rise first = *side, second = *side;
+    cr_rise first = *rise, second = *rise;
     double unused;
     int tight = 0;
     first.second = INFINITY;
-    *bound = fmin(cr_closed_bound(side, weight, &unused), cr_closed_cap(side, weight));
+    *bound = fmin(cr_closed_bound(rise, weight, &unused), cr_closed_cap(rise, weight));
     if (wanted & CR_FIRST) {
         *bound = fmin(*bound, attempt(&first, weight, box));
         if (box->tight) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {
         cr_box other = {.count = 0};
-        if (side->r > 0)
-            second.r = fmax(side->r, CR_LEAST_HESSIAN_RADIUS); /* V does not fall as r grows
-                                                                  (theory 2.3) */
+        if (rise->r > 0) /* V does not fall as r grows (theory 2.3) */
+            second.r = fmax(rise->r, CR_LEAST_HESSIAN_RADIUS);
         *bound = fmin(*bound, attempt(&second, weight, &other));
         if (other.tight) tight |= CR_SECOND;
     }

@@ -1,13 +1,13 @@
-/* The bound with all constraints of a side, with and without the second order. */
+/* The bound of a one-sided problem, with and without the second order. */
 #ifndef CR_SOLVER_BOUND_H
 #define CR_SOLVER_BOUND_H
 #include "solver/box.h"
-#include "solver/families.h"
+#include "solver/subsets.h"
 
 #define CR_FINAL_GAIN 1e-12 /* share of the value that one more Newton step could gain */
 
 /* sup over the box of V(m) + weight*m, proven and rounded up; `wanted` and what is returned as for
  * cr_ask. `box` starts the search without the second order, as in box.h. */
-int cr_bound_find(const cr_rise *side, double weight, int wanted, cr_box *box, double *bound);
+int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, double *bound);
 
 #endif

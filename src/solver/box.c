@@ -9,9 +9,9 @@
 static const double width_share = 3e1; /* times the gain: of the box of means, to which its
                                           objective need not be known better */
 
-/* height + slope * (m - mean) bounds the objective on the whole box. It is kept at the point where
- * it was found: near an end of the range slopes are huge, and slope * mean would swallow the
- * height. */
+/* height + slope * (m - mean) bounds the objective on the whole box. The line is kept at the
+ * point where it was found: slopes are huge near an end of the range, and slope * mean would
+ * swallow the height. */
 typedef struct line {
     double height, slope, mean;
 } line;
@@ -21,10 +21,10 @@ static double at(line l, double m)
     return l.height + l.slope * (m - l.mean);
 }
 
-/* sup over [low, high] of the lesser of two lines. Whether they meet in between is told by the
- * ends, and not by where: next to an end beyond which nothing is possible a slope is so steep that
- * the place is rounded to the end. The flatter line tells the height. */
-static double roof(line a, line b, double low, double high)
+/* The supremum of the lesser of two lines over [low, high]. The ends tell whether the lines meet
+ * in between, and not the place where they meet: next to an end beyond which nothing is possible
+ * a slope is so steep that the place is rounded to the end. The flatter line gives the height. */
+static double envelope(line a, line b, double low, double high)
 {
     const double left = at(a, low) - at(b, low), right = at(a, high) - at(b, high);
     const double top = fmax(fmin(at(a, low), at(b, low)), fmin(at(a, high), at(b, high)));
@@ -44,7 +44,7 @@ static line tangent(const cr_point *point, double weight)
 
 /* ---- search */
 typedef struct search {
-    const cr_rise *side;
+    const cr_rise *rise;
     double weight, gain, low, high; /* of the means that are left */
     cr_point left, right;           /* objective rises at left, falls at right */
     int has_left, has_right;
@@ -53,7 +53,7 @@ typedef struct search {
                        mean */
 } search;
 
-/* Means at which the tangent is still below 0 have no function either. */
+/* No function has a mean at which the tangent is still below 0. */
 static void skip_impossible(search *s, const cr_point *point)
 {
     if (point->slope == 0) return;
@@ -66,10 +66,10 @@ static void skip_impossible(search *s, const cr_point *point)
 static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *box)
 {
     cr_point point;
-    const int most = cr_effort_narrow(s->side->effort, CR_POINT_EVALUATIONS);
-    cr_point_solve(s->side, m, s->warm, s->gain, &point);
-    cr_hessian_use(s->side, s->gain, &point);
-    s->side->effort->most = most;
+    const int most = cr_effort_narrow(s->rise->effort, CR_POINT_EVALUATIONS);
+    cr_point_solve(s->rise, m, s->warm, s->gain, &point);
+    cr_hessian_use(s->rise, s->gain, &point);
+    s->rise->effort->most = most;
     const double slope = point.slope + s->weight;
     if (slope == 0 || (slope > 0 && is_high_end) || (slope < 0 && is_low_end)) {
         box->point[0] = point;
@@ -87,9 +87,9 @@ static int visit(search *s, double m, int is_low_end, int is_high_end, cr_box *b
     return 0;
 }
 
-/* Next to an end beyond which nothing is possible V falls like the root of the distance, so that
- * 1/slope^2 is about linear in the mean. Where the objective is level, slope = -weight. NaN where V
- * does not fall. */
+/* V falls like the root of the distance to an end beyond which nothing is possible, so that
+ * 1/slope^2 is about linear in the mean there. Where the objective is level, slope = -weight.
+ * NaN where V does not fall. */
 static double level_of_root(const search *s)
 {
     const double target = 1 / (s->weight * s->weight), left = s->left.slope,
@@ -100,11 +100,11 @@ static double level_of_root(const search *s)
     return end - (end - s->left.mean) * fmax((target - far) / (near - far), 1e-9);
 }
 
-/* Of the bracket: how far from an end of it to look if the supremum seems to be there. */
+/* A share of the bracket: how far from an end to look if the supremum seems to be there. */
 static const double end_share = 0.03;
 
-/* Where the tangents meet, kept off the ends of the bracket; at an end of the range the slope is
- * infinite and bisection serves. */
+/* The place where the tangents meet, kept off the ends of the bracket. At an end of the range
+ * the slope is infinite, and bisection serves. */
 static double next_mean(const search *s, int round)
 {
     const double middle = 0.5 * (s->low + s->high), width = s->high - s->low,
@@ -119,25 +119,25 @@ static double next_mean(const search *s, int round)
     return fmin(fmax(m, s->low + 0.02 * width), s->high - 0.02 * width);
 }
 
-/* Whether the tangents enclose the supremum closely. Where all of them fall to one side it is at
- * the end of the bracket on the other. */
+/* Whether the tangents enclose the supremum closely. If all of them fall to one side, it is at
+ * the end of the bracket on the other side. */
 static int close_enough(const search *s)
 {
     if (!s->has_left && !s->has_right) return 0;
     const cr_point *left = s->has_left ? &s->left : &s->right,
                    *right = s->has_right ? &s->right : &s->left;
     const line a = tangent(left, s->weight), b = tangent(right, s->weight);
-    const double top = roof(a, b, s->low, s->high),
-                 width = s->weight * (s->side->mean_hi - s->side->mean_lo);
+    const double top = envelope(a, b, s->low, s->high),
+                 width = s->weight * (s->rise->mean_hi - s->rise->mean_lo);
     return top - fmax(a.height, b.height) <=
            s->gain * (10 * fmax(left->value, right->value) + width_share * width);
 }
 
 static void search_inside(search *s, cr_box *box)
 {
-    for (int round = 0; round < MOST_POINTS && cr_effort_left(s->side->effort); round++) {
+    for (int round = 0; round < MOST_POINTS && cr_effort_left(s->rise->effort); round++) {
         const double m = next_mean(s, round);
-        if (!(s->high - s->low > 1e-10 * (s->side->mean_hi - s->side->mean_lo)))
+        if (!(s->high - s->low > 1e-10 * (s->rise->mean_hi - s->rise->mean_lo)))
             break; /* the supremum is where V has no slope */
         if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) break;
         if (close_enough(s)) break;
@@ -147,16 +147,16 @@ static void search_inside(search *s, cr_box *box)
     if (s->has_right) box->point[box->count++] = s->right;
 }
 
-static void summarise(const cr_rise *side, double weight, cr_box *box)
+static void summarise(const cr_rise *rise, double weight, cr_box *box)
 {
     if (!box->count) {
-        box->value = fmin(cr_closed_bound(side, weight, &box->growth), cr_closed_cap(side, weight));
+        box->value = fmin(cr_closed_bound(rise, weight, &box->growth), cr_closed_cap(rise, weight));
         box->tight = 0;
         return;
     }
     const line a = tangent(box->point, weight), b = tangent(box->point + (box->count > 1), weight);
-    box->value = roof(a, b, side->mean_lo, side->mean_hi);
-    const double best = fmax(a.height, b.height), width = weight * (side->mean_hi - side->mean_lo);
+    box->value = envelope(a, b, rise->mean_lo, rise->mean_hi);
+    const double best = fmax(a.height, b.height), width = weight * (rise->mean_hi - rise->mean_lo);
     const double size = fmax(fmax(box->point[0].value, box->point[box->count - 1].value), width);
     box->tight = box->point[0].tight && box->point[box->count - 1].tight &&
                  box->value - best <= 1e-8 * size;
@@ -165,44 +165,44 @@ static void summarise(const cr_rise *side, double weight, cr_box *box)
 }
 
 /* Nothing to search: no range, or a function that cannot vary. */
-static int is_trivial(const cr_rise *side, double weight, cr_box *box)
+static int is_trivial(const cr_rise *rise, double weight, cr_box *box)
 {
-    const double top = side->mean_hi, most = cr_rise_greatest_variance(side);
+    const double top = rise->mean_hi, most = cr_rise_greatest_variance(rise);
     box->growth = 0;
-    if (side->range_lo == -INFINITY && side->range_hi == INFINITY) {
-        box->value = cr_closed_bound(side, weight, &box->growth);
+    if (rise->range_lo == -INFINITY && rise->range_hi == INFINITY) {
+        box->value = cr_closed_bound(rise, weight, &box->growth);
         return 1;
     }
-    const int constant = most == 0 || side->r == 0 || side->mean_lo >= side->range_hi ||
-                         side->mean_hi <= side->range_lo;
+    const int constant = most == 0 || rise->r == 0 || rise->mean_lo >= rise->range_hi ||
+                         rise->mean_hi <= rise->range_lo;
     const int unlimited = most == INFINITY &&
-                          !(side->range_lo > -INFINITY && side->range_hi < INFINITY);
-    if (weight > 0 && top >= side->range_hi)
-        box->value = side->range_hi; /* the function that is this end everywhere */
+                          !(rise->range_lo > -INFINITY && rise->range_hi < INFINITY);
+    if (weight > 0 && top >= rise->range_hi)
+        box->value = rise->range_hi; /* the function that is this end everywhere */
     else if (constant) box->value = weight > 0 ? top : 0;
-    else if (unlimited || side->r > CR_LARGEST_FINITE_RADIUS)
-        box->value = cr_closed_cap(side, weight);
-    else if (side->range_hi == INFINITY && side->r > CR_LARGEST_OPEN_RADIUS)
-        box->value = cr_closed_bound(side, weight, &box->growth);
+    else if (unlimited || rise->r > CR_LARGEST_FINITE_RADIUS)
+        box->value = cr_closed_cap(rise, weight);
+    else if (rise->range_hi == INFINITY && rise->r > CR_LARGEST_OPEN_RADIUS)
+        box->value = cr_closed_bound(rise, weight, &box->growth);
     else return 0;
     return 1;
 }
 
-/* Where the moment leaves no more variance than the variance itself is bounded by, C has a kink,
- * and the supremum is often just there: of the tangents that C has at a kink the one is taken that
- * makes the objective's level. Non-zero if there is one. */
+/* C has a kink where the moment begins to limit the variance more than the variance itself is
+ * limited, and the supremum is often just there. Of the tangents that C has at a kink, this
+ * takes the one that makes the objective's level. Non-zero if there is one. */
 static int visit_kink(search *s, double m, cr_box *box)
 {
-    const cr_rise *side = s->side;
+    const cr_rise *rise = s->rise;
     if (!(m > s->low && m < s->high) || visit(s, m, 0, 0, box)) return box->count;
     cr_point *point = s->last;
     if (!point) return 0;
-    const double steep = -2 * (m - side->moment_center),
+    const double steep = -2 * (m - rise->moment_center),
                  more = point->problem.ratio.norm * point->at.lambda;
     const double level = point->problem.variance_slope - (point->slope + s->weight) / more;
     if (!(more > 0) || point->constant || !(level >= fmin(0, steep) && level <= fmax(0, steep)))
         return 0;
-    const double variance = fmax(side->variance, cr_rise_moment_variance(side, m));
+    const double variance = fmax(rise->variance, cr_rise_moment_variance(rise, m));
     point->value += more * (variance - point->problem.variance);
     point->problem.variance = variance;
     point->problem.variance_slope = level;
@@ -213,56 +213,56 @@ static int visit_kink(search *s, double m, cr_box *box)
 
 static int visit_kinks(search *s, cr_box *box)
 {
-    const cr_rise *side = s->side;
-    if (!(side->moment < INFINITY && side->variance < side->moment)) return 0;
-    const double away = sqrt(side->moment - side->variance);
-    return visit_kink(s, side->moment_center - away, box) ||
-           visit_kink(s, side->moment_center + away, box);
+    const cr_rise *rise = s->rise;
+    if (!(rise->moment < INFINITY && rise->variance < rise->moment)) return 0;
+    const double away = sqrt(rise->moment - rise->variance);
+    return visit_kink(s, rise->moment_center - away, box) ||
+           visit_kink(s, rise->moment_center + away, box);
 }
 
-/* Whether the tangent at this end of the box is of use: it is vertical where no function but a
- * constant has this mean. */
-static int has_slope(const cr_rise *side, double mean)
+/* Whether the tangent at this end of the box is of use. It is vertical where only a constant has
+ * this mean. */
+static int has_slope(const cr_rise *rise, double mean)
 {
     double unused;
-    if (mean == side->mean_lo ? side->low_reached : side->high_reached) return 0;
-    const int far = side->moment == INFINITY ||
-                    cr_rise_variance(side, mean, &unused) > 1e-9 * side->moment;
-    return far && mean > side->range_lo && mean < side->range_hi;
+    if (mean == rise->mean_lo ? rise->low_reached : rise->high_reached) return 0;
+    const int far = rise->moment == INFINITY ||
+                    cr_rise_variance(rise, mean, &unused) > 1e-9 * rise->moment;
+    return far && mean > rise->range_lo && mean < rise->range_hi;
 }
 
-void cr_box_search(const cr_rise *side, double weight, double gain, cr_box *box)
+void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box)
 {
     const cr_point before = box->point[0];
-    search s = {.side = side,
+    search s = {.rise = rise,
                 .weight = weight,
                 .gain = gain,
-                .low = side->mean_lo,
-                .high = side->mean_hi,
+                .low = rise->mean_lo,
+                .high = rise->mean_hi,
                 .warm = box->count ? &before : NULL};
     box->count = 0;
     box->tight = 1;
-    if (is_trivial(side, weight, box)) return;
-    if (!cr_effort_left(side->effort)) {
-        summarise(side, weight, box);
+    if (is_trivial(rise, weight, box)) return;
+    if (!cr_effort_left(rise->effort)) {
+        summarise(rise, weight, box);
         return;
     }
     const int point_box = s.low == s.high,
-              most = cr_effort_narrow(side->effort, CR_SEARCH_EVALUATIONS);
+              most = cr_effort_narrow(rise->effort, CR_SEARCH_EVALUATIONS);
     if (point_box) {
         visit(&s, s.low, 1, 1, box);
-    } else if (!(has_slope(side, s.high) && visit(&s, s.high, 0, 1, box)) &&
-               !(has_slope(side, s.low) && visit(&s, s.low, 1, 0, box)) && !visit_kinks(&s, box)) {
+    } else if (!(has_slope(rise, s.high) && visit(&s, s.high, 0, 1, box)) &&
+               !(has_slope(rise, s.low) && visit(&s, s.low, 1, 0, box)) && !visit_kinks(&s, box)) {
         search_inside(&s, box);
     }
-    side->effort->most = most;
-    summarise(side, weight, box);
+    rise->effort->most = most;
+    summarise(rise, weight, box);
 }
 
 /* ---- proof */
-/* The tangent of D at the point's multipliers, computed again and lifted by whatever its numbers
- * may lack. */
-static int prove_line(const cr_rise *side, double weight, cr_box *box, cr_point *point, line *out)
+/* The tangent of D at the point's multipliers, computed again, and raised by whatever its
+ * numbers may lack. */
+static int prove_line(const cr_rise *rise, double weight, cr_box *box, cr_point *point, line *out)
 {
     cr_proof proof;
     if (point->constant) { /* only at a box that is one point */
@@ -272,32 +272,40 @@ static int prove_line(const cr_rise *side, double weight, cr_box *box, cr_point 
     cr_proof_make(&point->problem, point->coefficient_lo, point->coefficient_hi, &point->at,
                   &point->regions, &proof);
     const double slope = proof.slope + weight,
-                 reach = fmax(side->mean_hi - point->mean, point->mean - side->mean_lo);
-    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * reach;
+                 far = fmax(rise->mean_hi - point->mean, point->mean - rise->mean_lo);
+    const double size = fabs(proof.value) + fabs(weight * point->mean) + fabs(slope) * far;
     *out = (line){proof.value + weight * point->mean, 0, point->mean};
     if (!(proof.slack <= 1e-10 * fabs(proof.value))) box->tight = 0;
-    if (side->mean_lo < side->mean_hi) { /* else no tangent is needed */
+    if (rise->mean_lo < rise->mean_hi) { /* else no tangent is needed */
         out->slope = slope;
-        out->height += proof.slope_error * reach + 8 * DBL_EPSILON * size;
+        out->height += proof.slope_error * far + 8 * DBL_EPSILON * size;
     }
     return proof.doubtful || !isfinite(out->height) || !isfinite(out->slope);
 }
 
-double cr_box_prove(const cr_rise *side, double weight, cr_box *box)
+static double fall_back(const cr_rise *rise, cr_box *box, double simple)
+{
+    rise->effort->fallbacks++;
+    box->tight = 0;
+    return simple;
+}
+
+double cr_box_prove(const cr_rise *rise, double weight, cr_box *box)
 {
     double unused;
     cr_box none = {.count = 0};
-    const double simple = fmin(cr_closed_bound(side, weight, &unused), cr_closed_cap(side, weight));
-    if (!box->count) return is_trivial(side, weight, &none) ? fmin(simple, none.value) : simple;
+    const double simple = fmin(cr_closed_bound(rise, weight, &unused), cr_closed_cap(rise, weight));
+    if (!box->count) return is_trivial(rise, weight, &none) ? fmin(simple, none.value) : simple;
     line l[2];
     for (int i = 0; i < box->count; i++)
-        if (prove_line(side, weight, box, box->point + i, l + i)) return box->tight = 0, simple;
-    const double top = roof(l[0], l[box->count - 1], side->mean_lo, side->mean_hi),
+        if (prove_line(rise, weight, box, box->point + i, l + i))
+            return fall_back(rise, box, simple);
+    const double top = envelope(l[0], l[box->count - 1], rise->mean_lo, rise->mean_hi),
                  rounded = top + 4 * DBL_EPSILON * fabs(top);
     /* V grows with r from 0 (theory 2.3), so a bound below 0 is a wrong one. (It may be below
      * r*kappa: the range can force what is of second order to be negative.) */
-    const double floor = weight > 0 ? side->mean_lo : 0;
-    if (!(top >= floor - 1e-12 * fabs(top) - 1e-300)) return box->tight = 0, simple;
+    const double floor = weight > 0 ? rise->mean_lo : 0;
+    if (!(top >= floor - 1e-12 * fabs(top) - 1e-300)) return fall_back(rise, box, simple);
     if (rounded > box->value + 1e-6 * fmax(box->point[0].value, box->point[box->count - 1].value))
         box->tight = 0;
     return fmin(simple, fmax(rounded, floor));

@@ -1,6 +1,6 @@
-/* One side over the whole box of means: sup of V(m) + weight*m. V is concave in m, and so is D at
- * fixed multipliers, so every solved point gives a tangent that bounds V on the whole box; two
- * tangents of opposite slope enclose the supremum (theory 3.4). */
+/* A one-sided problem over the whole box of means: sup of V(m) + weight*m. V is concave in m, and
+ * so is D at fixed multipliers, so every solved point gives a tangent that bounds V on the whole
+ * box; two tangents of opposite slope enclose the supremum (theory 3.4). */
 #ifndef CR_SOLVER_BOX_H
 #define CR_SOLVER_BOX_H
 #include "solver/point.h"
@@ -17,10 +17,10 @@ typedef struct cr_box {
 
 /* weight is 0 (the shift) or 1 (the shifted mean). `box` comes with count 0 or from a search with
  * near-by data. */
-void cr_box_search(const cr_rise *side, double weight, double gain, cr_box *box);
+void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box);
 /* The proven bound from the points of a search, rounded up: the lesser of the tangents' and what
  * needs no search. Where the two evaluations of a tangent disagree it is left out. box->tight stays
  * set if the proof takes nothing away from the search. */
-double cr_box_prove(const cr_rise *side, double weight, cr_box *box);
+double cr_box_prove(const cr_rise *rise, double weight, cr_box *box);
 
 #endif

@@ -36,8 +36,8 @@ static double filled(const form *f, double x)
     return sum;
 }
 
-/* x lies between two of the points where a clip sets in: there, what is free grows in proportion to
- * x. */
+/* x lies between two of the points where a clip sets in. Between them, what is not clipped grows
+ * in proportion to x. */
 static double scale_of(const form *f)
 {
     double low = 0, high = INFINITY, free = 0, left = f->all;
@@ -57,8 +57,8 @@ static double scale_of(const form *f)
             left = fma(at_low ? -a->low : -a->high, at_low ? a->low : a->high, left);
         else free += a->weight * a->weight;
     }
-    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high); /* rest^2 may
-                                                                                       underflow */
+    /* rest^2 may underflow, so no root of a sum is taken. */
+    return fmin(fmax(sqrt(fmax(0, left)) / hypot(sqrt(free), f->rest), low), high);
 }
 
 /* D at the best x, rounded up. */
@@ -79,17 +79,17 @@ static double greatest(form *f)
     f->spread = x * f->rest;
     const double rest = x > 0 ? 0.5 * (fmax(0, left) / x + f->spread * f->rest)
                               : 0; /* x = 0: the intervals alone fill the ball */
-    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN; /* the last for what underflows
-                                                                     */
+    /* DBL_MIN is for what underflows. */
+    return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN;
 }
 
 /* With the second order both coefficients may be anything up to their bounds, of either sign
  * (theory 2.1). */
-static double second_at(const cr_rise *side, double variance, double *growth)
+static double second_at(const cr_rise *rise, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_ratio_norm_up(2, r),
-                 kappa = fmin(side->gradient_hi, root);
-    const double second = fmin(side->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
+    const double r = rise->r, root = sqrt(variance), rest = cr_ratio_norm_up(2, r),
+                 kappa = fmin(rise->gradient_hi, root);
+    const double second = fmin(rise->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
     form f = {.count = 2,
               .axis = {{r, -kappa, kappa}, {weight, -second, second}},
               .rest = rest,
@@ -99,71 +99,71 @@ static double second_at(const cr_rise *side, double variance, double *growth)
     return value;
 }
 
-static double shift_at(const cr_rise *side, double variance, double *growth)
+static double shift_at(const cr_rise *rise, double variance, double *growth)
 {
-    const double r = side->r, root = sqrt(variance), rest = cr_ratio_norm_up(1, r);
+    const double r = rise->r, root = sqrt(variance), rest = cr_ratio_norm_up(1, r);
     form f = {.count = 1,
-              .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}},
+              .axis = {{r, fmin(rise->gradient_lo, root), fmin(rise->gradient_hi, root)}},
               .rest = rest,
               .all = variance};
     const double value = greatest(&f);
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
-    if (!(side->second < root)) return value;
+    if (!(rise->second < root)) return value;
     double other;
-    const double with_second = second_at(side, variance, &other);
+    const double with_second = second_at(rise, variance, &other);
     if (!(with_second < value)) return value;
     *growth = other;
     return with_second;
 }
 
-/* The mean takes its share of the ball of moments. Where the variance has a bound of its own and
- * that binds at the best mean, the best is further out, where both bind: V + m still rises there.
- * That is so without the second order, which is left out here: with it the best may be further out
- * still. */
+/* The mean takes its share of the ball of moments. If the variance has a bound of its own that
+ * binds at the best mean, the best mean is further out, where both bind: V + m still rises
+ * there. This holds without the second order, which is left out here. With it the best mean may
+ * be further out still. */
 static double moment_at(const cr_rise *with_second, double *growth)
 {
     cr_rise here = *with_second;
-    const cr_rise *side = &here;
+    const cr_rise *rise = &here;
     here.second = INFINITY;
-    const double r = side->r, root = sqrt(side->moment), rest = cr_ratio_norm_up(1, r),
-                 center = side->moment_center;
+    const double r = rise->r, root = sqrt(rise->moment), rest = cr_ratio_norm_up(1, r),
+                 center = rise->moment_center;
     const double low =
-        (side->mean_lo - center) * (1 - (side->mean_lo > center ? 1 : -1) * DBL_EPSILON);
+        (rise->mean_lo - center) * (1 - (rise->mean_lo > center ? 1 : -1) * DBL_EPSILON);
     const double high =
-        (side->mean_hi - center) * (1 + (side->mean_hi > center ? 1 : -1) * DBL_EPSILON);
+        (rise->mean_hi - center) * (1 + (rise->mean_hi > center ? 1 : -1) * DBL_EPSILON);
     form f = {
         .count = 2,
-        .axis = {{r, fmin(side->gradient_lo, root), fmin(side->gradient_hi, root)}, {1, low, high}},
+        .axis = {{r, fmin(rise->gradient_lo, root), fmin(rise->gradient_hi, root)}, {1, low, high}},
         .rest = rest,
-        .all = side->moment};
+        .all = rise->moment};
     double value = greatest(&f), unused;
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
-    if (f.y[0] * f.y[0] + f.spread * f.spread > side->variance) {
+    if (f.y[0] * f.y[0] + f.spread * f.spread > rise->variance) {
         const double both =
-            sqrt(fmax(0, side->moment - side->variance) + 2 * DBL_EPSILON * side->moment) *
+            sqrt(fmax(0, rise->moment - rise->variance) + 2 * DBL_EPSILON * rise->moment) *
             (1 + DBL_EPSILON);
-        value = shift_at(side, side->variance, growth) + fmin(both, high);
+        value = shift_at(rise, rise->variance, growth) + fmin(both, high);
     }
     const double apart = nextafter(
-        side->mean_hi + shift_at(with_second, cr_rise_greatest_variance(side), &unused), INFINITY);
+        rise->mean_hi + shift_at(with_second, cr_rise_greatest_variance(rise), &unused), INFINITY);
     return fmin(apart, value + center + 4 * DBL_EPSILON * (fabs(value) + fabs(center)));
 }
 
-double cr_closed_bound(const cr_rise *side, double weight, double *growth)
+double cr_closed_bound(const cr_rise *rise, double weight, double *growth)
 {
-    const double variance = cr_rise_greatest_variance(side);
+    const double variance = cr_rise_greatest_variance(rise);
     *growth = INFINITY;
-    if (side->r == 0 || variance == 0)
-        return *growth = sqrt(variance), weight > 0 ? side->mean_hi : 0;
-    if (!(variance < INFINITY) || !(cr_ratio_norm(0, side->r) < INFINITY)) return INFINITY;
-    if (weight > 0 && side->moment < INFINITY) return moment_at(side, growth);
-    const double shift = shift_at(side, variance, growth);
-    return weight > 0 ? nextafter(side->mean_hi + shift, INFINITY) : shift;
+    if (rise->r == 0 || variance == 0)
+        return *growth = sqrt(variance), weight > 0 ? rise->mean_hi : 0;
+    if (!(variance < INFINITY) || !(cr_ratio_norm(0, rise->r) < INFINITY)) return INFINITY;
+    if (weight > 0 && rise->moment < INFINITY) return moment_at(rise, growth);
+    const double shift = shift_at(rise, variance, growth);
+    return weight > 0 ? nextafter(rise->mean_hi + shift, INFINITY) : shift;
 }
 
-double cr_closed_cap(const cr_rise *side, double weight)
+double cr_closed_cap(const cr_rise *rise, double weight)
 {
-    const double least_mean = fmax(side->mean_lo, side->range_lo);
-    if (!(side->range_hi < INFINITY)) return INFINITY;
-    return weight > 0 ? side->range_hi : nextafter(side->range_hi - least_mean, INFINITY);
+    const double least_mean = fmax(rise->mean_lo, rise->range_lo);
+    if (!(rise->range_hi < INFINITY)) return INFINITY;
+    return weight > 0 ? rise->range_hi : nextafter(rise->range_hi - least_mean, INFINITY);
 }

@@ -1,13 +1,13 @@
-/* Bounds that need no search: without a range (theory 3.3), and by the ends of the range. */
+/* Bounds that need no search: without a range (theory 3.3), and from the ends of the range. */
 #ifndef CR_SOLVER_CLOSED_H
 #define CR_SOLVER_CLOSED_H
 #include "solver/rise.h"
 
 /* Without a range: sup over the box of V(m) + weight*m, rounded up; *growth: its derivative in r.
  * weight is 0 or 1. */
-double cr_closed_bound(const cr_rise *side, double weight, double *growth);
-/* No function of this side exceeds the upper end of its range: bound of V(m) + weight*m over the
- * box of means. */
-double cr_closed_cap(const cr_rise *side, double weight);
+double cr_closed_bound(const cr_rise *rise, double weight, double *growth);
+/* Over the box of means: V(m) + weight*m is at most this, since no function exceeds the upper end
+ * of its range. */
+double cr_closed_cap(const cr_rise *rise, double weight);
 
 #endif

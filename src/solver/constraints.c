@@ -95,9 +95,9 @@ static double scaled(double x, int k, double towards)
     return nextafter(y, towards);
 }
 
-/* The power of two next to the deviation, as far as variance, moment or range bound it: a change of
- * unit is exact, and afterwards nothing that matters is near the ends of double. Where the place is
- * out of all proportion to the deviation, the place decides. */
+/* The unit is the power of two next to the deviation, as far as variance, moment or range bound
+ * it. A change to it is exact, and afterwards nothing that matters is near the ends of double.
+ * If the place is out of all proportion to the deviation, the place decides. */
 static int unit_of(const certreg_bounds *b)
 {
     const double deviation =
@@ -121,27 +121,27 @@ static void change_unit(certreg_bounds *b, int unit)
     b->second_order_hi = scaled(b->second_order_hi, -unit, INFINITY);
     b->variance_hi = scaled(scaled(b->variance_hi, -unit, INFINITY), -unit, INFINITY);
     b->moment_hi = scaled(scaled(b->moment_hi, -unit, INFINITY), -unit, INFINITY);
-    b->moment_center = ldexp(b->moment_center, -unit); /* what it may lose is far below the root of
-                                                          the least variance */
+    /* What it may lose is far below the root of the least variance. */
+    b->moment_center = ldexp(b->moment_center, -unit);
     if (b->variance_hi > 0) b->variance_hi = fmax(b->variance_hi, CR_LEAST_VARIANCE);
     if (b->moment_hi > 0) b->moment_hi = fmax(b->moment_hi, CR_LEAST_VARIANCE);
 }
 
-double cr_constraints_up(const cr_constraints *sides, double bound)
+double cr_constraints_up(const cr_two_sided *both, double bound)
 {
-    return scaled(bound, sides->unit, INFINITY);
+    return scaled(bound, both->unit, INFINITY);
 }
 
-double cr_constraints_limit(const cr_constraints *sides, double limit)
+double cr_constraints_limit(const cr_two_sided *both, double limit)
 {
-    return scaled(limit, -sides->unit, -INFINITY);
+    return scaled(limit, -both->unit, -INFINITY);
 }
 
-double cr_constraints_radius(const cr_constraints *sides, double radius)
+double cr_constraints_radius(const cr_two_sided *both, double radius)
 {
     if (radius == 0 || radius == INFINITY) return radius;
     int top, bottom;
-    const double above = frexp(radius, &top), below = frexp(sides->sigma, &bottom);
+    const double above = frexp(radius, &top), below = frexp(both->sigma, &bottom);
     double ratio = above / below;
     if (fma(ratio, below, -above) < 0) ratio = nextafter(ratio, INFINITY);
     return fmax(scaled(ratio, top - bottom, INFINITY), CR_LEAST_RADIUS);
@@ -164,27 +164,27 @@ static void combine(certreg_bounds *b)
     b->mean_lo = fmax(b->mean_lo, b->range_lo);
     b->mean_hi = fmin(b->mean_hi, b->range_hi);
     if (b->moment_hi < INFINITY) limit_mean(b);
-    /* The dual needs a mean to lie somewhere: a range with an open end and no mean on that side
-     * says nothing there. */
+    /* The dual needs a mean to lie somewhere. If one side of the range is open and no mean is
+     * known on that side, the range says nothing there. */
     if (!(b->mean_lo > -INFINITY && b->mean_hi < INFINITY))
         b->range_lo = -INFINITY, b->range_hi = INFINITY;
 }
 
-static cr_rise mirrored(const cr_rise *side)
+static cr_rise mirrored(const cr_rise *rise)
 {
-    cr_rise other = *side;
-    other.mean_lo = -side->mean_hi, other.mean_hi = -side->mean_lo;
-    other.range_lo = -side->range_hi, other.range_hi = -side->range_lo;
-    other.low_reached = side->high_reached, other.high_reached = side->low_reached;
-    other.moment_center = -side->moment_center;
+    cr_rise other = *rise;
+    other.mean_lo = -rise->mean_hi, other.mean_hi = -rise->mean_lo;
+    other.range_lo = -rise->range_hi, other.range_hi = -rise->range_lo;
+    other.low_reached = rise->high_reached, other.high_reached = rise->low_reached;
+    other.moment_center = -rise->moment_center;
     return other;
 }
 
 static certreg_status set_sides(const certreg_bounds *b, double given_gradient, cr_effort *effort,
-                                cr_constraints *out, certreg_error *why)
+                                cr_two_sided *out, certreg_error *why)
 {
-    cr_rise *side = &out->rise;
-    *side = (cr_rise){.mean_lo = b->mean_lo,
+    cr_rise *rise = &out->rise;
+    *rise = (cr_rise){.mean_lo = b->mean_lo,
                       .mean_hi = b->mean_hi,
                       .range_lo = b->range_lo,
                       .range_hi = b->range_hi,
@@ -195,14 +195,14 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
                       .moment_center = b->moment_center,
                       .moment = b->moment_hi,
                       .effort = effort};
-    const double given = side->gradient_hi, deviation = sqrt(cr_rise_greatest_variance(side));
-    side->gradient_hi = fmin(given, deviation);
-    if (side->gradient_lo > side->gradient_hi) {
-        if (side->gradient_lo > side->gradient_hi * (1 + 1e-12) || side->gradient_lo > given)
+    const double given = rise->gradient_hi, deviation = sqrt(cr_rise_greatest_variance(rise));
+    rise->gradient_hi = fmin(given, deviation);
+    if (rise->gradient_lo > rise->gradient_hi) {
+        if (rise->gradient_lo > rise->gradient_hi * (1 + 1e-12) || rise->gradient_lo > given)
             return cr_fail(why, CERTREG_E_INFEASIBLE,
                            "gradient_lo = %g exceeds gradient_hi, or the standard deviation %g",
                            given_gradient, ldexp(deviation, out->unit));
-        side->gradient_lo = side->gradient_hi; /* an affine function, to rounding */
+        rise->gradient_lo = rise->gradient_hi; /* an affine function, to rounding */
     }
     if (!cr_feasible_means(&out->rise))
         return cr_fail(why, CERTREG_E_INFEASIBLE,
@@ -213,7 +213,8 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
     return CERTREG_OK;
 }
 
-/* The moment is a bound of mean and variance together: it belongs to every family that has both. */
+/* The moment is a bound of mean and variance together: every set of constraints that has both has
+ * it too. */
 static uint32_t named(uint32_t constraints)
 {
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
@@ -223,7 +224,7 @@ static uint32_t named(uint32_t constraints)
 }
 
 certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constraints,
-                                   cr_effort *effort, cr_constraints *out, certreg_error *why)
+                                   cr_effort *effort, cr_two_sided *out, certreg_error *why)
 {
     certreg_bounds b;
     certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
@@ -233,10 +234,8 @@ certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constr
     out->used = b.constraints & named(constraints);
     out->has_mean =
         ((b.constraints & CERTREG_CONSTRAINT_MEAN) | (out->used & CERTREG_CONSTRAINT_MOMENT)) != 0;
-    b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN); /* thresholds are on the
-                                                                              mean even where the
-                                                                              family does without it
-                                                                            */
+    /* A threshold is on the mean, even where the constraints do without it. */
+    b.constraints = out->used | (b.constraints & CERTREG_CONSTRAINT_MEAN);
     fill_in(&b);
     combine(&b); /* first, so that an end that says nothing does not decide the unit */
     out->unit = unit_of(&b);

@@ -1,26 +1,26 @@
-/* From a caller's bounds and family to the two one-sided problems: validation, missing constraints,
- * limits. */
+/* From a caller's bounds to the two one-sided problems: checks, the unit, and what the constraints
+ * say of each other. */
 #ifndef CR_SOLVER_CONSTRAINTS_H
 #define CR_SOLVER_CONSTRAINTS_H
 #include "base/error.h"
 #include "solver/point.h"
 
-typedef struct cr_constraints {
+typedef struct cr_two_sided {
     uint32_t used;
     double sigma;
-    int unit;           /* the sides are in units of 2^unit */
+    int unit;           /* both problems are in units of 2^unit */
     cr_rise rise, drop; /* r is left at 0 */
-    int has_mean;       /* thresholds on the mean can be asked for */
-} cr_constraints;
+    int has_mean;       /* a threshold on the mean makes sense */
+} cr_two_sided;
 
-/* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. The sides
- * keep the effort. */
+/* INVALID naming the field, VERSION, or INFEASIBLE where no function has these bounds. Both
+ * problems keep the pointer to the effort. */
 certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constraints,
-                                   cr_effort *effort, cr_constraints *out, certreg_error *why);
-/* From the sides' unit to the caller's and back, rounded outward. */
-double cr_constraints_up(const cr_constraints *sides, double bound);
-double cr_constraints_limit(const cr_constraints *sides, double limit);
+                                   cr_effort *effort, cr_two_sided *out, certreg_error *why);
+/* From the problems' unit to the caller's and back, rounded outward. */
+double cr_constraints_up(const cr_two_sided *both, double bound);
+double cr_constraints_limit(const cr_two_sided *both, double limit);
 /* radius/sigma, rounded up; 0 for 0 only. */
-double cr_constraints_radius(const cr_constraints *sides, double radius);
+double cr_constraints_radius(const cr_two_sided *both, double radius);
 
 #endif

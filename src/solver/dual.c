@@ -3,7 +3,7 @@
 
 static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
-/* P(from < t < to), from the tail that does not cancel. */
+/* P(from < t < to), computed from the tail that does not cancel. */
 static double chance(double from, double to)
 {
     if (from > 0) return 0.5 * (erfc(from * sqrt_half) - erfc(to * sqrt_half));
@@ -21,17 +21,17 @@ static double times(double t, double pdf)
     return pdf > 0 ? t * pdf : 0;
 }
 
-/* The same over a short part, where the closed forms would be differences of nearly equal numbers:
- * one panel of the rule. */
+/* The same over a short part, by one panel of the rule: the closed forms would be differences of
+ * nearly equal numbers there. */
 static void add_short(const cr_problem *problem, const cr_multipliers *at, double from, double to,
                       double y, const cr_rule *rule, cr_sums *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
-                 center = 0.5 * (from + to), reach = 0.5 * (to - from);
+                 center = 0.5 * (from + to), half = 0.5 * (to - from);
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2],
+        const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
                      h = cr_ratio_at(&problem->ratio, t);
-        const double wy = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
+        const double wy = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
         out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
@@ -52,8 +52,8 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
     }
     const double p = chance(from, to), t = density(from) - density(to);
     const double h = cr_ratio_tail(&problem->ratio, from) - cr_ratio_tail(&problem->ratio, to);
-    const double square = times(from, density(from)) - times(to, density(to)); /* E[t^2 - 1] there
-                                                                                */
+    /* E[t^2 - 1] there */
+    const double square = times(from, density(from)) - times(to, density(to));
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at),
                  r = problem->ratio.r;
     out->constraint += y * (h - at->nu * p - slope * t - bend * square) - at->lambda * y * y * p;
@@ -73,13 +73,14 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
                  inverse = at->lambda > 0 ? 0.5 / at->lambda : 0;
     double ends[CR_PANELS];
     const int count = cr_quadrature_cut(rule, from, to, 0, 2 * ratio->r, ends);
+    if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
     for (int i = 1; i < count; i++) {
-        const double center = 0.5 * (ends[i - 1] + ends[i]), reach = 0.5 * (ends[i - 1] - ends[i]);
+        const double center = 0.5 * (ends[i - 1] + ends[i]), half = 0.5 * (ends[i - 1] - ends[i]);
         for (int j = 0; j < 2 * rule->half; j++) {
-            const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
+            const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
             const double h = cr_ratio_at(ratio, t),
                          y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
-            const double w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t),
+            const double w = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t),
                          wy = w * y, wt = w * t;
             out->p += w;
             out->t += wt;

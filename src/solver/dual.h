@@ -1,6 +1,7 @@
-/* The dual of theory 3.1 at given multipliers, for one side at one mean, everything in units of the
- * ratio's norm T: D = linear part + T { lambda C + sup_c a c + E max_{b<=y<=B} (y v - lambda y^2)
- * },   v = h - nu - a t. Every multiplier gives D >= V: a poor one is loose, never wrong. */
+/* The dual of theory 3.1 at given multipliers, for one problem at one mean, everything in units of
+ * the ratio's norm T:
+ *     D = linear part + T { lambda C + sup_c a c + E max_{b<=y<=B} (y v - lambda y^2) }
+ * with v = h - nu - a t. Every multiplier gives D >= V: a poor one is loose, never wrong. */
 #ifndef CR_SOLVER_DUAL_H
 #define CR_SOLVER_DUAL_H
 #include "solver/effort.h"

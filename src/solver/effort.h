@@ -1,16 +1,26 @@
-/* How often the dual may still be evaluated: what bounds the time of a call, whatever the
- * constraints. One evaluation is one expectation over the line, with its edges. At the limit a
- * search hands over what it has, which is a bound (theory 3.1: any multipliers give one). */
+/* How often the dual may still be evaluated: this bounds the time of a call, whatever the
+ * constraints. One evaluation is one expectation over the line, its regions included. A search that
+ * reaches the limit hands over what it has, which is a bound, since any multipliers give one
+ * (theory 3.1). Beside the evaluations it counts what a caller may want to know of them. */
 #ifndef CR_SOLVER_EFFORT_H
 #define CR_SOLVER_EFFORT_H
+#include <stdint.h>
 
 typedef struct cr_effort {
     int used, most;
+    int ended;            /* something was left undone at a limit */
+    uint64_t points;      /* of all quadratures */
+    uint32_t loose;       /* searches not known to have come next to the truth */
+    uint32_t refinements; /* of final evaluations that disagreed */
+    uint32_t fallbacks;   /* bounds for which a closed form had to stand in */
 } cr_effort;
 
-static inline int cr_effort_left(const cr_effort *effort)
+/* Asked where there is more to do. */
+static inline int cr_effort_left(cr_effort *effort)
 {
-    return effort->used < effort->most;
+    const int left = effort->used < effort->most;
+    effort->ended |= !left;
+    return left;
 }
 
 /* A part of the work that may use so many evaluations of what is left. Returns what to put back

@@ -7,11 +7,11 @@
 static const double slack = 1e-11; /* relative, for the roundings of gradient_lo itself */
 static const double shy = 1e-9;    /* relative, for the roundings of a tangent's slope */
 
-/* A proven upper bound of the correlation with t at this mean, and its slope. It is the worst shift
- * as r -> 0, hence concave in the mean. */
-static double greatest(const cr_rise *side, double mean, double *slope)
+/* A proven upper bound of the correlation with t at this mean, and its slope. It is the worst
+ * case as r -> 0, hence concave in the mean. */
+static double greatest(const cr_rise *rise, double mean, double *slope)
 {
-    cr_rise limit = *side;
+    cr_rise limit = *rise;
     limit.r = limit.gradient_lo = 0;
     limit.gradient_hi = INFINITY;
     cr_point point;
@@ -28,24 +28,24 @@ static double greatest(const cr_rise *side, double mean, double *slope)
     return proof.value * (1 + slack);
 }
 
-/* A mean that goes together with gradient_lo, if there is one: the greatest correlation is concave
- * in the mean, so the ends come first, then the inside by bisection. NaN where tangents prove that
- * there is none; in doubt the best that was seen. */
-static double inside(const cr_rise *side)
+/* A mean that goes together with gradient_lo, if there is one. The greatest correlation is
+ * concave in the mean, so the ends come first, then the inside by bisection. NaN where tangents
+ * prove that there is none; in doubt the best mean that was seen. */
+static double inside(const cr_rise *rise)
 {
-    double low = side->mean_lo, high = side->mean_hi, slope, best = low, top = -INFINITY;
+    double low = rise->mean_lo, high = rise->mean_hi, slope, best = low, top = -INFINITY;
     for (int i = 0; i < 40; i++) {
         const double mean = i == 0   ? low
                             : i == 1 ? high
                                      : 0.5 * (low + high),
-                     here = greatest(side, mean, &slope);
+                     here = greatest(rise, mean, &slope);
         if (here > top) top = here, best = mean;
-        if (here >= side->gradient_lo) return mean;
-        if (!cr_effort_left(side->effort)) break;
+        if (here >= rise->gradient_lo) return mean;
+        if (!cr_effort_left(rise->effort)) break;
         if (slope == 0 && i < 2) continue;   /* next to an end of the range: no tangent */
         if (slope == 0 && low < high) break; /* nor a double in between */
         if (here + fmax(slope * (high - mean), slope * (low - mean)) <
-            side->gradient_lo * (1 - slack))
+            rise->gradient_lo * (1 - slack))
             return NAN;
         if (slope > 0) low = mean;
         else high = mean;
@@ -54,62 +54,63 @@ static double inside(const cr_rise *side)
     return best;
 }
 
-/* From an end that may be out of reach inwards, as long as it is: the tangent lies above, so where
- * it meets gradient_lo is still out of reach, or just at the edge. Where it is vertical (an end of
- * the range) or misses, bisection serves. */
-static double draw_in(const cr_rise *side, double end, double good)
+/* Moves an end that may not be feasible inwards, as long as it is not. The tangent lies above,
+ * so the place where it meets gradient_lo is still not feasible, or just at the edge. If the
+ * tangent is vertical (at an end of the range) or misses, bisection serves. */
+static double draw_in(const cr_rise *rise, double end, double good)
 {
     double slope, unused;
-    for (int i = 0; i < 60 && cr_effort_left(side->effort) &&
+    for (int i = 0; i < 60 && cr_effort_left(rise->effort) &&
                     fabs(good - end) > 1e-13 * (fabs(good) + fabs(end));
          i++) {
-        const double here = greatest(side, end, &slope),
-                     step = slope != 0 ? (side->gradient_lo - here) / slope * (1 - shy) : INFINITY;
+        const double here = greatest(rise, end, &slope),
+                     step = slope != 0 ? (rise->gradient_lo - here) / slope * (1 - shy) : INFINITY;
         const double next = nextafter(end + step, end); /* rounding must not lead beyond the edge */
-        if (here >= side->gradient_lo || fabs(step) <= 1e-12 * fabs(good - end)) return end;
+        if (here >= rise->gradient_lo || fabs(step) <= 1e-12 * fabs(good - end)) return end;
         if (fmin(end, good) < next && next < fmax(end, good)) {
             end = next;
         } else {
             const double middle = 0.5 * (good + end);
-            if (greatest(side, middle, &unused) >= side->gradient_lo) good = middle;
+            if (greatest(rise, middle, &unused) >= rise->gradient_lo) good = middle;
             else end = middle;
         }
     }
     return end;
 }
 
-/* Draws the ends of the means in to what goes together with gradient_lo; 0 if nothing does. */
-static int narrow(cr_rise *side, const cr_rise *constraints)
+/* Draws the ends of the means in to what goes together with gradient_lo. Returns 0 if nothing
+ * does. */
+static int narrow(cr_rise *rise, const cr_rise *constraints)
 {
     cr_rise limit = *constraints;
-    limit.mean_lo = side->mean_lo, limit.mean_hi = side->mean_hi;
-    const int most = cr_effort_narrow(side->effort, CR_FEASIBLE_EVALUATIONS);
+    limit.mean_lo = rise->mean_lo, limit.mean_hi = rise->mean_hi;
+    const int most = cr_effort_narrow(rise->effort, CR_FEASIBLE_EVALUATIONS);
     const double good = inside(&limit);
-    const double low = isnan(good) ? good : draw_in(&limit, side->mean_lo, good),
-                 high = isnan(good) ? good : draw_in(&limit, side->mean_hi, good);
-    side->effort->most = most;
+    const double low = isnan(good) ? good : draw_in(&limit, rise->mean_lo, good),
+                 high = isnan(good) ? good : draw_in(&limit, rise->mean_hi, good);
+    rise->effort->most = most;
     if (isnan(good)) return 0;
-    side->low_reached |= low > side->mean_lo, side->high_reached |= high < side->mean_hi;
-    side->mean_lo = low, side->mean_hi = high;
+    rise->low_reached |= low > rise->mean_lo, rise->high_reached |= high < rise->mean_hi;
+    rise->mean_lo = low, rise->mean_hi = high;
     return 1;
 }
 
-int cr_feasible_means(cr_rise *side)
+int cr_feasible_means(cr_rise *rise)
 {
-    const double root = sqrt(cr_rise_least_variance(side)),
-                 room = fmin(side->mean_lo - side->range_lo, side->range_hi - side->mean_hi);
-    const int bounded = side->range_lo > -INFINITY && side->range_hi < INFINITY;
-    if (side->gradient_lo <= 0) return 1;
-    if (side->range_lo == -INFINITY && side->range_hi == INFINITY)
-        return side->gradient_lo <= sqrt(cr_rise_greatest_variance(side)) * (1 + 1e-12);
+    const double root = sqrt(cr_rise_least_variance(rise)),
+                 room = fmin(rise->mean_lo - rise->range_lo, rise->range_hi - rise->mean_hi);
+    const int bounded = rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
+    if (rise->gradient_lo <= 0) return 1;
+    if (rise->range_lo == -INFINITY && rise->range_hi == INFINITY)
+        return rise->gradient_lo <= sqrt(cr_rise_greatest_variance(rise)) * (1 + 1e-12);
     if (root == INFINITY && !bounded) return 1;
     /* clip(t), scaled to this variance, lies within the range at every mean of the box: enough in
      * all but odd cases. */
-    if (root > 0 && root < INFINITY && side->gradient_lo <= root * erf(room / root * 0.7071))
+    if (root > 0 && root < INFINITY && rise->gradient_lo <= root * erf(room / root * 0.7071))
         return 1;
     /* The range alone is soon done, and draws in nearly as far where it matters most. */
-    cr_rise ranged = *side;
+    cr_rise ranged = *rise;
     ranged.variance = ranged.moment = INFINITY;
-    if (bounded && root < INFINITY && !narrow(side, &ranged)) return 0;
-    return narrow(side, side);
+    if (bounded && root < INFINITY && !narrow(rise, &ranged)) return 0;
+    return narrow(rise, rise);
 }

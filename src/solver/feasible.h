@@ -5,6 +5,6 @@
 
 /* Draws the ends of the box of means in to where mean, variance and range allow a correlation of
  * gradient_lo, never past such a mean; 0 if there is none. Doubt counts as allowed. */
-int cr_feasible_means(cr_rise *side);
+int cr_feasible_means(cr_rise *rise);
 
 #endif

@@ -2,23 +2,23 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The same v in terms of k = 2: the solution so far is where the descent begins, so that the bound
- * can only get better. Two-valued solutions get a little room between the clips, without which
+/* The same v in terms of k = 2. The descent begins at the solution so far, so that the bound can
+ * only get better. A two-valued solution gets a little room between the clips; without it
  * nothing curves. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
-    const double ratio = from->problem.ratio.norm / problem->ratio.norm,
-                 lambda = from->at.lambda * ratio;
+    const double scale = from->problem.ratio.norm / problem->ratio.norm,
+                 lambda = from->at.lambda * scale;
     cr_multipliers at = {lambda > 0 ? lambda : 0.15 / (problem->B - problem->b),
-                         from->at.nu * ratio,
+                         from->at.nu * scale,
                          {cr_dual_unused(problem, 0), cr_dual_unused(problem, 1)}};
-    if (from->problem.ratio.order > 0) at.a[0] = from->at.a[0] * ratio;
+    if (from->problem.ratio.order > 0) at.a[0] = from->at.a[0] * scale;
     return at;
 }
 
-static cr_problem describe(const cr_rise *side, double mean)
+static cr_problem describe(const cr_rise *rise, double mean)
 {
-    cr_problem problem = cr_point_describe(side, mean, 2, 0);
+    cr_problem problem = cr_point_describe(rise, mean, 2, 0);
     const double most = -problem.b * problem.B;
     if (!(problem.variance < most))
         problem.variance = most,
@@ -27,8 +27,8 @@ static cr_problem describe(const cr_rise *side, double mean)
     return problem;
 }
 
-/* Lets coefficient j take the end of [-most, most] that the worst function has left behind; 0 if it
- * has not, so that M_j = 0 is best. */
+/* Lets coefficient j take the end of [-most, most] that the worst function has exceeded. Returns
+ * 0 if it has not, so that M_j = 0 is best. */
 #define MOST_ROUNDS 6
 
 static int bind(cr_problem *problem, int j, double most, double reached)
@@ -39,7 +39,7 @@ static int bind(cr_problem *problem, int j, double most, double reached)
     return 1;
 }
 
-/* Too much is known to be known together: the equalities would have no function. */
+/* The known coefficients take up all of the variance: no function would satisfy the equalities. */
 static int contradictory(const cr_problem *problem)
 {
     double known = 0;
@@ -48,12 +48,12 @@ static int contradictory(const cr_problem *problem)
     return !(known < 0.9999 * problem->variance);
 }
 
-/* Which coefficients stand at which end is found by rounds: the descent lets go of those whose
- * multiplier becomes 0, and those that the worst function then leaves behind are bound again. 0 if
- * the rounds come to no end. */
-static int descend(const cr_rise *side, cr_problem *problem, double gain, cr_descent *descent)
+/* Finds by rounds which coefficients stand at which end. The descent lets go of those whose
+ * multiplier becomes 0, and those that the worst function then exceeds are bound again. Returns
+ * 0 if the rounds come to no end. */
+static int descend(const cr_rise *rise, cr_problem *problem, double gain, cr_descent *descent)
 {
-    const double most[CR_ORDERS] = {side->gradient_hi, side->second};
+    const double most[CR_ORDERS] = {rise->gradient_hi, rise->second};
     for (int round = 0; round < MOST_ROUNDS; round++) {
         if (contradictory(problem)) return 0;
         cr_newton_descend(problem, gain, descent);
@@ -70,57 +70,57 @@ static int descend(const cr_rise *side, cr_problem *problem, double gain, cr_des
     return 0;
 }
 
-/* No lower end of the gradient belongs to the second order: where it binds, the point is solved
- * again without. */
-static cr_point start_of(const cr_rise *side, double gain, const cr_point *point)
+/* The second order uses no lower end of the gradient. If it binds, the point is solved again
+ * without. */
+static cr_point initial_of(const cr_rise *rise, double gain, const cr_point *point)
 {
     const int lower_binds = point->problem.ratio.order > 0 &&
-                            side->r + point->problem.ratio.norm * point->at.a[0] < 0;
+                            rise->r + point->problem.ratio.norm * point->at.a[0] < 0;
     if (!lower_binds) return *point;
-    cr_rise without = *side;
-    cr_point start;
+    cr_rise without = *rise;
+    cr_point initial;
     without.gradient_lo = 0;
-    cr_point_solve(&without, point->mean, NULL, gain, &start);
-    return start;
+    cr_point_solve(&without, point->mean, NULL, gain, &initial);
+    return initial;
 }
 
-/* E[y h_2] of the worst function at the start: of the two-valued one itself, and not of what gets
- * room between the clips. */
-static double second_of(const cr_problem *problem, const cr_point *start, cr_descent *descent)
+/* E[y h_2] of the worst function at the initial point: of the two-valued one itself, and not of
+ * what gets room between the clips. */
+static double second_of(const cr_problem *problem, const cr_point *initial, cr_descent *descent)
 {
     cr_sums sums;
     cr_regions_find(problem, &descent->at, 1e-9, &descent->regions);
-    if (start->at.lambda > 0)
+    if (initial->at.lambda > 0)
         cr_dual_sums(problem, &descent->at, &descent->regions, &cr_rule_draft, &sums);
-    else cr_dual_sums(&start->problem, &start->at, &start->regions, &cr_rule_draft, &sums);
+    else cr_dual_sums(&initial->problem, &initial->at, &initial->regions, &cr_rule_draft, &sums);
     return sums.yh;
 }
 
-static void solve(const cr_rise *side, double gain, cr_point *point)
+static void solve(const cr_rise *rise, double gain, cr_point *point)
 {
-    const cr_point start = start_of(side, gain, point);
-    cr_problem problem = describe(side, point->mean);
-    cr_descent descent = {.at = raise_order(&problem, &start)};
-    if (start.impossible || !(descent.at.lambda > 0)) return;
-    if (!bind(&problem, 1, side->second, second_of(&problem, &start, &descent))) return;
-    if (start.problem.ratio.order > 0)
-        problem.coefficient[0] = side->gradient_hi, problem.fixed[0] = 0;
-    const int found = descend(side, &problem, gain, &descent);
+    const cr_point initial = initial_of(rise, gain, point);
+    cr_problem problem = describe(rise, point->mean);
+    cr_descent descent = {.at = raise_order(&problem, &initial)};
+    if (initial.impossible || !(descent.at.lambda > 0)) return;
+    if (!bind(&problem, 1, rise->second, second_of(&problem, &initial, &descent))) return;
+    if (initial.problem.ratio.order > 0)
+        problem.coefficient[0] = rise->gradient_hi, problem.fixed[0] = 0;
+    const int found = descend(rise, &problem, gain, &descent);
     if (!found) point->tight = 0;
     if (!found || !(descent.value < point->value)) return;
     cr_point better = {.mean = point->mean};
     cr_point_take(&problem, &descent, &better);
-    better.coefficient_hi[0] = fmin(side->gradient_hi, sqrt(problem.variance));
-    better.coefficient_hi[1] = side->second;
+    better.coefficient_hi[0] = fmin(rise->gradient_hi, sqrt(problem.variance));
+    better.coefficient_hi[1] = rise->second;
     for (int j = 0; j < CR_ORDERS; j++) better.coefficient_lo[j] = -better.coefficient_hi[j];
     *point = better;
 }
 
-void cr_hessian_use(const cr_rise *side, double gain, cr_point *point)
+void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point)
 {
-    const int bounded = side->range_lo > -INFINITY && side->range_hi < INFINITY;
-    if (!(side->second < INFINITY) || !(side->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
+    const int bounded = rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
+    if (!(rise->second < INFINITY) || !(rise->r >= CR_LEAST_HESSIAN_RADIUS) || point->constant ||
         point->impossible)
         return;
-    if (bounded || point->at.lambda > 0) solve(side, gain, point);
+    if (bounded || point->at.lambda > 0) solve(rise, gain, point);
 }

@@ -1,13 +1,12 @@
-/* One side at one mean with the second order (theory 8): tightens a point that was solved without
- * it. */
+/* The second order at one mean (theory 8): it tightens a point that was solved without. */
 #ifndef CR_SOLVER_HESSIAN_H
 #define CR_SOLVER_HESSIAN_H
 #include "solver/point.h"
 
-/* Below this radius the second order is lost in the first: there it is not used, but at this radius
+/* Below this radius the second order is lost in the first. It is used at this radius instead
  * (bound.c). */
 #define CR_LEAST_HESSIAN_RADIUS 1e-2
 
-void cr_hessian_use(const cr_rise *side, double gain, cr_point *point);
+void cr_hessian_use(const cr_rise *rise, double gain, cr_point *point);
 
 #endif

@@ -11,8 +11,8 @@ static cr_multipliers unclipped(const cr_problem *problem)
     return (cr_multipliers){0.5 / alpha, 0, {-c / alpha}};
 }
 
-/* k = 0, the mean close to an end against the spread: y stands at that end but for a tail, mass and
- * energy of which are known. */
+/* k = 0, the mean close to an end compared with the spread: y stands at that end except for a
+ * tail, whose mass and energy are known. */
 static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
 {
     const cr_ratio *ratio = &problem->ratio;
@@ -26,9 +26,9 @@ static cr_multipliers tail_only(const cr_problem *problem, int upper_end)
     return (cr_multipliers){lambda, h - 2 * lambda * (upper_end ? end : -end), {0}};
 }
 
-/* k = 1, the mean close to the upper end: y stands at B but for one dip around the t that the
- * correlation asks for. The dip is taken for a parabola, which gives depth and width from mass and
- * energy. (At the lower end v is convex, and the unclipped guess serves.) */
+/* k = 1, the mean close to the upper end: y stands at B except for one dip around the t that the
+ * correlation asks for. The dip is approximated by a parabola, so that mass and energy give its
+ * depth and width. (At the lower end v is convex, and the unclipped guess serves.) */
 static cr_multipliers dip(const cr_problem *problem)
 {
     const cr_ratio *ratio = &problem->ratio;

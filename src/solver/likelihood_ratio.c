@@ -24,8 +24,8 @@ static const double inverse_factorial[] = {1.0 / 2,
                                            1 / 6402373705728000.0,
                                            1 / 121645100408832000.0};
 
-/* sum of coefficient[j] x^j for j < 2 halves: even and odd powers apart, which the processor adds
- * up at the same time. */
+/* The sum of coefficient[j] x^j for j < 2 halves. Even and odd powers are summed apart, since
+ * the processor does both at the same time. */
 static double series(const double *coefficient, int halves, double x)
 {
     const double square = x * x;
@@ -90,8 +90,8 @@ double cr_ratio_weight(const cr_ratio *ratio, int j)
 
 double cr_ratio_inflection(const cr_ratio *ratio, double curve)
 {
-    const double r = ratio->r, excess = curve * ratio->norm / (r * r); /* d2h/dt2 = r^2 (exp(rt -
-                                                                          r^2/2) - 1)/T */
+    /* d2h/dt2 = r^2 (exp(rt - r^2/2) - 1)/T */
+    const double r = ratio->r, excess = curve * ratio->norm / (r * r);
     return excess <= -1 ? -INFINITY : log1p(excess) / r + 0.5 * r;
 }
 

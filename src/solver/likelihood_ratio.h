@@ -1,6 +1,6 @@
 /* The centered likelihood ratio without its known part: h(t) = (w_r(t) - sum_{j<=k} r^j/sqrt(j!)
- * h_j(t)) / T_k(r), of unit norm under N(0,1). The correlations that a function is known to have
- * leave the problem this way, and small r costs no digits. */
+ * h_j(t)) / T_k(r), of unit norm under N(0,1). This takes the correlations that a function is known
+ * to have out of the problem, and small r costs no digits. */
 #ifndef CR_SOLVER_LIKELIHOOD_RATIO_H
 #define CR_SOLVER_LIKELIHOOD_RATIO_H
 
@@ -10,25 +10,27 @@ typedef struct cr_ratio {
     double norm; /* T_k(r) */
 } cr_ratio;
 
-/* Radii below the least are taken for it (theory 2.3: the bound does not fall as r grows), so that
- * no power of r underflows; beyond the largest no norm is finite. */
+/* Radii below the least are taken for it, so that no power of r underflows: the bound does not fall
+ * as r grows (theory 2.3). Beyond the largest no norm is finite. Where a range has no upper end the
+ * integrand extends to 2r + 9, and exp(-t^2/2) to 37: that is the largest open radius. */
 #define CR_LEAST_RADIUS 0x1p-330
 #define CR_LARGEST_FINITE_RADIUS 26.0
-#define CR_LARGEST_OPEN_RADIUS                                                                    \
-    14.0 /* where a range has no upper end the integrand reaches to 2r + 9, and exp(-t^2/2) to 37 \
-          */
+#define CR_LARGEST_OPEN_RADIUS 14.0
 
-double cr_ratio_norm(int order, double r);    /* T_k(r); +inf where it overflows */
+/* T_k(r); infinite where it overflows. */
+double cr_ratio_norm(int order, double r);
 double cr_ratio_norm_up(int order, double r); /* rounded up */
 cr_ratio cr_ratio_make(int order, double r);
+/* h(t) and dh/dt. */
 double cr_ratio_at(const cr_ratio *ratio, double t);
-double cr_ratio_slope(const cr_ratio *ratio, double t); /* dh/dt */
-double cr_ratio_weight(const cr_ratio *ratio, int j); /* r^j/sqrt(j!): what the ratio has along h_j,
-                                                         1 <= j <= k */
-double cr_ratio_inflection(const cr_ratio *ratio, double curve);   /* where d2h/dt2 = curve; -inf
-                                                                      where it is more everywhere. k =
-                                                                      2 */
-double cr_ratio_tail(const cr_ratio *ratio, double x);             /* E[h; t > x] = -E[h; t < x] */
-double cr_ratio_itself(const cr_ratio *ratio, double h, double t); /* exp(rt - r^2/2), from h(t) */
+double cr_ratio_slope(const cr_ratio *ratio, double t);
+/* r^j/sqrt(j!): the part of the ratio along h_j, 1 <= j <= k. */
+double cr_ratio_weight(const cr_ratio *ratio, int j);
+/* Where d2h/dt2 = curve; -infinity where it is more everywhere. k = 2. */
+double cr_ratio_inflection(const cr_ratio *ratio, double curve);
+/* E[h; t > x] = -E[h; t < x] */
+double cr_ratio_tail(const cr_ratio *ratio, double x);
+/* The likelihood ratio itself, exp(rt - r^2/2), from h(t). */
+double cr_ratio_itself(const cr_ratio *ratio, double h, double t);
 
 #endif

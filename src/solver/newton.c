@@ -11,8 +11,8 @@ typedef struct step {
     double slope;       /* directional derivative of D / T along (dlambda, dnu, da): negative */
 } step;
 
-/* Cholesky with a floor under the pivots: a direction in which nothing curves becomes a gradient
- * step, never a wild one. */
+/* Cholesky with a floor under the pivots, so that a direction in which nothing curves becomes a
+ * gradient step and never a wild one. */
 static void solve(int n, double m[UNKNOWNS][UNKNOWNS], double x[UNKNOWNS])
 {
     double pivot[UNKNOWNS];
@@ -43,8 +43,8 @@ static void leave_out(int i, double m[UNKNOWNS][UNKNOWNS], double minus[UNKNOWNS
     minus[i] = 0;
 }
 
-/* Where the variance does not bind lambda falls towards 0, where nothing curves. As little as this
- * costs nothing that counts. */
+/* The least lambda of a descent: where the variance does not bind, lambda falls towards 0, where
+ * nothing curves. As little as this costs nothing that counts. */
 static double least_lambda(const cr_problem *problem, const cr_descent *now)
 {
     return 1e-11 * fmax(now->value, 0) / (problem->ratio.norm * problem->variance);
@@ -70,9 +70,10 @@ static step direction(const cr_problem *problem, const cr_descent *now, int hold
     return out;
 }
 
-/* Moves by `length` along the step. Where most of the line is between the clips the problem is
- * nearly linear in 1/lambda and the ratios; where hardly any is, it is nearly bang-bang, and linear
- * in the multipliers themselves. Both curves leave in the same direction. */
+/* Moves by `length` along the step. If most of the line is between the clips, the problem is
+ * nearly linear in 1/lambda and the ratios. If hardly any of it is, the function is nearly two-
+ * valued, and the problem linear in the multipliers themselves. Both curves leave in the same
+ * direction. */
 static cr_multipliers move(const cr_multipliers *at, const step *by, double length, int between,
                            int order)
 {
@@ -94,8 +95,8 @@ static cr_multipliers move(const cr_multipliers *at, const step *by, double leng
     return to;
 }
 
-/* How much of the step may be gone before a one-sided multiplier changes its sign; *which is that
- * multiplier, or -1. */
+/* The share of the step that is possible before a one-sided multiplier changes its sign. *which
+ * is that multiplier, or -1. */
 static double room(const cr_problem *problem, const cr_descent *now, const cr_multipliers *to,
                    int *which)
 {
@@ -117,8 +118,8 @@ static int mostly_between(const cr_descent *now)
     return now->sums.p > 0.4;
 }
 
-/* A step that would change lambda many times over says nothing about lambda: the others first, as
- * long as they have far to go. */
+/* A step that would change lambda many times over says nothing about lambda. The other
+ * multipliers go first, as long as they have far to go. */
 static step balanced(const cr_problem *problem, const cr_descent *now)
 {
     const step by = direction(problem, now, 0);
@@ -134,8 +135,8 @@ static void evaluate(const cr_problem *problem, const cr_rule *rule, cr_descent 
     at->value = cr_dual_value(problem, &at->at, at->sums.constraint);
 }
 
-/* D at or above V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0 proves
- * that there is none. */
+/* D is at least V >= 0 (theory 2.3) for every function that there is, so a D clearly below 0
+ * proves that there is none. */
 static int impossible(const cr_problem *problem, const cr_descent *now)
 {
     double known = 0;
@@ -144,10 +145,11 @@ static int impossible(const cr_problem *problem, const cr_descent *now)
     return now->value < -1 * (known + problem->ratio.norm * sqrt(problem->variance));
 }
 
-/* D exceeds what the worst function at these multipliers reaches by multipliers times what it
- * misses its conditions by. The conditions themselves have to be met as well, since a multiplier
- * can be 0 too early. Newton's own estimate is no proof of nearness: from a poor start it can end
- * where lambda has all but vanished and nothing moves any more. */
+/* D exceeds what the worst function at these multipliers attains by the sum of each multiplier
+ * times the amount by which its condition is missed. The conditions themselves must be met as
+ * well, since a multiplier can be 0 too early. Newton's own estimate does not prove nearness:
+ * from a poor initial point it can end where lambda has all but vanished and nothing moves any
+ * more. */
 static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
 {
     const cr_ratio *ratio = &problem->ratio;
@@ -179,9 +181,8 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
         double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most
                         : most > 20                              ? 20 / most
                                                                  : 1;
-        if (by.e[0] == 0 && drop > descent->value)
-            length = fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go
-                                                                    */
+        if (by.e[0] == 0 && drop > descent->value) /* D >= 0: there is no more to go */
+            length = fmin(length, fmax(descent->value, 0) / drop);
         if (drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
             descent->at = move(&descent->at, &by, length, between, order);
@@ -194,8 +195,8 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
         const cr_multipliers whole = move(&descent->at, &by, length, between, order);
         int stopped;
         length *= room(problem, descent, &whole, &stopped);
-        /* Where panels come and go the draft jumps by as much as it is wrong. Close to the end a
-         * finer rule takes over from there. */
+        /* The draft jumps by its error where panels come and go. Close to the end a finer rule
+         * takes over. */
         const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2
                                                                                    : MOST_TRIALS;
         cr_descent next = *descent;
@@ -216,9 +217,9 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
     }
 }
 
-/* Close to the greatest correlation that the constraints allow the multipliers grow without bound,
- * and cancel in D: errors of the draft, which elsewhere count only squared, are then multiplied by
- * them. */
+/* Close to the greatest correlation that the constraints allow, the multipliers grow without
+ * bound and cancel in D. Errors of the draft, which count only squared elsewhere, are multiplied
+ * by them there. */
 static int strained(const cr_problem *problem, const cr_descent *descent)
 {
     const double size =

@@ -1,4 +1,4 @@
-/* Minimises the dual. Whatever it returns is a bound; converged says that it is also tight. */
+/* Minimises the dual. Whatever it returns is a bound; `converged` says that it is also tight. */
 #ifndef CR_SOLVER_NEWTON_H
 #define CR_SOLVER_NEWTON_H
 #include "solver/dual.h"

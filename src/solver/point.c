@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stddef.h>
 
-cr_problem cr_point_describe(const cr_rise *side, double mean, int order, double coefficient)
+cr_problem cr_point_describe(const cr_rise *rise, double mean, int order, double coefficient)
 {
-    cr_problem problem = {.ratio = cr_ratio_make(order, side->r),
-                          .b = side->range_lo - mean,
-                          .B = side->range_hi - mean,
+    cr_problem problem = {.ratio = cr_ratio_make(order, rise->r),
+                          .b = rise->range_lo - mean,
+                          .B = rise->range_hi - mean,
                           .coefficient = {coefficient},
-                          .effort = side->effort};
-    problem.variance = cr_rise_variance(side, mean, &problem.variance_slope);
+                          .effort = rise->effort};
+    problem.variance = cr_rise_variance(rise, mean, &problem.variance_slope);
     return problem;
 }
 
@@ -30,13 +30,13 @@ void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_poin
     out->coefficient_lo[0] = out->coefficient_hi[0] = problem->coefficient[0];
 }
 
-/* The same v where the gradient is known but not used: the multiplier of t takes off what the ratio
- * has no longer. D is the same. */
+/* The same v where the gradient is known but not used: the multiplier of t takes off what the
+ * ratio no longer has. D is the same. */
 static cr_multipliers raise_order(const cr_problem *problem, const cr_point *from)
 {
-    const double ratio = from->problem.ratio.norm / problem->ratio.norm;
+    const double scale = from->problem.ratio.norm / problem->ratio.norm;
     return (cr_multipliers){
-        from->at.lambda * ratio, from->at.nu * ratio, {-problem->ratio.r / problem->ratio.norm}};
+        from->at.lambda * scale, from->at.nu * scale, {-problem->ratio.r / problem->ratio.norm}};
 }
 
 /* The variance does not bind iff C >= (hi-m)(m-lo). Just below, dropping it is a bound that is
@@ -46,9 +46,9 @@ static int variance_binds(const cr_problem *problem)
     return problem->variance < -problem->b * problem->B * (1 - 1e-13);
 }
 
-static int is_bounded(const cr_rise *side)
+static int is_bounded(const cr_rise *rise)
 {
-    return side->range_lo > -INFINITY && side->range_hi < INFINITY;
+    return rise->range_lo > -INFINITY && rise->range_hi < INFINITY;
 }
 
 static void descend(const cr_problem *problem, const cr_point *warm, double gain, cr_point *out)
@@ -65,46 +65,46 @@ static void descend(const cr_problem *problem, const cr_point *warm, double gain
     cr_point_take(problem, &descent, out);
 }
 
-/* With the gradient anywhere between its ends the worst of them counts: it is another one than was
- * assumed where the multiplier has the other sign. */
-static void allow_all(const cr_rise *side, cr_point *point)
+/* The gradient may be anywhere between its ends, and the worst of them counts. If the multiplier
+ * has the other sign, that is another end than was assumed. */
+static void allow_all(const cr_rise *rise, cr_point *point)
 {
     const double surplus = cr_dual_surplus(&point->problem, &point->at, 0),
                  assumed = point->problem.coefficient[0];
     const double excess =
-        surplus * ((surplus > 0 ? side->gradient_hi : side->gradient_lo) - assumed);
-    point->coefficient_lo[0] = side->gradient_lo;
-    point->coefficient_hi[0] = side->gradient_hi;
+        surplus * ((surplus > 0 ? rise->gradient_hi : rise->gradient_lo) - assumed);
+    point->coefficient_lo[0] = rise->gradient_lo;
+    point->coefficient_hi[0] = rise->gradient_hi;
     if (surplus == 0 || !(excess > 0)) return;
     point->value += excess;
     point->tight &= excess <= 1e-9 * point->value;
 }
 
-/* With the gradient known to be exactly, or at most, its upper end: theirs is the multiplier of the
- * right sign. */
-static int solve_upper(const cr_rise *side, double mean, const cr_point *warm, double gain,
+/* The gradient is assumed to be its upper end. This is right if it is exactly that, or if the
+ * multiplier has the sign of an upper bound. */
+static int solve_upper(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                        cr_point *out)
 {
-    const cr_problem problem = cr_point_describe(side, mean, 1, side->gradient_hi);
+    const cr_problem problem = cr_point_describe(rise, mean, 1, rise->gradient_hi);
     descend(&problem, warm, gain, out);
-    if (!out->impossible) allow_all(side, out);
-    out->coefficient_lo[0] = side->gradient_lo;
-    const int exact = side->gradient_lo == side->gradient_hi;
+    if (!out->impossible) allow_all(rise, out);
+    out->coefficient_lo[0] = rise->gradient_lo;
+    const int exact = rise->gradient_lo == rise->gradient_hi;
     if (out->impossible && exact) return 1;
-    return out->tight && (exact || side->r + problem.ratio.norm * out->at.a[0] >= 0);
+    return out->tight && (exact || rise->r + problem.ratio.norm * out->at.a[0] >= 0);
 }
 
-/* The function that takes the two ends of the range only: what there is without the variance, with
- * the gradient where that matters. */
-static void solve_bang(const cr_rise *side, double mean, cr_point *out)
+/* The function that takes the two ends of the range only. It is the worst one without the
+ * variance, with the gradient where that matters. */
+static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
 {
-    const double b = side->range_lo - mean, B = side->range_hi - mean;
-    const int binds = side->gradient_hi < cr_two_valued_correlation(b, B);
-    out->problem = cr_point_describe(side, mean, binds, side->gradient_hi);
+    const double b = rise->range_lo - mean, B = rise->range_hi - mean;
+    const int binds = rise->gradient_hi < cr_two_valued_correlation(b, B);
+    out->problem = cr_point_describe(rise, mean, binds, rise->gradient_hi);
     if (!binds) out->problem.coefficient[0] = 0;
     out->at = cr_two_valued_solve(&out->problem);
-    out->coefficient_lo[0] = side->gradient_lo;
-    out->coefficient_hi[0] = side->gradient_hi;
+    out->coefficient_lo[0] = rise->gradient_lo;
+    out->coefficient_hi[0] = rise->gradient_hi;
     cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
     out->regions.edge[0] = out->regions.edge[1];
     out->regions.edge[3] = out->regions.edge[2];
@@ -131,12 +131,12 @@ static double correlation_of(const cr_point *point)
     return sums.yt;
 }
 
-/* With the gradient at this end, from a guess, and where that fails from the solution without it,
- * than which it can only be better. */
-static void solve_with(const cr_rise *side, double end, const cr_point *warm,
+/* The gradient is at this end. The descent begins at a guess. If that fails it begins at the
+ * solution without the gradient, which it can only improve. */
+static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
                        const cr_point *without, double gain, cr_point *out)
 {
-    const cr_problem problem = cr_point_describe(side, without->mean, 1, end);
+    const cr_problem problem = cr_point_describe(rise, without->mean, 1, end);
     cr_point with = {.mean = without->mean}, other = with;
     descend(&problem, warm, gain, &with);
     if (!with.tight && !with.impossible && without->at.lambda > 0) {
@@ -145,54 +145,55 @@ static void solve_with(const cr_rise *side, double end, const cr_point *warm,
         cr_point_take(&problem, &descent, &other);
         if (other.impossible || other.value < with.value) with = other;
     }
-    allow_all(side, &with);
+    allow_all(rise, &with);
     if (with.tight || with.impossible || with.value < without->value) *out = with;
 }
 
-/* Without the gradient first: whether and at which end it binds is then known. */
-static void solve_by_correlation(const cr_rise *side, double mean, const cr_point *warm,
+/* The solution without the gradient comes first: it tells whether the gradient binds, and at
+ * which end. */
+static void solve_by_correlation(const cr_rise *rise, double mean, const cr_point *warm,
                                  double gain, cr_point *out)
 {
-    const cr_problem problem = cr_point_describe(side, mean, 0, 0);
-    cr_point without = {.mean = mean}, bang = without;
+    const cr_problem problem = cr_point_describe(rise, mean, 0, 0);
+    cr_point without = {.mean = mean}, two_valued = without;
     descend(&problem, warm, fmin(gain, 1e-11), &without);
     const double correlation = correlation_of(&without);
     *out = without;
-    if (correlation > side->gradient_hi)
-        solve_with(side, side->gradient_hi, warm, &without, gain, out);
-    else if (correlation < side->gradient_lo)
-        solve_with(side, side->gradient_lo, warm, &without, gain, out);
-    if (out->tight || out->impossible || !is_bounded(side)) return;
-    solve_bang(side, mean, &bang);
-    keep_lesser(&bang, out);
+    if (correlation > rise->gradient_hi)
+        solve_with(rise, rise->gradient_hi, warm, &without, gain, out);
+    else if (correlation < rise->gradient_lo)
+        solve_with(rise, rise->gradient_lo, warm, &without, gain, out);
+    if (out->tight || out->impossible || !is_bounded(rise)) return;
+    solve_two_valued(rise, mean, &two_valued);
+    keep_lesser(&two_valued, out);
     out->tight = 0;
 }
 
-/* Whether the gradient's upper end is likely to bind, and within reach. It is not chosen beyond
- * what is best without a range, and clip(t), scaled to this variance, reaches what erf says within
- * the range; a target out of reach would send Newton to infinity. */
-static int upper_end_likely(const cr_rise *side, const cr_problem *problem)
+/* Whether the gradient's upper end is likely to bind, and is feasible. Nobody chooses it beyond
+ * what is best without a range, and clip(t), scaled to this variance, attains what erf says
+ * within the range. A target that is not feasible would send Newton to infinity. */
+static int upper_end_likely(const cr_rise *rise, const cr_problem *problem)
 {
     const double root = sqrt(problem->variance), room = fmin(-problem->b, problem->B);
-    if (side->gradient_lo == side->gradient_hi) return 1;
-    return side->gradient_hi < 0.98 * root * side->r / problem->ratio.norm &&
-           side->gradient_hi < root * erf(room / root * 0.7071);
+    if (rise->gradient_lo == rise->gradient_hi) return 1;
+    return rise->gradient_hi < 0.98 * root * rise->r / problem->ratio.norm &&
+           rise->gradient_hi < root * erf(room / root * 0.7071);
 }
 
-void cr_point_solve(const cr_rise *side, double mean, const cr_point *warm, double gain,
+void cr_point_solve(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                     cr_point *out)
 {
-    const cr_problem problem = cr_point_describe(side, mean, 0, 0);
+    const cr_problem problem = cr_point_describe(rise, mean, 0, 0);
     cr_point result = {.problem = problem, .mean = mean};
     if (problem.variance == 0 || problem.b >= 0 || problem.B <= 0) {
         result.constant = result.tight = 1;
     } else if (!variance_binds(&problem)) {
-        solve_bang(side, mean, &result);
+        solve_two_valued(rise, mean, &result);
     } else {
-        const int likely = upper_end_likely(side, &problem),
-                  found = likely && solve_upper(side, mean, warm, gain, &result);
+        const int likely = upper_end_likely(rise, &problem),
+                  found = likely && solve_upper(rise, mean, warm, gain, &result);
         cr_point other = {.mean = mean};
-        if (!found) solve_by_correlation(side, mean, warm, gain, &other);
+        if (!found) solve_by_correlation(rise, mean, warm, gain, &other);
         if (!found && (!likely || !result.converged || other.value < result.value)) result = other;
     }
     result.mean = mean;

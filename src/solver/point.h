@@ -1,5 +1,5 @@
-/* One side at one mean: the least bound over the families that hold, with the multipliers that
- * prove it. */
+/* A one-sided problem at one mean: the least bound that its constraints give, with the multipliers
+ * that prove it. */
 #ifndef CR_SOLVER_POINT_H
 #define CR_SOLVER_POINT_H
 #include "solver/newton.h"
@@ -21,12 +21,12 @@ typedef struct cr_point {
                        tangent below 0 */
 } cr_point;
 
-cr_problem cr_point_describe(const cr_rise *side, double mean, int order, double coefficient);
+cr_problem cr_point_describe(const cr_rise *rise, double mean, int order, double coefficient);
 /* The outcome of a descent; the coefficient is taken to be known. */
 void cr_point_take(const cr_problem *problem, const cr_descent *descent, cr_point *out);
 /* Without the second order. `warm` may be NULL, or a point solved for near-by data. `gain`: see
  * newton.h. range_lo < mean < range_hi unless the box is a point. */
-void cr_point_solve(const cr_rise *side, double mean, const cr_point *warm, double gain,
+void cr_point_solve(const cr_rise *rise, double mean, const cr_point *warm, double gain,
                     cr_point *out);
 
 #endif

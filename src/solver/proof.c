@@ -9,10 +9,10 @@ static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
 typedef struct pointwise {
     double constraint, size; /* E max_y (...), and what rounding is measured against */
-    double y, clipped;
+    double y;
 } pointwise;
 
-/* What cancels in h where its known part is taken off: the size of the terms that cr_ratio_at
+/* What cancels in h where its known part is subtracted: the size of the terms that cr_ratio_at
  * subtracts. */
 static double cancelled(const cr_ratio *ratio, double t)
 {
@@ -27,32 +27,30 @@ static void add_panel(const cr_problem *problem, const cr_multipliers *at, doubl
                       const cr_rule *rule, pointwise *out)
 {
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
-    const double center = 0.5 * (from + to), reach = 0.5 * (to - from), r = problem->ratio.r;
+    const double center = 0.5 * (from + to), half = 0.5 * (to - from), r = problem->ratio.r;
     pointwise part = {0}; /* summed by itself: fewer roundings */
     for (int j = 0; j < 2 * rule->half; j++) {
-        const double t = center + (j & 1 ? -reach : reach) * rule->node[j / 2];
+        const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
         const double h = cr_ratio_at(&problem->ratio, t),
                      v = h - at->nu - slope * t - bend * (t * t - 1);
         const double strain = 1 + (0.5 * t * t + fabs(r * (t - 0.5 * r))) /
                                       ROUNDINGS; /* roundings of exponents count in full */
         const double free = at->lambda > 0 ? v / (2 * at->lambda) : v > 0 ? INFINITY : -INFINITY;
         const double y = fmin(fmax(free, problem->b), problem->B),
-                     w = reach * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
+                     w = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t);
         part.constraint += w * y * (v - at->lambda * y);
         part.size += strain * w * fabs(y) *
                      (fabs(h) + cancelled(&problem->ratio, t) + fabs(at->nu) + fabs(slope * t) +
                       fabs(bend) * (t * t + 1));
         part.y += w * y;
-        if (y != free) part.clipped += w;
     }
     out->constraint += part.constraint;
     out->size += part.size;
     out->y += part.y;
-    out->clipped += part.clipped;
 }
 
-/* The maximum over y is taken afresh at every node, so that an edge in the wrong place costs
- * smoothness and no more. */
+/* The maximum over y is computed again at every node, so that an edge in the wrong place costs
+ * smoothness and nothing else. */
 static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
                            const cr_regions *regions, const cr_rule *rule)
 {
@@ -63,6 +61,7 @@ static pointwise integrate(const cr_problem *problem, const cr_multipliers *at,
         const double to = part < CR_EDGES ? regions->edge[part] : INFINITY;
         const int count =
             cr_quadrature_cut(rule, from, to, 0, (part & 1 ? 2 : 1) * problem->ratio.r, ends);
+        if (count) problem->effort->points += 2 * (uint64_t)(rule->half * (count - 1));
         for (int i = 1; i < count; i++) add_panel(problem, at, ends[i], ends[i - 1], rule, &out);
         from = to;
     }
@@ -81,8 +80,8 @@ static double edge_error(const cr_problem *problem, const cr_multipliers *at,
         const double rise = fabs(cr_ratio_slope(&problem->ratio, t) - cr_dual_slope(problem, at) -
                                  2 * cr_dual_bend(problem, at) * t) *
                             width;
-        const double ends = problem->B - problem->b; /* the loss is never more than the whole range
-                                                        gains */
+        /* The loss is never more than the whole range gains. */
+        const double ends = problem->B - problem->b;
         const double gain = rise < 4 * at->lambda * ends ? rise / (4 * at->lambda) : ends;
         sum += rise * gain * width * inv_sqrt_2pi;
     }
@@ -115,6 +114,7 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
     }
     cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
     for (int attempt = 0; attempt < 3; attempt++) {
+        problem->effort->refinements += attempt > 0;
         cr_sums sums;
         cr_dual_sums(problem, at, warm, &value_rule, &sums);
         const pointwise again = integrate(problem, at, warm, &proof_rule);
@@ -125,13 +125,11 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         const double value = cr_dual_value(&worst, at, constraint);
         out->value = value + 16 * DBL_EPSILON * (fabs(value) + linear);
         out->slack = ratio->norm * (gap + rounding) + out->value - value;
-        const double bend = at->lambda * problem->variance_slope; /* of lambda C(m), which lies
-                                                                     below its tangent */
+        /* Of lambda C(m), which lies below its tangent. */
+        const double bend = at->lambda * problem->variance_slope;
         out->slope = ratio->norm * (at->nu + 2 * at->lambda * again.y + bend);
         out->slope_error = 64 * DBL_EPSILON * ratio->norm *
                            (fabs(at->nu) + 2 * at->lambda * sqrt(fmax(sums.yy, 0)) + fabs(bend));
-        out->clipped = again.clipped;
-        out->growth = sums.growth;
         out->doubtful = !(ratio->norm * gap <= 1e-10 * fabs(value) + ratio->norm * rounding) ||
                         !isfinite(out->value);
         if (!out->doubtful) return;

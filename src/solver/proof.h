@@ -8,10 +8,8 @@ typedef struct cr_proof {
     double value; /* not below D at these multipliers, hence not below V; output units */
     double slope; /* dD/dm at these multipliers */
     double slope_error;
-    double clipped; /* share of the line where y* stands at an end of the range */
-    double growth;  /* dV/dr */
-    double slack;   /* what was added for rounding and misplaced edges */
-    int doubtful;   /* the two values disagree beyond their stated errors: there is no number */
+    double slack; /* what was added for rounding and misplaced edges */
+    int doubtful; /* the two values disagree beyond their stated errors: there is no number */
 } cr_proof;
 
 /* coefficient[j] lies anywhere in [low[j], high[j]]: the supremum over it is taken. */

@@ -20,14 +20,14 @@ static const double weight_20[] = {
     0.118194531961518417,  0.101930119817240435, 0.0832767415767047487, 0.0626720483341090636,
     0.0406014298003869413, 0.0176140071391521183};
 
-/* The draft steers Newton: 1e-8 is plenty where the value is stationary. The other two are for the
- * value, with unlike panels. */
+/* The draft steers Newton, for which 1e-8 is plenty since the value is stationary. The other two
+ * are for the value, with different panels. */
 const cr_rule cr_rule_draft = {4, node_8, weight_8, 3.0, 8, 22};
 const cr_rule cr_rule_value = {8, node_16, weight_16, 2.5, 12, 40};
 const cr_rule cr_rule_proof = {10, node_20, weight_20, 3.0, 14, 42};
 
-/* How far beyond x > 0 from its peak a Gaussian still matters, relative to what it is at x. */
-static double reach(double x, double window)
+/* How far a Gaussian still matters beyond x > 0 from its peak, relative to its value at x. */
+static double extent(double x, double window)
 {
     return 2 * window / (x + sqrt(x * x + 2 * window));
 }
@@ -48,8 +48,8 @@ int cr_quadrature_cut(const cr_rule *rule, double from, double to, double low_pe
     if (!(from < to)) return 0;
     const double low = fmin(fmax(low_peak, from), to), high = fmin(fmax(high_peak, from), to);
     const double slope_low = fabs(low - low_peak), slope_high = fabs(high - high_peak);
-    const double first = fmax(from, low - reach(fmax(0, low_peak - low), rule->window));
-    const double last = fmin(to, high + reach(fmax(0, high - high_peak), rule->window));
+    const double first = fmax(from, low - extent(fmax(0, low_peak - low), rule->window));
+    const double last = fmin(to, high + extent(fmax(0, high - high_peak), rule->window));
     int count = 0;
     for (double t = ends[count++] = last; t > first && count < CR_PANELS;) {
         double width = width_at(rule, t, low, slope_low, high, slope_high);

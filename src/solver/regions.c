@@ -1,8 +1,8 @@
 #include "solver/dual.h"
 #include <math.h>
 
-/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double precision.
- */
+/* Beyond these ends every weight that occurs (N(0,1), N(r,1), N(2r,1)) is zero in double
+ * precision. */
 #define LINE_END 39.0
 
 typedef struct level {
@@ -25,8 +25,8 @@ static double residue_slope(const level *at, double t)
     if (!at->derivative)
         return cr_ratio_slope(&at->problem->ratio, t) - at->slope - 2 * at->bend * t;
     const double r = at->problem->ratio.r;
-    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->ratio.norm - 2 * at->bend; /* asked for k
-                                                                                         = 2 only */
+    /* Only k = 2 asks for it. */
+    return r * r * expm1(r * (t - 0.5 * r)) / at->problem->ratio.norm - 2 * at->bend;
 }
 
 /* The only root between low and high, where the residue changes its sign: Newton inside a bracket
@@ -52,9 +52,9 @@ static double close_in(const level *at, double low, double high, int rising, dou
     return 0.5 * (low + high);
 }
 
-/* v rises up to peak, falls down to trough, rises beyond: -infinity where a branch does not exist.
- * h is convex; for k = 0, or a slope of at most -r/T, v only rises; what k = 2 takes off can make
- * it concave up to one point, so that its derivative has two roots at most. */
+/* v rises up to the peak, falls down to the trough, and rises beyond; -infinity where a branch
+ * does not exist. h is convex. For k = 0, or a slope of at most -r/T, v only rises. What k = 2
+ * subtracts can make it concave up to one point, so that its derivative has two roots at most. */
 typedef struct shape {
     double first, last, peak, trough;
 } shape;
@@ -80,8 +80,8 @@ static shape shape_of(const cr_problem *problem, double slope, double bend)
     return s;
 }
 
-/* Where v crosses the height: rising before the peak, falling, rising beyond the trough. Two roots
- * that do not exist have met. */
+/* The places where v crosses the height: rising before the peak, falling, rising beyond the
+ * trough. Two roots that do not exist coincide. */
 static void find_level(const level *at, const shape *s, double tolerance, double *up, double *down,
                        double *again)
 {

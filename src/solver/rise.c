@@ -2,33 +2,33 @@
 #include <float.h>
 #include <math.h>
 
-/* The distance is rounded down and the rest up, so that cancellation near the ends costs tightness
- * only. */
-double cr_rise_moment_variance(const cr_rise *side, double mean)
+/* The distance is rounded down and the rest up, so that cancellation near the ends costs only
+ * tightness. */
+double cr_rise_moment_variance(const cr_rise *rise, double mean)
 {
-    if (side->moment == INFINITY) return INFINITY;
-    const double least = fabs(mean - side->moment_center) * (1 - DBL_EPSILON);
-    const double rest = fmin(fma(-least, least, side->moment) * (1 + DBL_EPSILON), DBL_MAX);
-    return side->moment > 0 ? fmax(rest, CR_LEAST_VARIANCE) : 0;
+    if (rise->moment == INFINITY) return INFINITY;
+    const double least = fabs(mean - rise->moment_center) * (1 - DBL_EPSILON);
+    const double rest = fmin(fma(-least, least, rise->moment) * (1 + DBL_EPSILON), DBL_MAX);
+    return rise->moment > 0 ? fmax(rest, CR_LEAST_VARIANCE) : 0;
 }
 
-double cr_rise_variance(const cr_rise *side, double mean, double *slope)
+double cr_rise_variance(const cr_rise *rise, double mean, double *slope)
 {
-    const double rest = cr_rise_moment_variance(side, mean);
-    *slope = rest < side->variance ? -2 * (mean - side->moment_center) : 0;
-    return fmin(rest, side->variance);
+    const double rest = cr_rise_moment_variance(rise, mean);
+    *slope = rest < rise->variance ? -2 * (mean - rise->moment_center) : 0;
+    return fmin(rest, rise->variance);
 }
 
-double cr_rise_greatest_variance(const cr_rise *side)
+double cr_rise_greatest_variance(const cr_rise *rise)
 {
     double unused;
-    return cr_rise_variance(side, fmin(fmax(side->moment_center, side->mean_lo), side->mean_hi),
+    return cr_rise_variance(rise, fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
                             &unused);
 }
 
-double cr_rise_least_variance(const cr_rise *side)
+double cr_rise_least_variance(const cr_rise *rise)
 {
     double unused;
-    const double low = cr_rise_variance(side, side->mean_lo, &unused);
-    return fmin(low, cr_rise_variance(side, side->mean_hi, &unused));
+    const double low = cr_rise_variance(rise, rise->mean_lo, &unused);
+    return fmin(low, cr_rise_variance(rise, rise->mean_hi, &unused));
 }

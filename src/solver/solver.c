@@ -1,28 +1,53 @@
 #include "solver/solver.h"
 #include "base/handle.h"
 #include "base/structs.h"
-#include "solver/bound.h"
-#include "solver/closed.h"
-#include "solver/constraints.h"
+#include "solver/handle.h"
+#include "solver/worst_case.h"
 #include <math.h>
 
-enum { OLDEST_SHIFT = sizeof(certreg_mean_change) };
+enum {
+    OLDEST_PLAN = sizeof(certreg_solver_plan),
+    OLDEST_MEAN_CHANGE = sizeof(certreg_mean_change)
+};
 
 size_t certreg_solver_size(void)
 {
     return sizeof(certreg_solver);
 }
 
-certreg_status certreg_solver_create(void *memory, size_t bytes, certreg_solver **out)
+static certreg_status create(const certreg_solver_plan *plan, certreg_solver **out,
+                             certreg_error *why)
 {
-    if (!out) return CERTREG_E_INVALID;
-    int owned;
-    const certreg_status status = cr_handle_take(memory, bytes, sizeof **out, &owned, (void **)out);
+    certreg_solver_plan p = {0};
+    uint32_t limit = 0;
+    int32_t owned;
+    certreg_status status = plan ? cr_struct_read(&p, sizeof p, OLDEST_PLAN, plan, "plan", why)
+                                 : CERTREG_OK;
+    if (!status)
+        status = cr_solver_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
+                                 CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
+    if (!status)
+        status = cr_solver_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
-    cr_error_clear(&(*out)->error);
-    cr_busy_init(&(*out)->busy);
-    (*out)->owns_memory = owned;
+    certreg_solver *solver = *out;
+    cr_error_clear(&solver->error);
+    cr_busy_init(&solver->busy);
+    solver->info.struct_size = sizeof solver->info;
+    solver->max_evaluations = limit;
+    solver->owns_memory = owned;
     return CERTREG_OK;
+}
+
+certreg_status certreg_solver_create(const certreg_solver_plan *plan, certreg_error *why,
+                                     certreg_solver **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    if (out) *out = NULL;
+    const certreg_status status = out ? create(plan, out, &error)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+    cr_error_give(why, &error);
+    return status;
 }
 
 void certreg_solver_destroy(certreg_solver *solver)
@@ -35,83 +60,43 @@ const certreg_error *certreg_solver_error(const certreg_solver *solver)
     return solver ? cr_busy_error(&solver->busy, &solver->error) : NULL;
 }
 
-/* sup of the shift, or of the shifted mean, of one side: the least bound so far. */
-typedef struct question {
-    double weight, best;
-    cr_box box; /* the next search starts from it */
-} question;
-
-static int ask(void *context, const cr_rise *side, int wanted)
+certreg_status certreg_solver_info(certreg_solver *solver, certreg_solve_info *out)
 {
-    question *q = context;
-    double bound;
-    const int tight = cr_bound_find(side, q->weight, wanted, &q->box, &bound);
-    q->best = fmin(q->best, bound);
-    return tight;
+    if (!solver) return CERTREG_E_INVALID;
+    return cr_solver_report(&solver->busy, &solver->error, &solver->info, out);
 }
 
-static double mean_by_shift(const cr_rise *side, double shift)
-{
-    return fmin(shift > 0 ? nextafter(side->mean_hi + shift, INFINITY) : side->mean_hi,
-                cr_closed_cap(side, 1));
-}
+/* What a refused call hands out. */
+static const certreg_mean_change nothing = {.struct_size = sizeof nothing,
+                                            .drop = INFINITY,
+                                            .rise = INFINITY,
+                                            .mean_least = -INFINITY,
+                                            .mean_greatest = INFINITY};
 
-/* Rise and drop; then the means that they lead to, where the mean is not known as closely as to
- * follow from them. */
-static void solve(cr_constraints *sides, double radius, cr_effort *effort, certreg_mean_change *out)
+static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *bounds,
+                                 uint32_t constraints, double radius, certreg_mean_change *out)
 {
-    const cr_rise *side[] = {&sides->rise, &sides->drop};
-    question q[] = {{.best = INFINITY},
-                    {.best = INFINITY},
-                    {.best = INFINITY, .weight = 1},
-                    {.best = INFINITY, .weight = 1}};
-    cr_families families[4];
-    double mean[2];
-    int count = 0;
-    sides->rise.r = sides->drop.r = cr_constraints_radius(sides, radius);
-    const int has_width = sides->has_mean && sides->rise.mean_lo < sides->rise.mean_hi;
-    for (int i = 0; i < 4; i++)
-        if (i < 2 || (has_width && isfinite(side[i - 2]->mean_hi)))
-            families[count++] = cr_families_of(side[i % 2], ask, q + i);
-    cr_families_ask(families, count, effort);
-    for (int i = 0; i < 2; i++) mean[i] = fmin(q[i + 2].best, mean_by_shift(side[i], q[i].best));
-    out->rise = cr_constraints_up(sides, q[0].best);
-    out->drop = cr_constraints_up(sides, q[1].best);
-    out->mean_greatest = cr_constraints_up(sides, mean[0]);
-    out->mean_least = -cr_constraints_up(sides, mean[1]);
-}
-
-static certreg_status shift(certreg_solver *solver, const certreg_bounds *bounds,
-                            uint32_t constraints, double radius, certreg_mean_change *found)
-{
-    cr_constraints sides;
-    solver->effort = (cr_effort){.most = CR_WORST_CASE_EVALUATIONS};
-    if (!(radius >= 0))
-        return cr_fail(&solver->error, CERTREG_E_INVALID, "radius is %g; it must not be negative",
-                       radius);
-    const certreg_status status =
-        cr_constraints_read(bounds, constraints, &solver->effort, &sides, &solver->error);
+    certreg_mean_change found;
+    cr_effort effort;
+    certreg_status status = cr_struct_check(out, OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
-    found->constraints = sides.used;
-    solve(&sides, radius, &solver->effort, found);
-    return CERTREG_OK;
+    const double start = cr_solver_clock();
+    status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
+                           &solver->error);
+    solver->info = cr_solver_spent(&effort, start);
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return status;
 }
 
 certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_bounds *bounds,
                                          uint32_t constraints, double radius,
                                          certreg_mean_change *out)
 {
-    certreg_mean_change found = {.struct_size = sizeof found,
-                                 .drop = INFINITY,
-                                 .rise = INFINITY,
-                                 .mean_least = -INFINITY,
-                                 .mean_greatest = INFINITY};
-    certreg_error *error = solver ? &solver->error : NULL;
-    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, error) : CERTREG_E_INVALID;
-    const certreg_status sized =
-        cr_struct_check(out, OLDEST_SHIFT, "shift", refused ? NULL : error);
-    certreg_status status = refused ? refused : sized;
-    if (!status) status = shift(solver, bounds, constraints, radius, &found);
-    if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);
-    return refused ? status : cr_busy_leave(&solver->busy, status);
+    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
+                                          : CERTREG_E_INVALID;
+    if (!refused)
+        return cr_busy_leave(&solver->busy, worst_case(solver, bounds, constraints, radius, out));
+    if (!cr_struct_check(out, OLDEST_MEAN_CHANGE, "out", NULL))
+        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    return refused;
 }

@@ -1,21 +1,14 @@
-/* The opaque handle: an error, a mark, and what the last call has spent; every solve lives on the
- * stack. */
+/* The handle: what a plan sets, and what the last call has cost. Every solve lives on the stack. */
 #ifndef CR_SOLVER_SOLVER_H
 #define CR_SOLVER_SOLVER_H
 #include "base/busy.h"
-#include "solver/effort.h"
-#include <stdint.h>
-
-/* Where searches end: what has been found is still to be proven then. */
-enum {
-    CR_WORST_CASE_EVALUATIONS = CERTREG_WORST_CASE_EVALUATIONS - 500,
-    CR_RADIUS_EVALUATIONS = CERTREG_RADIUS_EVALUATIONS - 2000
-};
+#include "certreg/solver.h"
 
 struct certreg_solver {
     certreg_error error;
     cr_busy busy;
-    cr_effort effort;
+    certreg_solve_info info;
+    uint32_t max_evaluations;
     int32_t owns_memory;
 };
 

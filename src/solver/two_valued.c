@@ -2,8 +2,8 @@
 #include "solver/two_valued.h"
 #include <math.h>
 
-/* The x beyond which a mass of (share of hi) - u lies, from whichever share is the smaller: m may
- * be one ulp from an end. */
+/* The x beyond which a mass of (share of hi) - u lies, computed from the smaller share: m may be
+ * one ulp from an end. */
 static double edge(double b, double B, double u)
 {
     const double span = B - b;
@@ -15,9 +15,9 @@ double cr_two_valued_correlation(double b, double B)
     return (B - b) * cr_normal_pdf(edge(b, B, 0));
 }
 
-/* The function is hi on two tails, of mass u (left) and q - u; its correlation / (hi - lo) is
- * pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at u = 0 to 0 at u = q/2. Solved for
- * log u, since u may be as small as a double can be. */
+/* The function is hi on two tails, of mass u (left) and q - u. Its correlation / (hi - lo) is
+ * pdf(z(q-u)) - pdf(z(u)), which falls from the half-space's at u = 0 to 0 at u = q/2. The
+ * equation is solved for log u, since u may be as small as a double can be. */
 static double left_mass(double b, double B, double wanted)
 {
     const double q = -b / (B - b);

@@ -1,5 +1,5 @@
-/* The branch lambda = 0 (theory 3.1): the variance does not bind, and the worst function takes the
- * two ends of the range only. */
+/* The branch lambda = 0 (theory 3.1): the variance does not bind, and the worst function takes
+ * the two ends of the range only. */
 #ifndef CR_SOLVER_TWO_VALUED_H
 #define CR_SOLVER_TWO_VALUED_H
 #include "solver/dual.h"

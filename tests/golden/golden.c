@@ -5,6 +5,7 @@
  * kernels run as fibers, which takes about a minute. */
 #include "emulated.h"
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,8 +284,8 @@ int main(int argc, char **argv)
     certreg_error why = {.struct_size = sizeof why};
     if (argc > 1 && certreg_backend_open_cuda(0, NULL, argv[1], &why, &device))
         return fprintf(stderr, "%s\n", why.text), 1;
-    if (certreg_solver_create(NULL, 0, &solver) ||
-        certreg_bisection_create(solver, NULL, 0, &bisection))
+    if (certreg_solver_create(NULL, NULL, &solver) ||
+        certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
     const int failed = run("cpu", NULL) || (device && run("device", device));
     certreg_bisection_destroy(bisection);

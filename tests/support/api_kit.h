@@ -4,6 +4,7 @@
 #define SUPPORT_API_KIT_H
 #include "support/suite.h"
 #include <certreg/certreg.h>
+#include <certreg/solver.h>
 #include <check.h>
 #include <math.h>
 #include <stdint.h>
@@ -84,8 +85,8 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
 
 static inline void kit_open_solver(certreg_solver **solver, certreg_bisection **bisection)
 {
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(*solver, NULL, 0, bisection), CERTREG_OK);
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, solver), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, bisection), CERTREG_OK);
 }
 
 static inline void kit_close_solver(certreg_solver *solver, certreg_bisection *bisection)

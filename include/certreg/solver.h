@@ -1,0 +1,216 @@
+/** @file solver.h
+ * libcertreg: from bounds to worst cases and radii, without a model.
+ *
+ * This header is for programs that have bounds of their own: a mean, a variance, a
+ * gradient norm, a range, from another sampler, from a proof, or written down by hand.
+ * The solver answers how far the mean can move within a radius. The bisection answers
+ * within which radius the mean stays where it has to. certreg_certify does all of this
+ * by itself and needs neither. examples/bounds_by_hand.c is a complete program.
+ *
+ * Throughout, u is a function of z + sigma*D*e, e standard Gaussian, and its mean is
+ * the mean over e. A certreg_bounds says what is known of u. An answer holds for every
+ * function with these bounds and for every shift delta with ||D^-1 delta||_2 at most
+ * the radius. The rules of certreg.h for structs, threads, memory and numbers hold here
+ * as well.
+ */
+#ifndef CERTREG_SOLVER_H
+#define CERTREG_SOLVER_H
+#include "certreg/certreg.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- solver: bounds and a radius -> how far the mean can move */
+
+typedef struct certreg_solver certreg_solver;
+
+/* Evaluations of the dual in one call: the default limits, and the least limits that a
+ * plan may set. An evaluation takes some microseconds. */
+enum {
+    CERTREG_WORST_CASE_EVALUATIONS = 2000,
+    CERTREG_LEAST_WORST_CASE_EVALUATIONS = 1000,
+    CERTREG_RADIUS_EVALUATIONS = 14000,
+    CERTREG_LEAST_RADIUS_EVALUATIONS = 4000
+};
+
+/** Zero all but struct_size: the default. */
+typedef struct certreg_solver_plan {
+    uint32_t struct_size;
+    /* Of one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call that
+     * reaches the limit returns a looser bound, never a wrong one. */
+    uint32_t max_evaluations;
+    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    size_t memory_bytes; /* at least certreg_solver_size(); unused without memory */
+} certreg_solver_plan;
+
+/** How far the mean of u can move within a radius. */
+typedef struct certreg_mean_change {
+    uint32_t struct_size;
+    uint32_t constraints; /* those that were used */
+    double drop, rise;    /* at most; rounded up; infinite where nothing bounds them */
+    /* Of the shifted mean: tighter than mean_lo - drop and mean_hi + rise. */
+    double mean_least, mean_greatest;
+} certreg_mean_change;
+
+/** What the last call that computed something has cost, and how sure it is that its
+ *  result is the best one. The result itself is sound in any case. */
+typedef struct certreg_solve_info {
+    uint32_t struct_size;
+    /* Of the dual: what max_evaluations limits. A radius of several functions counts
+     * all of them, while the limit is for each. */
+    uint32_t evaluations;
+    uint64_t points; /* of all quadratures: the seconds are about proportional to it */
+    /* Searches whose result is not known to be the best that the constraints allow. If
+     * it is not 0, a larger max_evaluations may give a tighter result. */
+    uint32_t loose;
+    /* How often the two final evaluations of a bound disagreed and were repeated with a
+     * finer quadrature. */
+    uint32_t refinements;
+    /* How often they disagreed to the end, or contradicted the theory, and a bound in
+     * closed form was used instead. If it is not 0, the bounds are extreme: a range of
+     * many orders of magnitude, say. Fewer constraints may then give as much. */
+    uint32_t fallbacks;
+    uint32_t warm_starts; /* searches that began where an earlier one had ended */
+    double seconds;       /* of CLOCK_MONOTONIC */
+} certreg_solve_info;
+
+/** Bytes of a solver.  @par Threads any  @since 0.1 */
+CERTREG_API size_t certreg_solver_size(void);
+
+/** @param plan  NULL: the default
+ *  @param why   receives the error, or NULL
+ *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
+ *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
+ *  @par Threads any
+ *  @par Memory allocates where the plan has no memory  @since 0.1 */
+CERTREG_API certreg_status certreg_solver_create(const certreg_solver_plan *plan,
+                                                 certreg_error *why,
+                                                 certreg_solver **out);
+
+/** Frees it. NULL is allowed.  @since 0.1 */
+CERTREG_API void certreg_solver_destroy(certreg_solver *);
+
+/** How far the mean of u can move, over all functions with these bounds and all shifts
+ *  up to a radius. Call it for several radii to draw the curve.
+ *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
+ *  @param radius       at least 0, in the unit of the noise (as a certificate's)
+ *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_VERSION;
+ *          CERTREG_E_INFEASIBLE: no function has these bounds; CERTREG_E_BUSY;
+ *          CERTREG_E_WRONG_STATE: in a forked child
+ *  @par Threads one call at a time per solver
+ *  @par Memory does not allocate
+ *  @par Rounding outward. The result is a dual bound that is evaluated twice, by
+ *       different quadratures. Where the two disagree, and where a search falls short,
+ *       the result comes from fewer constraints. A radius between 0 and 2^-330 sigma is
+ *       taken for 2^-330 sigma
+ *  @par Source theory 2, 3  @since 0.1 */
+CERTREG_API certreg_status certreg_solver_worst_case(certreg_solver *,
+                                                     const certreg_bounds *bounds,
+                                                     uint32_t constraints,
+                                                     double radius,
+                                                     certreg_mean_change *out);
+
+/** What the last certreg_solver_worst_case on this solver has cost; all 0 before the
+ *  first. The error of the handle stays, unless this call itself fails.
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
+ *  @par Threads one call at a time per solver  @since 0.1 */
+CERTREG_API certreg_status certreg_solver_info(certreg_solver *,
+                                               certreg_solve_info *out);
+
+/** The error of the last call on this solver.  @since 0.1 */
+CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
+
+/* ---- bisection: bounds and a limit for the mean -> the largest radius */
+
+typedef struct certreg_bisection certreg_bisection;
+
+/* Flags of a bisection. WARM_START: a search begins where the last one for the same
+ * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
+ * where successive calls ask about similar bounds, as in a control loop or a sweep over
+ * tolerances. What is remembered proves nothing: the results agree with those of a cold
+ * start to 1e-9 relative, but not bit for bit. */
+enum { CERTREG_BISECTION_WARM_START = 1 };
+
+/** Zero all but struct_size: the default. */
+typedef struct certreg_bisection_plan {
+    uint32_t struct_size;
+    /* For each function. 0: CERTREG_RADIUS_EVALUATIONS; at most 1000000. A search that
+     * reaches the limit returns a smaller radius, never a wrong one. */
+    uint32_t max_evaluations;
+    /* Relative: the radius is at most this much below the largest one that can be
+     * proved, and never above it. 0: 1e-9, which is the least; at most 0.5. */
+    double accuracy;
+    double cap;          /* in units of sigma: the search ends here. 0: 10, the most */
+    uint32_t flags;      /* CERTREG_BISECTION_... */
+    uint32_t reserved;   /* 0 */
+    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    size_t memory_bytes; /* at least certreg_bisection_size(); unused without memory */
+} certreg_bisection_plan;
+
+/** The largest radius, and what limits it. */
+typedef struct certreg_radius {
+    uint32_t struct_size;
+    /* CERTREG_OUTCOME_ABSTAINED: nothing is proved, and the radius is 0. _CERTIFIED.
+     * _CAPPED: the radius is the cap, and a larger one may hold. */
+    int32_t outcome;
+    double radius; /* 0 unless proved; rounded down */
+    /* Within: CERTREG_SIDE_LOWER where the drop limits the radius, CERTREG_SIDE_UPPER
+     * where the rise does. Above: 0. */
+    int32_t limiting_side;
+    int32_t reserved; /* 0 */
+    size_t limiting;  /* above: index of the function that limits it. Within: 0 */
+} certreg_radius;
+
+/** Bytes of a bisection.  @par Threads any  @since 0.1 */
+CERTREG_API size_t certreg_bisection_size(void);
+
+/** @param plan  NULL: the default
+ *  @param why   receives the error, or NULL
+ *  @return as certreg_solver_create
+ *  @par Threads any
+ *  @par Memory allocates where the plan has no memory  @since 0.1 */
+CERTREG_API certreg_status certreg_bisection_create(const certreg_bisection_plan *plan,
+                                                    certreg_error *why,
+                                                    certreg_bisection **out);
+
+/** Frees it. NULL is allowed.  @since 0.1 */
+CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
+
+/** The largest radius at which the mean of u drops by at most `tolerance` and rises by
+ *  at most `tolerance`.
+ *  @param tolerance  positive and finite, in units of u
+ *  @return as certreg_solver_worst_case
+ *  @par Threads one call at a time per bisection
+ *  @par Memory does not allocate
+ *  @par Rounding down  @par Source theory 4  @since 0.1 */
+CERTREG_API certreg_status certreg_bisection_within(certreg_bisection *,
+                                                    const certreg_bounds *bounds,
+                                                    uint32_t constraints,
+                                                    double tolerance,
+                                                    certreg_radius *out);
+
+/** The largest radius at which the mean of every one of `count` functions stays above
+ *  its threshold.
+ *  @param bounds     count elements, stepped by bounds[0].struct_size, of one sigma
+ *  @param threshold  count numbers; NULL: all 0
+ *  @return as certreg_solver_worst_case
+ *  @par Threads one call at a time per bisection
+ *  @par Memory does not allocate
+ *  @par Rounding down  @par Source theory 1, 4  @since 0.1 */
+CERTREG_API certreg_status certreg_bisection_above(certreg_bisection *,
+                                                   const certreg_bounds *bounds,
+                                                   const double *threshold,
+                                                   size_t count, uint32_t constraints,
+                                                   certreg_radius *out);
+
+/** What the last call on this bisection that searched has cost, as
+ *  certreg_solver_info.  @since 0.1 */
+CERTREG_API certreg_status certreg_bisection_info(certreg_bisection *,
+                                                  certreg_solve_info *out);
+
+/** The error of the last call on this bisection.  @since 0.1 */
+CERTREG_API const certreg_error *certreg_bisection_error(const certreg_bisection *);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,139 @@
+#include "bisection/radius.h"
+#include "base/structs.h"
+#include "bisection/search.h"
+#include "solver/constraints.h"
+#include <math.h>
+
+enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
+
+/* One call: the searches so far share the least radius. */
+typedef struct call {
+    cr_bisection *how;
+    certreg_error *why;
+    double least, sigma;
+    size_t limiting; /* the search that found it */
+} call;
+
+typedef struct question {
+    cr_goal goal;
+    double best; /* the radius that is proven so far */
+    double most; /* no more than this is of use */
+} question;
+
+cr_bisection cr_bisection_default(cr_watch *watch)
+{
+    return (cr_bisection){.accuracy = CR_LEAST_ACCURACY,
+                          .cap = CR_LARGEST_RADIUS,
+                          .evaluations = CERTREG_RADIUS_EVALUATIONS - CR_KEPT_FOR_PROOFS,
+                          .watch = watch};
+}
+
+static call begin(cr_bisection *how, certreg_radius *out, certreg_error *why)
+{
+    *out = (certreg_radius){.struct_size = sizeof *out};
+    return (call){.how = how, .why = why, .least = how->cap};
+}
+
+static void allow_for_one_more(cr_bisection *how)
+{
+    how->effort.most = how->effort.used + how->evaluations;
+}
+
+static int ask(void *context, const cr_rise *rise, int wanted)
+{
+    question *q = context;
+    q->goal.rise = *rise;
+    return cr_search_radius(&q->goal, wanted, q->most, &q->best);
+}
+
+/* `share`: of the evaluations that are left. */
+static certreg_status search(call *c, const cr_goal *goal, double share, size_t place)
+{
+    cr_bisection *how = c->how;
+    if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
+    const int kept = place < CR_REMEMBERED;
+    question q = {.goal = *goal, .most = c->least};
+    q.goal.accuracy = how->accuracy, q.goal.cap = how->cap;
+    if (kept && how->traces) q.goal.trace = how->traces + place;
+    if (kept && how->hints && how->hints[place].radius > 0) q.goal.hint = how->hints + place;
+    how->warm_starts += q.goal.hint != NULL;
+    cr_subsets subsets = cr_subsets_of(&goal->rise, ask, &q);
+    cr_effort *effort = &how->effort;
+    const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));
+    if (q.most > 0) cr_subsets_ask(&subsets, 1, effort);
+    effort->most = most;
+    if (q.best < c->least) c->least = q.best, c->limiting = place;
+    return CERTREG_OK;
+}
+
+static void fill(const call *c, certreg_radius *out)
+{
+    const int capped = c->least >= c->how->cap;
+    out->radius = c->least > 0 ? nextafter(c->least * c->sigma, 0) : 0;
+    out->outcome = !(out->radius > 0) ? CERTREG_OUTCOME_ABSTAINED
+                   : capped           ? CERTREG_OUTCOME_CAPPED
+                                      : CERTREG_OUTCOME_CERTIFIED;
+}
+
+certreg_status cr_bisection_within(cr_bisection *how, const certreg_bounds *bounds,
+                                   uint32_t constraints, double tolerance, certreg_radius *out,
+                                   certreg_error *why)
+{
+    cr_two_sided both;
+    call c = begin(how, out, why);
+    allow_for_one_more(how);
+    if (!(tolerance > 0) || tolerance == INFINITY)
+        return cr_fail(why, CERTREG_E_INVALID, "tolerance is %g; it must be positive and finite",
+                       tolerance);
+    certreg_status status = cr_constraints_read(bounds, constraints, &how->effort, &both, why);
+    if (status) return status;
+    c.sigma = both.sigma;
+    const double limit = cr_constraints_limit(&both, tolerance);
+    status = search(&c, &(cr_goal){.rise = both.drop, .limit = limit}, 0.5, 0);
+    if (!status) status = search(&c, &(cr_goal){.rise = both.rise, .limit = limit}, 1, 1);
+    if (status) return status;
+    fill(&c, out);
+    out->limiting_side = c.limiting ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER;
+    return CERTREG_OK;
+}
+
+static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t index,
+                                   uint32_t constraints, double threshold)
+{
+    certreg_bounds one;
+    cr_two_sided both;
+    allow_for_one_more(c->how);
+    certreg_status status = cr_struct_element(&one, sizeof one, bounds, index, "bounds", c->why);
+    if (!status) status = cr_constraints_read(&one, constraints, &c->how->effort, &both, c->why);
+    if (status) return status;
+    if (index == 0) c->sigma = both.sigma;
+    if (both.sigma != c->sigma)
+        return cr_fail(c->why, CERTREG_E_INVALID,
+                       "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, both.sigma,
+                       c->sigma);
+    if (!both.has_mean)
+        return cr_fail(c->why, CERTREG_E_INVALID,
+                       "bounds[%zu].constraints lacks the mean, which a threshold needs", index);
+    if (isnan(threshold))
+        return cr_fail(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
+    const double limit = cr_constraints_limit(&both, -threshold);
+    return search(c, &(cr_goal){.rise = both.drop, .weight = 1, .limit = limit, .strict = 1}, 1,
+                  index);
+}
+
+certreg_status cr_bisection_above(cr_bisection *how, const certreg_bounds *bounds,
+                                  const double *threshold, size_t count, uint32_t constraints,
+                                  certreg_radius *out, certreg_error *why)
+{
+    call c = begin(how, out, why);
+    if (!count)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "count is 0: there is no function to keep above its threshold");
+    certreg_status status = cr_struct_check(bounds, OLDEST_BOUNDS, "bounds", why);
+    for (size_t i = 0; i < count && !status; i++)
+        status = add_function(&c, bounds, i, constraints, threshold ? threshold[i] : 0);
+    if (status) return status;
+    fill(&c, out);
+    out->limiting = c.limiting;
+    return CERTREG_OK;
+}

@@ -1,0 +1,33 @@
+/* The largest radius, on the caller's stack: what the public handle wraps and certify calls. */
+#ifndef CR_BISECTION_RADIUS_H
+#define CR_BISECTION_RADIUS_H
+#include "base/watch.h"
+#include "certreg/solver.h"
+#include "bisection/search.h"
+
+#define CR_REMEMBERED 4 /* searches of a call that leave a trace */
+
+/* Of the limit of evaluations, what is kept for proving what the searches have found. */
+enum { CR_KEPT_FOR_PROOFS = 2000 };
+
+typedef struct cr_bisection {
+    double accuracy, cap;  /* relative; in units of sigma */
+    int evaluations;       /* of the searches for each function, at most */
+    cr_watch *watch;       /* asked between searches: CERTREG_E_DEADLINE once late. NULL: never */
+    const cr_trace *hints; /* NULL: a cold start; or CR_REMEMBERED traces of a call before */
+    cr_trace *traces;      /* NULL, or as many, which the searches leave */
+    cr_effort effort;      /* what the calls have spent, for all functions */
+    uint32_t warm_starts;  /* searches that began at a hint */
+} cr_bisection;
+
+/* The defaults, from a cold start. */
+cr_bisection cr_bisection_default(cr_watch *watch);
+/* As the public functions. *out is written in any case; after a failure it claims nothing. `why`
+ * may be NULL. */
+certreg_status cr_bisection_within(cr_bisection *, const certreg_bounds *, uint32_t constraints,
+                                   double tolerance, certreg_radius *out, certreg_error *why);
+certreg_status cr_bisection_above(cr_bisection *, const certreg_bounds *, const double *threshold,
+                                  size_t count, uint32_t constraints, certreg_radius *out,
+                                  certreg_error *why);
+
+#endif

@@ -1,0 +1,63 @@
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "solver/handle.h"
+#include "base/handle.h"
+#include "base/structs.h"
+#include <time.h>
+
+enum { OLDEST_INFO = sizeof(certreg_solve_info), MOST_EVALUATIONS = 1000000 };
+
+certreg_status cr_solver_take(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
+                              certreg_error *why)
+{
+    int own;
+    const certreg_status status = cr_handle_take(memory, bytes, need, &own, out);
+    *owned = own;
+    if (status == CERTREG_E_INVALID)
+        return cr_fail(why, status, "plan.memory is not aligned to 64 bytes");
+    if (status == CERTREG_E_SMALL_MEMORY)
+        return cr_fail(why, status, "plan.memory_bytes is %zu; it must be at least %zu", bytes,
+                       need);
+    return status ? cr_fail(why, status, "no memory for %zu bytes", need) : CERTREG_OK;
+}
+
+certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, uint32_t *out,
+                               certreg_error *why)
+{
+    *out = given ? given : usual;
+    if (*out >= least && *out <= MOST_EVALUATIONS) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID, "plan.max_evaluations is %u; it must be 0 or %u to %u",
+                   given, least, (uint32_t)MOST_EVALUATIONS);
+}
+
+double cr_solver_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+certreg_solve_info cr_solver_spent(const cr_effort *effort, double start)
+{
+    return (certreg_solve_info){.struct_size = sizeof(certreg_solve_info),
+                                .evaluations = (uint32_t)effort->used,
+                                .points = effort->points,
+                                .loose = effort->loose,
+                                .refinements = effort->refinements,
+                                .fallbacks = effort->fallbacks,
+                                .seconds = cr_solver_clock() - start};
+}
+
+certreg_status cr_solver_report(cr_busy *busy, certreg_error *error, const certreg_solve_info *info,
+                                certreg_solve_info *out)
+{
+    const certreg_solve_info nothing = {.struct_size = sizeof nothing};
+    certreg_error why; /* the handle's own belongs to the last call */
+    const certreg_status refused = cr_busy_enter(busy, &why);
+    certreg_status status = cr_struct_check(out, OLDEST_INFO, "info", refused ? NULL : error);
+    if (!status) cr_struct_write(out, out->struct_size, refused ? &nothing : info, sizeof nothing);
+    if (!refused) return cr_busy_leave(busy, status);
+    if (refused == CERTREG_E_WRONG_STATE) *error = why;
+    return refused;
+}

@@ -1,0 +1,81 @@
+#include "solver/subsets.h"
+#include <math.h>
+
+/* Mean and range are in every subset: they only limit where to look, and the closed forms, which
+ * do without a range, are always used. */
+enum { VARIANCE = 1, GRADIENT = 2, MOMENT = 4, PARTS = 8 };
+
+static int facts_of(const cr_rise *rise)
+{
+    const int gradient = rise->gradient_lo > 0 ||
+                         rise->gradient_hi < sqrt(cr_rise_greatest_variance(rise));
+    return (rise->variance < INFINITY ? VARIANCE : 0) | (gradient ? GRADIENT : 0) |
+           (rise->moment < INFINITY ? MOMENT : 0);
+}
+
+static cr_rise with_only(const cr_rise *rise, int part)
+{
+    cr_rise fewer = *rise;
+    if (!(part & VARIANCE)) fewer.variance = INFINITY;
+    if (!(part & MOMENT)) fewer.moment = INFINITY;
+    if (!(part & GRADIENT)) fewer.gradient_lo = 0, fewer.gradient_hi = INFINITY;
+    fewer.low_reached = fewer.high_reached = 0;
+    return fewer;
+}
+
+static void mark(cr_subsets *s, int part, int tight)
+{
+    for (int fewer = 0; fewer < PARTS; fewer++)
+        if (!(fewer & ~part)) s->settled[fewer] |= tight;
+}
+
+/* Asks with this subset, with half of the effort that is left, so that something is left for the
+ * next. */
+static void ask_with(cr_subsets *s, int part)
+{
+    cr_effort *effort = s->rise->effort;
+    const int wanted = CR_BOTH & ~s->settled[part];
+    if (!wanted) return;
+    const cr_rise fewer = part == s->all ? *s->rise : with_only(s->rise, part);
+    const int most = cr_effort_narrow(effort, (effort->most - effort->used) / 2);
+    mark(s, part, s->ask(s->question, &fewer, wanted));
+    effort->most = most;
+}
+
+static int count_of(int part)
+{
+    return (part & 1) + (part >> 1 & 1) + (part >> 2);
+}
+
+/* Asks with the proper subsets, the largest first. */
+static void ask_parts(cr_subsets *s)
+{
+    for (int size = count_of(s->all) - 1; size >= 0; size--)
+        for (int part = 0; part < PARTS; part++)
+            if (!(part & ~s->all) && count_of(part) == size) ask_with(s, part);
+}
+
+cr_subsets cr_subsets_of(const cr_rise *rise, cr_ask *ask, void *question)
+{
+    cr_subsets s = {.rise = rise, .ask = ask, .question = question, .all = facts_of(rise)};
+    if (!(rise->second < INFINITY)) mark(&s, s.all, CR_SECOND);
+    return s;
+}
+
+void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort)
+{
+    int open = 0;
+    for (int i = 0; i < count; i++) {
+        effort->ended = 0;
+        ask_with(subsets + i, subsets[i].all);
+        const int loose = subsets[i].settled[subsets[i].all] != CR_BOTH;
+        open += loose;
+        effort->loose += loose || effort->ended;
+    }
+    for (int i = 0; i < count; i++) {
+        if (subsets[i].settled[subsets[i].all] == CR_BOTH) continue;
+        const int most = cr_effort_narrow(effort, (effort->most - effort->used) / open--);
+        ask_parts(subsets + i);
+        effort->most = most;
+    }
+}

@@ -1,0 +1,75 @@
+#include "solver/worst_case.h"
+#include "solver/bound.h"
+#include "solver/closed.h"
+#include "solver/constraints.h"
+#include <math.h>
+
+/* Searches end this much before the limit: what they have found is still to be proved. */
+enum { KEPT_FOR_PROOFS = 500 };
+
+/* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so
+ * far. */
+typedef struct question {
+    double weight, best;
+    cr_box box; /* the next search starts from it */
+} question;
+
+static int ask(void *context, const cr_rise *rise, int wanted)
+{
+    question *q = context;
+    double bound;
+    const int tight = cr_bound_find(rise, q->weight, wanted, &q->box, &bound);
+    q->best = fmin(q->best, bound);
+    return tight;
+}
+
+static double mean_by_rise(const cr_rise *rise, double most)
+{
+    return fmin(most > 0 ? nextafter(rise->mean_hi + most, INFINITY) : rise->mean_hi,
+                cr_closed_cap(rise, 1));
+}
+
+/* Rise and drop come first, then the means that they lead to, unless the mean is known so
+ * closely that they follow. */
+static void solve(cr_two_sided *both, double radius, cr_effort *effort, certreg_mean_change *out)
+{
+    const cr_rise *problem[] = {&both->rise, &both->drop};
+    question q[] = {{.best = INFINITY},
+                    {.best = INFINITY},
+                    {.best = INFINITY, .weight = 1},
+                    {.best = INFINITY, .weight = 1}};
+    cr_subsets subsets[4];
+    double mean[2];
+    int count = 0;
+    both->rise.r = both->drop.r = cr_constraints_radius(both, radius);
+    const int has_width = both->has_mean && both->rise.mean_lo < both->rise.mean_hi;
+    for (int i = 0; i < 4; i++)
+        if (i < 2 || (has_width && isfinite(problem[i - 2]->mean_hi)))
+            subsets[count++] = cr_subsets_of(problem[i % 2], ask, q + i);
+    cr_subsets_ask(subsets, count, effort);
+    for (int i = 0; i < 2; i++) mean[i] = fmin(q[i + 2].best, mean_by_rise(problem[i], q[i].best));
+    out->rise = cr_constraints_up(both, q[0].best);
+    out->drop = cr_constraints_up(both, q[1].best);
+    out->mean_greatest = cr_constraints_up(both, mean[0]);
+    out->mean_least = -cr_constraints_up(both, mean[1]);
+}
+
+certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                             uint32_t max_evaluations, cr_effort *effort, certreg_mean_change *out,
+                             certreg_error *why)
+{
+    cr_two_sided both;
+    *out = (certreg_mean_change){.struct_size = sizeof *out,
+                                 .drop = INFINITY,
+                                 .rise = INFINITY,
+                                 .mean_least = -INFINITY,
+                                 .mean_greatest = INFINITY};
+    *effort = (cr_effort){.most = (int)max_evaluations - KEPT_FOR_PROOFS};
+    if (!(radius >= 0))
+        return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative", radius);
+    const certreg_status status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (status) return status;
+    out->constraints = both.used;
+    solve(&both, radius, effort, out);
+    return CERTREG_OK;
+}

@@ -1,0 +1,14 @@
+/* The worst change of the mean within a radius, on the caller's stack: what the public handle wraps
+ * and certify calls. */
+#ifndef CR_SOLVER_WORST_CASE_H
+#define CR_SOLVER_WORST_CASE_H
+#include "certreg/solver.h"
+#include "solver/effort.h"
+
+/* As certreg_solver_worst_case, with at most so many evaluations. *out is written in any case;
+ * after a failure it claims nothing. *effort is what was spent. `why` may be NULL. */
+certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                             uint32_t max_evaluations, cr_effort *effort, certreg_mean_change *out,
+                             certreg_error *why);
+
+#endif

@@ -1,0 +1,221 @@
+/* What the statistics of a call say, and that a limit of evaluations costs tightness only. */
+#include <certreg/solver.h>
+#include "support/hostile.h"
+#include "support/solver_fixture.h"
+#include "support/suite.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANY_SET = 63, ROWS_EACH = 100, BLOCKS = 6 };
+
+static hostile row(uint64_t seed)
+{
+    dice d = dice_of(550000000 + seed);
+    hostile h = random_hostile(&d);
+    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ANY_SET - 1e-3);
+    return h;
+}
+
+static const certreg_bounds ordinary = {.struct_size = sizeof ordinary,
+                                        .constraints = CERTREG_CONSTRAINTS_ECGM,
+                                        .sigma = 0.5,
+                                        .mean_lo = 0.1,
+                                        .mean_hi = 0.15,
+                                        .variance_hi = 0.3,
+                                        .gradient_hi = 0.2,
+                                        .range_lo = -1,
+                                        .range_hi = 1};
+
+static certreg_mean_change change_of(certreg_solver *s, const certreg_bounds *b, double radius)
+{
+    certreg_mean_change out = {.struct_size = sizeof out};
+    ck_assert_int_eq(certreg_solver_worst_case(s, b, 0, radius, &out), CERTREG_OK);
+    return out;
+}
+
+static certreg_radius radius_of(certreg_bisection *b, const certreg_bounds *bounds,
+                                double tolerance)
+{
+    certreg_radius out = {.struct_size = sizeof out};
+    ck_assert_int_eq(certreg_bisection_within(b, bounds, 0, tolerance, &out), CERTREG_OK);
+    return out;
+}
+
+static certreg_solve_info solver_info(certreg_solver *s)
+{
+    certreg_solve_info info = {.struct_size = sizeof info};
+    ck_assert_int_eq(certreg_solver_info(s, &info), CERTREG_OK);
+    return info;
+}
+
+static certreg_solve_info bisection_info(certreg_bisection *b)
+{
+    certreg_solve_info info = {.struct_size = sizeof info};
+    ck_assert_int_eq(certreg_bisection_info(b, &info), CERTREG_OK);
+    return info;
+}
+
+static certreg_bisection *with(certreg_bisection_plan plan)
+{
+    certreg_bisection *b;
+    plan.struct_size = sizeof plan;
+    ck_assert_int_eq(certreg_bisection_create(&plan, NULL, &b), CERTREG_OK);
+    return b;
+}
+
+/* ---- statistics */
+START_TEST(nothing_is_told_before_the_first_call)
+{
+    const certreg_solve_info nothing = {.struct_size = sizeof nothing},
+                             of_solver = solver_info(solver),
+                             of_bisection = bisection_info(bisection);
+    ck_assert_mem_eq(&of_solver, &nothing, sizeof nothing);
+    ck_assert_mem_eq(&of_bisection, &nothing, sizeof nothing);
+}
+END_TEST
+
+static void assert_counted(certreg_solve_info info, uint32_t limit)
+{
+    ck_assert(info.evaluations > 0 && info.evaluations <= limit);
+    ck_assert_uint_ge(info.points, 20 * (uint64_t)info.evaluations);
+    ck_assert(info.seconds >= 0 && isfinite(info.seconds));
+    ck_assert_uint_eq(info.loose, 0);
+    ck_assert_uint_eq(info.refinements, 0);
+    ck_assert_uint_eq(info.fallbacks, 0);
+    ck_assert_uint_eq(info.warm_starts, 0);
+}
+
+START_TEST(ordinary_call_is_counted_and_conclusive)
+{
+    change_of(solver, &ordinary, 0.3);
+    assert_counted(solver_info(solver), CERTREG_WORST_CASE_EVALUATIONS);
+    radius_of(bisection, &ordinary, 0.2);
+    assert_counted(bisection_info(bisection), CERTREG_RADIUS_EVALUATIONS);
+}
+END_TEST
+
+START_TEST(statistics_are_of_the_last_call_alone)
+{
+    change_of(solver, &ordinary, 0.3), radius_of(bisection, &ordinary, 0.2);
+    const certreg_solve_info s = solver_info(solver), b = bisection_info(bisection);
+    change_of(solver, &ordinary, 0.7), radius_of(bisection, &ordinary, 0.01);
+    change_of(solver, &ordinary, 0.3), radius_of(bisection, &ordinary, 0.2);
+    ck_assert_uint_eq(solver_info(solver).evaluations, s.evaluations);
+    ck_assert_uint_eq(solver_info(solver).points, s.points);
+    ck_assert_uint_eq(bisection_info(bisection).evaluations, b.evaluations);
+    ck_assert_uint_eq(bisection_info(bisection).points, b.points);
+}
+END_TEST
+
+START_TEST(functions_are_counted_together)
+{
+    const certreg_bounds two[2] = {ordinary, ordinary};
+    const double threshold[2] = {-0.2, -0.2};
+    certreg_radius out = {.struct_size = sizeof out};
+    ck_assert_int_eq(certreg_bisection_above(bisection, two, threshold, 1, 0, &out), CERTREG_OK);
+    const uint32_t one = bisection_info(bisection).evaluations;
+    ck_assert_int_eq(certreg_bisection_above(bisection, two, threshold, 2, 0, &out), CERTREG_OK);
+    ck_assert_uint_gt(bisection_info(bisection).evaluations, one);
+}
+END_TEST
+
+/* Bounds at which two quadratures of one integral still disagree when both are finer. */
+START_TEST(final_evaluations_that_disagree_are_told)
+{
+    const hostile h = row(5209);
+    change_of(solver, &h.bounds, h.r);
+    const certreg_solve_info info = solver_info(solver);
+    ck_assert_uint_gt(info.refinements, 0);
+    ck_assert_uint_gt(info.fallbacks, 0);
+    ck_assert_uint_gt(info.loose, 0);
+}
+END_TEST
+
+START_TEST(reading_statistics_keeps_the_error_of_the_last_call)
+{
+    certreg_mean_change out = {.struct_size = sizeof out};
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &ordinary, 0, -1, &out), CERTREG_E_INVALID);
+    solver_info(solver);
+    ck_assert_ptr_nonnull(strstr(certreg_solver_error(solver)->text, "radius"));
+}
+END_TEST
+
+START_TEST(statistics_need_a_handle_and_a_struct)
+{
+    certreg_solve_info info = {.struct_size = sizeof info}, unsized = {.struct_size = 12};
+    ck_assert_int_eq(certreg_solver_info(NULL, &info), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_info(NULL, &info), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_info(solver, NULL), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_solver_error(solver)->text, "info"));
+    ck_assert_int_eq(certreg_bisection_info(bisection, &unsized), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_bisection_error(bisection)->text, "info.struct_size"));
+}
+END_TEST
+
+/* ---- limits of evaluations */
+static int is_looser(certreg_mean_change bound, certreg_mean_change than)
+{
+    return bound.rise > than.rise * (1 + 1e-7) || bound.drop > than.drop * (1 + 1e-7);
+}
+
+START_TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
+{
+    const certreg_solver_plan plan = {.struct_size = sizeof plan,
+                                      .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS};
+    certreg_solver *limited;
+    int looser = 0;
+    ck_assert_int_eq(certreg_solver_create(&plan, NULL, &limited), CERTREG_OK);
+    for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
+        const hostile h = row(seed);
+        const certreg_mean_change got = change_of(limited, &h.bounds, h.r);
+        const certreg_solve_info info = solver_info(limited);
+        ck_assert_msg(h.rise <= got.rise && -h.rise <= got.drop, "seed %llu",
+                      (unsigned long long)seed);
+        ck_assert_uint_le(info.evaluations, plan.max_evaluations);
+        if (!is_looser(got, change_of(solver, &h.bounds, h.r))) continue;
+        ck_assert_msg(info.loose > 0, "seed %llu", (unsigned long long)seed);
+        looser++;
+    }
+    ck_assert_int_gt(looser, 0);
+    certreg_solver_destroy(limited);
+}
+END_TEST
+
+START_TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
+{
+    certreg_bisection *limited =
+        with((certreg_bisection_plan){.max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS});
+    int smaller = 0;
+    for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
+        const hostile h = row(seed);
+        const double got = radius_of(limited, &h.bounds, h.tolerance).radius;
+        const certreg_solve_info info = bisection_info(limited);
+        ck_assert_msg(!(got >= h.r) || fabsl(h.rise) <= h.tolerance, "seed %llu",
+                      (unsigned long long)seed);
+        ck_assert_uint_le(info.evaluations, CERTREG_LEAST_RADIUS_EVALUATIONS);
+        if (got >= radius_of(bisection, &h.bounds, h.tolerance).radius * (1 - 1e-7)) continue;
+        ck_assert_msg(info.loose > 0, "seed %llu", (unsigned long long)seed);
+        smaller++;
+    }
+    ck_assert_int_gt(smaller, 0);
+    certreg_bisection_destroy(limited);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("solver_info");
+    TCase *tests = kit_case(suite, "info", 60);
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, nothing_is_told_before_the_first_call);
+    tcase_add_test(tests, ordinary_call_is_counted_and_conclusive);
+    tcase_add_test(tests, statistics_are_of_the_last_call_alone);
+    tcase_add_test(tests, functions_are_counted_together);
+    tcase_add_test(tests, final_evaluations_that_disagree_are_told);
+    tcase_add_test(tests, reading_statistics_keeps_the_error_of_the_last_call);
+    tcase_add_test(tests, statistics_need_a_handle_and_a_struct);
+    tcase_add_loop_test(tests, limited_bound_is_looser_and_says_so_but_never_wrong, 0, BLOCKS);
+    tcase_add_loop_test(tests, limited_radius_is_smaller_and_says_so_but_never_wrong, 0, BLOCKS);
+    return kit_run(suite);
+}
