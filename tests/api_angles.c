@@ -29,7 +29,7 @@ static certreg_estimator *make(spread *s, int32_t kind, size_t max_samples, size
 static certreg_certificate ask(certreg_estimator *e, size_t samples, const certreg_question *q)
 {
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, q, 1, &c));
+    KIT_OK(e, certreg_certify(e, samples, q, 1, &c));
     return c;
 }
 
@@ -42,9 +42,9 @@ enum { CAPACITY = 100, WISHES = 2 * sizeof wishes / sizeof *wishes };
 static certreg_question wish(int i)
 {
     certreg_question q = kit_question(wishes[i / 2].tolerance);
-    q.wanted = wishes[i / 2].wanted;
     q.method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
-    if (i % 2) q.wanted *= 0.88; /* looking always costs some radius */
+    q.target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)); /* looking always costs some
+                                                                          radius */
     return q;
 }
 
@@ -55,7 +55,7 @@ START_TEST(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     const certreg_certificate c = ask(e, CAPACITY, &q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -82,13 +82,13 @@ START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
     certreg_question q = kit_question(wishes[_i].tolerance);
     q.method = CERTREG_METHOD_ANYTIME;
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
-    q.wanted = ask(e, CAPACITY, &q).radius;
+    q.target = asks_target(ask(e, CAPACITY, &q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
     ck_assert_uint_gt(f.least_samples, 0);
     const certreg_certificate c = ask(e, CAPACITY, &q);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     certreg_estimator_destroy(e);
 }
@@ -111,7 +111,7 @@ START_TEST(without_a_pilot_an_angle_reaches_nearly_what_a_number_does)
     for (int32_t kind = CERTREG_OUTPUT_REAL; kind <= CERTREG_OUTPUT_ANGLE; kind++) {
         certreg_estimator *e = make(&s, kind, given[_i].samples, SIZE_MAX);
         certreg_question q = kit_question(given[_i].tolerance);
-        q.prediction_given = 1;
+        q.prediction = asks_prediction(0);
         radius[kind] = ask(e, given[_i].samples, &q).radius;
         certreg_estimator_destroy(e);
     }

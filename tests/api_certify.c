@@ -101,7 +101,7 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
                                        affine_cases[_i].center, affine_cases[_i].constraints);
     certreg_certificate c = kit_certificate(); /* beyond 0.4 sigma the uncertainty of the variance
                                                   tells more */
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     double truth = q.tolerance;
     if (q.center == CERTREG_CENTER_PREDICTION)
         truth -= fabs(c.prediction - affine(&t, origin, d)); /* the nearer end */
@@ -110,8 +110,9 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
     ck_assert_msg(c.radius <= truth && c.radius >= 0.9 * truth, "%g of %g", c.radius, truth);
     ck_assert_double_le(fabs(c.estimate - affine(&t, origin, d)),
                         5 * sigma * steepness(&t, scale, d) / sqrt(16000));
-    ck_assert_double_ge(c.gradient_hi, sigma * steepness(&t, scale, d));
-    ck_assert_double_ge(c.variance_hi, pow(sigma * steepness(&t, scale, d), 2));
+    ck_assert_double_ge(asks_bounds(e, &q, &c).gradient_hi, sigma * steepness(&t, scale, d));
+    ck_assert_double_ge(asks_bounds(e, &q, &c).variance_hi,
+                        pow(sigma * steepness(&t, scale, d), 2));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -122,14 +123,15 @@ START_TEST(variance_alone_gives_its_closed_form)
     certreg_estimator *e = make(&t, MOST, NULL, 20000, 0);
     certreg_question q = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     const double variance = pow(sigma * steepness(&t, NULL, MOST), 2),
                  truth = sigma * sqrt(log1p(0.16 / variance));
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_C);
     ck_assert_msg(c.radius <= truth && c.radius >= 0.95 * truth, "%g of %g", c.radius, truth);
-    ck_assert_double_eq_tol(c.radius, sigma * sqrt(log1p(0.16 / c.variance_hi)), 1e-8);
+    ck_assert_double_eq_tol(c.radius,
+                            sigma * sqrt(log1p(0.16 / asks_bounds(e, &q, &c).variance_hi)), 1e-8);
     q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
                             0.1 * 0.4 / steepness(&t, NULL, MOST));
     certreg_estimator_destroy(e);
@@ -158,10 +160,10 @@ START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
     certreg_question q = kit_question(0.45); /* no prediction is that near to both values */
     q.method = faces[_i].method;
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02,
                   "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
-    ck_assert_uint_eq(c.side, 0); /* the lower end gives way */
+    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER); /* the lower end gives way */
     ck_assert_double_gt(c.prediction, 0.55);
     certreg_estimator_destroy(e);
 }
@@ -182,11 +184,6 @@ static void several(certreg_question q[ASKED])
     q[5] = mean_question(0.3, CERTREG_CENTER_TRUE_MEAN, 0);
 }
 
-static void forget_times(certreg_certificate *c, size_t count)
-{
-    for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
-}
-
 START_TEST(runs_repeat_bit_for_bit)
 {
     certreg_question q[ASKED];
@@ -197,8 +194,7 @@ START_TEST(runs_repeat_bit_for_bit)
         certreg_estimator *e = make(&t, MOST, units, 2000, 0);
         memset(c[run], 0, sizeof c[run]);
         c[run][0].struct_size = sizeof c[run][0];
-        KIT_OK(e, certreg_certify(e, NULL, 2000, q, ASKED, c[run]));
-        forget_times(c[run], ASKED);
+        KIT_OK(e, certreg_certify(e, 2000, q, ASKED, c[run]));
         certreg_estimator_destroy(e);
     }
     ck_assert_mem_eq(c[0], c[1], sizeof c[0]);
@@ -209,32 +205,24 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
 {
     certreg_question q[ASKED];
     certreg_certificate all[ASKED], one = kit_certificate();
-    certreg_solver *solver;
-    certreg_bisection *bisection;
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, units, 2000, 0);
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &solver), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(solver, NULL, 0, &bisection), CERTREG_OK);
     several(q);
     memset(all, 0, sizeof all);
     all[0].struct_size = sizeof all[0];
-    KIT_OK(e, certreg_certify(e, NULL, 2000, q, ASKED, all));
+    KIT_OK(e, certreg_certify(e, 2000, q, ASKED, all));
     const size_t calls = t.calls;
-    forget_times(all, ASKED);
-    for (int i = 0; i < ASKED; i++) { /* with a bisection of one's own, too */
-        KIT_OK(e, certreg_certify(e, i % 2 ? bisection : NULL, i % 3 ? 2000 : 0, &q[i], 1, &one));
-        forget_times(&one, 1);
+    for (int i = 0; i < ASKED; i++) {
+        KIT_OK(e, certreg_certify(e, i % 3 ? 2000 : 0, &q[i], 1, &one));
         ck_assert_mem_eq(&all[i], &one, sizeof one);
         ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
     ck_assert_uint_eq(t.calls, calls);
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
     certreg_estimator_destroy(e);
 }
 END_TEST
 
-START_TEST(certificates_tell_all_that_is_needed_to_run_them_again)
+START_TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -242,26 +230,33 @@ START_TEST(certificates_tell_all_that_is_needed_to_run_them_again)
     q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.2,
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.02, q.bonferroni = 4;
     certreg_certificate c = kit_certificate(), other = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &c));
     ck_assert_uint_eq(c.samples, 1500);
-    ck_assert_uint_eq(c.seed, 11);
+    const certreg_run run = asks_run(e);
+    uint64_t digest;
+    ck_assert_uint_eq(run.seed, 11);
     ck_assert_uint_eq(c.noise_id, 3);
-    ck_assert_uint_eq(c.batch, 256);
-    ck_assert_uint_gt(c.pilot, 0);
+    ck_assert_uint_eq(run.noise_id, 3);
+    ck_assert_uint_eq(run.samples, 1500);
+    ck_assert_uint_eq(run.batch, 256);
+    ck_assert_uint_gt(run.pilot, 0);
+    ck_assert_double_eq(run.sigma, sigma);
+    ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_OK);
+    ck_assert_uint_eq(c.question, digest);
     ck_assert_double_eq(c.sigma, sigma);
     ck_assert_double_eq(c.tolerance, 0.4);
-    ck_assert_double_eq(c.huber_width, 0.2);
     ck_assert_double_eq(c.alpha, 0.005); /* divided by joint */
     ck_assert_int_eq(c.statistic, CERTREG_STATISTIC_HUBER);
     ck_assert_int_eq(c.method, CERTREG_METHOD_ASYMPTOTIC);
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_ECGM);
-    ck_assert_double_le(c.mean_lo, c.mean_hi);
-    ck_assert_double_gt(c.model_seconds + c.library_seconds, 0);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    ck_assert_double_le(b.mean_lo, b.mean_hi);
+    ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
     q.alpha = 0.005, q.bonferroni = 0;
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &other));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
     ck_assert_double_eq(c.radius, other.radius);
     q.alpha = 0.02;
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &other));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
     ck_assert_double_lt(c.radius, other.radius);
     certreg_estimator_destroy(e);
 }
@@ -281,15 +276,15 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
         certreg_bounds b[2] = {{.struct_size = sizeof b[0]}, {.struct_size = sizeof b[0]}};
         certreg_certificate c = kit_certificate();
         certreg_radius r = {.struct_size = sizeof r};
-        KIT_OK(e, certreg_certify(e, bisection, 2000, &q[i], 1, &c));
+        KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
         if (q[i].center == CERTREG_CENTER_TRUE_MEAN) {
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_OUTPUT, b));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], c.limiting_side, b));
             ck_assert_int_eq(
                 certreg_bisection_within(bisection, b, q[i].constraints, q[i].tolerance, &r),
                 CERTREG_OK);
         } else {
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_LOWER, b));
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_UPPER, b + 1));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_UPPER, b));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_LOWER, b + 1));
             ck_assert_int_eq(certreg_bisection_above(bisection, b, NULL, 2, q[i].constraints, &r),
                              CERTREG_OK);
         }
@@ -312,20 +307,20 @@ START_TEST(given_predictions_need_no_pilot)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     certreg_question q = kit_question(0.4);
-    q.prediction_given = 1, q.prediction = affine(&t, origin, MOST) + 0.1;
+    q.prediction = asks_prediction(affine(&t, origin, MOST) + 0.1);
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
-    ck_assert_double_eq(c.prediction, q.prediction);
-    ck_assert_uint_eq(c.pilot, 0);
+    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
+    ck_assert_double_eq(c.prediction, *q.prediction);
+    ck_assert_uint_eq(asks_run(e).pilot, 0);
     const double truth = 0.3 / steepness(&t, NULL, MOST); /* the median of a symmetric law is its
                                                              mean; the lower end is nearer */
     ck_assert_msg(c.radius < truth && c.radius > 0.85 * truth, "%g of %g", c.radius, truth);
-    ck_assert_uint_eq(c.side, 0);
+    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER);
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.samples, 5000);
-    q.prediction = 100; /* far off: nothing can be proven, and that is an answer */
-    KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
+    q.prediction = asks_prediction(100); /* far off: nothing can be proven, and that is an answer */
+    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -344,7 +339,7 @@ START_TEST(smaller_alpha_never_gives_a_larger_radius)
         for (size_t k = 0; k < sizeof alphas / sizeof *alphas; k++) {
             certreg_certificate c = kit_certificate();
             q[i].alpha = alphas[k];
-            KIT_OK(e, certreg_certify(e, NULL, 2000, &q[i], 1, &c));
+            KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
             ck_assert_double_le(c.radius, last);
             last = c.radius;
         }
@@ -366,7 +361,7 @@ START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
     certreg_question q = mean_question(1.5, CERTREG_CENTER_TRUE_MEAN, 0); /* more than the range:
                                                                              nothing can go wrong */
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CAPPED);
     ck_assert_double_eq_tol(c.radius, 10 * sigma, 1e-9);
     ck_assert_double_le(c.radius, 10 * sigma);
@@ -385,14 +380,14 @@ START_TEST(one_bad_question_does_not_silence_the_others)
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     q[3].output = 1;
-    KIT_STATUS(e, certreg_certify(e, NULL, 2000, q, 4, c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 2000, q, 4, c), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "question 1"));
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "tolerance"));
     ck_assert_double_eq(certreg_estimator_error(e)->value, -1);
     ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
     ck_assert_int_eq(c[3].status, CERTREG_E_INVALID);
     for (int i = 0; i < 4; i += 2) {
-        KIT_OK(e, certreg_certify(e, NULL, 0, &q[i], 1, &alone));
+        KIT_OK(e, certreg_certify(e, 0, &q[i], 1, &alone));
         ck_assert_int_eq(c[i].status, CERTREG_OK);
         ck_assert_double_gt(c[i].radius, 0);
         ck_assert_double_eq(c[i].radius, alone.radius);
@@ -413,8 +408,8 @@ START_TEST(questions_that_are_all_bad_do_not_call_the_model)
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     q[0].known.struct_size = sizeof q[0];
-    KIT_STATUS(e, certreg_certify(e, NULL, 2000, &q[0].known, 2, c),
-               CERTREG_E_VERSION); /* the first failure */
+    KIT_STATUS(e, certreg_certify(e, 2000, &q[0].known, 2, c), CERTREG_E_VERSION); /* the first
+                                                                                      failure */
     ck_assert_uint_eq(t.calls, 0);
     ck_assert_int_eq(c[0].status, CERTREG_E_VERSION); /* and each its own */
     ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
@@ -442,7 +437,7 @@ START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
     certreg_question q = kit_question(1.5);
     q.method = stops[_i].method;
     certreg_certificate c = kit_certificate(), whole = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 10000, &q, 1, &c));
     ck_assert_int_eq(certreg_estimator_error(e)->status, CERTREG_OK);
     ck_assert_int_eq(c.status, CERTREG_OK);
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
@@ -451,7 +446,7 @@ START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
                      stops[_i].proves ? CERTREG_OUTCOME_CERTIFIED : CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_eq(c.radius > 0, stops[_i].proves);
     ck_assert_double_lt(c.radius, 1.5 / steepness(&t, NULL, MOST));
-    KIT_OK(e, certreg_certify(e, NULL, 10000, &q, 1, &whole)); /* and on it goes */
+    KIT_OK(e, certreg_certify(e, 10000, &q, 1, &whole)); /* and on it goes */
     ck_assert_int_eq(whole.stop, CERTREG_STOP_ALL);
     ck_assert_uint_eq(whole.samples, 10000);
     ck_assert_double_gt(whole.radius, c.radius);
@@ -467,15 +462,16 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     certreg_estimator_set_deadline(e, _i ? 0.5 : 0.02);
-    KIT_OK(e, certreg_certify(e, NULL, 100000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 100000, &q, 1, &c));
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, 100000);
-    if (c.samples > c.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
-    if (c.samples <= c.pilot) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    const certreg_run run = asks_run(e);
+    if (c.samples > run.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    if (c.samples <= run.pilot) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_lt(c.radius, 0.6 / steepness(&t, NULL, MOST));
-    ck_assert_double_ge(c.model_seconds, 0.005 * (double)t.calls);
+    ck_assert_double_ge(run.model_seconds, 0.005 * (double)t.calls);
     certreg_estimator_set_deadline(e, 0);
-    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
     ck_assert_double_gt(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -499,7 +495,7 @@ START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
     certreg_certificate c[3];
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
-    KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
+    KIT_OK(e, certreg_certify(e, 20000, q, 3, c));
     const double truth = 0.52440051270804 * sigma; /* there half of them fail */
     for (int i = 0; i < 2; i++)
         ck_assert_msg(c[i].radius < truth && c[i].radius > 0.85 * truth, "%d: %g of %g", i,
@@ -510,7 +506,7 @@ START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
     ck_assert_double_eq(c[2].radius, 0);
     t.fail_above = -100; /* all of them */
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
-    KIT_OK(e, certreg_certify(e, NULL, 20000, q, 3, c));
+    KIT_OK(e, certreg_certify(e, 20000, q, 3, c));
     for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
     for (int i = 0; i < 3; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
@@ -543,15 +539,14 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
         good = good && certreg_estimator_export(e, NULL, &bytes) == CERTREG_E_WRONG_STATE;
         good = good && certreg_estimator_import(e, x, 1) == CERTREG_E_WRONG_STATE;
         good = good && certreg_estimator_bounds(e, &q, 1, &b) == CERTREG_E_WRONG_STATE;
-        good = good && certreg_certify(e, NULL, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE &&
-               c.radius == 0;
+        good = good && certreg_certify(e, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE && c.radius == 0;
         good = good && strstr(certreg_estimator_error(e)->text, "fork");
         certreg_estimator_destroy(e);
         certreg_backend_close(backend); /* neither hangs */
         certreg_estimator *own = NULL;
         good = good && !certreg_estimator_create(NULL, &m, &p, NULL, &own) &&
                !certreg_estimator_begin(own, origin, sigma, 3);
-        good = good && !certreg_certify(own, NULL, 2000, &q, 1, &c) && c.radius > 0;
+        good = good && !certreg_certify(own, 2000, &q, 1, &c) && c.radius > 0;
         certreg_estimator_destroy(own);
         _exit(good ? 0 : 1);
     }
@@ -560,7 +555,7 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     const certreg_question q = kit_question(1);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c)); /* the parent goes on */
+    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c)); /* the parent goes on */
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
 }
@@ -629,7 +624,7 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
     if (dials[k].hi > dials[k].lo) {
         ck_assert_double_ge(c.prediction, dials[k].lo);
         ck_assert_double_lt(c.prediction, dials[k].hi);
@@ -693,9 +688,9 @@ START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
-    ck_assert_double_lt(fabs(c.estimate), 20);     /* half of the outputs near either end */
-    ck_assert_double_gt(c.variance_hi, 160 * 160); /* and it pays for that */
+    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
+    ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
+    ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);
     certreg_estimator_destroy(e);
 }
@@ -738,7 +733,7 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
         q[k].output = k;
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
-    KIT_OK(e, certreg_certify(e, NULL, 4000, q, 4, c));
+    KIT_OK(e, certreg_certify(e, 4000, q, 4, c));
     for (int k = 0; k < 4; k++) { /* all four say the same about the same input */
         ck_assert_int_eq(c[k].output, k);
         ck_assert_msg(fabs(c[k].radius - c[0].radius) < 2e-3 * c[0].radius, "output %d: %g and %g",
@@ -749,7 +744,7 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
     certreg_model single = kit_model(mixed_model, NULL, 2, 1);
     certreg_estimator *one = kit_create(NULL, &single, &p);
     KIT_OK(one, certreg_estimator_begin(one, z, sigma, 3));
-    KIT_OK(one, certreg_certify(one, NULL, 4000, q, 1, &alone));
+    KIT_OK(one, certreg_certify(one, 4000, q, 1, &alone));
     ck_assert_double_eq(alone.radius, c[0].radius);
     ck_assert_double_eq(alone.prediction, c[0].prediction);
     certreg_estimator_destroy(one);
@@ -769,7 +764,7 @@ int main(void)
                         KIT_ROWS(faces));
     tcase_add_test(typical, runs_repeat_bit_for_bit);
     tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
-    tcase_add_test(typical, certificates_tell_all_that_is_needed_to_run_them_again);
+    tcase_add_test(typical, certificate_run_and_question_tell_all_that_is_needed_to_run_them_again);
     tcase_add_test(typical, bounds_lead_to_the_radius_of_the_certificate);
     tcase_add_test(typical, given_predictions_need_no_pilot);
     tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0,

@@ -157,7 +157,7 @@ static void ask(certreg_estimator *e, size_t samples, certreg_certificate c[ASKE
         q[i].huber_width = asked[i].statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0;
     }
     c[0] = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, q, ASKED, c));
+    KIT_OK(e, certreg_certify(e, samples, q, ASKED, c));
 }
 
 /* Work may run as late as somebody waits for it, at once, or that of the library's side stream at
@@ -220,7 +220,7 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
         certreg_estimator *e = kit_create(on[i], m + i, &p);
         ck_assert_uint_eq(emulated()->taken - before, i ? bytes : 0);
         KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-        KIT_OK(e, certreg_certify(e, NULL, 600, &q, 1, c + i));
+        KIT_OK(e, certreg_certify(e, 600, &q, 1, c + i));
         certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(c[0].radius, 0);
@@ -255,7 +255,7 @@ START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
     const int waited = emulated()->waits, batches = (MANY + 255) / 256;
     const size_t before = emulated()->to_device + emulated()->to_host,
                  outputs = MANY * 2 * sizeof(float);
-    KIT_OK(e, certreg_certify(e, NULL, MANY, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, MANY, &q, 1, &c));
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */
@@ -415,8 +415,8 @@ static void *certify_alone(void *of)
     if (try_emulated(0, NULL, &why, &backend) ||
         certreg_estimator_create(backend, &m, &p, &why, &e))
         return NULL;
-    if (!certreg_estimator_begin(e, where, 0.3, 0) &&
-        !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange)
+    if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, SAMPLES, &q, 1, &c) &&
+        !there.strange)
         t->radius = c.radius;
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
@@ -483,7 +483,7 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     c.radius = 9;
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "illegal memory access"));
@@ -547,9 +547,9 @@ START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     emulated_capture(stream, 0);
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate(), right = c;
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &right));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &right));
     ck_assert(c.radius == right.radius && c.radius > 0);
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
@@ -593,7 +593,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     if (!status) status = certreg_estimator_create(backend, &m, &p, &why, &e);
     if (status) ck_assert_msg(*why.text && why.status == status, "%s", why.text);
     if (!status) status = certreg_estimator_begin(e, where, 0.3, 0);
-    if (!status) status = certreg_certify(e, NULL, 700, q, 2, c);
+    if (!status) status = certreg_certify(e, 700, q, 2, c);
     if (e && status) ck_assert_int_eq(certreg_estimator_error(e)->status, status);
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);

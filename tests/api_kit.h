@@ -2,6 +2,7 @@
  * public header is seen here. */
 #ifndef API_KIT_H
 #define API_KIT_H
+#include "support/asks.h"
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
@@ -32,7 +33,10 @@ static inline certreg_model kit_model(certreg_eval eval, void *user, size_t inpu
 
 static inline certreg_plan kit_plan(size_t max_samples)
 {
-    certreg_plan p = {.struct_size = sizeof p, .seed = 11, .max_samples = max_samples};
+    certreg_plan p = {.struct_size = sizeof p,
+                      .constraints = CERTREG_CONSTRAINTS_ECGM,
+                      .seed = 11,
+                      .max_samples = max_samples};
     return p;
 }
 

@@ -49,14 +49,17 @@ static void ask_certificates(refusals *r)
     const certreg_question q[OUTPUTS] = {kit_question(1),
                                          {.struct_size = sizeof *q, .tolerance = 1, .output = 1}};
     certreg_certificate c[4] = {stale(), stale(), stale(), stale()}, bonferroni = stale();
-    EXPECT(r, certreg_certify(r->e, r->b, SAMPLES, q, 2, c),
+    EXPECT(r, certreg_certify(r->e, SAMPLES, q, 2, c),
            is_blank(c, r->expected) && is_blank(c + 1, r->expected));
     c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_outputs(r->e, r->b, SAMPLES, q, 2, c, &bonferroni),
+    EXPECT(r, certreg_output_bounds(r->e, SAMPLES, q, 2, 0.1, c),
+           is_blank(c, r->expected) && is_blank(c + 1, r->expected));
+    c[0] = c[1] = stale();
+    EXPECT(r, certreg_certify_outputs(r->e, SAMPLES, q, 2, c, &bonferroni),
            is_blank(c, r->expected) && is_blank(c + 1, r->expected) &&
                is_blank(&bonferroni, r->expected));
     c[0] = c[1] = stale();
-    EXPECT(r, certreg_certify_sigmas(r->e, r->b, z, sigmas, 2, 0, SAMPLES, q, 2, c),
+    EXPECT(r, certreg_certify_sigmas(r->e, z, sigmas, 2, 0, SAMPLES, q, 2, c),
            is_blank(c, r->expected) && is_blank(c + 3, r->expected));
 }
 
@@ -66,9 +69,10 @@ static void ask_all(refusals *r)
     certreg_bounds bounds = {
         .struct_size = sizeof bounds, .constraints = CERTREG_CONSTRAINT_MEAN, .mean_lo = 7};
     certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
+    certreg_run run = {.struct_size = sizeof run, .samples = 7};
     float x[INPUTS] = {0};
     size_t size = 0;
-    aims.wanted = 0.1;
+    aims.target = asks_target(0.1);
     EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
     EXPECT(r, certreg_estimator_begin_level(r->e, z, 0.5, 9, 1), 1);
     EXPECT(r, certreg_estimator_sample(r->e, 0, SAMPLES), 1);
@@ -81,12 +85,13 @@ static void ask_all(refusals *r)
            bounds.constraints == 0 && bounds.mean_lo == 0);
     EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
            forecast.expected_samples == INFINITY);
+    EXPECT(r, certreg_estimator_run(r->e, &run), run.samples == 0);
     ask_certificates(r);
 }
 
 static const char *const refused[] = {"begin",  "begin_level", "sample", "draw",
                                       "record", "export",      "import", "set_deadline",
-                                      "bounds", "forecast"};
+                                      "bounds", "forecast",    "run"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 
@@ -172,20 +177,19 @@ static certreg_estimator *make(certreg_backend *backend, certreg_eval eval, void
     return kit_create(backend, &m, &p);
 }
 
-static certreg_certificate certified(certreg_estimator *e, certreg_bisection *b)
+static certreg_certificate certified(certreg_estimator *e)
 {
     const certreg_question q = kit_question(1);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
-    KIT_OK(e, certreg_certify(e, b, SAMPLES, &q, 1, &c));
-    c.model_seconds = c.library_seconds = 0;
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
     return c;
 }
 
 static certreg_certificate undisturbed(void)
 {
     certreg_estimator *e = make(NULL, model, NULL);
-    const certreg_certificate c = certified(e, NULL);
+    const certreg_certificate c = certified(e);
     certreg_estimator_destroy(e);
     ck_assert(c.radius > 0);
     return c;
@@ -196,21 +200,16 @@ START_TEST(a_running_call_has_its_handle_to_itself)
 {
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
-    certreg_solver *s = NULL;
-    ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &a.r.b), CERTREG_OK);
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, model, &a);
-    const certreg_certificate got = certified(a.r.e, a.r.b);
+    const certreg_certificate got = certified(a.r.e);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
-    ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 3);
+    ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 4);
     ck_assert_int_eq(a.told, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(a.error, "running"));
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     ck_assert_str_eq(certreg_estimator_error(a.r.e)->text, "");
     certreg_estimator_destroy(a.r.e);
-    certreg_bisection_destroy(a.r.b);
-    certreg_solver_destroy(s);
 }
 END_TEST
 
@@ -230,7 +229,7 @@ START_TEST(a_running_call_keeps_its_error)
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, asks_and_fails, &a);
     KIT_OK(a.r.e, certreg_estimator_begin(a.r.e, z, 0.25, 1));
-    KIT_STATUS(a.r.e, certreg_certify(a.r.e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    KIT_STATUS(a.r.e, certreg_certify(a.r.e, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
@@ -238,13 +237,12 @@ START_TEST(a_running_call_keeps_its_error)
 }
 END_TEST
 
-/* ---- the bisection of a running certify */
+/* ---- other handles in a callback */
 typedef struct nested {
-    certreg_bisection *outer, *own;
+    certreg_bisection *own;
     certreg_estimator *other;
-    certreg_status direct, shared, alone;
-    certreg_certificate refused, answered;
-    char text[256];
+    certreg_status direct, alone;
+    certreg_certificate answered;
     int done;
 } nested;
 
@@ -258,37 +256,29 @@ static int asks_another(void *user, const certreg_batch *b)
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
-    n->direct = certreg_bisection_within(n->outer, &u, 0, 1, &r);
-    if (r.radius != 0) n->direct = -1;
-    n->refused = stale();
-    n->shared = certreg_certify(n->other, n->outer, SAMPLES, &q, 1, &n->refused);
-    snprintf(n->text, sizeof n->text, "%s", certreg_estimator_error(n->other)->text);
+    n->direct = certreg_bisection_within(n->own, &u, 0, 1, &r);
     n->answered = stale();
-    n->alone = certreg_certify(n->other, n->own, SAMPLES, &q, 1, &n->answered);
+    n->alone = certreg_certify(n->other, SAMPLES, &q, 1, &n->answered);
     return kit_identity(NULL, b);
 }
 
-START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
+START_TEST(other_handles_are_free_in_a_callback_of_certify)
 {
     nested n = {.done = 0};
     certreg_solver *s = NULL;
     const certreg_certificate wanted = undisturbed();
     ck_assert_int_eq(certreg_solver_create(NULL, 0, &s), CERTREG_OK);
-    ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.outer), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(s, NULL, 0, &n.own), CERTREG_OK);
     n.other = make(NULL, model, NULL);
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);
-    const certreg_certificate got = certified(e, n.outer);
-    ck_assert_int_eq(n.direct, CERTREG_E_BUSY);
-    ck_assert_int_eq(n.shared, CERTREG_E_BUSY);
-    ck_assert(is_blank(&n.refused, CERTREG_E_BUSY));
-    ck_assert_ptr_nonnull(strstr(n.text, "bisection"));
+    const certreg_certificate got = certified(e);
+    ck_assert_int_eq(n.direct, CERTREG_OK);
     ck_assert_int_eq(n.alone, CERTREG_OK);
     ck_assert_double_eq(n.answered.radius, wanted.radius);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_estimator_destroy(e), certreg_estimator_destroy(n.other);
-    certreg_bisection_destroy(n.own), certreg_bisection_destroy(n.outer);
+    certreg_bisection_destroy(n.own);
     certreg_solver_destroy(s);
 }
 END_TEST
@@ -335,7 +325,7 @@ static void *use(void *argument)
         count(m, status, r.radius == c->radius, r.radius == 0);
         if (i % 30) continue;
         certreg_certificate got = stale();
-        status = certreg_certify(c->e[c->shared ? 0 : m->number], c->b, SAMPLES, &q, 1, &got);
+        status = certreg_certify(c->e[c->shared ? 0 : m->number], SAMPLES, &q, 1, &got);
         count(m, status, got.radius == c->wanted.radius, is_blank(&got, CERTREG_E_BUSY));
     }
     return NULL;
@@ -425,19 +415,14 @@ static int child_finds(asker *a, certreg_solver *s, certreg_backend *threads)
         r.radius != 0)
         return 4;
     certreg_estimator_destroy(a->r.e);
-    certreg_estimator *own = make(NULL, model, NULL); /* with the parent's bisection: refused, and
-                                                         its own estimator says why */
+    certreg_estimator *own = make(NULL, model, NULL); /* of the child's: that works */
     if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
-    if (certreg_certify(own, a->r.b, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
-        !is_blank(&c, CERTREG_E_WRONG_STATE))
-        return 6;
-    if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
     certreg_bisection *theirs = NULL;
     if (certreg_bisection_create(s, NULL, 0, &theirs) != CERTREG_E_WRONG_STATE || theirs) return 9;
     if (backend_serves(threads)) return 10;
     certreg_bisection_destroy(a->r.b);
     certreg_solver_destroy(s);
-    if (certreg_certify(own, NULL, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
+    if (certreg_certify(own, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
     certreg_estimator_destroy(own);
     return 0;
 }
@@ -476,7 +461,7 @@ START_TEST(a_forked_child_is_told_so_by_every_handle)
     f.a.r.e = make(NULL, forks, &f);
     const certreg_certificate wanted = undisturbed();
     if (!_i) f.child = child_of(&f);
-    const certreg_certificate got = certified(f.a.r.e, f.a.r.b); /* the parent goes on */
+    const certreg_certificate got = certified(f.a.r.e); /* the parent goes on */
     ck_assert_int_eq(f.child, 0);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_estimator_destroy(f.a.r.e);
@@ -493,7 +478,7 @@ int main(void)
     tcase_add_test(bad_input, every_function_of_an_estimator_is_asked_here);
     tcase_add_loop_test(bad_input, a_running_call_has_its_handle_to_itself, 0, 4);
     tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);
-    tcase_add_test(bad_input, a_certify_has_its_bisection_to_itself_and_other_handles_are_free);
+    tcase_add_test(bad_input, other_handles_are_free_in_a_callback_of_certify);
     tcase_add_loop_test(bad_input, threads_that_share_handles_get_the_truth_or_are_told, 0, 2);
     tcase_add_loop_test(bad_input, a_forked_child_is_told_so_by_every_handle, 0, 2);
     return kit_run(suite);

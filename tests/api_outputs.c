@@ -40,11 +40,6 @@ static certreg_question about(int32_t output, double tolerance)
     return q;
 }
 
-static void forget(certreg_certificate *c, size_t count)
-{
-    for (size_t i = 0; i < count; i++) c[i].model_seconds = c[i].library_seconds = 0;
-}
-
 /* ---- one radius for all */
 START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
 {
@@ -55,9 +50,8 @@ START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
     q[1].alpha = 0.2;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate(),
                         alone[OUTPUTS] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
-    KIT_OK(e, certreg_certify(e, NULL, 0, q, OUTPUTS, alone));
-    forget(each, OUTPUTS), forget(alone, OUTPUTS);
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify(e, 0, q, OUTPUTS, alone));
     ck_assert_mem_eq(each, alone, sizeof each);
     double least = INFINITY;
     for (int k = 0; k < OUTPUTS; k++) least = fmin(least, each[k].radius);
@@ -83,7 +77,7 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
     q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     q[2].statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q[2].method = CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     const double truth[OUTPUTS] = {0.8, 0.5 / 0.7, 0.4 / 0.3};
     for (int k = 0; k < OUTPUTS; k++)
         ck_assert_msg(each[k].radius > 0 && each[k].radius <= truth[k], "%d: %g", k,
@@ -94,18 +88,18 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
 }
 END_TEST
 
-START_TEST(rates_of_failure_add_up_over_the_outputs_that_are_served)
+START_TEST(outputs_that_are_served_have_a_joint_radius)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
-    q[0].served_samples = 1001, q[0].served_beta = 0.01;
-    q[2].served_samples = 1001, q[2].served_beta = 0.03;
+    q[0].serving = asks_serving(1001, 0.01);
+    q[2].serving = asks_serving(1001, 0.03);
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     ck_assert_double_gt(bonferroni.radius, 0);
-    ck_assert_double_eq(each[0].served_beta, 0.01);
-    ck_assert_double_eq(bonferroni.served_beta, 0.01 + 0.03);
+    ck_assert_double_eq(bonferroni.radius,
+                        fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -116,7 +110,7 @@ START_TEST(one_output_that_abstains_leaves_no_joint_radius)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 1e-4), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     ck_assert_double_gt(each[0].radius, 0);
     ck_assert_double_eq(bonferroni.radius, 0);
     ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
@@ -134,7 +128,7 @@ static const struct {
     double alpha;
 } refused[] = {
     {{0, 1, 2}, 2, 0, 0, 0},   {{0, 1, 1}, 3, 0, 0, 0}, {{0, 1, 3}, 3, 0, 0, 0},
-    {{0, 1, -1}, 3, 0, 0, 0},  {{0, 1, 2}, 3, 2, 0, 0}, {{0, 1, 2}, 3, 0, CERTREG_CENTER_REACH, 0},
+    {{0, 1, -1}, 3, 0, 0, 0},  {{0, 1, 2}, 3, 2, 0, 0}, {{0, 1, 2}, 3, 0, 2, 0},
     {{0, 1, 2}, 3, 0, 0, 0.7}, {{0, 1, 2}, 0, 0, 0, 0},
 };
 
@@ -146,11 +140,9 @@ START_TEST(bad_sets_of_questions_get_no_joint_radius)
     for (int k = 0; k < OUTPUTS; k++) q[k] = about(refused[_i].output[k], 0.8);
     q[2].bonferroni = refused[_i].bonferroni, q[2].center = refused[_i].center,
     q[2].alpha = refused[_i].alpha;
-    q[2].at_radius = q[2].center == CERTREG_CENTER_REACH;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
     bonferroni.radius = 7, bonferroni.outcome = CERTREG_OUTCOME_CERTIFIED;
-    KIT_STATUS(e,
-               certreg_certify_outputs(e, NULL, SAMPLES, q, refused[_i].count, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, refused[_i].count, each, &bonferroni),
                CERTREG_E_INVALID);
     ck_assert_double_eq(bonferroni.radius, 0);
     ck_assert_int_eq(bonferroni.status, CERTREG_E_INVALID);
@@ -167,15 +159,15 @@ START_TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni),
                CERTREG_E_MODEL_FAILED);
     for (int k = 0; k < OUTPUTS; k++) ck_assert_int_eq(each[k].status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(bonferroni.status, CERTREG_E_MODEL_FAILED);
     ck_assert_double_eq(bonferroni.radius, 0);
     bonferroni.struct_size = 3;
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni),
                CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    ck_assert_int_eq(certreg_certify_outputs(NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
                      CERTREG_E_INVALID);
     certreg_estimator_destroy(e);
 }
@@ -200,13 +192,14 @@ START_TEST(the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian
                                   of_norm(tolerance, CERTREG_CONSTRAINTS_CG),
                                   of_norm(tolerance, 0)};
     certreg_certificate c[3] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 3, c));
-    const double by_variance = 0.5 * sqrt(log1p(tolerance * tolerance / c[0].variance_hi));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 3, c));
+    const double by_variance =
+        0.5 * sqrt(log1p(tolerance * tolerance / asks_bounds(e, q, c).variance_hi));
     ck_assert_double_eq_tol(c[0].radius, by_variance, 1e-7);
-    ck_assert_double_ge(c[0].variance_hi, frobenius * frobenius);
-    ck_assert_double_le(c[0].variance_hi, 1.1 * frobenius * frobenius);
-    ck_assert_double_ge(c[1].gradient_hi, frobenius);
-    ck_assert_double_le(c[1].gradient_hi, 1.1 * frobenius);
+    ck_assert_double_ge(asks_bounds(e, q, c).variance_hi, frobenius * frobenius);
+    ck_assert_double_le(asks_bounds(e, q, c).variance_hi, 1.1 * frobenius * frobenius);
+    ck_assert_double_ge(asks_bounds(e, q + 1, c + 1).gradient_hi, frobenius);
+    ck_assert_double_le(asks_bounds(e, q + 1, c + 1).gradient_hi, 1.1 * frobenius);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(c[i].output, CERTREG_ALL_OUTPUTS);
         ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_CERTIFIED);
@@ -227,7 +220,7 @@ START_TEST(the_norm_of_one_output_is_that_output)
                             of_norm(0.2, CERTREG_CONSTRAINTS_C)};
     q[1].output = 0;
     certreg_certificate c[2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, c));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, c));
     ck_assert_double_gt(c[0].radius, 0);
     ck_assert_double_eq_tol(c[0].radius, c[1].radius, 0.1 * c[1].radius);
     certreg_estimator_destroy(e);
@@ -246,11 +239,11 @@ START_TEST(norms_that_make_no_sense_are_refused)
     case 4: q.method = CERTREG_METHOD_FINITE; break; /* no range */
     case 5: q.constraints = CERTREG_CONSTRAINTS_ECGM; break;
     case 6: q.output = -2; break;
-    case 7: q.served_samples = 10, q.served_beta = 0.1; break;
+    case 7: q.serving = asks_serving(10, 0.1); break;
     default: break;
     }
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -267,20 +260,22 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
     certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
     q[1].bonferroni = 2, q[1].alpha = 0.3;
     certreg_certificate all[LEVELS * 2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
-    forget(all, LEVELS * 2);
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
     q[0].bonferroni = LEVELS, q[1].bonferroni = 2 * LEVELS;
     for (int i = 0; i < LEVELS; i++) {
         certreg_certificate alone[2] = {kit_certificate()};
         KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
-        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, alone));
-        forget(alone, 2);
+        KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, alone));
+        for (int k = 0; k < 2; k++) { /* another bonferroni is another question */
+            ck_assert_uint_ne(all[2 * i + k].question, alone[k].question);
+            alone[k].question = all[2 * i + k].question;
+        }
         ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
         ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
         ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
         ck_assert_double_eq(all[2 * i].sigma, levels[i]);
         ck_assert_uint_eq(all[2 * i].noise_id, 17);
-        ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
+        ck_assert_uint_eq(asks_run(e).level, 1 + (uint64_t)i);
         ck_assert_double_gt(all[2 * i].radius, 0);
     }
     certreg_estimator_destroy(e);
@@ -296,25 +291,25 @@ START_TEST(bad_levels_are_refused_and_leave_no_radius)
     certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
     for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_double_eq(c[i].radius, 0);
         ck_assert_int_eq(c[i].status, CERTREG_E_INVALID);
     }
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, 0, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
                CERTREG_E_INVALID);
-    q.bonferroni = UINT32_MAX;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    q.bonferroni = UINT64_MAX;
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
     for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
@@ -327,7 +322,7 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_MODEL_FAILED);
     ck_assert_uint_eq(l.calls, 20);
     ck_assert_double_gt(c[0].radius, 0);
@@ -343,7 +338,7 @@ START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
     certreg_certificate c[LEVELS * 2] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
                CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "noise level 0: question 0"));
     for (int i = 0; i < LEVELS; i++) {
@@ -364,7 +359,7 @@ START_TEST(a_cancel_ends_all_levels)
     const certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
     certreg_estimator_cancel(e);
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
     ck_assert_uint_le(l.calls, 1);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
@@ -372,8 +367,10 @@ START_TEST(a_cancel_ends_all_levels)
         ck_assert_double_eq(c[i].sigma, levels[i]);
         ck_assert_double_eq(c[i].radius, 0);
     }
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1,
-                                     c)); /* it was reported, and is over */
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c)); /* it was
+                                                                                          reported,
+                                                                                          and is
+                                                                                          over */
     ck_assert_double_gt(c[LEVELS - 1].radius, 0);
     certreg_estimator_destroy(e);
 }
@@ -437,7 +434,7 @@ int main(void)
           *sigmas = kit_case(suite, "sigmas", 30);
     tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
     tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
-    tcase_add_test(bonferroni, rates_of_failure_add_up_over_the_outputs_that_are_served);
+    tcase_add_test(bonferroni, outputs_that_are_served_have_a_joint_radius);
     tcase_add_test(bonferroni, one_output_that_abstains_leaves_no_joint_radius);
     tcase_add_loop_test(bonferroni, bad_sets_of_questions_get_no_joint_radius, 0,
                         KIT_ROWS(refused));

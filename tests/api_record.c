@@ -73,8 +73,7 @@ static certreg_certificate ask(certreg_estimator *from)
     certreg_question q = kit_question(1);
     q.method = CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate c = kit_certificate();
-    KIT_OK(from, certreg_certify(from, NULL, 0, &q, 1, &c));
-    c.model_seconds = c.library_seconds = 0;
+    KIT_OK(from, certreg_certify(from, 0, &q, 1, &c));
     return c;
 }
 
@@ -228,7 +227,7 @@ START_TEST(gaps_are_kept_and_not_certified_over)
     certreg_question q = kit_question(1);
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, "150 to 159"));
     ck_assert_double_eq(c.radius, 0);
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &b), CERTREG_E_WRONG_STATE);
@@ -236,14 +235,14 @@ START_TEST(gaps_are_kept_and_not_certified_over)
     const setting s = usual();
     certreg_estimator *there = make(&s);
     KIT_OK(there, certreg_estimator_import(there, before.at, before.count));
-    KIT_STATUS(there, certreg_certify(there, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(there, certreg_certify(there, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     rows_asked = 0;
-    KIT_OK(there, certreg_certify(there, NULL, CAPACITY, &q, 1, &c));
+    KIT_OK(there, certreg_certify(there, CAPACITY, &q, 1, &c));
     ck_assert_uint_eq(rows_asked, 10);
     certreg_estimator_destroy(there);
     KIT_OK(e, certreg_estimator_begin(e, input, 0.25, 7));
     KIT_OK(e, certreg_estimator_sample(e, 1, 399)); /* the first one missing */
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
 END_TEST
 
@@ -498,12 +497,13 @@ START_TEST(a_small_record_has_these_bytes_on_every_machine)
     certreg_plan p = kit_plan(40);
     p.seed = 0x0102030405060708, p.pilot = SIZE_MAX;
     certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = 0.1, q.looks = looks, q.look_count = 2;
+    q.prediction = asks_prediction(0), q.target = asks_target(0.1),
+    q.target = asks_looks(q.target->radius, looks, 2);
     certreg_certificate c = kit_certificate();
     certreg_estimator *there = kit_create(NULL, &m, &p);
     KIT_OK(there, certreg_estimator_begin_level(there, z, 0.25, 0x1112131415161718, 3));
     KIT_OK(there, certreg_estimator_record(there, 0, 2, y));
-    KIT_OK(there, certreg_certify(there, NULL, 0, &q, 1, &c));
+    KIT_OK(there, certreg_certify(there, 0, &q, 1, &c));
     save(there, &before);
     ck_assert_uint_eq(2 * before.count, strlen(small_record));
     for (size_t i = 0; i < before.count; i++) {
@@ -524,15 +524,17 @@ START_TEST(a_certificate_says_which_noise_to_draw_again)
     setting s = usual();
     s.model.outputs = 1;
     certreg_estimator *a = make(&s), *b = make(&s);
-    KIT_OK(a, certreg_certify_sigmas(a, NULL, input, sigmas, 2, 7, 200, &q, 1, c));
+    KIT_OK(a, certreg_certify_sigmas(a, input, sigmas, 2, 7, 200, &q, 1, c));
     save(a, &before);
     for (int i = 0; i < 2; i++) {
-        KIT_OK(b, certreg_estimator_begin_level(b, input, c[i].sigma, c[i].noise_id, c[i].level));
+        KIT_OK(b,
+               certreg_estimator_begin_level(b, input, c[i].sigma, c[i].noise_id, (uint64_t)i + 1));
+        ck_assert_uint_eq(asks_run(b).level, (uint64_t)i + 1);
         KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count),
                    i ? CERTREG_OK : CERTREG_E_MISMATCH);
         q.bonferroni = 2;
         certreg_certificate again = kit_certificate();
-        KIT_OK(b, certreg_certify(b, NULL, 200, &q, 1, &again));
+        KIT_OK(b, certreg_certify(b, 200, &q, 1, &again));
         ck_assert_double_eq(again.radius, c[i].radius);
         ck_assert_double_eq(again.prediction, c[i].prediction);
     }

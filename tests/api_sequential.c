@@ -24,13 +24,13 @@ START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
         certreg_estimator *e = make(&h, 1, stream);
         certreg_question q = wish(provable[_i].wanted, provable[_i].method);
         q.alpha = provable[_i].alpha;
-        q.served_samples = provable[_i].served, q.served_beta = q.served_samples ? 0.05 : 0;
+        q.serving = asks_serving(provable[_i].served, 0.05);
         const certreg_certificate c = ask(e, CAPACITY, q);
         ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
         ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-        ck_assert_msg(c.radius >= q.wanted, "%.17g of %.17g", c.radius, q.wanted);
+        ck_assert_msg(c.radius >= q.target->radius, "%.17g of %.17g", c.radius, q.target->radius);
         if (q.method == CERTREG_METHOD_FINITE)
-            ck_assert_double_le(c.radius, q.wanted * (1 + 2e-7) + 1e-11);
+            ck_assert_double_le(c.radius, q.target->radius * (1 + 2e-7) + 1e-11);
         ck_assert_uint_lt(c.samples, CAPACITY);
         ck_assert_uint_eq(c.samples % BATCH, 0);
         ck_assert_uint_eq(h.calls, c.samples / BATCH);
@@ -122,7 +122,7 @@ START_TEST(questions_without_a_wish_get_all_samples)
     const certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE),
                                   wish(1, CERTREG_METHOD_ANYTIME)};
     certreg_certificate c[3] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, 3, c));
+    KIT_OK(e, certreg_certify(e, CAPACITY, q, 3, c));
     ck_assert_uint_eq(h.calls, CAPACITY / BATCH);
     for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].stop, CERTREG_STOP_ALL);
     for (int i = 0; i < 3; i++) ck_assert_uint_eq(c[i].samples, CAPACITY);
@@ -144,7 +144,7 @@ START_TEST(sampling_goes_on_until_every_wish_is_settled)
         certreg_question q[4];
         certreg_certificate c[4] = {kit_certificate()};
         for (int i = 0; i < 4; i++) q[i] = wish(wanted[i], sequential[i % 2]);
-        KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, count, c));
+        KIT_OK(e, certreg_certify(e, CAPACITY, q, count, c));
         for (size_t i = 0; i < count; i++) {
             ck_assert_int_eq(c[i].stop, CERTREG_STOP_TARGET); /* one at least is proven */
             if (i < 3) ck_assert_double_ge(c[i].radius, wanted[i]);
@@ -164,7 +164,7 @@ START_TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
     certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE)};
     certreg_certificate c[2] = {kit_certificate()};
     q[1].alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, q, 2, c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, CAPACITY, q, 2, c), CERTREG_E_INVALID);
     ck_assert_int_eq(c[0].status, CERTREG_OK);
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c[0].radius, 1);
@@ -181,11 +181,12 @@ START_TEST(the_record_is_looked_at_where_the_caller_says)
     half_space h = {.face = 3};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(1, sequential[_i]);
-    q.looks = looks, q.look_count = 5;
+    q.target = asks_looks(q.target->radius, looks, 5);
     const certreg_certificate c = ask(e, CAPACITY, q);
     ck_assert(c.samples == 33 || c.samples == 34 || c.samples == 500);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    q.look_count = 1; /* the wish cannot be proven with seven; other looks are for another record */
+    q.target = asks_looks(1, looks, 1); /* the wish cannot be proven with seven; other looks are for
+                                           another record */
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
     const certreg_certificate one = ask(e, 100, q);
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_int_eq(one.stop, CERTREG_STOP_HOPELESS);
@@ -200,7 +201,7 @@ START_TEST(fewer_samples_than_the_next_look_are_no_look)
     half_space h = {.face = 9};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
-    q.looks = looks, q.look_count = 2;
+    q.target = asks_looks(q.target->radius, looks, 2);
     certreg_certificate c = ask(e, 999, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
@@ -225,32 +226,32 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
     certreg_certificate asked = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    ck_assert_int_eq(certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(certreg_certify(e, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     ck_assert_double_eq(asked.radius, 0);
     ck_assert_msg(strstr(certreg_estimator_error(e)->text, "ANYTIME") != NULL, "%s",
                   certreg_estimator_error(e)->text);
     ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b),
                      CERTREG_E_WRONG_STATE);
-    KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &asked));
-    KIT_OK(e, certreg_certify(e, NULL, 0, &other, 1, &asked));
+    KIT_OK(e, certreg_certify(e, 0, &anytime, 1, &asked));
+    KIT_OK(e, certreg_certify(e, 0, &other, 1, &asked));
     ask(e, c.samples, other); /* nothing lifts it, neither another wish for fewer samples nor a way
                                  through bytes */
     ask(e, c.samples, wanted);
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_certify(e, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     unsigned char bytes[4 * CAPACITY + 256];
     size_t size = sizeof bytes;
     half_space again = h;
     certreg_estimator *copy = make(&again, 1, 1);
     KIT_OK(e, certreg_estimator_export(e, bytes, &size));
     KIT_OK(copy, certreg_estimator_import(copy, bytes, size));
-    KIT_STATUS(copy, certreg_certify(copy, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
-    KIT_OK(copy, certreg_certify(copy, NULL, CAPACITY, &plain, 1, &asked));
+    KIT_STATUS(copy, certreg_certify(copy, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    KIT_OK(copy, certreg_certify(copy, CAPACITY, &plain, 1, &asked));
     certreg_estimator_destroy(copy);
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked)); /* as many as were asked for
-                                                                       */
+    KIT_OK(e, certreg_certify(e, CAPACITY, &plain, 1, &asked)); /* as many as were asked for
+                                                                 */
     ck_assert_double_gt(asked.radius, 1);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
-    KIT_OK(e, certreg_certify(e, NULL, 60, &plain, 1, &asked)); /* another input: nothing is
+    KIT_OK(e, certreg_certify(e, 60, &plain, 1, &asked)); /* another input: nothing is
                                                                    remembered */
     certreg_estimator_destroy(e);
 }
@@ -263,7 +264,7 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
         half_space h = {.face = 1};
         certreg_estimator *e = make(&h, 1, stream);
         certreg_question q = wish(0.9, sequential[_i]);
-        q.looks = looks, q.look_count = 7;
+        q.target = asks_looks(q.target->radius, looks, 7);
         double before = 0;
         for (size_t j = 0; j < 8; j++) {
             KIT_OK(e, certreg_estimator_sample(e, 0, j < 7 ? (size_t)looks[j] : CAPACITY));
@@ -278,10 +279,6 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
 END_TEST
 
 /* ---- interruptions */
-static void forget(certreg_certificate *c)
-{
-    c->model_seconds = c->library_seconds = 0;
-}
 
 START_TEST(after_an_interruption_the_same_call_ends_as_if_there_had_been_none)
 {
@@ -293,13 +290,12 @@ START_TEST(after_an_interruption_the_same_call_ends_as_if_there_had_been_none)
     ck_assert_int_eq(c.stop, CERTREG_STOP_CANCELLED);
     ck_assert_uint_eq(c.samples, 5 * BATCH);
     ck_assert_double_le(c.radius, 1.4);
-    KIT_STATUS(b, certreg_certify(b, NULL, CAPACITY, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    KIT_STATUS(b, certreg_certify(b, CAPACITY, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(b)->model_code, 77);
     ck_assert_int_eq(c.status, CERTREG_E_MODEL_FAILED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     c = ask(b, CAPACITY, q);
-    forget(&whole), forget(&c);
     ck_assert_mem_eq(&whole, &c, sizeof c);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     certreg_estimator_destroy(a);
@@ -333,7 +329,7 @@ START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
         KIT_OK(e[2], certreg_estimator_sample(e[2], 1500, CAPACITY - 1500));
         carry(e[2], e[3]); /* the later part first: a gap until the other comes */
         certreg_certificate gap = kit_certificate();
-        KIT_STATUS(e[3], certreg_certify(e[3], NULL, 0, &q, 1, &gap), CERTREG_E_WRONG_STATE);
+        KIT_STATUS(e[3], certreg_certify(e[3], 0, &q, 1, &gap), CERTREG_E_WRONG_STATE);
         carry(e[1], e[3]);
         const certreg_certificate merged = ask(e[3], CAPACITY, q);
         ck_assert_uint_eq(h[3].calls, 0);
@@ -370,9 +366,9 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
     const uint64_t least = f.least_samples;
     ck_assert_uint_gt(least, 0);
     const int anytime = q.method == CERTREG_METHOD_ANYTIME;
-    ck_assert_double_lt(ask(e, least - 1, q).radius, q.wanted);
+    ck_assert_double_lt(ask(e, least - 1, q).radius, q.target->radius);
     const certreg_certificate c = ask(e, least, q);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_uint_eq(c.samples, least);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
     const uint64_t alone = ask(e, CAPACITY, q).samples; /* at a look */
@@ -391,13 +387,13 @@ START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
     half_space h = {.face = 99};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
-    q.looks = looks, q.look_count = 2;
+    q.target = asks_looks(q.target->radius, looks, 2);
     const uint64_t least = forecast(e, q).least_samples;
     ck_assert_uint_gt(least, 40);
-    ck_assert_double_lt(ask(e, least - 1, q).radius, q.wanted);
-    ck_assert_double_ge(ask(e, least, q).radius, q.wanted);
+    ck_assert_double_lt(ask(e, least - 1, q).radius, q.target->radius);
+    ck_assert_double_ge(ask(e, least, q).radius, q.target->radius);
     ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
-    q.wanted = 9;
+    q.target = asks_target(9);
     ck_assert_uint_eq(forecast(e, q).least_samples, 0);
     certreg_estimator_destroy(e);
 }
@@ -429,18 +425,19 @@ static const struct {
     const uint64_t *looks;
     size_t count;
 } refused[] = {
-    {"wanted", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
-    {"wanted", 1, CERTREG_METHOD_FINITE, CERTREG_CENTER_REACH, NULL, 0},
+    {"radius", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", 0, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"target", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
+    {"center", 1, CERTREG_METHOD_FINITE, 2, NULL, 0},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
     {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},
     {"look_count", 1, CERTREG_METHOD_FINITE, 0, many, 129},
     {"look_count", 1, CERTREG_METHOD_FINITE, 0, falling, 0},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, NULL, 2},
-    {"look_count", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
+    {"radius", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
 };
 
 START_TEST(bad_wishes_are_refused_before_the_model_is_called)
@@ -448,11 +445,11 @@ START_TEST(bad_wishes_are_refused_before_the_model_is_called)
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(refused[_i].wanted, refused[_i].method);
-    q.center = refused[_i].center, q.looks = refused[_i].looks, q.look_count = refused[_i].count;
-    q.at_radius = q.center == CERTREG_CENTER_REACH;
+    q.center = refused[_i].center;
+    q.target = asks_looks(refused[_i].wanted, refused[_i].looks, refused[_i].count);
     certreg_certificate c = kit_certificate();
     certreg_forecast f = {.struct_size = sizeof f};
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert_msg(strstr(certreg_estimator_error(e)->text, refused[_i].word) != NULL, "%s",
                   certreg_estimator_error(e)->text);
     ck_assert_uint_eq(h.calls, 0);
@@ -470,7 +467,7 @@ START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
     certreg_forecast f = {.struct_size = sizeof f};
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
-    q.wanted = 1;
+    q.target = asks_target(1);
     f.struct_size = 1;
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     f.struct_size = sizeof f;

@@ -5,7 +5,7 @@
 
 /* The constraints that the interval of this question delivers and its family may use. The gradient
  * costs a replay, so it is found only where it is among them. */
-uint32_t cr_bounds_constraints(const certreg_estimator *, const certreg_question *);
+uint32_t cr_bounds_constraints(const certreg_estimator *, const cr_question *);
 /* Bounds of the condition's scores, all conditions at once since one replay serves them.
  * *abstained: the interval says nothing. DEADLINE where they were given up. */
 certreg_status cr_bounds_find(certreg_estimator *, const cr_conditions *,

@@ -46,14 +46,14 @@ static inline certreg_estimator *make(half_space *h, size_t outputs, uint64_t st
 static inline certreg_question wish(double wanted, int32_t method)
 {
     certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = wanted, q.method = method;
+    q.prediction = asks_prediction(0), q.target = asks_target(wanted), q.method = method;
     return q;
 }
 
 static inline certreg_certificate ask(certreg_estimator *e, size_t samples, certreg_question q)
 {
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, samples, &q, 1, &c));
     ck_assert_int_eq(c.status, CERTREG_OK);
     return c;
 }
