@@ -59,6 +59,10 @@ build() { # COMPILER SOURCE PROGRAM FLAGS-OF-PKG-CONFIG FLAGS
 }
 static() { ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
 cd "$tmp" || exit 2
+awk '/static int model/ { on = 1 } /That is the whole/ { on = 0 } on' "$root/include/certreg/certreg.h" |
+    sed 's/^ \* \{0,5\}//' | sed '1i #include <certreg/certreg.h>\n#include <stdio.h>' >first.c
+tell "the program on the header's first screen" build "$CC" first.c first '' '-Wall -Werror'
+tell 'it prints a radius' prints_a_radius ./first
 tell 'a program in C, shared' build "$CC" "$root/examples/quickstart.c" shared '' ''
 tell 'it prints a radius' prints_a_radius ./shared
 tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static --static -static
