@@ -5,7 +5,6 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "certreg/certreg.h"
-#include "certreg/solver.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,38 +64,38 @@ typedef struct result {
     int empty, abstained;  /* ticks without samples; without a radius */
 } result;
 
-static result run(certreg_estimator *e, certreg_bisection *b, const loop *l, int ticks)
+static result run(certreg_estimator *e, const loop *l, int ticks)
 {
     static double times[MOST];
     result r = {0};
-    certreg_question q = {.struct_size = sizeof q,
-                          .statistic = l->statistic,
-                          .method = l->method,
-                          .constraints = l->constraints,
-                          .tolerance = 0.3,
-                          .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? 0.15 : 0,
-                          .prediction_given = 1,
-                          .prediction = 0.4};
+    double prediction = 0.4;
+    const certreg_question q = {.struct_size = sizeof q,
+                                .statistic = l->statistic,
+                                .method = l->method,
+                                .constraints = l->constraints,
+                                .tolerance = 0.3,
+                                .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? 0.15 : 0,
+                                .prediction = &prediction};
     for (int i = 0; i < ticks; i++) {
         certreg_certificate c = {.struct_size = sizeof c};
         const float z[STATE] = {1, 0.5f * sinf(0.01f * (float)i)};
         const double start = now();
         certreg_estimator_set_deadline(e, deadline);
         if (certreg_estimator_begin(e, z, 0.05, (uint64_t)i) ||
-            certreg_certify(e, b, CAPACITY, &q, 1, &c))
+            certreg_certify(e, CAPACITY, &q, 1, &c))
             exit(1);
         times[i] = now() - start;
         r.samples += (double)c.samples / ticks;
         r.empty += c.samples == 0;
         r.abstained += !(c.radius > 0);
-        q.prediction = c.estimate;
+        prediction = c.estimate;
     }
     qsort(times, (size_t)ticks, sizeof *times, ascending);
     r.p50 = times[ticks / 2], r.p99 = times[(size_t)ticks * 99 / 100], r.most = times[ticks - 1];
     return r;
 }
 
-static int measure(const loop *l, certreg_bisection *b, int ticks, FILE *csv)
+static int measure(const loop *l, int ticks, FILE *csv)
 {
     const double lo = -3, hi = 3;
     const certreg_model m = {.struct_size = sizeof m,
@@ -107,10 +106,13 @@ static int measure(const loop *l, certreg_bisection *b, int ticks, FILE *csv)
                              .kind = &l->kind,
                              .lo = &lo,
                              .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = CAPACITY, .pilot = SIZE_MAX};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .constraints = CERTREG_CONSTRAINTS_ECGM,
+                            .max_samples = CAPACITY,
+                            .pilot = SIZE_MAX};
     certreg_estimator *e;
     if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) return 1;
-    const result r = run(e, b, l, ticks);
+    const result r = run(e, l, ticks);
     printf("%-18s p50 %.3f ms, p99 %.3f, most %.3f; %.0f samples; %d ticks empty, %d abstained\n",
            l->name, 1e3 * r.p50, 1e3 * r.p99, 1e3 * r.most, r.samples, r.empty, r.abstained);
     if (csv)
@@ -124,16 +126,12 @@ int main(int argc, char **argv)
 {
     FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
     const int ticks = argc > 2 ? atoi(argv[2]) : 10000;
-    certreg_solver *solver;
-    certreg_bisection *bisection;
-    if (ticks < 1 || ticks > MOST || certreg_solver_create(NULL, NULL, &solver) ||
-        certreg_bisection_create(NULL, NULL, &bisection))
-        return 1;
+
+    if (ticks < 1 || ticks > MOST) return 1;
     int failed = 0;
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
-        failed |= measure(loops + i, bisection, ticks, csv);
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(solver);
+        failed |= measure(loops + i, ticks, csv);
+
     if (csv) fclose(csv);
     return failed;
 }

@@ -3,7 +3,7 @@
  * from the repository root. Usage: bench_network [results.csv] */
 #include <cblas.h>
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static int evaluate(void *user, const certreg_batch *b)
 }
 
 /* Least library seconds of one kind alone, and the model's in the same run. */
-static int measure(certreg_estimator *e, certreg_bisection *bisection, const float *z,
-                   const kind *k, double *library, double *model)
+static int measure(certreg_estimator *e, const float *z, const kind *k, double *library,
+                   double *model)
 {
     *library = *model = 1e9;
     for (int i = 0; i < REPEATS; i++) {
@@ -52,12 +52,14 @@ static int measure(certreg_estimator *e, certreg_bisection *bisection, const flo
         ask.struct_size = sizeof ask;
         ask.tolerance = tolerance;
         if (certreg_estimator_begin(e, z, sigma, (uint64_t)i) ||
-            certreg_certify(e, bisection, SAMPLES, &ask, 1, &c)) {
+            certreg_certify(e, SAMPLES, &ask, 1, &c)) {
             fprintf(stderr, "%s: %s\n", k->name, certreg_estimator_error(e)->text);
             return 1;
         }
-        if (c.library_seconds < *library) *library = c.library_seconds;
-        if (c.model_seconds < *model) *model = c.model_seconds;
+        certreg_run run = {.struct_size = sizeof run};
+        if (certreg_estimator_run(e, &run)) return 1;
+        *library = fmin(*library, run.library_seconds);
+        *model = fmin(*model, run.model_seconds);
     }
     return 0;
 }
@@ -75,23 +77,22 @@ static int run(struct engine *engine, FILE *csv)
                        .kind = &pair,
                        .lo = &lo,
                        .hi = &hi};
-    certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
+    certreg_plan p = {
+        .struct_size = sizeof p, .constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = SAMPLES};
     certreg_estimator *e = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
+
     float z[INPUTS];
     for (size_t j = 0; j < INPUTS; j++)
         z[j] = j / 28 > 5 && j / 28 < 22 && j % 28 > 12 && j % 28 < 16 ? 1.0f : 0.0f; /* a stroke */
     size_t bytes = 0;
     int failed = certreg_estimator_size(NULL, &m, &p, &bytes) ||
-                 certreg_estimator_create(NULL, &m, &p, NULL, &e) ||
-                 certreg_solver_create(NULL, NULL, &s) || certreg_bisection_create(NULL, NULL, &b);
+                 certreg_estimator_create(NULL, &m, &p, NULL, &e);
     const double bound = (2.0 * BATCH + 130) * INPUTS * 4 + 65536 + 4.0 * SAMPLES;
     printf("estimator: %zu bytes (bound %.0f)\n", bytes, bound);
     if (csv) fprintf(csv, "estimator_bytes,%zu,%.0f,%.3f,1\n", bytes, bound, (double)bytes / bound);
     for (size_t i = 0; i < KINDS && !failed; i++) {
         double library, model;
-        failed = measure(e, b, z, kinds + i, &library, &model);
+        failed = measure(e, z, kinds + i, &library, &model);
         if (failed) break;
         printf("%-16s library %6.2f ms, model %7.2f ms: %4.1f %% (target 10 %%)\n", kinds[i].name,
                1e3 * library, 1e3 * model, 100 * library / model);
@@ -99,8 +100,7 @@ static int run(struct engine *engine, FILE *csv)
             fprintf(csv, "library_share_%s,%.6g,%.6g,%.4f,0.1\n", kinds[i].name, library, model,
                     library / model);
     }
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
+
     certreg_estimator_destroy(e);
     return failed;
 }

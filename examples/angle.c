@@ -2,7 +2,6 @@
  * levels, and several tolerances asked of one record. The model is a ring of eight detectors; it
  * answers with the direction of the source as (cos, sin). */
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -31,8 +30,7 @@ static int direction(void *user, const certreg_batch *b)
 
 /* Every radius printed for one noise level holds together with all the others: alpha is shared by
  * SIGMAS*TOLERANCES promises. */
-static certreg_status sweep(certreg_estimator *e, certreg_bisection *b, const float *z,
-                            double sigma, uint64_t stream)
+static certreg_status sweep(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
 {
     static const double tolerance[TOLERANCES] = {5, 10, 20, 30};
     certreg_question q[TOLERANCES] = {{0}};
@@ -41,13 +39,13 @@ static certreg_status sweep(certreg_estimator *e, certreg_bisection *b, const fl
         q[t] = (certreg_question){
             .struct_size = sizeof *q, .tolerance = tolerance[t], .bonferroni = SIGMAS * TOLERANCES};
     certreg_status status = certreg_estimator_begin(e, z, sigma, stream);
-    if (!status) status = certreg_certify(e, b, SAMPLES, q, TOLERANCES, c);
+    if (!status) status = certreg_certify(e, SAMPLES, q, TOLERANCES, c);
     for (size_t t = 0; !status && t < TOLERANCES; t++)
         printf("sigma %.2f: heading %6.2f, within %2g degrees up to %.4f\n", sigma, c[t].prediction,
                c[t].tolerance, c[t].radius);
     if (status) return status;
     q[0].tolerance = 15; /* an afterthought: the same record answers, the model is not called */
-    status = certreg_certify(e, b, 0, q, 1, c);
+    status = certreg_certify(e, 0, q, 1, c);
     if (!status)
         printf("sigma %.2f: afterwards,     within 15 degrees up to %.4f\n", sigma, c->radius);
     return status;
@@ -68,18 +66,13 @@ int main(void)
     const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, NULL, &s);
-    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
+    certreg_status status = CERTREG_OK;
     float z[DETECTORS];
     for (size_t j = 0; j < DETECTORS; j++)
         z[j] = (float)fmax(0, cos(bearing(j) - turn * 358 / 360));
-    for (size_t k = 0; !status && k < SIGMAS; k++) status = sweep(e, b, z, sigma[k], k);
+    for (size_t k = 0; !status && k < SIGMAS; k++) status = sweep(e, z, sigma[k], k);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;
 }

@@ -88,10 +88,10 @@ int main(void)
         return puts(s ? why.text : "out of memory"), free(s), 1;
     certreg_status status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = serve(e, s);
-    if (!status) status = certreg_certify(e, NULL, 0, &q, 1, &asked);
+    if (!status) status = certreg_certify(e, 0, &q, 1, &asked);
     if (!status)
         status = certreg_estimator_begin(e, z, 0.2, 7); /* once more, the library calling */
-    if (!status) status = certreg_certify(e, NULL, SAMPLES, &q, 1, &called);
+    if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &called);
     if (status) puts(certreg_estimator_error(e)->text);
     else
         printf("radius %.6f from the server, %.6f from the callback: %s\n", asked.radius,

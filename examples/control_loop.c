@@ -3,15 +3,13 @@
  * certified to stay within 0.1 while the state estimate is wrong by less than the radius. The mode
  * flags at the end of the state are not measured and hence never perturbed. */
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { STATE = 16, MEASURED = 12, SAMPLES = 256, TICKS = 500 };
-static alignas(64) unsigned char estimator_memory[64 * 1024], solver_memory[64 * 1024],
-    bisection_memory[16 * 1024];
+static alignas(64) unsigned char estimator_memory[64 * 1024];
 static certreg_estimator *volatile running; /* for the emergency stop */
 
 /* What an emergency button's handler calls: safe from any thread and from a signal handler. */
@@ -49,19 +47,20 @@ typedef struct summary {
     double least, greatest; /* certified radii */
 } summary;
 
-static certreg_status loop(certreg_estimator *e, certreg_bisection *b, summary *all)
+static certreg_status loop(certreg_estimator *e, summary *all)
 {
+    double u; /* the command: of the first tick what the policy says at its state */
     certreg_question q = {
-        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .prediction_given = 1};
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .prediction = &u};
     certreg_certificate c = {.struct_size = sizeof c};
     float z[STATE] = {1, 0, -0.5f, 0, 0.8f, 0, 0.2f, 0, -0.3f, 0, 0.6f, 0, 1, 0, 0, 0};
-    q.prediction = (double)act(z);
+    u = (double)act(z);
     for (all->ticks = 0; all->ticks < TICKS; all->ticks++) {
         certreg_estimator_set_deadline(e, 1); /* generous here; a loop at 100 Hz would say 0.008 */
         certreg_status status =
             certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks); /* every tick has noise of
                                                                           its own */
-        if (!status) status = certreg_certify(e, b, SAMPLES, &q, 1, &c);
+        if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
         if (status) return status;
         if (c.stop == CERTREG_STOP_CANCELLED) return CERTREG_OK;
         if (c.outcome != CERTREG_OUTCOME_ABSTAINED) {
@@ -69,10 +68,10 @@ static certreg_status loop(certreg_estimator *e, certreg_bisection *b, summary *
             all->least = fmin(all->least, c.radius);
             all->greatest = fmax(all->greatest, c.radius);
         }
-        plant(z, q.prediction);
+        plant(z, u);
         /* Came from this tick's noise, so it is independent of the next one's. A tick that had no
          * time for a sample hands its own prediction on. */
-        q.prediction = c.estimate;
+        u = c.estimate;
         if (all->ticks == TICKS - 20) emergency();
     }
     return CERTREG_OK;
@@ -100,30 +99,17 @@ int main(void)
                             .memory_bytes = sizeof estimator_memory};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                     .memory = solver_memory,
-                                                     .memory_bytes = sizeof solver_memory},
-                              NULL, &s))
-        return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(
-            &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                      .memory = bisection_memory,
-                                      .memory_bytes = sizeof bisection_memory},
-            NULL, &b))
-        return puts("bisection_memory is too small"), 1;
+
     running = e;
     summary all = {.least = INFINITY};
-    const certreg_status status = loop(e, b, &all);
+    const certreg_status status = loop(e, &all);
     running = NULL;
     if (status) puts(certreg_estimator_error(e)->text);
     else
         printf("stopped in tick %d; %d ticks certified, radii %.4f to %.4f\n", all.ticks,
                all.certified, all.least, all.greatest);
-    certreg_bisection_destroy(b); /* nothing to free, but every handle has the same life */
-    certreg_solver_destroy(s);
+
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;
 }

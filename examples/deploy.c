@@ -7,7 +7,6 @@
  *   3. For a shift of a given size, ask the inverse question: between which values does the answer
  * stay? The model, a sensor with a dead zone and an expensive range of its own, is a stand-in. */
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -35,7 +34,7 @@ static void input(int at, float *z)
 }
 
 /* ---- 1. one level for all inputs */
-static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t *level)
+static certreg_status choose(certreg_estimator *e, size_t *level)
 {
     const certreg_question q = {.struct_size = sizeof q, .tolerance = tolerance};
     certreg_certificate c[ASIDE * LEVELS] = {{.struct_size = sizeof *c}};
@@ -45,7 +44,7 @@ static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t 
         input(i, z);
         c[i * LEVELS].struct_size = sizeof *c; /* every level has noise of its own */
         const certreg_status status = certreg_certify_sigmas(
-            e, b, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
+            e, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
         if (status) return status;
     }
     const certreg_status status = certreg_choose_sigma(c, ASIDE, LEVELS, mean_radius, level);
@@ -56,35 +55,32 @@ static certreg_status choose(certreg_estimator *e, certreg_bisection *b, size_t 
 }
 
 /* ---- 2. and 3. on an input that had no part in the choice */
-static certreg_status deploy(certreg_estimator *e, certreg_bisection *b, double level)
+static certreg_status deploy(certreg_estimator *e, double level)
 {
-    enum { MEDIAN, SERVE, REACH, SERVED_REACH, QUESTIONS };
+    enum { MEDIAN, SERVE, QUESTIONS };
+    const double shift = 0.1;
+    const uint64_t together = 2 * QUESTIONS; /* two radii, and where two answers stay */
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .samples = SERVED, .failure_rate = 0.01};
     const certreg_question q[QUESTIONS] = {
-        [MEDIAN] = {.struct_size = sizeof *q, .tolerance = tolerance, .bonferroni = QUESTIONS},
-        [SERVE] = {.tolerance = tolerance,
-                   .served_samples = SERVED,
-                   .served_beta = 0.01,
-                   .bonferroni = QUESTIONS},
-        [REACH] = {.center = CERTREG_CENTER_REACH, .at_radius = 0.1, .bonferroni = QUESTIONS},
-        [SERVED_REACH] = {.center = CERTREG_CENTER_REACH,
-                          .at_radius = 0.1,
-                          .served_samples = SERVED,
-                          .served_beta = 0.01,
-                          .bonferroni = QUESTIONS}};
-    certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}};
+        [MEDIAN] = {.struct_size = sizeof *q, .tolerance = tolerance, .bonferroni = together},
+        [SERVE] = {.tolerance = tolerance, .serving = &serving, .bonferroni = together}};
+    certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}},
+                        stays[QUESTIONS] = {{.struct_size = sizeof *c}};
     float z[INPUTS];
     input(ASIDE, z);
     certreg_status status = certreg_estimator_begin(e, z, level, 1000);
-    if (!status) status = certreg_certify(e, b, SAMPLES, q, QUESTIONS, c);
+    if (!status) status = certreg_certify(e, SAMPLES, q, QUESTIONS, c);
+    if (!status) status = certreg_output_bounds(e, 0, q, QUESTIONS, shift, stays);
     if (status) return status;
     printf("the smoothed answer, %.3f, moves by less than %g below a shift of %.4f\n",
            c[MEDIAN].prediction, tolerance, c[MEDIAN].radius);
     printf("what %d calls serve stays there, 99 times of 100, below %.4f\n", SERVED,
            c[SERVE].radius);
-    printf("below a shift of 0.1 the smoothed answer stays from %.3f to %.3f\n", c[REACH].output_lo,
-           c[REACH].output_hi);
-    printf("and the served one, 99 times of 100, from %.3f to %.3f\n", c[SERVED_REACH].output_lo,
-           c[SERVED_REACH].output_hi);
+    printf("below a shift of %g the smoothed answer stays from %.3f to %.3f\n", shift,
+           stays[MEDIAN].output_lo, stays[MEDIAN].output_hi);
+    printf("and the served one, 99 times of 100, from %.3f to %.3f\n", stays[SERVE].output_lo,
+           stays[SERVE].output_hi);
     return CERTREG_OK;
 }
 
@@ -93,13 +89,13 @@ static certreg_status deploy(certreg_estimator *e, certreg_bisection *b, double 
 static certreg_status serve(certreg_estimator *e, double level, uint64_t request, double *answer)
 {
     const certreg_question q = {
-        .struct_size = sizeof q, .tolerance = tolerance, .prediction_given = 1};
+        .struct_size = sizeof q, .tolerance = tolerance, .prediction = &(double){0}};
     certreg_certificate c = {.struct_size = sizeof c};
     float z[INPUTS];
     input(ASIDE, z);
     z[0] += 0.05f; /* somebody has moved it */
     certreg_status status = certreg_estimator_begin(e, z, level, 2000 + request);
-    if (!status) status = certreg_certify(e, NULL, SERVED, &q, 1, &c);
+    if (!status) status = certreg_certify(e, SERVED, &q, 1, &c);
     *answer = c.samples == SERVED ? c.estimate : NAN; /* with fewer the promise is not about it */
     return status;
 }
@@ -108,30 +104,21 @@ int main(void)
 {
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1};
-    const certreg_plan p = {
-        .struct_size = sizeof p, .max_samples = SAMPLES, .constraints = CERTREG_CONSTRAINT_MEAN};
-    const certreg_plan few = {.struct_size = sizeof few,
-                              .max_samples = SERVED,
-                              .constraints = CERTREG_CONSTRAINT_MEAN,
-                              .pilot = SIZE_MAX};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
+    const certreg_plan few = {.struct_size = sizeof few, .max_samples = SERVED, .pilot = SIZE_MAX};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL, *server = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
     size_t level = 0;
     double answer = 0;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
     if (certreg_estimator_create(NULL, &m, &few, &why, &server)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, NULL, &s);
-    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
-    if (!status) status = choose(e, b, &level);
-    if (!status) status = deploy(e, b, sigma[level]);
+    certreg_status status = CERTREG_OK;
+    if (!status) status = choose(e, &level);
+    if (!status) status = deploy(e, sigma[level]);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
     if (!status && (status = serve(server, sigma[level], 0, &answer)))
         puts(certreg_estimator_error(server)->text);
     if (!status) printf("served: %.3f\n", answer);
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
     certreg_estimator_destroy(server);
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;

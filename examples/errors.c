@@ -50,7 +50,7 @@ int main(void)
     certreg_certificate c[2] = {{.struct_size = sizeof *c}};
     status = certreg_estimator_begin(e, z, 0.1, 0);
     if (!status)
-        status = certreg_certify(e, NULL, 1000, questions, 2, c); /* one bad question does not spoil
+        status = certreg_certify(e, 1000, questions, 2, c); /* one bad question does not spoil
                                                                      the other */
     tell(status, certreg_estimator_error(e));
     printf("the first question is answered all the same: radius %.4f\n", c[0].radius);

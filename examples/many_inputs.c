@@ -2,7 +2,6 @@
  * network is a stand-in with the shape of an inference engine: a session and a call that runs a
  * batch (examples/engines has a real one). */
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -62,7 +61,7 @@ static void print_row(int image, const certreg_certificate *c)
            (int)c->method, c->prediction, c->radius, (unsigned long long)c->samples);
 }
 
-static certreg_status all_images(certreg_estimator *e, certreg_bisection *b, int *at)
+static certreg_status all_images(certreg_estimator *e, int *at)
 {
     const double tolerance = 10 * 3.14159265358979 / 180;
     const certreg_question ask[QUESTIONS] = {
@@ -81,7 +80,7 @@ static certreg_status all_images(certreg_estimator *e, certreg_bisection *b, int
         for (int j = 0; j < PIXELS; j++) z[j] = 0.5f + 0.4f * sinf((float)(j * (*at + 2)) * 0.1f);
         certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}};
         certreg_status status = certreg_estimator_begin(e, z, 0.25, (uint64_t)*at);
-        if (!status) status = certreg_certify(e, b, SAMPLES, ask, QUESTIONS, c);
+        if (!status) status = certreg_certify(e, SAMPLES, ask, QUESTIONS, c);
         if (status) return status;
         for (int k = 0; k < QUESTIONS; k++) print_row(*at, c + k);
     }
@@ -102,21 +101,17 @@ int main(void)
                              .outputs = 1,
                              .kind = &kind};
     const certreg_plan p = {.struct_size = sizeof p,
+                            .constraints = CERTREG_CONSTRAINTS_ECGM, /* the mean's gradient too */
                             .max_samples = SAMPLES,
                             .seed = 42,
                             .progress = progress,
                             .progress_user = &at};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    certreg_status status = certreg_solver_create(NULL, NULL, &s);
-    if (!status) status = certreg_bisection_create(NULL, NULL, &b);
-    if (!status) status = all_images(e, b, &at);
+    certreg_status status = CERTREG_OK;
+    if (!status) status = all_images(e, &at);
     if (status) fprintf(stderr, "input %d: %s\n", at, certreg_estimator_error(e)->text);
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;
 }

@@ -83,7 +83,7 @@ static certreg_status answer(const bytes *collected, size_t count, size_t sample
     certreg_status status = CERTREG_OK;
     for (size_t k = 0; !status && k < count; k++)
         status = certreg_estimator_import(e, collected[k].data, collected[k].size);
-    if (!status) status = certreg_certify(e, NULL, samples, &q, 1, c);
+    if (!status) status = certreg_certify(e, samples, &q, 1, c);
     if (status) puts(certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
     return status;

@@ -87,7 +87,7 @@ static certreg_status bonferroni(void)
     certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
     if (status) return puts(why.text), status;
     status = certreg_estimator_begin(e, z, sigma, 0);
-    if (!status) status = certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &together);
+    if (!status) status = certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &together);
     if (status) puts(certreg_estimator_error(e)->text);
     for (int i = 0; !status && i < OUTPUTS; i++)
         printf("%-8s %7.3f within %4g up to %.4f\n", name[i], each[i].prediction, each[i].tolerance,
@@ -130,7 +130,7 @@ static certreg_status vector(void)
     certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
     if (status) return puts(why.text), status;
     status = certreg_estimator_begin(e, z, sigma, 0);
-    if (!status) status = certreg_certify(e, NULL, SAMPLES, &q, 1, &c);
+    if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
     if (status) puts(certreg_estimator_error(e)->text);
     else
         printf("the mean position moves by at most %g, as a vector, up to %.4f\n", c.tolerance,

@@ -1,17 +1,16 @@
-/* A wanted radius by a deadline: how few calls will do? A controller may act at once if its command
+/* A target radius by a deadline: how few calls will do? A controller may act at once if its command
  * is proven to stay within 0.1 for sensor errors below 0.08, and must fall back to a slow, careful
  * mode otherwise. The budget is 400 calls a tick; on the average a quarter of it is used. */
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdio.h>
 
 enum { SENSORS = 6, BUDGET = 400, TICKS = 200 };
-static const double sigma = 0.1, wanted = 0.08;
-static alignas(64) unsigned char estimator_memory[256 * 1024], solver_memory[64 * 1024],
-    bisection_memory[16 * 1024];
+static const double sigma = 0.1;
+static const certreg_target target = {.struct_size = sizeof target, .radius = 0.08};
+static alignas(64) unsigned char estimator_memory[256 * 1024];
 
 /* ---- the stand-in: a command that is steep where the first sensor is near zero */
 static float command(const float *x)
@@ -33,10 +32,10 @@ static void sense(int tick, float *z) /* a slow swing through zero and back */
 }
 
 /* ---- every tick: go on sampling until the radius is proven, out of reach, or time is up */
-static certreg_status drive(certreg_estimator *e, certreg_bisection *b)
+static certreg_status drive(certreg_estimator *e)
 {
     const certreg_question q = {
-        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .wanted = wanted};
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .target = &target};
     certreg_certificate c = {.struct_size = sizeof c};
     int proven = 0, hopeless = 0;
     uint64_t calls = 0;
@@ -45,9 +44,9 @@ static certreg_status drive(certreg_estimator *e, certreg_bisection *b)
         sense(tick, z);
         certreg_status status = certreg_estimator_begin(e, z, sigma, (uint64_t)tick);
         certreg_estimator_set_deadline(e, 10); /* generous here; a loop at 100 Hz would say 0.008 */
-        if (!status) status = certreg_certify(e, b, BUDGET, &q, 1, &c);
+        if (!status) status = certreg_certify(e, BUDGET, &q, 1, &c);
         if (status) return status;
-        proven += c.radius >= wanted;
+        proven += c.radius >= target.radius;
         hopeless += c.stop == CERTREG_STOP_HOPELESS; /* what has been proven by then, if anything,
                                                         is in c.radius */
         calls += c.samples;
@@ -61,7 +60,9 @@ static certreg_status drive(certreg_estimator *e, certreg_bisection *b)
 static certreg_status plan_ahead(certreg_estimator *e)
 {
     float z[SENSORS];
-    certreg_question q = {.struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3};
+    certreg_target t = {.struct_size = sizeof t};
+    const certreg_question q = {
+        .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .target = &t};
     certreg_forecast f = {.struct_size = sizeof f};
     sense(10, z);
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 20);
@@ -69,19 +70,19 @@ static certreg_status plan_ahead(certreg_estimator *e)
         status = certreg_estimator_sample(e, 0, 120); /* a look at the model: the forecast may then
                                                          say more */
     for (int k = 1; k <= 3 && !status; k++) {
-        q.wanted = k * 0.08;
+        t.radius = k * target.radius;
         status = certreg_estimator_forecast(e, &q, &f);
         if (status) return status;
-        if (f.least_samples == 0) printf("radius %.2f: never, with %d calls\n", q.wanted, BUDGET);
+        if (f.least_samples == 0) printf("radius %.2f: never, with %d calls\n", t.radius, BUDGET);
         else
-            printf("radius %.2f: at least %" PRIu64 " calls, %.0f expected\n", q.wanted,
+            printf("radius %.2f: at least %" PRIu64 " calls, %.0f expected\n", t.radius,
                    f.least_samples, f.expected_samples);
     }
     return status;
 }
 
 /* ---- at any time: look after every batch, and stop when you like */
-static certreg_status watch(certreg_estimator *e, certreg_bisection *b)
+static certreg_status watch(certreg_estimator *e)
 {
     const certreg_question q = {
         .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .method = CERTREG_METHOD_ANYTIME};
@@ -90,7 +91,7 @@ static certreg_status watch(certreg_estimator *e, certreg_bisection *b)
     sense(10, z);
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 21);
     for (size_t n = 80; n <= BUDGET && !status; n += 80) {
-        status = certreg_certify(e, b, n, &q, 1, &c);
+        status = certreg_certify(e, n, &q, 1, &c);
         if (!status)
             printf("after %3zu calls: radius %.4f\n", n, c.radius); /* each of them, and all
                                                                        together, with probability 1
@@ -105,33 +106,18 @@ int main(void)
         .struct_size = sizeof m, .eval = controller, .inputs = SENSORS, .outputs = 1, .batch = 8};
     const certreg_plan p = {.struct_size = sizeof p,
                             .max_samples = BUDGET,
-                            .constraints = CERTREG_CONSTRAINT_MEAN, /* the median needs no gradient
-                                                                     */
+
                             .pilot = 16,
                             .memory = estimator_memory,
                             .memory_bytes = sizeof estimator_memory};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
-    certreg_solver *s = NULL;
-    certreg_bisection *b = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_solver_create(&(certreg_solver_plan){.struct_size = sizeof(certreg_solver_plan),
-                                                     .memory = solver_memory,
-                                                     .memory_bytes = sizeof solver_memory},
-                              NULL, &s))
-        return puts("solver_memory is too small"), 1;
-    if (certreg_bisection_create(
-            &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                      .memory = bisection_memory,
-                                      .memory_bytes = sizeof bisection_memory},
-            NULL, &b))
-        return puts("bisection_memory is too small"), 1;
+
     certreg_status status = plan_ahead(e);
-    if (!status) status = drive(e, b);
-    if (!status) status = watch(e, b);
+    if (!status) status = drive(e);
+    if (!status) status = watch(e);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
-    certreg_bisection_destroy(b);
-    certreg_solver_destroy(s);
     certreg_estimator_destroy(e);
     return status != CERTREG_OK;
 }

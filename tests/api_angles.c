@@ -68,7 +68,7 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
     if (dials[k].hi > dials[k].lo) {
         ck_assert_double_ge(c.prediction, dials[k].lo);
         ck_assert_double_lt(c.prediction, dials[k].hi);
@@ -134,9 +134,9 @@ START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
     certreg_certificate c = kit_certificate();
     const float z[2] = {0, 0};
     KIT_OK(e, certreg_estimator_begin(e, z, sigma, 3));
-    KIT_OK(e, certreg_certify(e, NULL, 4000, &q, 1, &c));
-    ck_assert_double_lt(fabs(c.estimate), 20);     /* half of the outputs near either end */
-    ck_assert_double_gt(c.variance_hi, 160 * 160); /* and it pays for that */
+    KIT_OK(e, certreg_certify(e, 4000, &q, 1, &c));
+    ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
+    ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);
     certreg_estimator_destroy(e);
 }
@@ -175,9 +175,9 @@ enum { CAPACITY = 100, WISHES = 2 * sizeof wishes / sizeof *wishes };
 static certreg_question wish(int i)
 {
     certreg_question q = kit_question(wishes[i / 2].tolerance);
-    q.wanted = wishes[i / 2].wanted;
     q.method = i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
-    if (i % 2) q.wanted *= 0.88; /* looking always costs some radius */
+    q.target = asks_target(wishes[i / 2].wanted * (i % 2 ? 0.88 : 1)); /* looking always costs some
+                                                                          radius */
     return q;
 }
 
@@ -188,7 +188,7 @@ START_TEST(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -215,13 +215,13 @@ START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
     certreg_question q = kit_question(wishes[_i].tolerance);
     q.method = CERTREG_METHOD_ANYTIME;
     certreg_estimator *e = make(&still, CERTREG_OUTPUT_ANGLE, CAPACITY, 0);
-    q.wanted = kit_ask(e, CAPACITY, q).radius;
+    q.target = asks_target(kit_ask(e, CAPACITY, q).radius);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
     certreg_forecast f = {.struct_size = sizeof f};
     KIT_OK(e, certreg_estimator_forecast(e, &q, &f));
     ck_assert_uint_gt(f.least_samples, 0);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     certreg_estimator_destroy(e);
 }
@@ -244,7 +244,7 @@ START_TEST(without_a_pilot_an_angle_reaches_nearly_what_a_number_does)
     for (int32_t kind = CERTREG_OUTPUT_REAL; kind <= CERTREG_OUTPUT_ANGLE; kind++) {
         certreg_estimator *e = make(&s, kind, given[_i].samples, SIZE_MAX);
         certreg_question q = kit_question(given[_i].tolerance);
-        q.prediction_given = 1;
+        q.prediction = asks_prediction(0);
         radius[kind] = kit_ask(e, given[_i].samples, q).radius;
         certreg_estimator_destroy(e);
     }

@@ -9,7 +9,7 @@ static int answers(half_space *h, certreg_estimator *e, size_t samples)
     certreg_certificate c = kit_certificate();
     const certreg_question plain = wish(0, CERTREG_METHOD_FINITE);
     const size_t before = h->calls;
-    const certreg_status status = certreg_certify(e, NULL, samples, &plain, 1, &c);
+    const certreg_status status = certreg_certify(e, samples, &plain, 1, &c);
     if (!status) return 1;
     ck_assert_int_eq(status, CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(e), "ANYTIME");
@@ -85,9 +85,9 @@ START_TEST(a_call_that_told_nothing_bars_nothing)
     certreg_estimator *e = make(&h, 1, 1);
     certreg_certificate c = kit_certificate();
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_STATUS(e, certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     q.alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert(answers(&h, e, 200));
     certreg_estimator_destroy(e);
 }
@@ -109,9 +109,9 @@ START_TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
     certreg_certificate c = kit_certificate();
     const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     const certreg_question anytime = wish(0, CERTREG_METHOD_ANYTIME);
-    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &c));
+    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_OK(e, certreg_certify(e, 0, &anytime, 1, &c));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -171,12 +171,14 @@ START_TEST(looks_that_come_after_an_answer_are_refused)
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_sample(e, 0, 200));
-    if (_i) q.looks = looks, q.look_count = 2; /* which later questions may bring again */
+    if (_i)
+        q.target = asks_looks(q.target->radius, looks, 2); /* which later questions may bring again
+                                                            */
     kit_ask(e, 0, q);
-    q.looks = looks, q.look_count = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), _i ? CERTREG_OK : CERTREG_E_WRONG_STATE);
-    q.look_count = 1;
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    q.target = asks_looks(q.target->radius, looks, 2);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), _i ? CERTREG_OK : CERTREG_E_WRONG_STATE);
+    q.target = asks_looks(1, looks, 1);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(e), "looks");
     q.method = CERTREG_METHOD_ANYTIME; /* where looks do not matter */
     kit_ask(e, 0, q);

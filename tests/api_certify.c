@@ -1,4 +1,5 @@
 /* Certificates end to end, on models whose radius is known in closed form. */
+#include "support/asks.h"
 #include "support/affine_model.h"
 
 /* ---- affine: the radius is tolerance/steepness */
@@ -28,7 +29,7 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
                                        affine_cases[_i].center, affine_cases[_i].constraints);
     /* beyond 0.4 sigma the uncertainty of the variance tells more */
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     double truth = q.tolerance;
     /* the nearer end */
     if (q.center == CERTREG_CENTER_PREDICTION) truth -= fabs(c.prediction - affine(&t, origin, d));
@@ -37,8 +38,9 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
     ck_assert_msg(c.radius <= truth && c.radius >= 0.9 * truth, "%g of %g", c.radius, truth);
     ck_assert_double_le(fabs(c.estimate - affine(&t, origin, d)),
                         5 * sigma * steepness(&t, scale, d) / sqrt(16000));
-    ck_assert_double_ge(c.gradient_hi, sigma * steepness(&t, scale, d));
-    ck_assert_double_ge(c.variance_hi, pow(sigma * steepness(&t, scale, d), 2));
+    ck_assert_double_ge(asks_bounds(e, &q, &c).gradient_hi, sigma * steepness(&t, scale, d));
+    ck_assert_double_ge(asks_bounds(e, &q, &c).variance_hi,
+                        pow(sigma * steepness(&t, scale, d), 2));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -49,14 +51,15 @@ START_TEST(variance_alone_gives_its_closed_form)
     certreg_estimator *e = make(&t, MOST, NULL, 20000, 0);
     certreg_question q = mean_question(0.4, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_C);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     const double variance = pow(sigma * steepness(&t, NULL, MOST), 2),
                  truth = sigma * sqrt(log1p(0.16 / variance));
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_C);
     ck_assert_msg(c.radius <= truth && c.radius >= 0.95 * truth, "%g of %g", c.radius, truth);
-    ck_assert_double_eq_tol(c.radius, sigma * sqrt(log1p(0.16 / c.variance_hi)), 1e-8);
+    ck_assert_double_eq_tol(c.radius,
+                            sigma * sqrt(log1p(0.16 / asks_bounds(e, &q, &c).variance_hi)), 1e-8);
     q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
                             0.1 * 0.4 / steepness(&t, NULL, MOST));
     certreg_estimator_destroy(e);
@@ -85,10 +88,10 @@ START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
     certreg_question q = kit_question(0.45); /* no prediction is that near to both values */
     q.method = faces[_i].method;
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 20000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     ck_assert_msg(c.radius < faces[_i].distance && c.radius > 0.9 * faces[_i].distance - 0.02,
                   "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
-    ck_assert_uint_eq(c.side, 0); /* the lower end gives way */
+    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER); /* the lower end gives way */
     ck_assert_double_gt(c.prediction, 0.55);
     certreg_estimator_destroy(e);
 }
@@ -104,20 +107,20 @@ START_TEST(given_predictions_need_no_pilot)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 3));
     certreg_question q = kit_question(0.4);
-    q.prediction_given = 1, q.prediction = affine(&t, origin, MOST) + 0.1;
+    q.prediction = asks_prediction(affine(&t, origin, MOST) + 0.1);
     certreg_certificate c = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
-    ck_assert_double_eq(c.prediction, q.prediction);
-    ck_assert_uint_eq(c.pilot, 0);
+    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
+    ck_assert_double_eq(c.prediction, *q.prediction);
+    ck_assert_uint_eq(asks_run(e).pilot, 0);
     /* the median of a symmetric law is its mean; the lower end is nearer */
     const double truth = 0.3 / steepness(&t, NULL, MOST);
     ck_assert_msg(c.radius < truth && c.radius > 0.85 * truth, "%g of %g", c.radius, truth);
-    ck_assert_uint_eq(c.side, 0);
+    ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER);
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.samples, 5000);
-    q.prediction = 100; /* far off: nothing can be proven, and that is an answer */
-    KIT_OK(e, certreg_certify(e, NULL, 5000, &q, 1, &c));
+    q.prediction = asks_prediction(100); /* far off: nothing can be proven, and that is an answer */
+    KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -136,7 +139,7 @@ START_TEST(smaller_alpha_never_gives_a_larger_radius)
         for (size_t k = 0; k < sizeof alphas / sizeof *alphas; k++) {
             certreg_certificate c = kit_certificate();
             q[i].alpha = alphas[k];
-            KIT_OK(e, certreg_certify(e, NULL, 2000, &q[i], 1, &c));
+            KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
             ck_assert_double_le(c.radius, last);
             last = c.radius;
         }
@@ -158,7 +161,7 @@ START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
     /* more than the range: nothing can go wrong */
     certreg_question q = mean_question(1.5, CERTREG_CENTER_TRUE_MEAN, 0);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CAPPED);
     ck_assert_double_eq_tol(c.radius, 10 * sigma, 1e-9);
     ck_assert_double_le(c.radius, 10 * sigma);
@@ -182,7 +185,7 @@ START_TEST(balls_of_other_norms_lie_within_the_certified_one_and_touch_it)
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0, 0, 0, 0}, 0.5, 1));
     certreg_certificate c = kit_certificate();
     certreg_question q = kit_question(1.5 * fmax(0.5 * (double)scales[_i][0], 0.1));
-    KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     ck_assert_double_gt(c.radius, 0);
     double least = INFINITY, sum = 0;
     for (int j = 0; j < 5; j++) {

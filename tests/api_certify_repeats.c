@@ -1,6 +1,7 @@
 /* The same question gets the same bits: in another run, beside other questions, from what its
  * certificate says, and from the bounds that the library hands out. */
 #include <certreg/solver.h>
+#include "support/asks.h"
 #include "support/affine_model.h"
 
 START_TEST(runs_repeat_bit_for_bit)
@@ -13,8 +14,7 @@ START_TEST(runs_repeat_bit_for_bit)
         certreg_estimator *e = make(&t, MOST, units, 2000, 0);
         memset(c[run], 0, sizeof c[run]);
         c[run][0].struct_size = sizeof c[run][0];
-        KIT_OK(e, certreg_certify(e, NULL, 2000, q, ASKED, c[run]));
-        kit_forget_times(c[run], ASKED);
+        KIT_OK(e, certreg_certify(e, 2000, q, ASKED, c[run]));
         certreg_estimator_destroy(e);
     }
     ck_assert_mem_eq(c[0], c[1], sizeof c[0]);
@@ -33,12 +33,10 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
     several(q);
     memset(all, 0, sizeof all);
     all[0].struct_size = sizeof all[0];
-    KIT_OK(e, certreg_certify(e, NULL, 2000, q, ASKED, all));
+    KIT_OK(e, certreg_certify(e, 2000, q, ASKED, all));
     const size_t calls = t.calls;
-    kit_forget_times(all, ASKED);
-    for (int i = 0; i < ASKED; i++) { /* with a bisection of one's own, too */
-        KIT_OK(e, certreg_certify(e, i % 2 ? bisection : NULL, i % 3 ? 2000 : 0, &q[i], 1, &one));
-        kit_forget_times(&one, 1);
+    for (int i = 0; i < ASKED; i++) {
+        KIT_OK(e, certreg_certify(e, i % 3 ? 2000 : 0, &q[i], 1, &one));
         ck_assert_mem_eq(&all[i], &one, sizeof one);
         ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
@@ -48,7 +46,7 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
 }
 END_TEST
 
-START_TEST(certificates_tell_all_that_is_needed_to_run_them_again)
+START_TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -56,26 +54,33 @@ START_TEST(certificates_tell_all_that_is_needed_to_run_them_again)
     q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.2,
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.alpha = 0.02, q.bonferroni = 4;
     certreg_certificate c = kit_certificate(), other = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &c));
     ck_assert_uint_eq(c.samples, 1500);
-    ck_assert_uint_eq(c.seed, 11);
+    const certreg_run run = asks_run(e);
+    uint64_t digest;
+    ck_assert_uint_eq(run.seed, 11);
     ck_assert_uint_eq(c.noise_id, 3);
-    ck_assert_uint_eq(c.batch, 256);
-    ck_assert_uint_gt(c.pilot, 0);
+    ck_assert_uint_eq(run.noise_id, 3);
+    ck_assert_uint_eq(run.samples, 1500);
+    ck_assert_uint_eq(run.batch, 256);
+    ck_assert_uint_gt(run.pilot, 0);
+    ck_assert_double_eq(run.sigma, sigma);
+    ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_OK);
+    ck_assert_uint_eq(c.question, digest);
     ck_assert_double_eq(c.sigma, sigma);
     ck_assert_double_eq(c.tolerance, 0.4);
-    ck_assert_double_eq(c.huber_width, 0.2);
     ck_assert_double_eq(c.alpha, 0.005); /* divided by joint */
     ck_assert_int_eq(c.statistic, CERTREG_STATISTIC_HUBER);
     ck_assert_int_eq(c.method, CERTREG_METHOD_ASYMPTOTIC);
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINTS_ECGM);
-    ck_assert_double_le(c.mean_lo, c.mean_hi);
-    ck_assert_double_gt(c.model_seconds + c.library_seconds, 0);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    ck_assert_double_le(b.mean_lo, b.mean_hi);
+    ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
     q.alpha = 0.005, q.bonferroni = 0;
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &other));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
     ck_assert_double_eq(c.radius, other.radius);
     q.alpha = 0.02;
-    KIT_OK(e, certreg_certify(e, NULL, 1500, &q, 1, &other));
+    KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
     ck_assert_double_lt(c.radius, other.radius);
     certreg_estimator_destroy(e);
 }
@@ -94,15 +99,15 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
         certreg_bounds b[2] = {{.struct_size = sizeof b[0]}, {.struct_size = sizeof b[0]}};
         certreg_certificate c = kit_certificate();
         certreg_radius r = {.struct_size = sizeof r};
-        KIT_OK(e, certreg_certify(e, bisection, 2000, &q[i], 1, &c));
+        KIT_OK(e, certreg_certify(e, 2000, &q[i], 1, &c));
         if (q[i].center == CERTREG_CENTER_TRUE_MEAN) {
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_OUTPUT, b));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], c.limiting_side, b));
             ck_assert_int_eq(
                 certreg_bisection_within(bisection, b, q[i].constraints, q[i].tolerance, &r),
                 CERTREG_OK);
         } else {
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_LOWER, b));
-            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_UPPER, b + 1));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_UPPER, b));
+            KIT_OK(e, certreg_estimator_bounds(e, &q[i], CERTREG_SIDE_LOWER, b + 1));
             ck_assert_int_eq(certreg_bisection_above(bisection, b, NULL, 2, q[i].constraints, &r),
                              CERTREG_OK);
         }
@@ -120,7 +125,7 @@ int main(void)
     TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_test(typical, runs_repeat_bit_for_bit);
     tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
-    tcase_add_test(typical, certificates_tell_all_that_is_needed_to_run_them_again);
+    tcase_add_test(typical, certificate_run_and_question_tell_all_that_is_needed_to_run_them_again);
     tcase_add_test(typical, bounds_lead_to_the_radius_of_the_certificate);
     return kit_run(suite);
 }

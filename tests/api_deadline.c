@@ -36,8 +36,8 @@ static certreg_estimator *make(stage *s, int32_t kind, size_t pilot)
 static certreg_question about(double prediction)
 {
     certreg_question q = kit_question(0.5);
-    q.prediction_given = 1;
-    q.prediction = prediction;
+    q.prediction = asks_prediction(0);
+    q.prediction = asks_prediction(prediction);
     return q;
 }
 
@@ -45,7 +45,7 @@ static certreg_certificate certify(certreg_estimator *e, const certreg_question 
 {
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.1, stream));
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, 1, &c));
+    KIT_OK(e, certreg_certify(e, CAPACITY, q, 1, &c));
     ck_assert_int_eq(c.status, CERTREG_OK);
     return c;
 }
@@ -77,8 +77,8 @@ START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
         if (k == 2) q.method = CERTREG_METHOD_ASYMPTOTIC;
         const certreg_certificate empty = certify_in_no_time(e, &q, 1);
         ck_assert_double_eq(empty.prediction, 0.45);
-        q.prediction = empty.estimate;
-        ck_assert_double_eq(q.prediction, 0.45);
+        q.prediction = &empty.estimate;
+        ck_assert_double_eq(empty.estimate, 0.45);
         const certreg_certificate c = certify(e, &q, 2);
         ck_assert_double_eq(c.prediction, 0.45);
         ck_assert_double_gt(c.radius, 0);
@@ -149,7 +149,6 @@ START_TEST(a_first_deadline_changes_no_answer)
             s.calls = 0;
             certreg_estimator_set_deadline(e, timed ? 1000 : 0);
             c[timed] = certify(e, &q, 1);
-            kit_forget_times(c + timed, 1);
             ck_assert_uint_eq(s.calls, CAPACITY / 50);
             certreg_estimator_destroy(e);
         }

@@ -78,7 +78,7 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
         certreg_estimator *e = kit_create(on[i], m + i, &p);
         ck_assert_uint_eq(emulated()->taken - before, i ? bytes : 0);
         KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-        KIT_OK(e, certreg_certify(e, NULL, 600, &q, 1, c + i));
+        KIT_OK(e, certreg_certify(e, 600, &q, 1, c + i));
         certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(c[0].radius, 0);
@@ -113,7 +113,7 @@ START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
     const int waited = emulated()->waits, batches = (MANY + 255) / 256;
     const size_t before = emulated()->to_device + emulated()->to_host,
                  outputs = MANY * 2 * sizeof(float);
-    KIT_OK(e, certreg_certify(e, NULL, MANY, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, MANY, &q, 1, &c));
     const size_t crossed = emulated()->to_device + emulated()->to_host - before - outputs;
     ck_assert_double_gt(c.radius, 0);
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */
@@ -272,8 +272,8 @@ static void *certify_alone(void *of)
     if (try_emulated(0, NULL, &why, &backend) ||
         certreg_estimator_create(backend, &m, &p, &why, &e))
         return NULL;
-    if (!certreg_estimator_begin(e, where, 0.3, 0) &&
-        !certreg_certify(e, NULL, SAMPLES, &q, 1, &c) && !there.strange)
+    if (!certreg_estimator_begin(e, where, 0.3, 0) && !certreg_certify(e, SAMPLES, &q, 1, &c) &&
+        !there.strange)
         t->radius = c.radius;
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);

@@ -1,5 +1,6 @@
 /* What goes wrong on a device is a status: models, memory, a lost device, a capturing stream,
  * every call of the runtime, others who use the device, and a fork. */
+#include "support/asks.h"
 #include "support/device_model.h"
 #include <sys/wait.h>
 
@@ -49,7 +50,7 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     c.radius = 9;
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     KIT_SAYS(certreg_estimator_error(e), "illegal memory access");
@@ -113,9 +114,9 @@ START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     emulated_capture(stream, 0);
     const certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate(), right = c;
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &right));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &right));
     ck_assert(c.radius == right.radius && c.radius > 0);
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
@@ -159,7 +160,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     if (!status) status = certreg_estimator_create(backend, &m, &p, &why, &e);
     if (status) ck_assert_msg(*why.text && why.status == status, "%s", why.text);
     if (!status) status = certreg_estimator_begin(e, where, 0.3, 0);
-    if (!status) status = certreg_certify(e, NULL, 700, q, 2, c);
+    if (!status) status = certreg_certify(e, 700, q, 2, c);
     if (e && status) ck_assert_int_eq(certreg_estimator_error(e)->status, status);
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);

@@ -71,7 +71,6 @@ static void keep(const void *what, size_t size)
 
 static void keep_certificates(certreg_certificate *c, size_t count)
 {
-    kit_forget_times(c, count);
     keep(c, count * sizeof *c);
 }
 
@@ -160,7 +159,7 @@ static void certify_all(certreg_estimator *e, const float *z)
         question(CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC)};
     certreg_question both[2] = {q[0], q[0]}, wanted_one = q[0];
     both[1].output = 1;
-    wanted_one.wanted = 0.1;
+    wanted_one.target = asks_target(0.1);
     certreg_certificate c[COUNT] = {kit_certificate()}, each[2] = {kit_certificate()},
                         bonferroni = kit_certificate(), level[LEVELS] = {kit_certificate()};
     certreg_bounds bounds = {.struct_size = sizeof bounds};
@@ -171,14 +170,14 @@ static void certify_all(certreg_estimator *e, const float *z)
     CALL(certreg_estimator_set_deadline(e, 3600));
     CALL(certreg_estimator_begin(e, z, 0.25, 3));
     CALL(certreg_estimator_forecast(e, &wanted_one, &forecast));
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, COUNT, c));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, COUNT, c));
     check_environment("certify");
     CALL(certreg_estimator_bounds(e, q + 2, CERTREG_SIDE_UPPER, &bounds));
     CALL(certreg_estimator_export(e, record, &room));
     CALL(certreg_estimator_import(e, record, room));
-    CALL(certreg_certify_outputs(e, NULL, SAMPLES, both, 2, each, &bonferroni));
-    CALL(certreg_certify_sigmas(e, NULL, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, q, 1,
-                                level));
+    CALL(certreg_certify_outputs(e, SAMPLES, both, 2, each, &bonferroni));
+    CALL(
+        certreg_certify_sigmas(e, z, (const double[]){0.25, 0.5}, LEVELS, 7, SAMPLES, q, 1, level));
     CALL(certreg_choose_sigma(level, 1, LEVELS, mean_radius, &best));
     keep_certificates(c, COUNT), keep_certificates(each, 2), keep_certificates(&bonferroni, 1),
         keep_certificates(level, LEVELS);
@@ -271,7 +270,7 @@ START_TEST(nonsense_is_refused_in_every_environment)
     ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, NAN, &shift), CERTREG_E_INVALID);
     const float origin[2] = {0, 0};
     ck_assert_int_eq(certreg_estimator_begin(e, origin, 0.5, 0), CERTREG_OK);
-    ck_assert_int_eq(certreg_certify(e, NULL, 100, &q, 1, &c), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
     check_environment("nonsense");
     set_environment(ENVIRONMENTS);
     ck_assert(c.radius == 0 && shift.drop == INFINITY);
@@ -299,7 +298,7 @@ START_TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 0));
     feclearexcept(FE_ALL_EXCEPT);
-    KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     const int flags = fetestexcept(FE_ALL_EXCEPT), mode = fegetround();
     set_environment(ENVIRONMENTS);
     ck_assert_int_eq(flags, FE_UNDERFLOW);

@@ -1,5 +1,6 @@
 /* Questions that are refused: the message names the field, the model is not called, and the
  * handle stays usable. */
+#include "support/asks.h"
 #include "support/bad_field.h"
 #include "support/sick_model.h"
 
@@ -25,7 +26,7 @@ static const spoil questions[] = {
     {"method", CERTREG_E_INVALID, ASK(method), 'i', -1, 0, NULL},
     /* of the median */
     {"center", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_TRUE_MEAN, 0, NULL},
-    {"at_radius", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_REACH, 0, NULL},
+    {"center", CERTREG_E_INVALID, ASK(center), 'i', 2, 0, NULL},
     {"center", CERTREG_E_INVALID, ASK(center), 'i', 3, 0, NULL},
     {"center", CERTREG_E_INVALID, ASK(center), 'i', -1, 0, NULL},
     {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i',
@@ -36,14 +37,7 @@ static const spoil questions[] = {
     {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', -0.1, 0, NULL},
     {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', 0.6, 0, NULL},
     {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', NAN, 0, NULL},
-    {"prediction_given", CERTREG_E_INVALID, ASK(prediction_given), 'i', 2, 0, NULL},
-    {"wanted", CERTREG_E_INVALID, ASK(wanted), 'd', -0.1, 0, NULL},
-    {"wanted", CERTREG_E_INVALID, ASK(wanted), 'd', NAN, 0, NULL},
-    {"look_count", CERTREG_E_INVALID, ASK(look_count), 'z', 0, 1, NULL}, /* without `wanted` */
-    {"at_radius", CERTREG_E_INVALID, ASK(at_radius), 'd', 0.1, 0, NULL},
-    {"at_radius", CERTREG_E_INVALID, ASK(at_radius), 'd', NAN, 0, NULL},
-    {"served_beta", CERTREG_E_INVALID, ASK(served_samples), 'z', 0, 1, NULL},
-    {"served_beta", CERTREG_E_INVALID, ASK(served_beta), 'd', 0.01, 0, NULL},
+    {"bonferroni", CERTREG_E_INVALID, ASK(bonferroni), 'z', 0, SIZE_MAX, NULL},
 };
 
 static void refuse_question(const certreg_question *q, const spoil *s)
@@ -51,7 +45,7 @@ static void refuse_question(const certreg_question *q, const spoil *s)
     certreg_certificate c = kit_certificate();
     c.radius = 5, c.outcome = CERTREG_OUTCOME_CERTIFIED;
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, q, 1, &c), s->status);
+    KIT_STATUS(shared, certreg_certify(shared, 400, q, 1, &c), s->status);
     check_sentence(certreg_estimator_error(shared), s);
     ck_assert_uint_eq(state.calls, 0); /* questions are checked before the model is called */
     ck_assert_int_eq(c.status, s->status);
@@ -90,38 +84,77 @@ static const struct {
      {.statistic = CERTREG_STATISTIC_HUBER,
       .method = CERTREG_METHOD_ASYMPTOTIC,
       .huber_width = NAN}},
-    {{"wanted", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {{"wanted", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .center = CERTREG_CENTER_REACH, .at_radius = 0.1}},
-    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .look_count = 2}},
-    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.wanted = 0.1, .looks = ascending}},
+    {{"target", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1},
+      .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {{"radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = -0.1}}},
+    {{"radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = NAN}}},
+    {{"target", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = 8, .radius = 0.1}}},
+    {{"serving", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = 8, .samples = 9, .failure_rate = 0.1}}},
+    {{"samples", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 0,
+                                    .failure_rate = 0.01}}},
+    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 1,
+                                    .failure_rate = 0}}},
+    {{"reserved", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .reserved = 1,
+                                    .samples = 9,
+                                    .failure_rate = 0.1}}},
     {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .looks = ascending, .look_count = 129}},
+     {.target = &(
+          certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1, .look_count = 2}}},
+    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
+                                  .radius = 0.1,
+                                  .looks = ascending}}},
+    {{"look_count", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
+                                  .look_count = 129,
+                                  .radius = 0.1,
+                                  .looks = ascending}}},
     {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .looks = out_of_order, .look_count = 3}},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
+                                  .look_count = 3,
+                                  .radius = 0.1,
+                                  .looks = out_of_order}}},
     {{"looks[0]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .looks = within_the_pilot, .look_count = 1}},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
+                                  .look_count = 1,
+                                  .radius = 0.1,
+                                  .looks = within_the_pilot}}},
     {{"looks[1]", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .looks = beyond_capacity, .look_count = 2}},
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target),
+                                  .look_count = 2,
+                                  .radius = 0.1,
+                                  .looks = beyond_capacity}}},
     {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.method = CERTREG_METHOD_ANYTIME, .constraints = CERTREG_CONSTRAINTS_ECGM}},
     {{"constraints", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.wanted = 0.1, .constraints = CERTREG_CONSTRAINTS_ECGM}},
-    {{"served_beta", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.served_samples = 10, .served_beta = 0.6}},
-    {{"served_beta", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.served_samples = 10, .served_beta = NAN}},
-    {{"served_samples", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.served_samples = 10,
-      .served_beta = 0.1,
+     {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1},
+      .constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 10,
+                                    .failure_rate = 0.6}}},
+    {{"failure_rate", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 10,
+                                    .failure_rate = NAN}}},
+    {{"serving", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 10,
+                                    .failure_rate = 0.1},
       .statistic = CERTREG_STATISTIC_MEAN,
       .method = CERTREG_METHOD_ASYMPTOTIC,
       .center = CERTREG_CENTER_TRUE_MEAN}},
-    {{"at_radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.center = CERTREG_CENTER_REACH, .at_radius = -1}},
-    {{"at_radius", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.center = CERTREG_CENTER_REACH, .at_radius = INFINITY}},
     {{"output", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.output = CERTREG_ALL_OUTPUTS,
       .statistic = CERTREG_STATISTIC_MEAN,
@@ -139,10 +172,8 @@ static const struct {
       .center = CERTREG_CENTER_TRUE_MEAN}},
     {{"method", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_PAPER}},
-    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.prediction_given = 1, .prediction = NAN}},
-    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
-     {.prediction_given = 1, .prediction = INFINITY}},
+    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction = &(double){NAN}}},
+    {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction = &(double){INFINITY}}},
     {{"statistic", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
 };
@@ -181,7 +212,7 @@ START_TEST(tolerances_of_angles_have_a_limit)
         certreg_question q = kit_question(rows[i].tolerance);
         q.statistic = rows[i].statistic, q.method = rows[i].method, q.huber_width = rows[i].width;
         certreg_certificate c = kit_certificate();
-        KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), rows[i].status);
+        KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), rows[i].status);
         if (rows[i].status) KIT_SAYS(certreg_estimator_error(e), "tolerance");
     }
     certreg_estimator_destroy(e);
@@ -199,19 +230,19 @@ START_TEST(plans_without_what_a_question_needs_refuse_it)
     KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "prediction_given");
     q = (certreg_question){.struct_size = sizeof q,
                            .tolerance = 3,
                            .statistic = CERTREG_STATISTIC_MEAN,
                            .center = CERTREG_CENTER_TRUE_MEAN};
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = CERTREG_CONSTRAINTS_CG;
-    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "plan.constraints");
     q.method = CERTREG_METHOD_PAPER, q.constraints = 0;
-    KIT_STATUS(e, certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = 0;
-    KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -221,19 +252,19 @@ START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_certify(shared, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     float first = 0;
     KIT_OK(shared, certreg_estimator_record(shared, 0, 1, &first)); /* fixes the pilot */
     /* all in the pilot */
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_certify(shared, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(shared), "pilot");
     ck_assert_double_eq(c.radius, 0);
     ck_assert_uint_eq(c.samples, 1);      /* the model is not called for nothing */
     q.method = CERTREG_METHOD_ASYMPTOTIC; /* 64 blocks want 64 samples beside the pilot */
-    const size_t pilot = (size_t)c.pilot;
-    KIT_STATUS(shared, certreg_certify(shared, NULL, pilot + 63, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    const size_t pilot = (size_t)asks_run(shared).pilot;
+    KIT_STATUS(shared, certreg_certify(shared, pilot + 63, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(shared), "at least");
-    KIT_OK(shared, certreg_certify(shared, NULL, pilot + 64, &q, 1, &c));
+    KIT_OK(shared, certreg_certify(shared, pilot + 64, &q, 1, &c));
     check_usable();
 }
 END_TEST
@@ -244,15 +275,17 @@ START_TEST(sides_belong_to_promises)
     certreg_bounds b = {.struct_size = sizeof b};
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_OUTPUT, &b),
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 0, &b), CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_NEAR_UPPER, &b),
                CERTREG_E_INVALID);
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 2, &b), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(shared), "side 2");
     q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC,
     q.center = CERTREG_CENTER_TRUE_MEAN;
-    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b),
-               CERTREG_E_INVALID);
-    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_OUTPUT, &b));
+    certreg_bounds other = b;
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 0, &b), CERTREG_E_INVALID);
+    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b));
+    KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_LOWER, &other));
+    ck_assert_mem_eq(&b, &other, sizeof b);
 }
 END_TEST
 

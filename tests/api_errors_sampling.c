@@ -65,7 +65,7 @@ START_TEST(failures_of_the_model_are_told_by_sample_row_and_output)
     state = illnesses[_i].how;
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 1, &c), illnesses[_i].status);
+    KIT_STATUS(shared, certreg_certify(shared, 400, &q, 1, &c), illnesses[_i].status);
     ck_assert_int_eq(c.status, illnesses[_i].status);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
@@ -169,7 +169,7 @@ START_TEST(nothing_works_before_the_first_begin)
                CERTREG_E_WRONG_STATE);
     KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_UPPER, &b),
                CERTREG_E_WRONG_STATE);
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(shared, certreg_certify(shared, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(shared), "begin");
     ck_assert_uint_eq(state.calls, 0);
     check_usable();
@@ -201,11 +201,11 @@ START_TEST(null_arguments_of_calls_are_named)
     ck_assert_ptr_nonnull(strstr(text, "z is NULL"));
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 400));
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, NULL, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_certify(shared, 400, NULL, 1, &c), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(text, "question"));
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 1, NULL), CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_certify(shared, 400, &q, 1, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(text, "certificate"));
-    KIT_STATUS(shared, certreg_certify(shared, NULL, 400, &q, 0, &c), CERTREG_E_INVALID);
+    KIT_STATUS(shared, certreg_certify(shared, 400, &q, 0, &c), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(text, "count"));
     KIT_STATUS(shared, certreg_estimator_bounds(shared, NULL, 1, &b), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(text, "question"));

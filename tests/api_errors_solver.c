@@ -124,14 +124,13 @@ START_TEST(null_handles_are_invalid)
     ck_assert_int_eq(certreg_estimator_import(NULL, bytes, size), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_estimator_bounds(NULL, &q, 1, &b), CERTREG_E_INVALID);
     ck_assert_uint_eq(b.constraints, 0);
-    ck_assert_int_eq(certreg_certify(NULL, NULL, 1, &q, 1, &c), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_certify(NULL, 1, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert(c.radius == 0 && c.status == CERTREG_E_INVALID && isinf(c.output_hi));
-    ck_assert_int_eq(certreg_certify_sigmas(NULL, NULL, x, sigmas, 2, 0, 1, &q, 1, stale),
+    ck_assert_int_eq(certreg_certify_sigmas(NULL, x, sigmas, 2, 0, 1, &q, 1, stale),
                      CERTREG_E_INVALID);
     ck_assert(stale[0].radius == 0 && stale[1].radius == 0);
     stale[0].radius = stale[1].radius = 9;
-    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, 1, &q, 1, stale, stale + 1),
-                     CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_certify_outputs(NULL, 1, &q, 1, stale, stale + 1), CERTREG_E_INVALID);
     ck_assert(stale[0].radius == 0 && stale[1].radius == 0);
     ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &forecast), CERTREG_E_INVALID);
     ck_assert(forecast.least_samples == 0 && isinf(forecast.expected_samples));

@@ -23,9 +23,9 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
     const uint64_t least = f.least_samples;
     ck_assert_uint_gt(least, 0);
     const int anytime = q.method == CERTREG_METHOD_ANYTIME;
-    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.wanted);
+    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.target->radius);
     const certreg_certificate c = kit_ask(e, least, q);
-    ck_assert_double_ge(c.radius, q.wanted);
+    ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_uint_eq(c.samples, least);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
     const uint64_t alone = kit_ask(e, CAPACITY, q).samples; /* at a look */
@@ -44,13 +44,13 @@ START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
     half_space h = {.face = 99};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(2.5, CERTREG_METHOD_ANYTIME);
-    q.looks = looks, q.look_count = 2;
+    q.target = asks_looks(q.target->radius, looks, 2);
     const uint64_t least = forecast(e, q).least_samples;
     ck_assert_uint_gt(least, 40);
-    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.wanted);
-    ck_assert_double_ge(kit_ask(e, least, q).radius, q.wanted);
+    ck_assert_double_lt(kit_ask(e, least - 1, q).radius, q.target->radius);
+    ck_assert_double_ge(kit_ask(e, least, q).radius, q.target->radius);
     ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
-    q.wanted = 9;
+    q.target = asks_target(9);
     ck_assert_uint_eq(forecast(e, q).least_samples, 0);
     certreg_estimator_destroy(e);
 }
@@ -82,18 +82,19 @@ static const struct {
     const uint64_t *looks;
     size_t count;
 } refused[] = {
-    {"wanted", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
-    {"wanted", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
-    {"wanted", 1, CERTREG_METHOD_FINITE, CERTREG_CENTER_REACH, NULL, 0},
+    {"radius", NAN, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", -1, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", 0, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"radius", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
+    {"target", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
+    {"center", 1, CERTREG_METHOD_FINITE, 2, NULL, 0},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
     {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},
     {"look_count", 1, CERTREG_METHOD_FINITE, 0, many, 129},
     {"look_count", 1, CERTREG_METHOD_FINITE, 0, falling, 0},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, NULL, 2},
-    {"look_count", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
+    {"radius", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
 };
 
 START_TEST(bad_wishes_are_refused_before_the_model_is_called)
@@ -101,11 +102,11 @@ START_TEST(bad_wishes_are_refused_before_the_model_is_called)
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(refused[_i].wanted, refused[_i].method);
-    q.center = refused[_i].center, q.looks = refused[_i].looks, q.look_count = refused[_i].count;
-    q.at_radius = q.center == CERTREG_CENTER_REACH;
+    q.center = refused[_i].center;
+    q.target = asks_looks(refused[_i].wanted, refused[_i].looks, refused[_i].count);
     certreg_certificate c = kit_certificate();
     certreg_forecast f = {.struct_size = sizeof f};
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, CAPACITY, &q, 1, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
     ck_assert_uint_eq(h.calls, 0);
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
@@ -122,7 +123,7 @@ START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
     certreg_forecast f = {.struct_size = sizeof f};
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
-    q.wanted = 1;
+    q.target = asks_target(1);
     f.struct_size = 1;
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     f.struct_size = sizeof f;

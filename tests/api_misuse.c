@@ -1,12 +1,13 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
 #include <certreg/solver.h>
+#include "support/asks.h"
 #include "support/every_call.h"
 #include <pthread.h>
 
 static const char *const refused[] = {"begin",  "begin_level", "sample", "draw",
                                       "record", "export",      "import", "set_deadline",
-                                      "bounds", "forecast"};
+                                      "bounds", "forecast",    "run"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 
@@ -101,9 +102,9 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     kit_open_solver(&s, &a.r.b);
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make_asking(&a);
-    const certreg_certificate got = certified(a.r.e, a.r.b);
+    const certreg_certificate got = certified(a.r.e);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
-    ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 3);
+    ck_assert_int_eq(a.r.asked, KIT_ROWS(refused) + 4);
     ck_assert_int_eq(a.told, CERTREG_E_BUSY);
     ck_assert_ptr_nonnull(strstr(a.error, "running"));
     ck_assert_mem_eq(&got, &wanted, sizeof got);
@@ -129,7 +130,7 @@ START_TEST(a_running_call_keeps_its_error)
     a.r.expected = CERTREG_E_BUSY;
     a.r.e = make(NULL, asks_and_fails, &a);
     KIT_OK(a.r.e, certreg_estimator_begin(a.r.e, z, 0.25, 1));
-    KIT_STATUS(a.r.e, certreg_certify(a.r.e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    KIT_STATUS(a.r.e, certreg_certify(a.r.e, SAMPLES, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
@@ -137,13 +138,12 @@ START_TEST(a_running_call_keeps_its_error)
 }
 END_TEST
 
-/* ---- the bisection of a running certify */
+/* ---- other handles in a callback */
 typedef struct nested {
-    certreg_bisection *outer, *own;
+    certreg_bisection *own;
     certreg_estimator *other;
-    certreg_status direct, shared, alone;
-    certreg_certificate refused, answered;
-    char text[256];
+    certreg_status direct, alone;
+    certreg_certificate answered;
     int done;
 } nested;
 
@@ -157,36 +157,27 @@ static int asks_another(void *user, const certreg_batch *b)
     const certreg_question q = kit_question(1);
     certreg_radius r = {.struct_size = sizeof r, .radius = 7};
     if (n->done++) return kit_identity(NULL, b);
-    n->direct = certreg_bisection_within(n->outer, &u, 0, 1, &r);
-    if (r.radius != 0) n->direct = -1;
-    n->refused = stale();
-    n->shared = certreg_certify(n->other, n->outer, SAMPLES, &q, 1, &n->refused);
-    snprintf(n->text, sizeof n->text, "%s", certreg_estimator_error(n->other)->text);
+    n->direct = certreg_bisection_within(n->own, &u, 0, 1, &r);
     n->answered = stale();
-    n->alone = certreg_certify(n->other, n->own, SAMPLES, &q, 1, &n->answered);
+    n->alone = certreg_certify(n->other, SAMPLES, &q, 1, &n->answered);
     return kit_identity(NULL, b);
 }
 
-START_TEST(a_certify_has_its_bisection_to_itself_and_other_handles_are_free)
+START_TEST(other_handles_are_free_in_a_callback_of_certify)
 {
     nested n = {.done = 0};
-    certreg_solver *s = NULL;
     const certreg_certificate wanted = undisturbed();
-    kit_open_solver(&s, &n.outer);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &n.own), CERTREG_OK);
     n.other = make(NULL, kit_identity, NULL);
     KIT_OK(n.other, certreg_estimator_begin(n.other, z, 0.25, 1));
     certreg_estimator *e = make(NULL, asks_another, &n);
-    const certreg_certificate got = certified(e, n.outer);
-    ck_assert_int_eq(n.direct, CERTREG_E_BUSY);
-    ck_assert_int_eq(n.shared, CERTREG_E_BUSY);
-    ck_assert(is_blank(&n.refused, CERTREG_E_BUSY));
-    KIT_SAYS(&n, "bisection");
+    const certreg_certificate got = certified(e);
+    ck_assert_int_eq(n.direct, CERTREG_OK);
     ck_assert_int_eq(n.alone, CERTREG_OK);
     ck_assert_double_eq(n.answered.radius, wanted.radius);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_estimator_destroy(e), certreg_estimator_destroy(n.other);
-    certreg_bisection_destroy(n.own), kit_close_solver(s, n.outer);
+    certreg_bisection_destroy(n.own);
 }
 END_TEST
 
@@ -232,7 +223,7 @@ static void *use(void *argument)
         count(m, status, r.radius == c->radius, r.radius == 0);
         if (i % 30) continue;
         certreg_certificate got = stale();
-        status = certreg_certify(c->e[c->shared ? 0 : m->number], c->b, SAMPLES, &q, 1, &got);
+        status = certreg_certify(c->e[c->shared ? 0 : m->number], SAMPLES, &q, 1, &got);
         count(m, status, got.radius == c->wanted.radius, is_blank(&got, CERTREG_E_BUSY));
     }
     return NULL;
@@ -285,7 +276,7 @@ int main(void)
     tcase_add_test(bad_input, every_function_of_an_estimator_is_asked_here);
     tcase_add_loop_test(bad_input, a_running_call_has_its_handle_to_itself, 0, 4);
     tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);
-    tcase_add_test(bad_input, a_certify_has_its_bisection_to_itself_and_other_handles_are_free);
+    tcase_add_test(bad_input, other_handles_are_free_in_a_callback_of_certify);
     tcase_add_loop_test(bad_input, threads_that_share_handles_get_the_truth_or_are_told, 0, 2);
     return kit_run(suite);
 }

@@ -49,14 +49,14 @@ static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
     /* with the parent's bisection: refused, and its own estimator says why */
     certreg_estimator *own = make(NULL, kit_identity, NULL);
     if (certreg_estimator_begin(own, z, 0.25, 1)) return 5;
-    if (certreg_certify(own, r->b, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
+    if (certreg_certify(own, SAMPLES, &q, 1, &c) != CERTREG_E_WRONG_STATE ||
         !is_blank(&c, CERTREG_E_WRONG_STATE))
         return 6;
     if (!strstr(certreg_estimator_error(own)->text, "bisection")) return 7;
     if (backend_serves(threads)) return 10;
     certreg_bisection_destroy(r->b);
     certreg_solver_destroy(s);
-    if (certreg_certify(own, NULL, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
+    if (certreg_certify(own, SAMPLES, &q, 1, &c) || !(c.radius > 0)) return 8;
     certreg_estimator_destroy(own);
     return 0;
 }
@@ -94,7 +94,7 @@ START_TEST(a_forked_child_is_told_so_by_every_handle)
     f.r.e = make(NULL, forks, &f);
     const certreg_certificate wanted = undisturbed();
     if (!_i) f.child = child_of(&f);
-    const certreg_certificate got = certified(f.r.e, f.r.b); /* the parent goes on */
+    const certreg_certificate got = certified(f.r.e); /* the parent goes on */
     ck_assert_int_eq(f.child, 0);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     certreg_estimator_destroy(f.r.e);
@@ -128,15 +128,14 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
         good = good && certreg_estimator_export(e, NULL, &bytes) == CERTREG_E_WRONG_STATE;
         good = good && certreg_estimator_import(e, x, 1) == CERTREG_E_WRONG_STATE;
         good = good && certreg_estimator_bounds(e, &q, 1, &b) == CERTREG_E_WRONG_STATE;
-        good = good && certreg_certify(e, NULL, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE &&
-               c.radius == 0;
+        good = good && certreg_certify(e, 0, &q, 1, &c) == CERTREG_E_WRONG_STATE && c.radius == 0;
         good = good && strstr(certreg_estimator_error(e)->text, "fork");
         certreg_estimator_destroy(e);
         certreg_backend_close(backend); /* neither hangs */
         certreg_estimator *own = NULL;
         good = good && !certreg_estimator_create(NULL, &m, &p, NULL, &own) &&
                !certreg_estimator_begin(own, z, 0.25, 3);
-        good = good && !certreg_certify(own, NULL, 2000, &q, 1, &c) && c.radius > 0;
+        good = good && !certreg_certify(own, 2000, &q, 1, &c) && c.radius > 0;
         certreg_estimator_destroy(own);
         _exit(good ? 0 : 1);
     }
@@ -145,7 +144,7 @@ START_TEST(forked_child_is_told_to_make_its_own_handle)
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     const certreg_question q = kit_question(1);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, 2000, &q, 1, &c)); /* the parent goes on */
+    KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c)); /* the parent goes on */
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
 }

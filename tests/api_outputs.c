@@ -1,4 +1,5 @@
 /* All outputs with one radius, their norm, and outputs of several kinds in one record. */
+#include "support/asks.h"
 #include "support/linear_map.h"
 
 /* ---- one radius for all */
@@ -11,9 +12,8 @@ START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
     q[1].alpha = 0.2;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate(),
                         alone[OUTPUTS] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
-    KIT_OK(e, certreg_certify(e, NULL, 0, q, OUTPUTS, alone));
-    kit_forget_times(each, OUTPUTS), kit_forget_times(alone, OUTPUTS);
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify(e, 0, q, OUTPUTS, alone));
     ck_assert_mem_eq(each, alone, sizeof each);
     double least = INFINITY;
     for (int k = 0; k < OUTPUTS; k++) least = fmin(least, each[k].radius);
@@ -39,7 +39,7 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
     q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     q[2].statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q[2].method = CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     const double truth[OUTPUTS] = {0.8, 0.5 / 0.7, 0.4 / 0.3};
     for (int k = 0; k < OUTPUTS; k++)
         ck_assert_msg(each[k].radius > 0 && each[k].radius <= truth[k], "%d: %g", k,
@@ -50,18 +50,18 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
 }
 END_TEST
 
-START_TEST(rates_of_failure_add_up_over_the_outputs_that_are_served)
+START_TEST(outputs_that_are_served_have_a_joint_radius)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
-    q[0].served_samples = 1001, q[0].served_beta = 0.01;
-    q[2].served_samples = 1001, q[2].served_beta = 0.03;
+    q[0].serving = asks_serving(1001, 0.01);
+    q[2].serving = asks_serving(1001, 0.03);
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     ck_assert_double_gt(bonferroni.radius, 0);
-    ck_assert_double_eq(each[0].served_beta, 0.01);
-    ck_assert_double_eq(bonferroni.served_beta, 0.01 + 0.03);
+    ck_assert_double_eq(bonferroni.radius,
+                        fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -72,7 +72,7 @@ START_TEST(one_output_that_abstains_leaves_no_joint_radius)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 1e-4), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni));
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));
     ck_assert_double_gt(each[0].radius, 0);
     ck_assert_double_eq(bonferroni.radius, 0);
     ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
@@ -90,7 +90,7 @@ static const struct {
     double alpha;
 } refused[] = {
     {{0, 1, 2}, 2, 0, 0, 0},   {{0, 1, 1}, 3, 0, 0, 0}, {{0, 1, 3}, 3, 0, 0, 0},
-    {{0, 1, -1}, 3, 0, 0, 0},  {{0, 1, 2}, 3, 2, 0, 0}, {{0, 1, 2}, 3, 0, CERTREG_CENTER_REACH, 0},
+    {{0, 1, -1}, 3, 0, 0, 0},  {{0, 1, 2}, 3, 2, 0, 0}, {{0, 1, 2}, 3, 0, 2, 0},
     {{0, 1, 2}, 3, 0, 0, 0.7}, {{0, 1, 2}, 0, 0, 0, 0},
 };
 
@@ -102,11 +102,9 @@ START_TEST(bad_sets_of_questions_get_no_joint_radius)
     for (int k = 0; k < OUTPUTS; k++) q[k] = about(refused[_i].output[k], 0.8);
     q[2].bonferroni = refused[_i].bonferroni, q[2].center = refused[_i].center,
     q[2].alpha = refused[_i].alpha;
-    q[2].at_radius = q[2].center == CERTREG_CENTER_REACH;
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
     bonferroni.radius = 7, bonferroni.outcome = CERTREG_OUTCOME_CERTIFIED;
-    KIT_STATUS(e,
-               certreg_certify_outputs(e, NULL, SAMPLES, q, refused[_i].count, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, refused[_i].count, each, &bonferroni),
                CERTREG_E_INVALID);
     ck_assert_double_eq(bonferroni.radius, 0);
     ck_assert_int_eq(bonferroni.status, CERTREG_E_INVALID);
@@ -123,15 +121,15 @@ START_TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni),
                CERTREG_E_MODEL_FAILED);
     for (int k = 0; k < OUTPUTS; k++) ck_assert_int_eq(each[k].status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(bonferroni.status, CERTREG_E_MODEL_FAILED);
     ck_assert_double_eq(bonferroni.radius, 0);
     bonferroni.struct_size = 3;
-    KIT_STATUS(e, certreg_certify_outputs(e, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni),
                CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_certify_outputs(NULL, NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
+    ck_assert_int_eq(certreg_certify_outputs(NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
                      CERTREG_E_INVALID);
     certreg_estimator_destroy(e);
 }
@@ -156,13 +154,14 @@ START_TEST(the_norm_of_a_diagonal_map_gets_the_formula_of_its_trace_and_jacobian
                                   of_norm(tolerance, CERTREG_CONSTRAINTS_CG),
                                   of_norm(tolerance, 0)};
     certreg_certificate c[3] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 3, c));
-    const double by_variance = 0.5 * sqrt(log1p(tolerance * tolerance / c[0].variance_hi));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 3, c));
+    const double by_variance =
+        0.5 * sqrt(log1p(tolerance * tolerance / asks_bounds(e, q, c).variance_hi));
     ck_assert_double_eq_tol(c[0].radius, by_variance, 1e-7);
-    ck_assert_double_ge(c[0].variance_hi, frobenius * frobenius);
-    ck_assert_double_le(c[0].variance_hi, 1.1 * frobenius * frobenius);
-    ck_assert_double_ge(c[1].gradient_hi, frobenius);
-    ck_assert_double_le(c[1].gradient_hi, 1.1 * frobenius);
+    ck_assert_double_ge(asks_bounds(e, q, c).variance_hi, frobenius * frobenius);
+    ck_assert_double_le(asks_bounds(e, q, c).variance_hi, 1.1 * frobenius * frobenius);
+    ck_assert_double_ge(asks_bounds(e, q + 1, c + 1).gradient_hi, frobenius);
+    ck_assert_double_le(asks_bounds(e, q + 1, c + 1).gradient_hi, 1.1 * frobenius);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(c[i].output, CERTREG_ALL_OUTPUTS);
         ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_CERTIFIED);
@@ -183,7 +182,7 @@ START_TEST(the_norm_of_one_output_is_that_output)
                             of_norm(0.2, CERTREG_CONSTRAINTS_C)};
     q[1].output = 0;
     certreg_certificate c[2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, c));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, c));
     ck_assert_double_gt(c[0].radius, 0);
     ck_assert_double_eq_tol(c[0].radius, c[1].radius, 0.1 * c[1].radius);
     certreg_estimator_destroy(e);
@@ -202,11 +201,11 @@ START_TEST(norms_that_make_no_sense_are_refused)
     case 4: q.method = CERTREG_METHOD_FINITE; break; /* no range */
     case 5: q.constraints = CERTREG_CONSTRAINTS_ECGM; break;
     case 6: q.output = -2; break;
-    case 7: q.served_samples = 10, q.served_beta = 0.1; break;
+    case 7: q.serving = asks_serving(10, 0.1); break;
     default: break;
     }
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     ck_assert_double_eq(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -252,7 +251,7 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
         q[k].output = k;
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
-    KIT_OK(e, certreg_certify(e, NULL, 4000, q, 4, c));
+    KIT_OK(e, certreg_certify(e, 4000, q, 4, c));
     for (int k = 0; k < 4; k++) { /* all four say the same about the same input */
         ck_assert_int_eq(c[k].output, k);
         ck_assert_msg(fabs(c[k].radius - c[0].radius) < 2e-3 * c[0].radius, "output %d: %g and %g",
@@ -263,7 +262,7 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
     certreg_model single = kit_model(mixed_model, NULL, 2, 1);
     certreg_estimator *one = kit_create(NULL, &single, &p);
     KIT_OK(one, certreg_estimator_begin(one, z, 0.5, 3));
-    KIT_OK(one, certreg_certify(one, NULL, 4000, q, 1, &alone));
+    KIT_OK(one, certreg_certify(one, 4000, q, 1, &alone));
     ck_assert_double_eq(alone.radius, c[0].radius);
     ck_assert_double_eq(alone.prediction, c[0].prediction);
     certreg_estimator_destroy(one);
@@ -279,7 +278,7 @@ int main(void)
     TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
     tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
-    tcase_add_test(bonferroni, rates_of_failure_add_up_over_the_outputs_that_are_served);
+    tcase_add_test(bonferroni, outputs_that_are_served_have_a_joint_radius);
     tcase_add_test(bonferroni, one_output_that_abstains_leaves_no_joint_radius);
     tcase_add_loop_test(bonferroni, bad_sets_of_questions_get_no_joint_radius, 0,
                         KIT_ROWS(refused));

@@ -29,8 +29,8 @@ static uint64_t pilot_after(certreg_estimator *e, size_t samples)
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     q.method = CERTREG_METHOD_ANYTIME;
-    KIT_OK(e, certreg_certify(e, NULL, samples, &q, 1, &c));
-    return c.pilot;
+    KIT_OK(e, certreg_certify(e, samples, &q, 1, &c));
+    return asks_run(e).pilot;
 }
 
 /* About .15 of them, and such that the others fill 64 blocks. */
@@ -63,7 +63,7 @@ START_TEST(a_small_total_under_a_large_plan_is_certified)
     certreg_estimator *e = make(MOST, 0);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, TOTAL, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, TOTAL, &q, 1, &c));
     ck_assert_uint_eq(rows_asked, TOTAL);
     ck_assert_double_gt(c.radius, 0);
     certreg_estimator_destroy(e);
@@ -88,11 +88,11 @@ START_TEST(a_call_that_samples_nothing_leaves_it_open)
     certreg_estimator *e = make(MOST, 0);
     certreg_question q = kit_question(-1);
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, 200, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify(e, NULL, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 200, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, MOST + 1, &q, 1, &c), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_set_deadline(e, -1));
     q.tolerance = 0.6;
-    KIT_OK(e, certreg_certify(e, NULL, 300, &q, 1, &c));
+    KIT_OK(e, certreg_certify(e, 300, &q, 1, &c));
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     ck_assert_uint_eq(rows_asked, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
@@ -106,9 +106,9 @@ START_TEST(the_plans_own_is_kept_whatever_the_total)
     ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
-    q.prediction_given = 1, q.prediction = 1.6;
-    KIT_OK(none, certreg_certify(none, NULL, TOTAL, &q, 1, &c));
-    ck_assert_uint_eq(c.pilot, 0);
+    q.prediction = asks_prediction(1.6);
+    KIT_OK(none, certreg_certify(none, TOTAL, &q, 1, &c));
+    ck_assert_uint_eq(asks_run(none).pilot, 0);
     certreg_estimator_destroy(e);
     certreg_estimator_destroy(none);
 }

@@ -1,13 +1,14 @@
 /* The inverse question, how far outputs reach within a radius: against order statistics, the
  * question about a radius, and the solver. */
 #include <certreg/solver.h>
+#include "support/asks.h"
 #include "support/known_outputs.h"
 
-static certreg_question reach(double tolerance, double at_radius)
+static certreg_certificate ask_reach(certreg_estimator *e, certreg_question q, double radius)
 {
-    certreg_question q = kit_question(tolerance);
-    q.center = CERTREG_CENTER_REACH, q.at_radius = at_radius;
-    return q;
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_output_bounds(e, 0, &q, 1, radius, &c));
+    return c;
 }
 
 /* ---- the median of numbers: order statistics */
@@ -42,7 +43,7 @@ START_TEST(the_median_reaches_no_farther_than_its_order_statistics)
     if (order_cases[_i].ranged) r.lo = &range_lo, r.hi = &range_hi;
     if (order_cases[_i].failures) r.flags = CERTREG_PLAN_COUNT_FAILURES;
     double low[MOST], high[MOST];
-    const size_t first = r.pilot > 0, n = r.count - first;
+    const size_t first = r.pilot, n = r.count - first;
     for (size_t i = 0; i < r.count; i++) {
         r.y[i] = (float)(floor((12 * uniform() - 3) * order_cases[_i].levels / 12) * 12 /
                          order_cases[_i].levels);
@@ -54,12 +55,13 @@ START_TEST(the_median_reaches_no_farther_than_its_order_statistics)
     }
     qsort(low, n, sizeof *low, ascending);
     qsort(high, n, sizeof *high, ascending);
-    certreg_question q = reach(0, order_cases[_i].at_radius);
+    const double at_radius = order_cases[_i].at_radius;
+    const size_t served = order_cases[_i].served;
+    certreg_question q = kit_question(0);
     q.alpha = order_cases[_i].alpha;
-    q.served_samples = order_cases[_i].served, q.served_beta = q.served_samples ? 0.02 : 0;
-    const double share =
-        q.served_samples ? upper((int64_t)q.served_samples / 2, q.served_samples, 0.01) : 0.5;
-    const double p = phi(-q.at_radius / r.sigma - phi_inverse(share));
+    q.serving = asks_serving(served, 0.02);
+    const double share = served ? upper((int64_t)served / 2, served, 0.01) : 0.5;
+    const double p = phi(-at_radius / r.sigma - phi_inverse(share));
     int64_t k = 0;
     while (k < (int64_t)n && binomial(k, n, p) <= q.alpha / 2) k++;
     const double outside = order_cases[_i].ranged && !order_cases[_i].failures ? range_lo
@@ -68,12 +70,12 @@ START_TEST(the_median_reaches_no_farther_than_its_order_statistics)
                                                        : isinf(outside) ? INFINITY
                                                                         : range_hi;
     certreg_estimator *e = recorded(&r);
-    const certreg_certificate c = kit_ask(e, 0, q);
+    const certreg_certificate c = ask_reach(e, q, at_radius);
     ck_assert_msg(c.output_lo == from && c.output_hi == to, "rank %d: [%g, %g], want [%g, %g]",
                   (int)k, c.output_lo, c.output_hi, from, to);
     ck_assert_int_eq(c.outcome, isfinite(from) || isfinite(to) ? CERTREG_OUTCOME_CERTIFIED
                                                                : CERTREG_OUTCOME_ABSTAINED);
-    ck_assert_double_eq(c.radius, c.outcome == CERTREG_OUTCOME_CERTIFIED ? q.at_radius : 0);
+    ck_assert_double_eq(c.radius, c.outcome == CERTREG_OUTCOME_CERTIFIED ? at_radius : 0);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -101,16 +103,15 @@ START_TEST(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius)
 {
     const record r = scattered(grids[_i].kind, grids[_i].spread, 2000, 300);
     certreg_estimator *e = recorded(&r);
-    certreg_question q = reach(grids[_i].tolerance, grids[_i].at_radius);
+    certreg_question q = kit_question(grids[_i].tolerance);
     q.statistic = grids[_i].statistic, q.method = grids[_i].method;
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.2 : 0;
-    q.served_samples = grids[_i].served, q.served_beta = q.served_samples ? 0.1 : 0;
-    const certreg_certificate c = kit_ask(e, 0, q);
+    q.serving = asks_serving(grids[_i].served, 0.1);
+    const certreg_certificate c = ask_reach(e, q, grids[_i].at_radius);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_double_eq_tol(c.output_lo + c.output_hi, 2 * c.prediction, 1e-12);
     const double tolerance = 0.5 * (c.output_hi - c.output_lo);
-    q.center = CERTREG_CENTER_PREDICTION, q.at_radius = 0;
-    q.prediction_given = 1, q.prediction = c.prediction;
+    q.prediction = &c.prediction;
     q.tolerance = tolerance * (1 + 1e-12);
     ck_assert_double_ge(kit_ask(e, 0, q).radius, grids[_i].at_radius);
     q.tolerance = tolerance * pow(2, -0.25);
@@ -123,7 +124,7 @@ START_TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 300);
     certreg_estimator *e = recorded(&r);
-    certreg_question q = reach(1e-3, 0.5);
+    certreg_question q = kit_question(1e-3);
     q.statistic = CERTREG_STATISTIC_HUBER, q.method = CERTREG_METHOD_ASYMPTOTIC,
     q.huber_width = 0.2;
     const certreg_certificate c = kit_ask(e, 0, q);
@@ -144,23 +145,26 @@ START_TEST(the_reach_of_an_affine_mean_contains_its_ends_and_little_more)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0.5f, 1}, 0.7, 1));
     KIT_OK(e, certreg_estimator_sample(e, 0, 20000));
-    certreg_question q = reach(0, 0.4);
+    certreg_question q = kit_question(0);
     q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
-    certreg_certificate c = kit_ask(e, 0, q);
+    certreg_certificate c = ask_reach(e, q, 0.4);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_msg(c.output_lo <= 0.1 && c.output_lo > 0, "%g", c.output_lo);
     ck_assert_msg(c.output_hi >= 0.9 && c.output_hi < 1, "%g", c.output_hi);
     certreg_bounds b = {.struct_size = sizeof b};
-    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_OUTPUT, &b));
+    certreg_question inside = q; /* about the output itself, as these bounds are */
+    inside.center = CERTREG_CENTER_TRUE_MEAN, inside.tolerance = 1;
+    KIT_OK(e, certreg_estimator_bounds(e, &inside, CERTREG_SIDE_LOWER, &b));
     certreg_solver *solver;
     certreg_mean_change shift = {.struct_size = sizeof shift};
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, &solver), CERTREG_OK);
     ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 0.4, &shift), CERTREG_OK);
     ck_assert_double_eq_tol(c.output_lo, shift.mean_least, 1e-6);
     ck_assert_double_eq_tol(c.output_hi, shift.mean_greatest, 1e-6);
-    q.served_samples = 1000, q.served_beta = 0.1;
+    q.serving = asks_serving(1000, 0.1);
     certreg_certificate served = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &served), _i ? CERTREG_OK : CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_output_bounds(e, 0, &q, 1, 0.4, &served),
+               _i ? CERTREG_OK : CERTREG_E_INVALID);
     if (_i)
         ck_assert_double_eq_tol(served.output_hi - c.output_hi, 100 * sqrt(log(20) / 2000), 1e-9);
     if (_i)
@@ -171,26 +175,25 @@ START_TEST(the_reach_of_an_affine_mean_contains_its_ends_and_little_more)
 END_TEST
 
 /* ---- bad input */
+enum { REACH = 2 }; /* beside the centers: output bounds */
 static const struct {
     const char *word;
     int32_t statistic, center;
     double tolerance, at_radius, beta;
     size_t served;
 } refused[] = {
-    {"at_radius", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_REACH, 1, 0, 0, 0},
-    {"at_radius", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_REACH, 1, -1, 0, 0},
-    {"at_radius", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_REACH, 1, INFINITY, 0, 0},
-    {"at_radius", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_REACH, 1, NAN, 0, 0},
-    {"at_radius", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 1, 0, 0},
-    {"tolerance", CERTREG_STATISTIC_HUBER, CERTREG_CENTER_REACH, 0, 1, 0, 0},
-    {"tolerance", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_REACH, -1, 1, 0, 0},
+    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, 0, 0, 0},
+    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, -1, 0, 0},
+    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, INFINITY, 0, 0},
+    {"radius", CERTREG_STATISTIC_MEDIAN, REACH, 1, NAN, 0, 0},
+    {"tolerance", CERTREG_STATISTIC_HUBER, REACH, 0, 1, 0, 0},
+    {"tolerance", CERTREG_STATISTIC_MEDIAN, REACH, -1, 1, 0, 0},
     {"tolerance", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 0, 0, 0, 0},
-    {"served_beta", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0, 10},
-    {"served_beta", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.6, 10},
-    {"served_beta", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, NAN, 10},
-    {"served_beta", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.1, 0},
-    {"served_samples", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, 1, 0, 0.1, 10},
-    {"served_samples", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.1, 10},
+    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0, 10},
+    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.6, 10},
+    {"failure_rate", CERTREG_STATISTIC_MEDIAN, CERTREG_CENTER_PREDICTION, 1, 0, NAN, 10},
+    {"serving", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, 1, 0, 0.1, 10},
+    {"serving", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.1, 10},
 };
 
 START_TEST(questions_that_make_no_sense_are_refused_by_name)
@@ -198,14 +201,14 @@ START_TEST(questions_that_make_no_sense_are_refused_by_name)
     const record r = scattered(CERTREG_OUTPUT_REAL, 1, 500, 100);
     certreg_estimator *e = recorded(&r);
     certreg_question q = kit_question(refused[_i].tolerance);
-    q.statistic = refused[_i].statistic, q.center = refused[_i].center,
-    q.at_radius = refused[_i].at_radius;
-    q.served_samples = refused[_i].served, q.served_beta = refused[_i].beta;
+    const int inverse = refused[_i].center == REACH;
+    q.statistic = refused[_i].statistic, q.center = inverse ? 0 : refused[_i].center;
+    q.serving = asks_serving(refused[_i].served, refused[_i].beta);
     q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
     q.method = q.statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
                                                        : CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     ck_assert_double_eq(c.radius, 0);

@@ -27,9 +27,8 @@ static certreg_certificate ask_for(certreg_estimator *from, size_t samples, doub
                                    int32_t method)
 {
     certreg_question q = kit_question(0.6);
-    q.wanted = wanted, q.method = method;
+    q.target = asks_target(wanted), q.method = method;
     certreg_certificate c = kit_ask(from, samples, q);
-    kit_forget_times(&c, 1);
     return c;
 }
 
@@ -46,7 +45,7 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
 {
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
-    return certreg_certify(from, NULL, samples, &q, 1, &c);
+    return certreg_certify(from, samples, &q, 1, &c);
 }
 
 START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)

@@ -1,5 +1,6 @@
 /* The bytes of a record: damage and forgeries are refused, the format is the same on every
  * machine, and a certificate says which noise to draw again. */
+#include "support/asks.h"
 #include "support/record_bytes.h"
 
 /* ---- damage */
@@ -157,12 +158,13 @@ START_TEST(a_small_record_has_these_bytes_on_every_machine)
     certreg_plan p = kit_plan(40);
     p.seed = 0x0102030405060708, p.pilot = SIZE_MAX;
     certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = 0.1, q.looks = looks, q.look_count = 2;
+    q.prediction = asks_prediction(0), q.target = asks_target(0.1),
+    q.target = asks_looks(q.target->radius, looks, 2);
     certreg_certificate c = kit_certificate();
     certreg_estimator *there = kit_create(NULL, &m, &p);
     KIT_OK(there, certreg_estimator_begin_level(there, z, 0.25, 0x1112131415161718, 3));
     KIT_OK(there, certreg_estimator_record(there, 0, 2, y));
-    KIT_OK(there, certreg_certify(there, NULL, 0, &q, 1, &c));
+    KIT_OK(there, certreg_certify(there, 0, &q, 1, &c));
     save(there, &before);
     ck_assert_uint_eq(2 * before.count, strlen(small_record));
     for (size_t i = 0; i < before.count; i++) {
@@ -183,15 +185,17 @@ START_TEST(a_certificate_says_which_noise_to_draw_again)
     setting s = usual();
     s.model.outputs = 1;
     certreg_estimator *a = make(&s), *b = make(&s);
-    KIT_OK(a, certreg_certify_sigmas(a, NULL, input, sigmas, 2, 7, 200, &q, 1, c));
+    KIT_OK(a, certreg_certify_sigmas(a, input, sigmas, 2, 7, 200, &q, 1, c));
     save(a, &before);
     for (int i = 0; i < 2; i++) {
-        KIT_OK(b, certreg_estimator_begin_level(b, input, c[i].sigma, c[i].noise_id, c[i].level));
+        KIT_OK(b,
+               certreg_estimator_begin_level(b, input, c[i].sigma, c[i].noise_id, (uint64_t)i + 1));
+        ck_assert_uint_eq(asks_run(b).level, (uint64_t)i + 1);
         KIT_STATUS(b, certreg_estimator_import(b, before.at, before.count),
                    i ? CERTREG_OK : CERTREG_E_MISMATCH);
         q.bonferroni = 2;
         certreg_certificate again = kit_certificate();
-        KIT_OK(b, certreg_certify(b, NULL, 200, &q, 1, &again));
+        KIT_OK(b, certreg_certify(b, 200, &q, 1, &again));
         ck_assert_double_eq(again.radius, c[i].radius);
         ck_assert_double_eq(again.prediction, c[i].prediction);
     }

@@ -23,13 +23,13 @@ START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
         certreg_estimator *e = make(&h, 1, stream);
         certreg_question q = wish(provable[_i].wanted, provable[_i].method);
         q.alpha = provable[_i].alpha;
-        q.served_samples = provable[_i].served, q.served_beta = q.served_samples ? 0.05 : 0;
+        q.serving = asks_serving(provable[_i].served, 0.05);
         const certreg_certificate c = kit_ask(e, CAPACITY, q);
         ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
         ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-        ck_assert_msg(c.radius >= q.wanted, "%.17g of %.17g", c.radius, q.wanted);
+        ck_assert_msg(c.radius >= q.target->radius, "%.17g of %.17g", c.radius, q.target->radius);
         if (q.method == CERTREG_METHOD_FINITE)
-            ck_assert_double_le(c.radius, q.wanted * (1 + 2e-7) + 1e-11);
+            ck_assert_double_le(c.radius, q.target->radius * (1 + 2e-7) + 1e-11);
         ck_assert_uint_lt(c.samples, CAPACITY);
         ck_assert_uint_eq(c.samples % BATCH, 0);
         ck_assert_uint_eq(h.calls, c.samples / BATCH);
@@ -121,7 +121,7 @@ START_TEST(questions_without_a_wish_get_all_samples)
     const certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE),
                                   wish(1, CERTREG_METHOD_ANYTIME)};
     certreg_certificate c[3] = {kit_certificate()};
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, 3, c));
+    KIT_OK(e, certreg_certify(e, CAPACITY, q, 3, c));
     ck_assert_uint_eq(h.calls, CAPACITY / BATCH);
     for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].stop, CERTREG_STOP_ALL);
     for (int i = 0; i < 3; i++) ck_assert_uint_eq(c[i].samples, CAPACITY);
@@ -143,7 +143,7 @@ START_TEST(sampling_goes_on_until_every_wish_is_settled)
         certreg_question q[4];
         certreg_certificate c[4] = {kit_certificate()};
         for (int i = 0; i < 4; i++) q[i] = wish(wanted[i], sequential[i % 2]);
-        KIT_OK(e, certreg_certify(e, NULL, CAPACITY, q, count, c));
+        KIT_OK(e, certreg_certify(e, CAPACITY, q, count, c));
         for (size_t i = 0; i < count; i++) {
             ck_assert_int_eq(c[i].stop, CERTREG_STOP_TARGET); /* one at least is proven */
             if (i < 3) ck_assert_double_ge(c[i].radius, wanted[i]);
@@ -163,7 +163,7 @@ START_TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
     certreg_question q[] = {wish(1, CERTREG_METHOD_FINITE), wish(0, CERTREG_METHOD_FINITE)};
     certreg_certificate c[2] = {kit_certificate()};
     q[1].alpha = 2;
-    KIT_STATUS(e, certreg_certify(e, NULL, CAPACITY, q, 2, c), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_certify(e, CAPACITY, q, 2, c), CERTREG_E_INVALID);
     ck_assert_int_eq(c[0].status, CERTREG_OK);
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c[0].radius, 1);
@@ -180,11 +180,12 @@ START_TEST(the_record_is_looked_at_where_the_caller_says)
     half_space h = {.face = 3};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(1, sequential[_i]);
-    q.looks = looks, q.look_count = 5;
+    q.target = asks_looks(q.target->radius, looks, 5);
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert(c.samples == 33 || c.samples == 34 || c.samples == 500);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    q.look_count = 1; /* the wish cannot be proven with seven; other looks are for another record */
+    q.target = asks_looks(1, looks, 1); /* the wish cannot be proven with seven; other looks are for
+                                           another record */
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
     const certreg_certificate one = kit_ask(e, 100, q);
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_int_eq(one.stop, CERTREG_STOP_HOPELESS);
@@ -199,7 +200,7 @@ START_TEST(fewer_samples_than_the_next_look_are_no_look)
     half_space h = {.face = 9};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
-    q.looks = looks, q.look_count = 2;
+    q.target = asks_looks(q.target->radius, looks, 2);
     certreg_certificate c = kit_ask(e, 999, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
@@ -224,32 +225,32 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
     certreg_certificate asked = kit_certificate();
     certreg_bounds b = {.struct_size = sizeof b};
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    ck_assert_int_eq(certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(certreg_certify(e, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     ck_assert_double_eq(asked.radius, 0);
     KIT_SAYS(certreg_estimator_error(e), "ANYTIME");
     ck_assert_int_eq(certreg_estimator_bounds(e, &plain, CERTREG_SIDE_UPPER, &b),
                      CERTREG_E_WRONG_STATE);
-    KIT_OK(e, certreg_certify(e, NULL, 0, &anytime, 1, &asked));
-    KIT_OK(e, certreg_certify(e, NULL, 0, &other, 1, &asked));
+    KIT_OK(e, certreg_certify(e, 0, &anytime, 1, &asked));
+    KIT_OK(e, certreg_certify(e, 0, &other, 1, &asked));
     /* nothing lifts it, neither another wish for fewer samples nor a way through bytes */
     kit_ask(e, c.samples, other);
     kit_ask(e, c.samples, wanted);
-    KIT_STATUS(e, certreg_certify(e, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    KIT_STATUS(e, certreg_certify(e, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     unsigned char bytes[4 * CAPACITY + 256];
     size_t size = sizeof bytes;
     half_space again = h;
     certreg_estimator *copy = make(&again, 1, 1);
     KIT_OK(e, certreg_estimator_export(e, bytes, &size));
     KIT_OK(copy, certreg_estimator_import(copy, bytes, size));
-    KIT_STATUS(copy, certreg_certify(copy, NULL, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
-    KIT_OK(copy, certreg_certify(copy, NULL, CAPACITY, &plain, 1, &asked));
+    KIT_STATUS(copy, certreg_certify(copy, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
+    KIT_OK(copy, certreg_certify(copy, CAPACITY, &plain, 1, &asked));
     certreg_estimator_destroy(copy);
     /* as many as were asked for */
-    KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &plain, 1, &asked));
+    KIT_OK(e, certreg_certify(e, CAPACITY, &plain, 1, &asked));
     ck_assert_double_gt(asked.radius, 1);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
     /* another input: nothing is remembered */
-    KIT_OK(e, certreg_certify(e, NULL, 60, &plain, 1, &asked));
+    KIT_OK(e, certreg_certify(e, 60, &plain, 1, &asked));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -261,7 +262,7 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
         half_space h = {.face = 1};
         certreg_estimator *e = make(&h, 1, stream);
         certreg_question q = wish(0.9, sequential[_i]);
-        q.looks = looks, q.look_count = 7;
+        q.target = asks_looks(q.target->radius, looks, 7);
         double before = 0;
         for (size_t j = 0; j < 8; j++) {
             KIT_OK(e, certreg_estimator_sample(e, 0, j < 7 ? (size_t)looks[j] : CAPACITY));

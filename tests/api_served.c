@@ -1,16 +1,17 @@
 /* Promises about what is served: against formulas of their own. */
 #include <certreg/solver.h>
+#include "support/asks.h"
 #include "support/known_outputs.h"
 
 /* ---- what is served */
 static certreg_question served_question(int32_t statistic, size_t samples, double beta)
 {
     certreg_question q = kit_question(0.6);
-    q.statistic = statistic, q.prediction_given = 1;
+    q.statistic = statistic, q.prediction = asks_prediction(0);
     q.method = statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
                                                      : CERTREG_METHOD_ASYMPTOTIC;
     q.huber_width = statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
-    q.served_samples = samples, q.served_beta = samples ? beta : 0;
+    q.serving = asks_serving(samples, beta);
     return q;
 }
 
@@ -64,7 +65,7 @@ START_TEST(other_served_scores_need_the_mean_of_chernoff)
     r.lo = &lo, r.hi = &hi;
     certreg_estimator *e = recorded(&r);
     certreg_question q = served_question(statistic, samples, 0.1);
-    if (kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+    if (kind == CERTREG_OUTPUT_ANGLE) q.prediction = asks_prediction(3.1);
     const certreg_certificate c = kit_ask(e, 0, q);
     certreg_bounds b[2] = {{.struct_size = sizeof *b}, {.struct_size = sizeof *b}};
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, b));
@@ -103,7 +104,7 @@ START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_pl
         double smaller = 0;
         for (double beta = 1e-6; beta <= 0.5; beta *= 50) {
             certreg_question q = served_question(cases[_i].statistic, samples[i], beta);
-            if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+            if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = asks_prediction(3.1);
             const double radius = kit_ask(e, 0, q).radius;
             ck_assert_double_ge(radius, smaller);
             smaller = radius;
@@ -112,7 +113,7 @@ START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_pl
         before = smaller;
     }
     certreg_question q = served_question(cases[_i].statistic, 0, 0);
-    if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = 3.1;
+    if (cases[_i].kind == CERTREG_OUTPUT_ANGLE) q.prediction = asks_prediction(3.1);
     first = kit_ask(e, 0, q).radius;
     ck_assert_double_le(before, first);
     ck_assert_double_eq_tol(before, first, 1e-3);
@@ -130,7 +131,7 @@ START_TEST(thresholds_that_the_range_decides_alone_are_no_failure)
     q.tolerance = 1.5; /* nothing in the range is so far off */
     const certreg_certificate all = kit_ask(e, 0, q);
     ck_assert_int_eq(all.outcome, CERTREG_OUTCOME_CAPPED);
-    q.tolerance = 0.1, q.prediction = 5; /* nor so near */
+    q.tolerance = 0.1, q.prediction = asks_prediction(5); /* nor so near */
     ck_assert_double_eq(kit_ask(e, 0, q).radius, 0);
     certreg_estimator_destroy(e);
 }

@@ -1,4 +1,5 @@
 /* Several noise levels, and the choice of one. */
+#include "support/asks.h"
 #include "support/linear_map.h"
 
 enum { LEVELS = 3 };
@@ -13,20 +14,22 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
     certreg_question q[2] = {about(0, 0.8), about(2, 0.8)};
     q[1].bonferroni = 2, q[1].alpha = 0.3;
     certreg_certificate all[LEVELS * 2] = {kit_certificate()};
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
-    kit_forget_times(all, LEVELS * 2);
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 17, SAMPLES, q, 2, all));
     q[0].bonferroni = LEVELS, q[1].bonferroni = 2 * LEVELS;
     for (int i = 0; i < LEVELS; i++) {
         certreg_certificate alone[2] = {kit_certificate()};
         KIT_OK(e, certreg_estimator_begin_level(e, where, levels[i], 17, 1 + (uint64_t)i));
-        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, q, 2, alone));
-        kit_forget_times(alone, 2);
+        KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, alone));
+        for (int k = 0; k < 2; k++) { /* another bonferroni is another question */
+            ck_assert_uint_ne(all[2 * i + k].question, alone[k].question);
+            alone[k].question = all[2 * i + k].question;
+        }
         ck_assert_mem_eq(all + 2 * i, alone, sizeof alone);
         ck_assert_double_eq_tol(all[2 * i].alpha, 0.05 / LEVELS, 1e-15);
         ck_assert_double_eq_tol(all[2 * i + 1].alpha, 0.3 / (2 * LEVELS), 1e-15);
         ck_assert_double_eq(all[2 * i].sigma, levels[i]);
         ck_assert_uint_eq(all[2 * i].noise_id, 17);
-        ck_assert_uint_eq(all[2 * i].level, 1 + (uint64_t)i);
+        ck_assert_uint_eq(asks_run(e).level, 1 + (uint64_t)i);
         ck_assert_double_gt(all[2 * i].radius, 0);
     }
     certreg_estimator_destroy(e);
@@ -42,25 +45,25 @@ START_TEST(bad_levels_are_refused_and_leave_no_radius)
     certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
     for (int i = 0; i < LEVELS; i++) c[i].radius = 7;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, bad[_i], LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_double_eq(c[i].radius, 0);
         ck_assert_int_eq(c[i].status, CERTREG_E_INVALID);
     }
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, NULL, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, 0, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, 0, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 0, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, NULL, 1, c),
                CERTREG_E_INVALID);
-    q.bonferroni = UINT32_MAX;
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    q.bonferroni = UINT64_MAX;
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
     for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
     certreg_estimator_destroy(e);
@@ -73,7 +76,7 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_MODEL_FAILED);
     ck_assert_uint_eq(l.calls, 20);
     ck_assert_double_gt(c[0].radius, 0);
@@ -89,7 +92,7 @@ START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     const certreg_question q[2] = {about(0, NAN), about(1, 0.8)};
     certreg_certificate c[LEVELS * 2] = {kit_certificate()};
-    KIT_STATUS(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, q, 2, c),
                CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "noise level 0: question 0");
     for (int i = 0; i < LEVELS; i++) {
@@ -110,7 +113,7 @@ START_TEST(a_cancel_ends_all_levels)
     const certreg_question q = about(0, 0.8);
     certreg_certificate c[LEVELS] = {kit_certificate()};
     certreg_estimator_cancel(e);
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
     ck_assert_uint_le(l.calls, 1);
     for (int i = 0; i < LEVELS; i++) {
         ck_assert_int_eq(c[i].stop, CERTREG_STOP_CANCELLED);
@@ -119,7 +122,7 @@ START_TEST(a_cancel_ends_all_levels)
         ck_assert_double_eq(c[i].radius, 0);
     }
     /* it was reported, and is over */
-    KIT_OK(e, certreg_certify_sigmas(e, NULL, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
+    KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
     ck_assert_double_gt(c[LEVELS - 1].radius, 0);
     certreg_estimator_destroy(e);
 }

@@ -3,13 +3,14 @@
  * circular mean, the line that it cuts, and the location on that line. Many of the angles lie near
  * half a turn from the prediction, where the moving cut carries outputs from one end of the line to
  * the other. */
+#include "support/asks.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "statistics/normal.h"
-#include "question/question.h"
+#include "question/conditions.h"
 #include "support/problems.h"
 #include "support/simulate.h"
 #include "support/suite.h"
@@ -151,8 +152,11 @@ static certreg_estimator *make(steps *s, size_t pilot)
                                  .kind = &kind,
                                  .lo = &lo,
                                  .hi = &hi};
-    const certreg_plan plan = {
-        .struct_size = sizeof plan, .max_samples = SAMPLES, .pilot = pilot, .seed = 77};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = SAMPLES,
+                               .pilot = pilot,
+                               .seed = 77};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     return e;
@@ -167,7 +171,7 @@ static certreg_question question(int32_t score, int32_t method, uint32_t constra
                               .tolerance = tolerance,
                               .huber_width = score == CERTREG_STATISTIC_HUBER ? width : 0,
                               .alpha = alpha,
-                              .prediction_given = 1};
+                              .prediction = asks_prediction(0)};
 }
 
 static int all_hold(const cr_conditions *conditions, const law *l)
@@ -223,13 +227,13 @@ START_TEST(laws_that_meet_the_conditions_have_their_location_in_the_tolerance)
         s = run % 2 ? jumping_steps(&d) : any_steps(&d);
         /* nothing but the prediction */
         if (run % 6 == 5) s.from[1] = s.from[2] = s.from[3] = s.from[4] = 60;
-        cr_conditions conditions;
+        cr_conditions conditions = {.count = 0};
         const certreg_question q = question(
             _i % 2 ? CERTREG_STATISTIC_HUBER : CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0);
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, (uint64_t)run), CERTREG_OK);
         ck_assert_int_eq(certreg_estimator_sample(e, 0, 300), CERTREG_OK);
-        ck_assert_int_eq(cr_question_read(e, &q, &conditions), CERTREG_OK);
+        ck_assert_int_eq(cr_question_take(e, &q, &conditions.question), CERTREG_OK);
         /* its pilot chooses the guards */
         ck_assert_int_eq(cr_conditions_prepare(e, &conditions), CERTREG_OK);
         sines += conditions.each[2].score.kind == CR_SCORE_SINE,
@@ -282,7 +286,7 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
         certreg_certificate c = {.struct_size = sizeof c};
         const float z = 0;
         ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, NULL, SAMPLES, &q, 1, &c), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_OK);
         wrong += c.radius > truth + 0.002;
         claims += c.radius > 0.7 * truth;
         hostile += median && radius_of_tails(&s) > truth + 0.01;

@@ -2,6 +2,7 @@
  * intervals, and, any time, at the moment that suits them worst. Outputs follow a known law; scores
  * are about a given prediction, so that the moments of every score are sums over the law's
  * quantiles. */
+#include "support/asks.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
@@ -66,17 +67,17 @@ static const asked questions[] = {
     {CERTREG_STATISTIC_HUBER, CERTREG_CENTER_PREDICTION, CERTREG_SIDE_UPPER,
      CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE, 0.5},
     {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_PREDICTION, CERTREG_SIDE_LOWER, 0, 0},
-    {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, CERTREG_SIDE_OUTPUT, 0, 0},
+    {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, CERTREG_SIDE_LOWER, 0, 0},
     {CERTREG_STATISTIC_HUBER, CERTREG_CENTER_PREDICTION, CERTREG_SIDE_UPPER, CERTREG_CONSTRAINTS_C,
      0.5},
-    {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, CERTREG_SIDE_OUTPUT, CERTREG_CONSTRAINTS_C,
+    {CERTREG_STATISTIC_MEAN, CERTREG_CENTER_TRUE_MEAN, CERTREG_SIDE_UPPER, CERTREG_CONSTRAINTS_C,
      0}};
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
 static double score_of(const asked *a, double y)
 {
     if (a->center == CERTREG_CENTER_TRUE_MEAN) return y;
-    const double t = (a->side > 0 ? y : -y) + 1; /* prediction 0, tolerance 1 */
+    const double t = (a->side == CERTREG_SIDE_LOWER ? y : -y) + 1; /* prediction 0, tolerance 1 */
     return a->statistic == CERTREG_STATISTIC_MEAN ? t : fmax(-1, fmin(t / a->width, 1));
 }
 
@@ -143,7 +144,7 @@ static int is_wrong(certreg_estimator *e, const asked *a, int32_t method, const 
                                 .tolerance = 1,
                                 .huber_width = a->width,
                                 .alpha = alpha,
-                                .prediction_given = 1};
+                                .prediction = asks_prediction(0)};
     certreg_bounds b = {.struct_size = sizeof b};
     ck_assert_int_eq(certreg_estimator_bounds(e, &q, a->side, &b), CERTREG_OK);
     const double size = 1e-9 * (1 + fabs(t->mean)), moment = t->square -
@@ -239,7 +240,10 @@ START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
                                  .lo = &lo,
                                  .hi = &hi,
                                  .batch = 200};
-    const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = 1000, .seed = 5};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = 1000,
+                               .seed = 5};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
@@ -253,11 +257,11 @@ START_TEST(radii_of_affine_models_exceed_the_tolerance_no_more_often_than_alpha)
                                     .tolerance = 1,
                                     .huber_width = _i % 2 ? 0.5 : 0,
                                     .alpha = alpha,
-                                    .prediction_given = 1};
+                                    .prediction = asks_prediction(0)};
         certreg_certificate c = {.struct_size = sizeof c};
         if (q.method == CERTREG_METHOD_ANYTIME && q.constraints) break;
         ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, NULL, 1000, &q, 1, &c), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, 1000, &q, 1, &c), CERTREG_OK);
         wrong += c.radius > 1;
         claims += c.radius > 0.6;
     }
@@ -275,7 +279,10 @@ START_TEST(families_without_the_mean_keep_their_promise)
     static const uint32_t constraints[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG};
     const certreg_model model = {
         .struct_size = sizeof model, .eval = affine, .inputs = 3, .outputs = 1, .batch = 200};
-    const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = 2000, .seed = 6};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = 2000,
+                               .seed = 6};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
@@ -287,10 +294,10 @@ START_TEST(families_without_the_mean_keep_their_promise)
                                     .tolerance = 1,
                                     .huber_width = 2,
                                     .alpha = alpha,
-                                    .prediction_given = 1};
+                                    .prediction = asks_prediction(0)};
         certreg_certificate c = {.struct_size = sizeof c};
         ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, NULL, 2000, &q, 1, &c), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, 2000, &q, 1, &c), CERTREG_OK);
         ck_assert_uint_eq(c.constraints, constraints[_i]);
         ck_assert_double_gt(c.radius, 0.6);
         wrong += c.radius > 1;

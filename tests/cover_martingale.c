@@ -138,8 +138,11 @@ static outcome run_law(int l, size_t inputs, uint64_t runs)
                                  .batch = BATCH,
                                  .lo = &lo,
                                  .hi = &hi};
-    const certreg_plan plan = {
-        .struct_size = sizeof plan, .max_samples = ALL, .pilot = PILOT, .seed = 77};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = ALL,
+                               .pilot = PILOT,
+                               .seed = 77};
     const cr_score output = {.kind = CR_SCORE_OUTPUT};
     float *z = calloc(inputs, sizeof *z), *x = malloc(BATCH * inputs * sizeof *x);
     certreg_estimator *e = NULL;

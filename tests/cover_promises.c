@@ -82,12 +82,12 @@ START_TEST(medians_leave_the_reach_in_a_share_alpha_of_runs_at_most)
                  to = (float)m.of[0]->value(at);
     certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(0);
-    q.center = CERTREG_CENTER_REACH, q.at_radius = reaches[_i % 3], q.alpha = ALPHA;
+    q.alpha = ALPHA;
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
+        KIT_OK(e, certreg_output_bounds(e, SAMPLES, &q, 1, reaches[_i % 3], &c));
         misses += c.output_lo > from || c.output_hi < to;
     }
     check_misses(m.of[0]->name, misses, RUNS, 12);
@@ -101,15 +101,14 @@ START_TEST(huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most)
     model m = {.of = {shapes}};
     certreg_estimator *e = make(evaluate, &m, 1, 1, 1000, 0);
     certreg_question q = kit_question(_i ? 0 : 4);
-    q.center = CERTREG_CENTER_REACH, q.at_radius = 0.5, q.alpha = ALPHA,
-    q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.alpha = ALPHA, q.method = CERTREG_METHOD_ASYMPTOTIC;
     q.statistic = _i ? CERTREG_STATISTIC_MEAN : CERTREG_STATISTIC_HUBER,
     q.huber_width = _i ? 0 : 0.5;
     uint64_t misses = 0;
     for (uint64_t run = 0; run < FEW; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify(e, NULL, 1000, &q, 1, &c));
+        KIT_OK(e, certreg_output_bounds(e, 1000, &q, 1, 0.5, &c));
         misses += c.output_lo > -0.5 || c.output_hi < 0.5;
     }
     check_misses(_i ? "mean" : "Huber", misses, FEW, 2);
@@ -120,9 +119,10 @@ END_TEST
 /* ---- served */
 /* Probability that a median of `served` fresh outputs of a half-space or a straight line is off
  * by the tolerance, at the worst shift. */
-static double failure_rate(const shape *s, const certreg_certificate *c, double shift)
+static double failure_rate(const shape *s, const certreg_certificate *c, uint64_t served,
+                           double shift)
 {
-    const uint64_t most = c->served_samples / 2;
+    const uint64_t most = served / 2;
     const double ends[2] = {c->prediction - c->tolerance, c->prediction + c->tolerance};
     double greatest = 0;
     for (int side = -1; side <= 1; side += 2) {
@@ -131,8 +131,8 @@ static double failure_rate(const shape *s, const certreg_certificate *c, double 
                                             : cr_normal_cdf(ends[0] - at);
         const double high = s->value == face ? (ends[1] <= 10 ? cr_normal_sf(0.7 - at) : 0)
                                              : cr_normal_sf(ends[1] - at);
-        greatest = fmax(greatest, cr_binomial_cdf(most, c->served_samples, 1 - low) +
-                                      cr_binomial_cdf(most, c->served_samples, 1 - high));
+        greatest = fmax(greatest, cr_binomial_cdf(most, served, 1 - low) +
+                                      cr_binomial_cdf(most, served, 1 - high));
     }
     return greatest;
 }
@@ -148,14 +148,15 @@ START_TEST(served_medians_fail_more_often_than_beta_in_a_share_alpha_of_runs_at_
     model m = {.of = {shapes + cases[_i].shape}};
     certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(cases[_i].tolerance);
-    q.alpha = ALPHA, q.served_samples = cases[_i].served, q.served_beta = cases[_i].beta;
+    q.alpha = ALPHA, q.serving = asks_serving(cases[_i].served, cases[_i].beta);
     uint64_t misses = 0, claims = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &c));
+        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
         claims += c.radius > 0;
-        misses += c.radius > 0 && failure_rate(m.of[0], &c, c.radius * (1 - 1e-9)) > cases[_i].beta;
+        misses += c.radius > 0 && failure_rate(m.of[0], &c, cases[_i].served,
+                                               c.radius * (1 - 1e-9)) > cases[_i].beta;
     }
     ck_assert_uint_gt(claims, RUNS / 20);
     check_misses("served", misses, RUNS, 6);
@@ -176,14 +177,14 @@ START_TEST(joint_radii_are_too_large_in_a_share_alpha_of_runs_at_most)
     certreg_question q[MOST_OUTPUTS];
     for (int k = 0; k < MOST_OUTPUTS; k++) {
         q[k] = kit_question(k < faces ? 1 : 2.5);
-        q[k].output = k, q[k].alpha = ALPHA, q[k].prediction_given = 1;
+        q[k].output = k, q[k].alpha = ALPHA, q[k].prediction = asks_prediction(0);
     }
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate each[MOST_OUTPUTS] = {kit_certificate()},
                             bonferroni = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify_outputs(e, NULL, SAMPLES, q, MOST_OUTPUTS, each, &bonferroni));
+        KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, MOST_OUTPUTS, each, &bonferroni));
         misses += bonferroni.radius > 0.7;
     }
     check_misses(_i == 0   ? "one face"
@@ -201,12 +202,12 @@ START_TEST(any_of_several_levels_is_too_large_in_a_share_alpha_of_runs_at_most)
     model m = {.of = {shapes + 3}};
     certreg_estimator *e = make(evaluate, &m, 1, 1, SAMPLES, CERTREG_CONSTRAINT_MEAN);
     certreg_question q = kit_question(1);
-    q.alpha = ALPHA, q.prediction_given = 1;
+    q.alpha = ALPHA, q.prediction = asks_prediction(0);
     uint64_t misses = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c[4] = {kit_certificate()};
         int any = 0;
-        KIT_OK(e, certreg_certify_sigmas(e, NULL, zero, sigmas, 4, 4 * run, SAMPLES, &q, 1, c));
+        KIT_OK(e, certreg_certify_sigmas(e, zero, sigmas, 4, 4 * run, SAMPLES, &q, 1, c));
         for (int i = 0; i < 4; i++) any |= c[i].radius > 0.7;
         misses += any != 0;
     }
@@ -261,7 +262,7 @@ START_TEST(norms_move_beyond_the_tolerance_in_a_share_alpha_of_runs_at_most)
     for (uint64_t run = 0; run < FEW; run++) {
         certreg_certificate c = kit_certificate();
         next_run(e, run);
-        KIT_OK(e, certreg_certify(e, NULL, MANY_SAMPLES, &q, 1, &c));
+        KIT_OK(e, certreg_certify(e, MANY_SAMPLES, &q, 1, &c));
         ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
         misses += c.radius > truth;
         greatest = fmax(greatest, c.radius / truth);

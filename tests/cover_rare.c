@@ -2,6 +2,7 @@
  * f is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
  * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
  * is known. */
+#include "support/asks.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/certreg.h>
@@ -51,14 +52,17 @@ static uint64_t misses(const law *l)
                            .inputs = l->inputs,
                            .outputs = 1,
                            .batch = 500};
-    certreg_plan plan = {.struct_size = sizeof plan, .max_samples = CAPACITY, .seed = 2026};
+    certreg_plan plan = {.struct_size = sizeof plan,
+                         .constraints = CERTREG_CONSTRAINTS_ECGM,
+                         .max_samples = CAPACITY,
+                         .seed = 2026};
     const certreg_question q = {.struct_size = sizeof q,
                                 .statistic = l->statistic,
                                 .method = CERTREG_METHOD_ASYMPTOTIC,
                                 .tolerance = .5,
                                 .huber_width = l->statistic == CERTREG_STATISTIC_HUBER ? .25 : 0,
                                 .alpha = l->alpha,
-                                .prediction_given = 1};
+                                .prediction = asks_prediction(0)};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
@@ -66,7 +70,7 @@ static uint64_t misses(const law *l)
     for (uint64_t run = 0; run < RUNS; run++) {
         certreg_certificate c = {.struct_size = sizeof c};
         ck_assert_int_eq(certreg_estimator_begin(e, z, 1, run), CERTREG_OK);
-        ck_assert_int_eq(certreg_certify(e, NULL, CAPACITY, &q, 1, &c), CERTREG_OK);
+        ck_assert_int_eq(certreg_certify(e, CAPACITY, &q, 1, &c), CERTREG_OK);
         count += c.radius > cut;
     }
     certreg_estimator_destroy(e);

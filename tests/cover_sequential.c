@@ -120,11 +120,12 @@ static certreg_estimator *make(const manner *how)
 static certreg_question question_of(const output_law *law, const manner *how)
 {
     certreg_question q = kit_question(1);
-    q.alpha = ALPHA, q.method = how->method, q.prediction_given = !how->pilot;
+    q.alpha = ALPHA, q.method = how->method, q.prediction = how->pilot ? NULL : asks_prediction(0);
     static const uint64_t last[] = {CAPACITY};
     /* only when it is asked: that is fast */
-    if (how->method == CERTREG_METHOD_ANYTIME) q.wanted = 9, q.looks = last, q.look_count = 1;
-    else q.wanted = fmin(true_radius(law, 0), 9) / how->part * (1 + 1e-6);
+    if (how->method == CERTREG_METHOD_ANYTIME)
+        q.target = asks_target(9), q.target = asks_looks(q.target->radius, last, 1);
+    else q.target = asks_target(fmin(true_radius(law, 0), 9) / how->part * (1 + 1e-6));
     return q;
 }
 
@@ -142,14 +143,14 @@ static int run_misses(certreg_estimator *e, const output_law *law, const certreg
                       simulate_source *source)
 {
     certreg_certificate c = kit_certificate();
-    const size_t pilot = q->prediction_given ? 0 : PILOT;
+    const size_t pilot = q->prediction ? 0 : PILOT;
     double heavier = 1;
     for (size_t i = 0; i < CAPACITY; i++) {
         const float y = i || !pilot ? (float)law->draw(source) : 0;
         KIT_OK(e, certreg_estimator_record(e, i, 1, &y));
         const size_t main = i + 1 > pilot ? i + 1 - pilot : 0;
         if (main == 1) {
-            KIT_OK(e, certreg_certify(e, NULL, 0, q, 1, &c));
+            KIT_OK(e, certreg_certify(e, 0, q, 1, &c));
             heavier = fmin(0.5, fmax(law->below(c.prediction - 1), law->above(c.prediction + 1))) *
                       (1 - 1e-7);
         }
@@ -158,7 +159,7 @@ static int run_misses(certreg_estimator *e, const output_law *law, const certreg
             tail_bound(e, q, CERTREG_SIDE_LOWER) < heavier)
             return 1;
     }
-    KIT_OK(e, certreg_certify(e, NULL, 0, q, 1, &c)); /* and that is what the radius says */
+    KIT_OK(e, certreg_certify(e, 0, q, 1, &c)); /* and that is what the radius says */
     ck_assert_double_le(c.radius, true_radius(law, c.prediction) * (1 + 1e-6));
     return 0;
 }
@@ -207,13 +208,13 @@ START_TEST(a_wish_just_beyond_the_truth_is_granted_in_a_share_alpha_of_runs_at_m
     p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = SIZE_MAX, p.seed = 77 + (uint64_t)_i;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_question q = kit_question(1);
-    q.alpha = ALPHA, q.prediction_given = 1, q.wanted = 1 + 1e-6;
+    q.alpha = ALPHA, q.prediction = asks_prediction(0), q.target = asks_target(1 + 1e-6);
     q.method = _i ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
     uint64_t granted = 0;
     for (uint64_t run = 0; run < MANY; run++) {
         certreg_certificate c = kit_certificate();
         KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
-        KIT_OK(e, certreg_certify(e, NULL, CAPACITY, &q, 1, &c));
+        KIT_OK(e, certreg_certify(e, CAPACITY, &q, 1, &c));
         granted += c.radius > 1;
         ck_assert((c.radius > 1) == (c.stop == CERTREG_STOP_TARGET));
     }

@@ -60,7 +60,7 @@ static certreg_estimator *make(outputs *o, size_t max_samples, size_t pilot)
 static certreg_question ask_for(double wanted)
 {
     certreg_question q = kit_question(1);
-    q.alpha = ALPHA, q.prediction_given = 1, q.wanted = wanted;
+    q.alpha = ALPHA, q.prediction = asks_prediction(0), q.target = asks_target(wanted);
     return q;
 }
 
@@ -69,7 +69,7 @@ static double radius_of(certreg_estimator *e, size_t samples, certreg_question q
                         certreg_status *status)
 {
     certreg_certificate c = kit_certificate();
-    *status = certreg_certify(e, NULL, samples, &q, 1, &c);
+    *status = certreg_certify(e, samples, &q, 1, &c);
     if (*status) ck_assert_int_eq(*status, CERTREG_E_WRONG_STATE);
     return c.radius;
 }
@@ -162,9 +162,9 @@ static double once_more_with_a_look_at_what_is_there(desk *d)
 {
     certreg_certificate c = kit_certificate();
     const certreg_question first = scout();
-    KIT_OK(d->small, certreg_certify(d->small, NULL, SMALL, &first, 1, &c));
+    KIT_OK(d->small, certreg_certify(d->small, SMALL, &first, 1, &c));
     certreg_question q = ask_for(d->truth * (1 + 1e-6));
-    q.looks = &c.samples, q.look_count = 1;
+    q.target = asks_looks(q.target->radius, &c.samples, 1);
     return radius_now(d->small, 0, q);
 }
 
@@ -219,15 +219,15 @@ START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_lev
     p.constraints = CERTREG_CONSTRAINT_MEAN, p.pilot = SIZE_MAX, p.seed = 4;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_question q = kit_question(tolerance);
-    q.alpha = LEVELS * ALPHA, q.prediction_given = 1;
+    q.alpha = LEVELS * ALPHA, q.prediction = asks_prediction(0);
     uint64_t wrong = 0;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         certreg_certificate c[LEVELS] = {kit_certificate()};
-        KIT_OK(e, certreg_certify_sigmas(e, NULL, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES,
-                                         &q, 1, c));
+        KIT_OK(e, certreg_certify_sigmas(e, (const float[]){0}, sigmas, LEVELS, tick, SAMPLES, &q,
+                                         1, c));
         const double truth = fmax(0, tolerance - fabs(c[0].prediction)); /* T is z, which is 0 */
         wrong += c[0].radius > truth;
-        q.prediction = c[1].estimate;
+        q.prediction = asks_prediction(c[1].estimate);
     }
     printf("carried from level to level          wrong in %.3f of ticks, alpha %.2f\n",
            (double)wrong / TICKS, ALPHA);

@@ -1,5 +1,6 @@
 /* Whatever is asked, answers come in time, from what samples there can be; and sampling learns
  * how much time they take. */
+#include "support/asks.h"
 #include "support/ticks.h"
 
 static double uneven(uint64_t i) /* .0002 to .0512 seconds, in no order */
@@ -31,7 +32,7 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
         if (allowed >= 2 * batch)
             ck_assert_msg(c.samples > 0, "tick %d of %g is empty", (int)i, allowed);
         ck_assert(isfinite(c.estimate));
-        q.prediction = c.estimate;
+        q.prediction = asks_prediction(c.estimate);
     }
     certreg_estimator_destroy(e);
 }
@@ -49,11 +50,11 @@ static void run_even_ticks(machine m, int which, double allowed)
 {
     certreg_estimator *e = make(&m, SIZE_MAX);
     const certreg_question q = question(which, questions[which].output ? 3.5 : 0.175);
-    const int reach = q.center == CERTREG_CENTER_REACH;
+    const int reach = inverse;
     for (uint64_t i = 0; i < 12; i++) {
         double late;
         const certreg_certificate c = tick(e, &m, allowed, &q, i, &late);
-        ck_assert_int_eq(c.stop, q.wanted > 0 ? CERTREG_STOP_TARGET : CERTREG_STOP_DEADLINE);
+        ck_assert_int_eq(c.stop, q.target ? CERTREG_STOP_TARGET : CERTREG_STOP_DEADLINE);
         if (i < 3) continue; /* until it is known how long an answer takes */
         ck_assert_msg(reach ? isfinite(c.output_hi) : c.radius > 0,
                       "tick %d from %d samples, %g late", (int)i, (int)c.samples, late);
@@ -88,7 +89,7 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
         if (i > 10) ck_assert_double_eq(c.radius > 0, before.radius > 0);
     }
     ck_assert_uint_gt(m.looks, m.hiccup_at);
-    if (!(q.wanted > 0)) ck_assert_double_ge((double)c.samples, 0.9 * (double)before.samples);
+    if (!q.target) ck_assert_double_ge((double)c.samples, 0.9 * (double)before.samples);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -103,12 +104,13 @@ START_TEST(making_a_closed_test_is_spread_over_ticks)
     size_t answered = 0;
     for (uint64_t i = 0; i < 40; i++) {
         double late;
-        q.wanted = _i ? 0.2 + 0.001 * (double)i : 0.2;
+        q.target = asks_target(_i ? 0.2 + 0.001 * (double)i : 0.2);
         const certreg_certificate c = tick(e, &m, 0.006, &q, i, &late);
         ck_assert_msg(late <= m.batch + LOOKS * m.look, "tick %d: %g late", (int)i, late);
         ck_assert_msg(c.samples > 0, "tick %d is empty", (int)i);
-        answered += c.stop == CERTREG_STOP_TARGET && c.radius >= q.wanted;
-        if (!_i && i >= 10) ck_assert_msg(c.radius >= q.wanted, "tick %d: %g", (int)i, c.radius);
+        answered += c.stop == CERTREG_STOP_TARGET && c.radius >= q.target->radius;
+        if (!_i && i >= 10)
+            ck_assert_msg(c.radius >= q.target->radius, "tick %d: %g", (int)i, c.radius);
     }
     if (!_i) ck_assert_uint_ge(answered, 30);
     certreg_estimator_destroy(e);

@@ -86,7 +86,10 @@ static void setup(void)
                                  .outputs = 1,
                                  .lo = &targets[f].lo,
                                  .hi = &targets[f].hi};
-        const certreg_plan p = {.struct_size = sizeof p, .seed = 5, .max_samples = SAMPLES};
+        const certreg_plan p = {.struct_size = sizeof p,
+                                .constraints = CERTREG_CONSTRAINTS_ECGM,
+                                .seed = 5,
+                                .max_samples = SAMPLES};
         ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, NULL, &estimator[f]), CERTREG_OK);
     }
     kit_open_solver(&solver, &bisection);
@@ -108,7 +111,7 @@ static certreg_certificate certify(int f, int i, uint64_t stream, const asked *a
     const certreg_question q = question_of(a, &targets[f]);
     certreg_certificate c = {.struct_size = sizeof c};
     ck_assert_int_eq(certreg_estimator_begin(estimator[f], point[i], sigma, stream), CERTREG_OK);
-    const certreg_status status = certreg_certify(estimator[f], bisection, SAMPLES, &q, 1, &c);
+    const certreg_status status = certreg_certify(estimator[f], SAMPLES, &q, 1, &c);
     ck_assert_msg(status == CERTREG_OK, "%s, %s: %s", targets[f].name, a->name,
                   certreg_estimator_error(estimator[f])->text);
     return c;
@@ -120,8 +123,10 @@ static double truth_of(int f, int i, const certreg_certificate *c)
 {
     static double known[FUNCTIONS][POINTS];
     const target *t = &targets[f];
-    const double at = seen_at(t, i),
-                 width = c->statistic == CERTREG_STATISTIC_MEAN ? INFINITY : c->huber_width;
+    const double at = seen_at(t, i), width = c->statistic == CERTREG_STATISTIC_MEAN ? INFINITY
+                                             : c->statistic == CERTREG_STATISTIC_HUBER
+                                                 ? 0.5 * t->tolerance
+                                                 : 0;
     if (c->center == CERTREG_CENTER_PREDICTION) return true_radius(t, at, c->prediction, width);
     if (known[f][i] == 0)
         known[f][i] = true_radius(t, at, mean_score(t, at, 0, INFINITY, 1), INFINITY);

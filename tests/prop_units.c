@@ -38,13 +38,16 @@ static certreg_certificate ask(const shape *s, certreg_question q)
                            .batch = 1000,
                            .lo = &lo,
                            .hi = &hi};
-    certreg_plan plan = {.struct_size = sizeof plan, .max_samples = SAMPLES, .seed = 5};
+    certreg_plan plan = {.struct_size = sizeof plan,
+                         .constraints = CERTREG_CONSTRAINTS_ECGM,
+                         .max_samples = SAMPLES,
+                         .seed = 5};
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
     ck_assert_int_eq(certreg_estimator_begin(e, z, 1, 0), CERTREG_OK);
     q.struct_size = sizeof q;
-    ck_assert_msg(certreg_certify(e, NULL, SAMPLES, &q, 1, &c) == CERTREG_OK, "%s",
+    ck_assert_msg(certreg_certify(e, SAMPLES, &q, 1, &c) == CERTREG_OK, "%s",
                   certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
     return c;

@@ -28,6 +28,7 @@ static certreg_estimator *make(const setting *s)
                                  .lo = &lo,
                                  .hi = &hi};
     const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
                                .max_samples = ALL,
                                .pilot = PILOT,
                                .seed = 5,
@@ -144,7 +145,10 @@ END_TEST
 START_TEST(bounds_say_nothing_without_a_range)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 3, .outputs = 1};
-    const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = ALL, .pilot = PILOT};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = ALL,
+                               .pilot = PILOT};
     const float z[3] = {0};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);

@@ -101,7 +101,10 @@ END_TEST
 START_TEST(the_record_gives_a_view_of_one_of_its_outputs)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 2, .outputs = OUTPUTS};
-    const certreg_plan plan = {.struct_size = sizeof plan, .max_samples = 50, .pilot = 5};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .max_samples = 50,
+                               .pilot = 5};
     const float z[2] = {0};
     float y[50 * OUTPUTS];
     certreg_estimator *e = NULL;

@@ -79,7 +79,8 @@ static int prove_one(const struct desk *desk, size_t image, double sigma, size_t
     certreg_question question = study_question(ASK_MEDIAN);
     certreg_certificate c;
     const size_t before = desk->lab->calls;
-    question.wanted = wanted;
+    const certreg_target target = {.struct_size = sizeof target, .radius = wanted};
+    question.target = &target;
     if (desk_begin(desk, image, sigma, LAB_PROVE, stream) ||
         desk_ask(desk, DEADLINE, &question, 1, &c))
         return 1;

@@ -1,4 +1,3 @@
-#include <certreg/solver.h>
 #include "lab.h"
 
 #include <math.h>
@@ -77,15 +76,13 @@ int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint3
                                  .lo = &lo,
                                  .hi = &hi};
     const certreg_plan plan = {.struct_size = sizeof plan,
-                               .constraints = constraints,
+                               .constraints = constraints ? constraints : CERTREG_CONSTRAINTS_ECGM,
                                .seed = LAB_SEED,
                                .max_samples = samples,
                                .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     *desk = (struct desk){.lab = lab, .samples = samples, .batch = batch};
-    if (certreg_estimator_create(NULL, &model, &plan, &why, &desk->estimator) == CERTREG_OK &&
-        certreg_solver_create(NULL, NULL, &desk->solver) == CERTREG_OK &&
-        certreg_bisection_create(NULL, NULL, &desk->bisection) == CERTREG_OK)
+    if (certreg_estimator_create(NULL, &model, &plan, &why, &desk->estimator) == CERTREG_OK)
         return 0;
     fprintf(stderr, "the library could not start: %s\n", why.text);
     desk_close(desk);
@@ -94,8 +91,7 @@ int desk_open(struct lab *lab, size_t samples, size_t batch, size_t pilot, uint3
 
 void desk_close(struct desk *desk)
 {
-    certreg_bisection_destroy(desk->bisection);
-    certreg_solver_destroy(desk->solver);
+
     certreg_estimator_destroy(desk->estimator);
     *desk = (struct desk){0};
 }
@@ -133,9 +129,16 @@ int desk_ask(const struct desk *desk, size_t samples, const certreg_question *qu
 {
     memset(out, 0, count * sizeof *out);
     out[0].struct_size = sizeof *out;
-    const certreg_status status =
-        certreg_certify(desk->estimator, desk->bisection, samples, question, count, out);
+    const certreg_status status = certreg_certify(desk->estimator, samples, question, count, out);
     return status == CERTREG_E_INVALID ? 0 : complain(desk, status);
+}
+
+int desk_pilot(const struct desk *desk, size_t *pilot)
+{
+    certreg_run run = {.struct_size = sizeof run};
+    const certreg_status status = certreg_estimator_run(desk->estimator, &run);
+    *pilot = (size_t)run.pilot;
+    return complain(desk, status);
 }
 
 /* ---- records on disk */

@@ -25,11 +25,10 @@ struct lab {
     char why[ENGINE_WHY];
 };
 
-struct desk { /* an estimator with its solver, for one input after the other */
+struct desk { /* an estimator, for one input after the other */
     struct lab *lab;
     certreg_estimator *estimator;
-    certreg_solver *solver;
-    certreg_bisection *bisection;
+
     size_t samples, batch;
 };
 
@@ -53,6 +52,7 @@ int desk_record(const struct desk *desk, size_t image, double sigma, enum lab_ki
                 size_t stream);
 /* A complete record's outputs, in degrees. */
 int desk_outputs(const struct desk *desk, float *y);
+int desk_pilot(const struct desk *desk, size_t *pilot); /* of the record */
 /* A question that the library refuses as invalid leaves its certificate with that status and is no
  * error here. */
 int desk_ask(const struct desk *desk, size_t samples, const certreg_question *question,

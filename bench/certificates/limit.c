@@ -26,14 +26,15 @@ static int means_at(struct lab *lab, const struct desk *desk, size_t k, enum lab
     *m = (struct means){0};
     for (size_t i = 0; i < images; i++) {
         certreg_certificate c[2];
+        size_t pilot;
         if (desk_record(desk, i, lab->set.sigma[k], kind, k * images + i) ||
-            desk_ask(desk, 0, question, 2, c) || desk_outputs(desk, y))
+            desk_ask(desk, 0, question, 2, c) || desk_outputs(desk, y) || desk_pilot(desk, &pilot))
             return 1;
         m->certified += c[0].radius / (double)images;
         m->middle += c[1].radius / (double)images;
-        m->shares += point_radius(y + c[0].pilot, desk->samples - (size_t)c[0].pilot,
-                                  c[0].prediction, lab->set.sigma[k]) /
-                     (double)images;
+        m->shares +=
+            point_radius(y + pilot, desk->samples - pilot, c[0].prediction, lab->set.sigma[k]) /
+            (double)images;
         if (kind == LAB_LIMIT) lab_progress(lab, "large records", i + 1, images);
     }
     return 0;

@@ -74,15 +74,16 @@ static int study_one(struct study *s, const struct desk *desk, size_t sigma, siz
     const size_t at = sigma * s->lab->images.count + image;
     certreg_question question[ASKS];
     certreg_certificate c[ASKS];
+    size_t pilot;
     for (size_t k = 0; k < ASKS; k++) question[k] = study_question((enum study_ask)k);
     if (desk_record(desk, image, level, LAB_MAIN, at) || desk_ask(desk, 0, question, ASKS, c) ||
-        desk_outputs(desk, y))
+        desk_outputs(desk, y) || desk_pilot(desk, &pilot))
         return 1;
     for (size_t k = 0; k < ASKS; k++) {
         *cell(s, sigma, image, k) = c[k].radius;
         s->refused[k] += c[k].status != CERTREG_OK;
     }
-    const size_t pilot = (size_t)c[ASK_MEDIAN].pilot, count = desk->samples;
+    const size_t count = desk->samples;
     s->prediction[at] = c[ASK_MEDIAN].prediction;
     *cell(s, sigma, image, PLAIN_PILOT) =
         plain_median_radius(y + 1, pilot - 1, y + pilot, count - pilot, level);

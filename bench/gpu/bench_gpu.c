@@ -197,7 +197,7 @@ static int certificate(certreg_backend *gpu, size_t i)
     if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
     for (uint64_t k = 0; k < ROUNDS; k++) {
         const double began = seconds();
-        if (certreg_estimator_begin(e, z, 0.25, k) || certreg_certify(e, NULL, N, &q, 1, &c))
+        if (certreg_estimator_begin(e, z, 0.25, k) || certreg_certify(e, N, &q, 1, &c))
             return puts(certreg_estimator_error(e)->text), 1;
         const double t = seconds() - began;
         best = t < best ? t : best;

@@ -44,7 +44,7 @@ static certreg_status answer(certreg_estimator *e)
     certreg_certificate c = {.struct_size = sizeof c};
     draw(z);
     certreg_status status = certreg_estimator_begin(e, z, 0.25, 0);
-    if (!status) status = certreg_certify(e, NULL, SAMPLES, &q, 1, &c);
+    if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
     if (!status)
         printf("within %g degrees of %.2f for every shift below %.4f\n", c.tolerance, c.prediction,
                c.radius);

@@ -59,7 +59,8 @@ static int prove(struct demo *d, const struct handles *h, double radius, uint64_
                  struct wanted *w)
 {
     certreg_question question = ask_question(&asks[ASK_MEDIAN], demo_tolerance, demo_alpha);
-    question.wanted = radius;
+    const certreg_target target = {.struct_size = sizeof target, .radius = radius};
+    question.target = &target;
     for (size_t i = 0; i < d->images.count; i++) {
         certreg_certificate c = {.struct_size = sizeof c};
         if (handles_begin(d, h, i, sigma, stream + i) ||

@@ -103,15 +103,18 @@ static int certify(struct demo *d, const struct handles *h, size_t sigma, size_t
     certreg_question question[ASKS], further[PROMISES];
     certreg_certificate alone = {.struct_size = sizeof alone}, answer[ASKS] = {alone},
                         promised[PROMISES] = {alone};
+    certreg_run first = {.struct_size = sizeof first}, run = first;
     for (size_t k = 0; k < ASKS; k++)
         question[k] = ask_question(&asks[k], demo_tolerance, demo_alpha);
     promises_questions(demo_tolerance, demo_alpha, further);
     if (handles_begin(d, h, image, d->set.sigma[sigma], sigma * d->images.count + image) ||
         handles_ask(d, h, d->set.samples, &question[ASK_MEDIAN], 1, &alone) ||
-        handles_ask(d, h, 0, question, ASKS, answer) ||
-        handles_ask(d, h, 0, further, PROMISES, promised))
+        certreg_estimator_run(h->estimator, &first) ||
+        handles_ask(d, h, 0, question, ASKS, answer) || certreg_estimator_run(h->estimator, &run) ||
+        handles_ask(d, h, 0, further, SERVED, promised) ||
+        handles_reach(d, h, further + SERVED, promises_at, REACHES, promised + SERVED))
         return 1;
-    results_add(&d->results, sigma, image, answer, alone.library_seconds, l->certificates);
+    results_add(&d->results, sigma, image, answer, first.library_seconds, &run, l->certificates);
     promises_add(&l->promises, sigma, image, promised, l->promised);
     return 0;
 }

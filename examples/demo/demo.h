@@ -30,8 +30,6 @@ struct demo {
 
 struct handles { /* all that certifying one input after another takes */
     certreg_estimator *estimator;
-    certreg_solver *solver;
-    certreg_bisection *bisection;
 };
 
 /* All of these complain to the error stream and return non-zero if they fail. pilot: 0 for the
@@ -44,6 +42,9 @@ int handles_begin(const struct demo *d, const struct handles *h, size_t image, d
                   uint64_t stream);
 
 /* Samples what is missing of it, and answers. */
+/* Output bounds of `count` questions, each at a radius of its own. */
+int handles_reach(const struct demo *d, const struct handles *h, const certreg_question *question,
+                  const double *radius, size_t count, certreg_certificate *out);
 int handles_ask(const struct demo *d, const struct handles *h, size_t samples,
                 const certreg_question *question, size_t count, certreg_certificate *out);
 #endif

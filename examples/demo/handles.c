@@ -1,5 +1,4 @@
 #include <certreg/certreg.h>
-#include <certreg/solver.h>
 #include <stdio.h>
 
 #include "demo.h"
@@ -15,8 +14,7 @@ static int eval(void *user, const certreg_batch *b)
 
 void handles_close(struct handles *h)
 {
-    certreg_bisection_destroy(h->bisection);
-    certreg_solver_destroy(h->solver);
+
     certreg_estimator_destroy(h->estimator);
 }
 
@@ -33,14 +31,14 @@ int handles_open(struct demo *d, size_t samples, size_t pilot, size_t batch, str
                                  .kind = &kind,
                                  .lo = &lo,
                                  .hi = &hi};
-    const certreg_plan plan = {
-        .struct_size = sizeof plan, .seed = SEED, .max_samples = samples, .pilot = pilot};
+    const certreg_plan plan = {.struct_size = sizeof plan,
+                               .constraints = CERTREG_CONSTRAINTS_ECGM,
+                               .seed = SEED,
+                               .max_samples = samples,
+                               .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     *h = (struct handles){0};
-    if (certreg_estimator_create(NULL, &model, &plan, &why, &h->estimator) == CERTREG_OK &&
-        certreg_solver_create(NULL, NULL, &h->solver) == CERTREG_OK &&
-        certreg_bisection_create(NULL, NULL, &h->bisection) == CERTREG_OK)
-        return 0;
+    if (certreg_estimator_create(NULL, &model, &plan, &why, &h->estimator) == CERTREG_OK) return 0;
     fprintf(stderr, "the library could not start: %s\n", why.text);
     handles_close(h);
     return 1;
@@ -63,9 +61,20 @@ int handles_begin(const struct demo *d, const struct handles *h, size_t image, d
                                             sigma, stream));
 }
 
+int handles_reach(const struct demo *d, const struct handles *h, const certreg_question *question,
+                  const double *radius, size_t count, certreg_certificate *out)
+{
+    int bad = 0;
+    for (size_t k = 0; k < count && !bad; k++) {
+        out[k].struct_size = sizeof *out;
+        bad = complain(d, h,
+                       certreg_output_bounds(h->estimator, 0, question + k, 1, radius[k], out + k));
+    }
+    return bad;
+}
+
 int handles_ask(const struct demo *d, const struct handles *h, size_t samples,
                 const certreg_question *question, size_t count, certreg_certificate *out)
 {
-    return complain(d, h,
-                    certreg_certify(h->estimator, h->bisection, samples, question, count, out));
+    return complain(d, h, certreg_certify(h->estimator, samples, question, count, out));
 }

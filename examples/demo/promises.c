@@ -2,23 +2,20 @@
 
 #include <math.h>
 
-static const size_t served[SERVED] = {1001, 101}; /* odd: a median of them is one of them */
-static const double served_beta = 0.01;
-static const double at_radius[REACHES] = {0.25, 0.5};
+/* Odd numbers: a median of them is one of them. */
+static const double failure_rate = 0.01;
+static const certreg_serving serving[SERVED] = {
+    {.struct_size = sizeof *serving, .samples = 1001, .failure_rate = failure_rate},
+    {.struct_size = sizeof *serving, .samples = 101, .failure_rate = failure_rate}};
+const double promises_at[REACHES] = {0.25, 0.5};
 
 void promises_questions(double tolerance, double alpha, certreg_question *out)
 {
     const certreg_question median = ask_question(&asks[ASK_MEDIAN], tolerance, alpha);
     for (size_t k = 0; k < PROMISES; k++) {
         out[k] = median;
-        if (k < SERVED) {
-            out[k].served_samples = served[k];
-            out[k].served_beta = served_beta;
-        } else {
-            out[k].center = CERTREG_CENTER_REACH;
-            out[k].tolerance = 0.0; /* half a turn */
-            out[k].at_radius = at_radius[k - SERVED];
-        }
+        if (k < SERVED) out[k].serving = serving + k;
+        else out[k].tolerance = 0.0; /* half a turn */
     }
 }
 
@@ -33,9 +30,10 @@ void promises_add(struct promises *p, size_t sigma, size_t image, const certreg_
 {
     for (size_t k = 0; k < PROMISES; k++) {
         const double width = c[k].output_hi - c[k].output_lo;
-        fprintf(rows, "%zu,%g,%s,%llu,%g,%.6f,%.3f,%.3f,%.3f\n", image, c[k].sigma,
-                k < SERVED ? "served" : "reach", (unsigned long long)c[k].served_samples,
-                c[k].at_radius, c[k].radius, c[k].prediction, c[k].output_lo, c[k].output_hi);
+        fprintf(rows, "%zu,%g,%s,%zu,%g,%.6f,%.3f,%.3f,%.3f\n", image, c[k].sigma,
+                k < SERVED ? "served" : "reach", k < SERVED ? serving[k].samples : (size_t)0,
+                k < SERVED ? 0 : promises_at[k - SERVED], c[k].radius, c[k].prediction,
+                c[k].output_lo, c[k].output_hi);
         if (k < SERVED) {
             p->radius[sigma][k] += c[k].radius;
         } else if (isfinite(width)) {
@@ -52,11 +50,11 @@ void promises_print(const struct promises *p, const struct results *r, FILE *out
             "leave the tolerance once in %.0f\n"
             "requests; and how far it can be moved within a given distance (degrees either way, "
             "mean over so many images)\n",
-            1.0 / served_beta);
+            1.0 / failure_rate);
     fprintf(out, "sigma   itself");
-    for (size_t k = 0; k < SERVED; k++) fprintf(out, "%8zu", served[k]);
+    for (size_t k = 0; k < SERVED; k++) fprintf(out, "%8zu", serving[k].samples);
     for (size_t k = 0; k < REACHES; k++)
-        fprintf(out, "%*swithin %g", k == 0 ? 4 : 9, "", at_radius[k]);
+        fprintf(out, "%*swithin %g", k == 0 ? 4 : 9, "", promises_at[k]);
     fprintf(out, "\n");
     for (size_t s = 0; s < p->sigmas; s++) {
         fprintf(out, "%-6g%8.3f", r->sigma[s], results_mean(r, s, ASK_MEDIAN));

@@ -16,6 +16,7 @@ struct promises {
     size_t answers[MOST_SIGMAS][REACHES];
 };
 
+extern const double promises_at[REACHES]; /* radii of the last of them */
 void promises_questions(double tolerance, double alpha, certreg_question *out); /* PROMISES of them
                                                                                  */
 void promises_heading(FILE *rows);

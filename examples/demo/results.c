@@ -44,7 +44,7 @@ static double apart(double a, double b)
 }
 
 void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c,
-                 double median_seconds, FILE *rows)
+                 double median_seconds, const certreg_run *run, FILE *rows)
 {
     const struct images *im = r->images;
     for (size_t k = 0; k < ASKS; k++) {
@@ -54,12 +54,12 @@ void results_add(struct results *r, size_t sigma, size_t image, const certreg_ce
                 im->label[image], im->degrees[image], r->sigma[sigma], c[k].prediction,
                 asks[k].name, ask_score(asks[k].statistic), (unsigned)c[k].constraints,
                 ask_interval(asks[k].method), c[k].radius, outcome(&c[k]),
-                (unsigned long long)c[k].samples, c[k].library_seconds, c[k].model_seconds);
+                (unsigned long long)c[k].samples, run->library_seconds, run->model_seconds);
     }
     r->error[sigma * im->count + image] = apart(c[ASK_MEDIAN].prediction, im->degrees[image]);
     r->median_seconds += median_seconds;
-    r->library_seconds += c[ASKS - 1].library_seconds;
-    r->model_seconds += c[ASKS - 1].model_seconds;
+    r->library_seconds += run->library_seconds;
+    r->model_seconds += run->model_seconds;
     r->records++;
 }
 

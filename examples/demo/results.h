@@ -27,7 +27,7 @@ void results_close(struct results *r);
 /* One record's certificates: kept, and written as ASKS rows. median_seconds: of the library, when
  * only the median was asked. */
 void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c,
-                 double median_seconds, FILE *rows);
+                 double median_seconds, const certreg_run *run, FILE *rows);
 void results_heading(FILE *rows);
 
 double results_mean(const struct results *r, size_t sigma, size_t ask);

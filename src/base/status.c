@@ -16,14 +16,13 @@ const char *certreg_status_text(certreg_status status)
     case CERTREG_E_NOT_FINITE: return "an output is not finite";
     case CERTREG_E_OUT_OF_RANGE: return "an output is outside its declared range";
     case CERTREG_E_INFEASIBLE: return "no function has these bounds";
-    case CERTREG_E_NUMERICAL: return "numerical doubt: no number is given";
     case CERTREG_E_WRONG_STATE: return "not possible in this state";
     case CERTREG_E_NO_BACKEND: return "the backend is not available";
     case CERTREG_E_NO_DEVICE: return "there is no such device";
     case CERTREG_E_DEVICE_FAILED: return "the device failed";
     case CERTREG_E_VERSION: return "made for another version of the library";
-    case CERTREG_E_CORRUPT: return "the bytes are no record, or damaged";
-    case CERTREG_E_MISMATCH: return "the record belongs to something else";
+    case CERTREG_E_CORRUPT: return "the bytes are not a record, or a damaged one";
+    case CERTREG_E_MISMATCH: return "the record does not match this input or plan";
     case CERTREG_E_TOO_MANY: return "more samples than planned";
     case CERTREG_E_CANCELLED: return "cancelled";
     case CERTREG_E_DEADLINE: return "stopped by the deadline";

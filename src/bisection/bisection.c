@@ -1,11 +1,10 @@
 #include "bisection/bisection.h"
 #include "base/handle.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "bisection/search.h"
 #include "solver/handle.h"
 #include <string.h>
-
-enum { OLDEST_PLAN = sizeof(certreg_bisection_plan), OLDEST_RADIUS = sizeof(certreg_radius) };
 
 size_t certreg_bisection_size(void)
 {
@@ -20,7 +19,8 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
     *p = (certreg_bisection_plan){0};
     *how = cr_bisection_default(NULL);
     const certreg_status status =
-        plan ? cr_struct_read(p, sizeof *p, OLDEST_PLAN, plan, "plan", why) : CERTREG_OK;
+        plan ? cr_struct_read(p, sizeof *p, CR_OLDEST_BISECTION_PLAN, plan, "plan", why)
+             : CERTREG_OK;
     if (status) return status;
     if (p->flags & ~(uint32_t)CERTREG_BISECTION_WARM_START)
         return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x: unknown bits", p->flags);
@@ -143,7 +143,7 @@ static certreg_status run_warm(certreg_bisection *bisection, const call *c, cert
 static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
 {
     certreg_radius found;
-    const certreg_status sized = cr_struct_check(out, OLDEST_RADIUS, "out", &bisection->error);
+    const certreg_status sized = cr_struct_check(out, CR_OLDEST_RADIUS, "out", &bisection->error);
     if (sized) return sized;
     const double start = cr_solver_clock();
     bisection->how.effort = (cr_effort){0};
@@ -161,7 +161,7 @@ static certreg_status answer(certreg_bisection *bisection, const call *c, certre
     const certreg_status refused = bisection ? cr_busy_enter(&bisection->busy, &bisection->error)
                                              : CERTREG_E_INVALID;
     if (!refused) return cr_busy_leave(&bisection->busy, compute(bisection, c, out));
-    if (!cr_struct_check(out, OLDEST_RADIUS, "out", NULL))
+    if (!cr_struct_check(out, CR_OLDEST_RADIUS, "out", NULL))
         cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return refused;
 }

@@ -1,10 +1,9 @@
 #include "bisection/radius.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "bisection/search.h"
 #include "solver/constraints.h"
 #include <math.h>
-
-enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
 
 /* One call: the searches so far share the least radius. */
 typedef struct call {
@@ -129,7 +128,7 @@ certreg_status cr_bisection_above(cr_bisection *how, const certreg_bounds *bound
     if (!count)
         return cr_fail(why, CERTREG_E_INVALID,
                        "count is 0: there is no function to keep above its threshold");
-    certreg_status status = cr_struct_check(bounds, OLDEST_BOUNDS, "bounds", why);
+    certreg_status status = cr_struct_check(bounds, CR_OLDEST_BOUNDS, "bounds", why);
     for (size_t i = 0; i < count && !status; i++)
         status = add_function(&c, bounds, i, constraints, threshold ? threshold[i] : 0);
     if (status) return status;

@@ -1,5 +1,6 @@
 /* Bounds of the scores of a question: which method bounds which score, at which share of alpha. */
 #include "bounds/bounds.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "bounds/finite.h"
 #include "bounds/gradients.h"
@@ -11,9 +12,7 @@
 #include "statistics/moments.h"
 #include <math.h>
 
-enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
-
-uint32_t cr_bounds_constraints(const certreg_estimator *e, const certreg_question *q)
+uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
 {
     uint32_t constraints = q->output < 0 ? 0 : CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     if (q->statistic != CERTREG_STATISTIC_MEDIAN) constraints |= CERTREG_CONSTRAINT_VARIANCE;
@@ -46,20 +45,24 @@ static certreg_bounds blank(const certreg_estimator *e, const cr_conditions *con
 static certreg_status find_paper(certreg_estimator *e, const cr_conditions *conditions,
                                  certreg_bounds *b, int *abstained)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     const size_t first = cr_parts_noisy(e), count = conditions->samples - first;
     const cr_samples s =
         cr_record_samples(e, &conditions->each->score, (size_t)q->output, first, count, 0);
     cr_moments m;
-    cr_paper paper;
+    cr_paper paper = {.count = count, .added = count};
     b->samples = count;
     cr_moments_of(&s, &m);
-    const certreg_status status = cr_correlate_paper(e, (size_t)q->output, first, count, &paper);
     const int with_gradient = (cr_bounds_constraints(e, q) & CERTREG_CONSTRAINT_GRADIENT) != 0;
-    if (!status)
-        *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha,
-                                     with_gradient, b);
-    return status;
+    const certreg_status status =
+        with_gradient ? cr_correlate_paper(e, (size_t)q->output, first, count, &paper) : CERTREG_OK;
+    if (status) return status;
+    *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha,
+                                 with_gradient, b);
+    if (with_gradient) return CERTREG_OK;
+    b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
+    b->gradient_lo = b->gradient_hi = 0;
+    return CERTREG_OK;
 }
 
 /* Two-valued scores share alpha with the gradient only if there is one. A guard never has one. */
@@ -119,37 +122,56 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_conditions *conditi
     return e->clock.watch->late ? CERTREG_E_DEADLINE : status; /* what is unfinished is no bound */
 }
 
-static int side_index(const cr_conditions *conditions, int32_t side)
+/* ---- the bounds behind one side */
+static int index_of_side(const cr_conditions *conditions, int32_t side)
 {
-    for (int i = 0; i < conditions->count; i++) {
-        const cr_score *s = &conditions->each[i].score;
-        if (side == CERTREG_SIDE_OUTPUT ? s->kind == CR_SCORE_OUTPUT
-                                        : s->kind != CR_SCORE_OUTPUT && s->side == side)
+    const int about_output = conditions->each[0].score.kind == CR_SCORE_OUTPUT;
+    for (int i = 0; i < conditions->count; i++)
+        if (cr_condition_side(conditions->each + i) == side ||
+            (about_output && side == CERTREG_SIDE_UPPER))
             return i;
-    }
     return -1;
+}
+
+/* The score of an arc less what its mean has to exceed, so that the mean of every side has to be
+ * positive. */
+static void subtract_threshold(const cr_score *score, certreg_bounds *b)
+{
+    if (score->kind != CR_SCORE_ARC) return;
+    const double threshold = 2 * score->needed - 1;
+    b->mean_lo = nextafter(b->mean_lo - threshold, -INFINITY);
+    b->mean_hi = nextafter(b->mean_hi - threshold, INFINITY);
+    b->range_lo = nextafter(b->range_lo - threshold, -INFINITY);
+    b->range_hi = nextafter(b->range_hi - threshold, INFINITY);
+}
+
+static certreg_status no_such_side(certreg_estimator *e, int32_t side)
+{
+    return cr_fail(&e->error, CERTREG_E_INVALID,
+                   "give CERTREG_SIDE_LOWER or _UPPER, or for the median and Huber of an angle "
+                   "CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER: this question has no side %d",
+                   (int)side);
 }
 
 static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
                                      int32_t side, certreg_bounds *out)
 {
-    certreg_status status = cr_struct_check(out, OLDEST_BOUNDS, "bounds", &e->error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", &e->error);
     if (status) return status;
     certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
     cr_conditions conditions = {.count = 0};
     int index = -1, abstained = 0;
     if (!(status = cr_estimator_ready(e)) &&
-        !(status = cr_question_read(e, question, &conditions)) &&
+        !(status = cr_question_take(e, question, &conditions.question)) &&
         !(status = cr_conditions_prepare(e, &conditions)) &&
-        (index = side_index(&conditions, side)) < 0)
-        status = cr_fail(&e->error, CERTREG_E_INVALID, "side %d: this promise has %s", (int)side,
-                         conditions.each[0].score.kind == CR_SCORE_OUTPUT ? "side 0 only"
-                                                                          : "sides -1 and 1");
+        (index = index_of_side(&conditions, side)) < 0)
+        status = no_such_side(e, side);
     if (!status) status = cr_bounds_find(e, &conditions, found, &abstained);
     if (!status)
         cr_asked_remember(e, e->record.present, e->record.present,
-                          cr_question_digest(&conditions.question));
+                          cr_question_looks(&conditions.question));
     if (status || abstained) found[0] = blank(e, &conditions), index = 0;
+    else subtract_threshold(&conditions.each[index].score, found + index);
     cr_struct_write(out, out->struct_size, found + index, sizeof *found);
     return status;
 }
@@ -160,7 +182,7 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
     const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no constraints, no claim */
     const certreg_status status = cr_estimator_enter(e);
     if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
-    if (!cr_struct_check(out, OLDEST_BOUNDS, "bounds", NULL))
+    if (!cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", NULL))
         cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return status;
 }

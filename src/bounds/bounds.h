@@ -5,7 +5,7 @@
 
 /* The constraints that the interval of this question delivers and its family may use. The gradient
  * costs a replay, so it is found only where it is among them. */
-uint32_t cr_bounds_constraints(const certreg_estimator *, const certreg_question *);
+uint32_t cr_bounds_constraints(const certreg_estimator *, const cr_question *);
 /* Bounds of the scores of all conditions; one call, since they share a replay. *abstained: the
  * interval says nothing. DEADLINE if there was not enough time. */
 certreg_status cr_bounds_find(certreg_estimator *, const cr_conditions *,

@@ -1,84 +1,54 @@
 #include "certify/answer.h"
-#include "bisection/radius.h"
 #include "bounds/bounds.h"
+#include "certify/output_bounds.h"
 #include "question/question.h"
 #include <math.h>
 #include <string.h>
 
-/* The bounds of f itself depend on neither family nor tolerance, as long as both need the same
- * constraints. */
-static int same_bounds(const certreg_estimator *e, const cr_answer *before,
-                       const certreg_question *q)
+/* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions
+ * need the same constraints. */
+static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
     if (!before->known || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
-    const uint32_t differ = cr_bounds_constraints(e, &before->question) ^
-                            cr_bounds_constraints(e, q);
+    cr_question alike = before->conditions.question;
+    const uint32_t differ = cr_bounds_constraints(e, &alike) ^ cr_bounds_constraints(e, q);
     if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
-    certreg_question alike = before->question;
     alike.constraints = q->constraints;
     alike.tolerance = q->tolerance;
+    alike.digest = q->digest;
     return memcmp(&alike, q, sizeof alike) == 0;
 }
 
-static certreg_status find_bounds(certreg_estimator *e, const cr_conditions *read, cr_answer *a)
+static certreg_status find_bounds(certreg_estimator *e, const cr_question *q, cr_answer *a)
 {
-    const int same = same_bounds(e, a, &read->question);
+    const int same = same_bounds(e, a, q);
     a->known = 0;
-    a->conditions = *read;
+    a->conditions = (cr_conditions){.question = *q};
     certreg_status status = cr_conditions_prepare(e, &a->conditions);
     a->told |= !status;
-    if (!status && !same && !cr_question_orders(e, &read->question))
+    if (!status && !same && !cr_question_orders(e, q))
         status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
-    a->question = read->question;
     a->known = !status;
     return status;
 }
 
-static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
-                            certreg_error *why)
-{
-    const cr_conditions *conditions = &a->conditions;
-    double threshold[CR_CONDITIONS];
-    for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
-    return cr_bisection_above(how, a->bounds, threshold, (size_t)conditions->count,
-                              cr_question_constraints(&conditions->question), radius, why);
-}
-
-static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
-                             certreg_error *why)
-{
-    const certreg_question *q = &a->conditions.question;
-    return cr_bisection_within(how, a->bounds, q->constraints, q->tolerance, radius, why);
-}
-
-certreg_status cr_answer_solve(certreg_estimator *e, const cr_answer *a, certreg_radius *radius)
-{
-    const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
-    const double start = cr_estimator_now(e);
-    cr_bisection how = cr_bisection_default(e->clock.watch);
-    const certreg_status status = (true_mean ? within : above)(&how, a, radius, &e->error);
-    e->clock.watch->fixed += cr_estimator_now(e) - start;
-    return status;
-}
-
 /* ---- the certificate */
-void cr_answer_blank(const certreg_estimator *e, const certreg_question *q, certreg_certificate *c)
+void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_certificate *c)
 {
-    memset(c, 0, sizeof *c);
-    c->struct_size = sizeof *c;
-    c->output_lo = -INFINITY, c->output_hi = INFINITY;
-    c->prediction = c->estimate = NAN;
-    c->output = q->output, c->statistic = q->statistic, c->method = q->method,
-    c->center = q->center;
-    c->constraints = q->constraints;
-    c->tolerance = q->tolerance, c->huber_width = q->huber_width, c->alpha = q->alpha;
-    c->wanted = q->wanted, c->at_radius = q->at_radius;
-    c->served_samples = q->served_samples, c->served_beta = q->served_beta;
+    *c = (certreg_certificate){.struct_size = sizeof *c,
+                               .output_lo = -INFINITY,
+                               .output_hi = INFINITY,
+                               .prediction = NAN,
+                               .estimate = NAN};
+    if (q) {
+        c->output = q->output, c->statistic = q->statistic;
+        c->method = q->method, c->center = q->center;
+        c->tolerance = q->tolerance, c->alpha = q->alpha;
+        c->question = q->digest;
+    }
     if (!e) return;
-    c->sigma = e->input.sigma;
-    c->seed = e->input.noise.seed, c->noise_id = e->input.noise.noise_id,
-    c->level = e->input.noise.level;
-    c->samples = e->record.present, c->pilot = e->record.pilot, c->batch = e->model.batch;
+    c->sigma = e->input.sigma, c->noise_id = e->input.noise.noise_id;
+    c->samples = e->record.present;
 }
 
 /* Balls of other norms that lie within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
@@ -96,42 +66,30 @@ static void convert(const certreg_estimator *e, certreg_certificate *c)
     c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->input.active);
 }
 
-static void fill_facts(const certreg_estimator *e, const cr_answer *a, size_t ruling,
-                       certreg_certificate *c)
+static uint32_t constraints_used(const certreg_estimator *e, const cr_answer *a, int limiting)
 {
-    const certreg_bounds *b = a->bounds + ruling;
-    c->constraints = a->conditions.each[ruling].guard
-                         ? b->constraints
-                         : cr_bounds_constraints(e, &a->conditions.question) & b->constraints;
-    if (b->constraints & CERTREG_CONSTRAINT_MEAN) c->mean_lo = b->mean_lo, c->mean_hi = b->mean_hi;
-    if (b->constraints & CERTREG_CONSTRAINT_VARIANCE) c->variance_hi = b->variance_hi;
-    if (b->constraints & CERTREG_CONSTRAINT_GRADIENT)
-        c->gradient_lo = b->gradient_lo, c->gradient_hi = b->gradient_hi;
-    if (b->constraints & CERTREG_CONSTRAINT_SECOND_ORDER) c->second_order_hi = b->second_order_hi;
-    if (c->constraints & CERTREG_CONSTRAINT_MOMENT)
-        c->moment_center = b->moment_center, c->moment_hi = b->moment_hi;
+    const uint32_t found = a->bounds[limiting].constraints;
+    return a->conditions.each[limiting].guard
+               ? found
+               : cr_bounds_constraints(e, &a->conditions.question) & found;
 }
 
-static void fill(const certreg_estimator *e, const cr_answer *a, const certreg_radius *radius,
+static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved *solved,
                  certreg_certificate *c)
 {
-    const certreg_question *q = &a->conditions.question;
-    const int within = q->center == CERTREG_CENTER_TRUE_MEAN;
-    const size_t ruling = radius->limiting;
-    c->outcome = radius->outcome;
-    c->radius = radius->radius;
-    c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
+    const cr_question *q = &a->conditions.question;
+    c->outcome = solved->outcome;
+    c->radius = solved->radius;
     c->samples = a->conditions.samples;
     convert(e, c);
-    if (q->center == CERTREG_CENTER_REACH) return;
-    c->side = within                                      ? radius->limiting_side > 0
-              : a->conditions.each[ruling].score.side > 0 ? 0
-                                                          : 1;
-    fill_facts(e, a, ruling, c);
-    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || within) return;
+    if (q->at_radius > 0) return;
+    c->limiting_side = solved->limiting_side;
+    c->constraints = constraints_used(e, a, solved->limiting);
+    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || q->center == CERTREG_CENTER_TRUE_MEAN) return;
     c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }
 
+/* ---- the answer */
 /* Too few samples after an early stop, or an empty box of estimates, prove nothing: that is an
  * outcome, not a failure. */
 static int is_abstention(certreg_status status, int stopped)
@@ -139,45 +97,41 @@ static int is_abstention(certreg_status status, int stopped)
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
-static certreg_status find_radius(certreg_estimator *e, cr_answer *a, certreg_radius *radius,
-                                  certreg_certificate *c)
+static certreg_status solve(certreg_estimator *e, cr_answer *a, cr_solved *solved,
+                            certreg_certificate *c)
 {
-    const certreg_question *q = &a->conditions.question;
-    if (q->center != CERTREG_CENTER_REACH)
-        return a->abstained ? CERTREG_OK : cr_answer_solve(e, a, radius);
+    const double radius = a->conditions.question.at_radius;
+    *solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    if (!(radius > 0)) return a->abstained ? CERTREG_OK : cr_solve_radius(e, a, solved);
     const certreg_status status = cr_output_bounds_find(e, a, &c->output_lo, &c->output_hi);
     if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
-        radius->outcome = CERTREG_OUTCOME_CERTIFIED, radius->radius = q->at_radius;
+        *solved = (cr_solved){.outcome = CERTREG_OUTCOME_CERTIFIED, .radius = radius};
     return status;
 }
 
-certreg_status cr_answer_question(certreg_estimator *e, const certreg_question *theirs,
-                                  uint64_t samples, int stopped, cr_answer *a,
-                                  certreg_certificate *c)
+static certreg_status begin(certreg_estimator *e, const cr_question *q, int stopped, cr_answer *a,
+                            certreg_certificate *c)
 {
-    cr_conditions read;
-    certreg_radius radius = {.struct_size = sizeof radius};
-    certreg_status status = cr_question_read(e, theirs, &read);
+    const certreg_status status = find_bounds(e, q, a);
+    if (status && status != CERTREG_E_DEADLINE && !is_abstention(status, stopped)) return status;
+    c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
+    a->told = 1;
+    return status;
+}
+
+certreg_status cr_answer_question(certreg_estimator *e, const cr_question *q, uint64_t samples,
+                                  int stopped, cr_answer *a, certreg_certificate *c)
+{
+    cr_solved solved;
+    cr_answer_blank(e, q, c);
+    certreg_status status = cr_question_allowed(e, q, samples);
     if (status) return status;
-    cr_answer_blank(e, &read.question, c);
-    status = cr_question_allowed(e, &read.question, samples);
-    if (status) return status;
-    status = find_bounds(e, &read, a);
-    const int abstains = is_abstention(status, stopped);
-    if (!status || status == CERTREG_E_DEADLINE || abstains) {
-        c->prediction = a->conditions.prediction, c->estimate = a->conditions.estimate;
-        a->told = 1;
-    }
-    if (status) return abstains ? CERTREG_OK : status;
-    status = find_radius(e, a, &radius, c);
-    if (e->clock.watch->late) { /* nothing of what was begun is claimed */
+    status = begin(e, q, stopped, a, c);
+    if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
+    status = solve(e, a, &solved, c);
+    if (status || e->clock.watch->late) /* what was begun claims nothing */
         c->output_lo = -INFINITY, c->output_hi = INFINITY;
-        return CERTREG_E_DEADLINE;
-    }
-    if (status && !is_abstention(status, stopped)) {
-        radius = (certreg_radius){.struct_size = sizeof radius};
-        c->output_lo = -INFINITY, c->output_hi = INFINITY;
-    }
-    fill(e, a, &radius, c);
+    if (e->clock.watch->late) return CERTREG_E_DEADLINE;
+    fill(e, a, &solved, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
 }

@@ -1,11 +1,11 @@
 #include "certify/closing.h"
 #include <math.h>
 
-uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *q)
+uint64_t cr_closing_hash(uint64_t so_far, const cr_question *q)
 {
-    const uint64_t words[] = {(uint64_t)q->output,  (uint64_t)q->statistic, (uint64_t)q->method,
-                              (uint64_t)q->center,  q->constraints,         q->wanted > 0,
-                              q->served_samples > 0};
+    const uint64_t words[] = {(uint64_t)q->output, (uint64_t)q->statistic, (uint64_t)q->method,
+                              (uint64_t)q->center, q->constraints,         q->target > 0,
+                              q->at_radius > 0,    q->served_samples > 0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         so_far = (so_far ^ words[i]) * 0x100000001b3u;
     return so_far ? so_far : 1;
@@ -72,7 +72,7 @@ void cr_closing_make_up(certreg_estimator *e, size_t samples)
     e->record.present = samples;
 }
 
-void cr_closing_make_up_for(certreg_estimator *e, const certreg_question *q, size_t samples)
+void cr_closing_make_up_for(certreg_estimator *e, const cr_question *q, size_t samples)
 {
     if (q->output < 0) return;
     const size_t k = (size_t)q->output;

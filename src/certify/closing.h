@@ -2,10 +2,10 @@
  * nothing is known yet (theory 5.1). */
 #ifndef CR_CERTIFY_CLOSING_H
 #define CR_CERTIFY_CLOSING_H
-#include "estimator/estimator.h"
+#include "question/question.h"
 
 /* Continues a hash by what the time depends on. */
-uint64_t cr_closing_hash(uint64_t so_far, const certreg_question *);
+uint64_t cr_closing_hash(uint64_t so_far, const cr_question *);
 /* What is known of questions with this hash; where that is nothing, in the place of those that
  * came longest ago. */
 cr_cost *cr_closing_cost(certreg_estimator *, uint64_t asked);
@@ -21,6 +21,6 @@ int cr_closing_end(certreg_estimator *, double start, size_t samples);
  * meaningless until the record is cleared. */
 void cr_closing_make_up(certreg_estimator *, size_t samples);
 /* Outputs of these samples such that the question about them has an answer. */
-void cr_closing_make_up_for(certreg_estimator *, const certreg_question *, size_t samples);
+void cr_closing_make_up_for(certreg_estimator *, const cr_question *, size_t samples);
 
 #endif

@@ -2,29 +2,29 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "bounds/bounds.h"
-#include "certify/answer.h"
+#include "certify/output_bounds.h"
 #include "question/question.h"
 #include "statistics/location.h"
 #include "statistics/served.h"
-#include "solver/worst_case.h"
 #include <math.h>
 
 /* ---- the median of numbers: order statistics */
 /* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
  * Pearson): so k - 1 or fewer of n outputs below every median there has probability at most
  * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
- * asks for p' instead of 1/2. Outputs that failed are taken for whatever is worse. */
-static void reach_of_orders(const certreg_estimator *e, const cr_conditions *conditions,
-                            double *from, double *to)
+ * asks for p' instead of 1/2. Outputs that failed are taken for whatever is worse. (No sample of
+ * the pilot counts, because the number of samples may depend on it: theory 5.2.) */
+static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *conditions,
+                             double *from, double *to)
 {
-    const certreg_question *q = &conditions->question;
-    const size_t noisy = e->input.noise.clean_first != 0, count = conditions->samples - noisy;
-    const cr_values values = {.y = e->record.values + noisy * e->model.outputs + q->output,
+    const cr_question *q = &conditions->question;
+    const size_t first = conditions->main_first, count = conditions->samples - first;
+    const cr_values values = {.y = e->record.values + first * e->model.outputs + q->output,
                               .count = count,
                               .step = e->model.outputs,
                               .watch = e->clock.watch};
     const double threshold =
-        q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_beta) : 0;
+        q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_rate) : 0;
     const double half = cr_normal_quantile_sf(0.5 * (1 - threshold)); /* Phi^-1 of the share needed
                                                                        */
     const double p =
@@ -43,24 +43,21 @@ static void reach_of_orders(const certreg_estimator *e, const cr_conditions *con
 }
 
 /* ---- the mean: the box of its bounds */
-static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, double *from,
-                                    double *to)
+static certreg_status bounds_of_mean(certreg_estimator *e, const cr_answer *a, double *from,
+                                     double *to)
 {
-    const certreg_question *q = &a->conditions.question;
-    certreg_mean_change shift;
-    cr_effort unused;
+    const cr_question *q = &a->conditions.question;
+    double least, greatest;
     if (a->abstained) return CERTREG_OK;
-    const certreg_status status = cr_worst_case(a->bounds, q->constraints, q->at_radius,
-                                                CERTREG_WORST_CASE_EVALUATIONS, &unused, &shift,
-                                                &e->error);
+    const certreg_status status = cr_solve_mean(e, a, q->at_radius, &least, &greatest);
     if (status) return status;
     const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample
                                                                       mean */
     const double served =
-        q->served_samples ? span * sqrt(log(2 / q->served_beta) / (2 * (double)q->served_samples))
+        q->served_samples ? span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples))
                           : 0;
-    *from = shift.mean_least - served;
-    *to = shift.mean_greatest + served;
+    *from = least - served;
+    *to = greatest + served;
     return CERTREG_OK;
 }
 
@@ -68,7 +65,7 @@ static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, do
 enum { FINEST = 40 };
 static const double step = 0.840896415253714543; /* 2^(-1/4) */
 
-static double largest_tolerance(const certreg_estimator *e, const certreg_question *q)
+static double largest_tolerance(const certreg_estimator *e, const cr_question *q)
 {
     const double period = cr_question_period(e, q);
     if (q->tolerance > 0) return q->tolerance;
@@ -78,20 +75,20 @@ static double largest_tolerance(const certreg_estimator *e, const certreg_questi
 
 static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance, int *yes)
 {
-    certreg_radius radius = {.struct_size = sizeof radius};
+    cr_solved solved;
     cr_conditions_set_tolerance(e, &a->conditions, tolerance);
     certreg_status status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    status = cr_answer_solve(e, a, &radius);
-    *yes = !status && radius.radius >= a->conditions.question.at_radius;
+    status = cr_solve_radius(e, a, &solved);
+    *yes = !status && solved.radius >= a->conditions.question.at_radius;
     return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
 }
 
 /* "T stays within this tolerance of the prediction" is nested in the tolerance, so testing each at
  * alpha, from the largest down to the first failure, is wrong with probability alpha in all: the
  * first false one would have to pass. */
-static certreg_status reach_of_tolerances(certreg_estimator *e, cr_answer *a, double *from,
-                                          double *to)
+static certreg_status bounds_of_tolerances(certreg_estimator *e, cr_answer *a, double *from,
+                                           double *to)
 {
     double tolerance = largest_tolerance(e, &a->conditions.question);
     int yes = 1;
@@ -108,9 +105,9 @@ static certreg_status reach_of_tolerances(certreg_estimator *e, cr_answer *a, do
 
 certreg_status cr_output_bounds_find(certreg_estimator *e, cr_answer *a, double *from, double *to)
 {
-    const certreg_question *q = &a->conditions.question;
+    const cr_question *q = &a->conditions.question;
     a->known = 0;
-    if (cr_question_orders(e, q)) return reach_of_orders(e, &a->conditions, from, to), CERTREG_OK;
-    if (q->statistic == CERTREG_STATISTIC_MEAN) return reach_of_mean(e, a, from, to);
-    return isnan(a->conditions.prediction) ? CERTREG_OK : reach_of_tolerances(e, a, from, to);
+    if (cr_question_orders(e, q)) return bounds_of_orders(e, &a->conditions, from, to), CERTREG_OK;
+    if (q->statistic == CERTREG_STATISTIC_MEAN) return bounds_of_mean(e, a, from, to);
+    return isnan(a->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(e, a, from, to);
 }

@@ -1,10 +1,10 @@
 /* Several noise levels for one input, and the choice of one for all inputs. */
 #include "base/environment.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "certify/certify.h"
 #include <math.h>
 
-enum { OLDEST_CERTIFICATE = sizeof(certreg_certificate) };
 static const size_t most_levels = 1000000;
 
 /* Everything that can be known before the model is called. */
@@ -31,13 +31,11 @@ static certreg_status check(certreg_estimator *e, const float *z, const double *
 }
 
 /* One level. After a cancel the others are not sampled: *stop stays. */
-static certreg_status certify_level(certreg_estimator *e, certreg_bisection *bisection,
-                                    size_t samples, const certreg_question *questions, size_t count,
-                                    size_t levels, int *stop, certreg_certificate *out)
+static certreg_status certify_level(certreg_estimator *e, const cr_call *call, int *stop,
+                                    certreg_certificate *out)
 {
-    if (*stop != CERTREG_STOP_CANCELLED)
-        return cr_certify(e, bisection, samples, questions, count, (uint32_t)levels, stop, out);
-    cr_certify_nothing(e, CERTREG_OK, *stop, count, out);
+    if (*stop != CERTREG_STOP_CANCELLED) return cr_certify(e, call, stop, out);
+    cr_certify_nothing(e, CERTREG_OK, *stop, call->count, out);
     return CERTREG_OK;
 }
 
@@ -49,15 +47,14 @@ static void begin_all(const certreg_estimator *e, certreg_status status, size_t 
         cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
 }
 
-static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
-                                     const float *z, const double *sigmas, size_t levels,
-                                     uint64_t noise_id, size_t samples,
-                                     const certreg_question *questions, size_t count,
+static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, const float *z,
+                                     const double *sigmas, uint64_t noise_id,
                                      certreg_certificate *out)
 {
+    const size_t levels = (size_t)call->share, count = call->count;
     certreg_error first;
     cr_error_clear(&first);
-    certreg_status status = cr_struct_check(out, OLDEST_CERTIFICATE, "certificate", &e->error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
     const uint32_t size = out->struct_size;
     status = check(e, z, sigmas, levels, count);
@@ -67,8 +64,7 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
         certreg_certificate *here =
             (certreg_certificate *)((unsigned char *)out + i * count * size);
         certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
-        if (!failed)
-            failed = certify_level(e, bisection, samples, questions, count, levels, &stop, here);
+        if (!failed) failed = certify_level(e, call, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
         if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
             cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
@@ -78,17 +74,15 @@ static certreg_status certify_sigmas(certreg_estimator *e, certreg_bisection *bi
     return first.status;
 }
 
-certreg_status certreg_certify_sigmas(certreg_estimator *e, certreg_bisection *bisection,
-                                      const float *z, const double *sigmas, size_t levels,
-                                      uint64_t noise_id, size_t samples,
+certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, const double *sigmas,
+                                      size_t levels, uint64_t noise_id, size_t total_samples,
                                       const certreg_question *questions, size_t count,
                                       certreg_certificate *out)
 {
-    const certreg_status refused = cr_certify_enter(e, bisection);
-    if (!refused)
-        return cr_certify_leave(e, bisection,
-                                certify_sigmas(e, bisection, z, sigmas, levels, noise_id, samples,
-                                               questions, count, out));
+    const cr_call call = {
+        .total_samples = total_samples, .questions = questions, .count = count, .share = levels};
+    const certreg_status refused = cr_estimator_enter(e);
+    if (!refused) return cr_estimator_leave(e, certify_sigmas(e, &call, z, sigmas, noise_id, out));
     begin_all(NULL, refused, levels, count, out);
     return refused;
 }
@@ -129,7 +123,7 @@ static certreg_status choose(const certreg_certificate *certificates, size_t inp
                              double *mean_radius, size_t *level)
 {
     if (!inputs || !levels ||
-        cr_struct_check(certificates, OLDEST_CERTIFICATE, "certificate", NULL))
+        cr_struct_check(certificates, CR_OLDEST_CERTIFICATE, "certificate", NULL))
         return CERTREG_E_INVALID;
     double best = -1;
     for (size_t k = 0; k < levels; k++) {

@@ -1,5 +1,6 @@
 /* Size, create, destroy: the only place of the room that takes memory of the host. */
 #include "base/environment.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/device.h"
 #include "estimator/estimator.h"
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OLDEST_MODEL = sizeof(certreg_model), OLDEST_PLAN = sizeof(certreg_plan) };
 static const double half_turn = 3.14159265358979323846;
 
 /* A device has x, and a y of its own. */
@@ -152,9 +152,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
 
 static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t usual = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
-                           CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE,
-                   known = usual | CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINT_MOMENT;
+    const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
     if (!plan->max_samples)
         return cr_fail(why, CERTREG_E_INVALID,
                        "plan.max_samples is 0; give the most samples that one input may take");
@@ -165,7 +163,7 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
     if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
         return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits",
                        plan->flags, plan->reserved);
-    if (!plan->constraints) plan->constraints = usual;
+    if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < 64 || plan->blocks > 65536)
         return cr_fail(why, CERTREG_E_INVALID,
@@ -206,9 +204,9 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
                        "the backend was opened in another process; open one after fork");
     out->backend = backend ? backend : cr_backend_default();
     certreg_status status =
-        cr_struct_read(&out->model, sizeof out->model, OLDEST_MODEL, model, "model", why);
+        cr_struct_read(&out->model, sizeof out->model, CR_OLDEST_MODEL, model, "model", why);
     if (!status)
-        status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
+        status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, why);
     if (!status) status = check_second(&out->model, &out->plan, out->active, why);

@@ -2,7 +2,7 @@
 #include "question/question.h"
 #include <stdio.h>
 
-uint64_t cr_question_digest(const certreg_question *q)
+uint64_t cr_question_looks(const cr_question *q)
 {
     if (!cr_question_is_closed(q) || !q->looks) return 0;
     uint64_t h = cr_hash64(CR_HASH_START, q->look_count);
@@ -16,25 +16,25 @@ static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
 {
     char enough[64] = "";
     if (samples < e->record.asked.total && e->record.asked.total <= e->plan.max_samples)
-        snprintf(enough, sizeof enough, "have %llu samples, ",
+        snprintf(enough, sizeof enough, "take %llu samples, ",
                  (unsigned long long)e->record.asked.total);
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "the record was first asked at %llu samples, and an answer may have led to the "
-                   "%llu of now: %suse CERTREG_METHOD_ANYTIME (without the gradient), or begin "
-                   "another stream",
-                   (unsigned long long)e->record.asked.first, (unsigned long long)samples, enough);
+                   "%suse CERTREG_METHOD_ANYTIME (without the gradient), or begin another "
+                   "noise_id: the record was first asked at %llu samples, and an answer may have "
+                   "led to the present %llu",
+                   enough, (unsigned long long)e->record.asked.first, (unsigned long long)samples);
 }
 
-certreg_status cr_question_allowed(certreg_estimator *e, const certreg_question *q,
-                                   uint64_t samples)
+certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, uint64_t samples)
 {
     const cr_asked *asked = &e->record.asked;
     if (!asked->max_samples || q->method == CERTREG_METHOD_ANYTIME) return CERTREG_OK;
     const int fixed = samples == asked->first || samples == asked->total;
     if (!cr_question_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, samples);
-    const uint64_t looks = cr_question_digest(q);
+    const uint64_t looks = cr_question_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "question.looks were not fixed before the record was first asked: leave them "
-                   "NULL, give those of the first question, or ask ANYTIME");
+                   "leave question.target->looks NULL, give those of the first question, or use "
+                   "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
+                   "first asked");
 }

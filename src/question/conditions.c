@@ -36,7 +36,7 @@ static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to c
 
 /* ---- the prediction */
 /* Into [lo, hi) of an angle's unit. */
-static double into_turn(const certreg_estimator *e, const certreg_question *q, double value)
+static double into_turn(const certreg_estimator *e, const cr_question *q, double value)
 {
     const double period = cr_question_period(e, q);
     if (!(period > 0) || isnan(value) || q->statistic == CERTREG_STATISTIC_MEAN) return value;
@@ -46,8 +46,7 @@ static double into_turn(const certreg_estimator *e, const certreg_question *q, d
 }
 
 /* Location of count recorded samples from `first` on: what the score of this question estimates. */
-static double location(const certreg_estimator *e, const certreg_question *q, size_t first,
-                       size_t count)
+static double location(const certreg_estimator *e, const cr_question *q, size_t first, size_t count)
 {
     const size_t step = e->model.outputs;
     const float *y = e->record.values + first * step + q->output;
@@ -66,14 +65,13 @@ static double location(const certreg_estimator *e, const certreg_question *q, si
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
  * balances both tails. Nothing but the pilot may be used, not even the number of samples, which may
  * depend on them. */
-static double choose_prediction(const certreg_estimator *e, const certreg_question *q)
+static double choose_prediction(const certreg_estimator *e, const cr_question *q)
 {
     const size_t pilot = e->record.pilot;
     const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
     const int balances = q->statistic == CERTREG_STATISTIC_MEDIAN ||
                          q->statistic == CERTREG_STATISTIC_HUBER;
-    if (balances && q->center != CERTREG_CENTER_REACH) { /* the reach has one prediction for all its
-                                                            tolerances */
+    if (balances && !(q->at_radius > 0)) { /* output bounds have one for all tolerances */
         const size_t step = e->model.outputs;
         return into_turn(e, q,
                          cr_prediction_choose(e->record.values + step + q->output, pilot - 1, step,
@@ -89,7 +87,7 @@ static double choose_prediction(const certreg_estimator *e, const certreg_questi
  * that its circular mean is near. */
 static const double guard_share = 0.1;
 
-static int32_t kind_of(const certreg_question *q)
+static int32_t kind_of(const cr_question *q)
 {
     if (cr_question_about_output(q)) return CR_SCORE_OUTPUT;
     switch (q->statistic) {
@@ -105,7 +103,7 @@ static int32_t kind_of(const certreg_question *q)
 static void add(const certreg_estimator *e, cr_conditions *conditions, const cr_score *score,
                 int guard, double beta)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     cr_condition *c = &conditions->each[conditions->count++];
     *c = (cr_condition){.score = *score,
                         .guard = guard,
@@ -138,7 +136,7 @@ static cr_score guard_of(cr_score score, const struct cut *cut)
     return score;
 }
 
-static int is_line_of_circle(const certreg_estimator *e, const certreg_question *q)
+static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
 {
     return cr_question_is_angle(e, q) &&
            (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
@@ -148,7 +146,7 @@ static int is_line_of_circle(const certreg_estimator *e, const certreg_question 
 static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
                                const struct cut *cut)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     cr_score s = {.kind = kind_of(q),
                   .side = 1,
                   .prediction = conditions->prediction,
@@ -162,12 +160,19 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     const int line_of_circle = is_line_of_circle(e, q);
     if (q->statistic != CERTREG_STATISTIC_MEAN) s.period = cr_question_period(e, q);
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double beta = 0.5 * q->served_beta, of_guard = line_of_circle ? guard_share * beta : 0;
+    const double beta = 0.5 * q->served_rate, of_guard = line_of_circle ? guard_share * beta : 0;
     for (s.side = -1; s.side <= 1; s.side += 2) add(e, conditions, &s, 0, beta - of_guard);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(s, cut);
         add(e, conditions, &guard, 1, of_guard);
     }
+}
+
+int32_t cr_condition_side(const cr_condition *c)
+{
+    if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
+    return c->score.side > 0 ? (c->guard ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_LOWER)
+                             : (c->guard ? CERTREG_SIDE_NEAR_UPPER : CERTREG_SIDE_UPPER);
 }
 
 /* Radii in units of sigma if the pilot were the truth: by the failures of a score with two values,
@@ -201,23 +206,23 @@ static double pilot_radius(const certreg_estimator *e, const cr_conditions *cond
 }
 
 /* How many of the cuts the pilot may choose from. Sines are no matter for tests of failures, whose
- * looks are many; nor for the many tolerances of a REACH. */
+ * looks are many; nor for the many
+ * tolerances of output bounds. */
 static int cuts_for(const cr_conditions *conditions)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE,
                    family = cr_question_constraints(q);
     const int moments = !family || (family & both) == both;
     return moments && conditions->main_first >= knowing_pilot &&
-                   q->method != CERTREG_METHOD_ANYTIME && !(q->wanted > 0) &&
-                   q->center != CERTREG_CENTER_REACH
+                   q->method != CERTREG_METHOD_ANYTIME && !(q->target > 0) && !(q->at_radius > 0)
                ? CUTS
                : ARCS;
 }
 
 /* For a forecast before the pilot is complete: the arc that asks for the smallest share of the
- * outputs. What it cannot prove, no choice of the pilot will. (Wanted radii have no sines.) */
-static const struct cut *least_demanding(const certreg_estimator *e, const certreg_question *q)
+ * outputs. What it cannot prove, no choice of the pilot will. (Targets have no sines.) */
+static const struct cut *least_demanding(const certreg_estimator *e, const cr_question *q)
 {
     const cr_score score = {.tolerance = q->tolerance, .period = cr_question_period(e, q)};
     const struct cut *least = cuts;
@@ -257,7 +262,7 @@ void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *cond
     set_conditions(e, conditions);
 }
 
-size_t cr_conditions_least(const certreg_estimator *e, const certreg_question *q)
+size_t cr_conditions_least(const certreg_estimator *e, const cr_question *q)
 {
     return e->record.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
 }
@@ -279,7 +284,7 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
 
 /* Also of a record that is too short to certify anything, since a control loop goes on with it:
  * where outputs give no number, with the prediction that was given. */
-static double estimate_of(const certreg_estimator *e, const certreg_question *q, size_t samples)
+static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
     const size_t noisy = e->input.noise.clean_first != 0;
     if (q->output < 0) return NAN;
@@ -288,7 +293,7 @@ static double estimate_of(const certreg_estimator *e, const certreg_question *q,
     return known ? found : q->prediction_given ? into_turn(e, q, q->prediction) : NAN;
 }
 
-static int any_failed(const certreg_estimator *e, const certreg_question *q, size_t samples)
+static int any_failed(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
     const size_t first = q->output < 0 ? 0 : (size_t)q->output,
                  end = q->output < 0 ? e->model.outputs : first + 1;
@@ -300,7 +305,7 @@ static int any_failed(const certreg_estimator *e, const certreg_question *q, siz
 
 certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *conditions)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(e, conditions);
     const int given = q->prediction_given && !cr_question_about_output(q) &&
                       !cr_question_orders(e, q);
@@ -317,7 +322,7 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
 
 certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *conditions)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
     if (status) return status;
     conditions->main_first = e->record.pilot;

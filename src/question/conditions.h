@@ -1,8 +1,7 @@
-/* A question made precise for one record: checked, with its defaults, its prediction and the
- * conditions it comes down to. */
+/* A question resolved for one record: its prediction, and the conditions that it comes down to. */
 #ifndef CR_QUESTION_CONDITIONS_H
 #define CR_QUESTION_CONDITIONS_H
-#include "estimator/estimator.h"
+#include "question/question.h"
 #include "statistics/score.h"
 
 #define CR_CONDITIONS 4
@@ -17,7 +16,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 } cr_condition;
 
 typedef struct cr_conditions {
-    certreg_question question; /* defaults resolved, alpha divided by joint */
+    cr_question question;
     size_t samples, main_first;
     double prediction;
     double estimate; /* of the location from all noisy samples: no promise. Without one the given
@@ -27,8 +26,10 @@ typedef struct cr_conditions {
     cr_condition each[CR_CONDITIONS];
 } cr_conditions;
 
+/* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
+int32_t cr_condition_side(const cr_condition *);
 /* The fewest samples, pilot included, from which this question has an answer. */
-size_t cr_conditions_least(const certreg_estimator *, const certreg_question *);
+size_t cr_conditions_least(const certreg_estimator *, const cr_question *);
 /* Chooses the prediction from the pilot and sets up the conditions. The record must be 0 .. n-1;
  * WRONG_STATE otherwise. DEADLINE where it was given up. The estimate is there in any case. */
 certreg_status cr_conditions_prepare(certreg_estimator *, cr_conditions *);

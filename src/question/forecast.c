@@ -1,11 +1,10 @@
-/* How many samples a wanted radius takes: a plan, no promise. */
+/* How many samples a target radius takes: a forecast, no guarantee. */
 #include "statistics/sequential.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "question/looks.h"
 #include "question/question.h"
 #include <math.h>
-
-enum { OLDEST_FORECAST = sizeof(certreg_forecast) };
 
 static uint64_t failures_of(const certreg_estimator *e, double rate, uint64_t samples)
 {
@@ -86,16 +85,16 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     certreg_status status;
     cr_conditions conditions = {.count = 0};
     if (!(status = cr_estimator_ready(e)) &&
-        !(status = cr_question_read(e, question, &conditions)) &&
+        !(status = cr_question_take(e, question, &conditions.question)) &&
         (conditions.question.statistic != CERTREG_STATISTIC_MEDIAN ||
-         !(conditions.question.wanted > 0)))
+         !(conditions.question.target > 0)))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
-                         "question.wanted and question.statistic: a forecast is about a wanted "
-                         "radius of the median");
+                         "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
+                         "of the median can be forecast");
     if (!status && !(status = cr_conditions_preview(e, &conditions))) {
         fill(e, &conditions, found);
         cr_asked_remember(e, e->record.present, e->record.present,
-                          cr_question_digest(&conditions.question));
+                          cr_question_looks(&conditions.question));
     }
     return status;
 }
@@ -106,7 +105,7 @@ certreg_status certreg_estimator_forecast(certreg_estimator *e, const certreg_qu
     certreg_forecast found = {.struct_size = sizeof found, .expected_samples = INFINITY};
     const certreg_status refused = cr_estimator_enter(e);
     certreg_error *error = refused ? NULL : &e->error;
-    const certreg_status sized = cr_struct_check(out, OLDEST_FORECAST, "forecast", error);
+    const certreg_status sized = cr_struct_check(out, CR_OLDEST_FORECAST, "forecast", error);
     certreg_status status = refused ? refused : sized;
     if (!status) status = forecast(e, question, &found);
     if (!sized) cr_struct_write(out, out->struct_size, &found, sizeof found);

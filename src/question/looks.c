@@ -7,45 +7,11 @@
 
 static const double growth = 1.1, fewest = 10; /* of the counts beyond the pilot, by default */
 /* The radius that a passed test proves goes through a search that rounds down; the margin keeps it
- * from falling short of `wanted`. Without a test, what may just be in reach is not given up. */
+ * from falling short of the target. Without a test, what may just be in reach is not given up. */
 static const double margin = 1e-7;
 static const double fraction[CR_CLOSED_RADII] = {1, 0.8, 0.6, 0.4, 0.2};
 
 /* ---- the counts */
-certreg_status cr_looks_check(certreg_estimator *e, const certreg_question *q)
-{
-    if (cr_question_is_closed(q) &&
-        (e->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(e) > CR_CLOSED_MOST))
-        return cr_fail(
-            &e->error, CERTREG_E_INVALID,
-            "question.wanted with CERTREG_METHOD_FINITE goes with a plan.max_samples up to %d; use "
-            "CERTREG_METHOD_ANYTIME",
-            CR_CLOSED_MOST);
-    if (!q->looks)
-        return q->look_count
-                   ? cr_fail(&e->error, CERTREG_E_INVALID,
-                             "question.looks is NULL, but look_count is %zu", q->look_count)
-                   : CERTREG_OK;
-    if (!q->look_count || q->look_count > CR_LOOKS)
-        return cr_fail(&e->error, CERTREG_E_INVALID,
-                       "question.look_count is %zu; there must be 1 to %u looks", q->look_count,
-                       CR_LOOKS);
-    for (size_t i = 0; i < q->look_count; i++) {
-        const uint64_t before = i ? q->looks[i - 1] : e->record.pilot, at = q->looks[i];
-        if (at <= before)
-            return cr_fail(
-                &e->error, CERTREG_E_INVALID,
-                "question.looks[%zu] = %llu does not come after %s %llu: looks must ascend", i,
-                (unsigned long long)at, i ? "the one before," : "the pilot of",
-                (unsigned long long)before);
-        if (at > e->plan.max_samples)
-            return cr_fail(&e->error, CERTREG_E_INVALID,
-                           "question.looks[%zu] = %llu lies beyond plan.max_samples = %zu", i,
-                           (unsigned long long)at, e->plan.max_samples);
-    }
-    return CERTREG_OK;
-}
-
 static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t together, cr_looks *out)
 {
     const double pilot = (double)e->record.pilot, max_samples = (double)last,
@@ -62,7 +28,7 @@ static void usual_looks(const certreg_estimator *e, uint64_t last, uint64_t toge
     out->at[out->count++] = last;
 }
 
-static int has_own(const certreg_question *q, cr_looks *out)
+static int has_own(const cr_question *q, cr_looks *out)
 {
     if (!q->looks) return 0;
     memcpy(out->at, q->looks, q->look_count * sizeof *q->looks);
@@ -72,7 +38,7 @@ static int has_own(const certreg_question *q, cr_looks *out)
 
 /* Whole batches, so that no row is evaluated twice. A closed test stays the one that was begun,
  * whatever the plan is by now. */
-void cr_looks_make(const certreg_estimator *e, const certreg_question *q, cr_looks *out)
+void cr_looks_make(const certreg_estimator *e, const cr_question *q, cr_looks *out)
 {
     if (has_own(q, out)) return;
     if (cr_question_is_closed(q)) usual_looks(e, cr_asked_max_samples(e), cr_asked_batch(e), out);
@@ -89,15 +55,15 @@ static double rarer_than(const cr_condition *c, double shift)
 static double target(const certreg_estimator *e, const cr_conditions *conditions,
                      const cr_condition *c, size_t radius)
 {
-    return rarer_than(c, fraction[radius] * conditions->question.wanted * (1 + margin) /
+    return rarer_than(c, fraction[radius] * conditions->question.target * (1 + margin) /
                              e->input.least_sigma);
 }
 
-/* With more failures than that no search finds the wanted radius. */
+/* With more failures than that no search finds the target radius. */
 static double attainable(const certreg_estimator *e, const cr_conditions *conditions,
                          const cr_condition *c)
 {
-    return rarer_than(c, conditions->question.wanted * (1 - margin) / e->input.least_sigma);
+    return rarer_than(c, conditions->question.target * (1 - margin) / e->input.least_sigma);
 }
 
 static int is_same(const cr_closed *a, const cr_closed *b)
@@ -237,7 +203,7 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditi
 int cr_looks_passed(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
                     uint64_t samples, uint64_t failures)
 {
-    const certreg_question *q = &conditions->question;
+    const cr_question *q = &conditions->question;
     const uint64_t trials = samples - e->record.pilot;
     if (!cr_question_is_closed(q))
         return cr_mixture_rejects(failures, trials, attainable(e, conditions, c), q->alpha);

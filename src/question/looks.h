@@ -3,19 +3,18 @@
 #define CR_QUESTION_LOOKS_H
 #include "question/conditions.h"
 
-certreg_status cr_looks_check(certreg_estimator *, const certreg_question *);
-void cr_looks_make(const certreg_estimator *, const certreg_question *, cr_looks *out);
+void cr_looks_make(const certreg_estimator *, const cr_question *, cr_looks *out);
 /* Upper bound of the failure probability of a two-valued score that the closed test has proven so
  * far; 1: none. */
 double cr_looks_upper(certreg_estimator *, const cr_conditions *, const cr_condition *);
 /* The same by the mixture, at every number of samples. */
 double cr_looks_anytime(const certreg_estimator *, const cr_conditions *, const cr_condition *,
                         double alpha);
-/* Whether so many failures of so many samples, pilot included, prove the wanted radius as far as
+/* Whether so many failures of so many samples, pilot included, prove the target radius as far as
  * this condition goes; by the closed test only at its looks. */
 int cr_looks_passed(certreg_estimator *, const cr_conditions *, const cr_condition *,
                     uint64_t samples, uint64_t failures);
-/* No continuation of the record can prove the wanted radius; known of two-valued scores only. */
+/* No continuation of the record can prove the target radius; known of two-valued scores only. */
 int cr_looks_hopeless(certreg_estimator *, const cr_conditions *);
 
 #endif

@@ -1,27 +1,53 @@
-/* A question checked against the model and the plan; no record is needed. */
+/* A question as the library keeps it: read once from the public structs, flat, with defaults
+ * resolved. Whether it makes sense for a model and a plan is checked once a call. */
 #ifndef CR_QUESTION_QUESTION_H
 #define CR_QUESTION_QUESTION_H
-#include "question/conditions.h"
+#include "estimator/estimator.h"
 
-/* Checks a question against the model and the plan; no record is needed. Errors name the field. */
-certreg_status cr_question_read(certreg_estimator *, const certreg_question *, cr_conditions *out);
-int cr_question_is_angle(const certreg_estimator *, const certreg_question *);
-double cr_question_period(const certreg_estimator *, const certreg_question *); /* a full turn; 0 on
-                                                                                   the line */
-int cr_question_orders(const certreg_estimator *, const certreg_question *);    /* REACH by order
-                                                                                   statistics */
-int cr_question_about_output(const certreg_question *); /* bounds of f itself are asked, not of
-                                                           scores */
-/* What the solver may use. A median's own scores have no variance, but its guards may. */
-uint32_t cr_question_constraints(const certreg_question *);
-int cr_question_is_closed(const certreg_question *); /* the closed test of a wanted radius */
-int cr_question_without_normality(const certreg_question *); /* FINITE, ANYTIME */
+typedef struct cr_question { /* no padding: two of them may be compared as bytes */
+    int32_t output, statistic, method, center;
+    uint32_t constraints;
+    int32_t prediction_given;
+    double tolerance, huber_width, prediction;
+    double alpha;          /* after all divisions */
+    double target;         /* radius; 0: none */
+    const uint64_t *looks; /* the caller's; NULL: the usual ones */
+    size_t look_count;
+    size_t served_samples; /* 0: T itself */
+    double served_rate;
+    double at_radius; /* > 0: output bounds at this radius are asked for, not a radius */
+    uint64_t bonferroni;
+    uint64_t digest; /* certreg_question_digest */
+} cr_question;
+
+/* ---- read.c: no estimator is needed */
+/* Element `index` of a caller's array whose first struct_size has been checked. alpha is divided by
+ * question.bonferroni and by `share`. */
+certreg_status cr_question_read(const certreg_question *questions, size_t index, uint64_t share,
+                                cr_question *out, certreg_error *why);
+
+/* ---- question.c */
+/* Whether it makes sense for this model and plan; no record is needed. The error begins with the
+ * field or the remedy. */
+certreg_status cr_question_check(certreg_estimator *, const cr_question *);
+/* A single question, read and checked. */
+certreg_status cr_question_take(certreg_estimator *, const certreg_question *, cr_question *out);
+int cr_question_is_angle(const certreg_estimator *, const cr_question *);
+double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 on
+                                                                              the line */
+int cr_question_orders(const certreg_estimator *, const cr_question *);    /* output bounds by order
+                                                                              statistics */
+int cr_question_about_output(const cr_question *); /* bounds of f itself are used, not of scores */
+/* What the solver may use. A median's own scores have no variance, but its near conditions may. */
+uint32_t cr_question_constraints(const cr_question *);
+int cr_question_is_closed(const cr_question *);         /* the closed test of a target radius */
+int cr_question_without_normality(const cr_question *); /* FINITE, ANYTIME */
 
 /* ---- allowed.c: which numbers of samples a record may be asked at (theory 5.2) */
 /* Of the looks that come with a question for the closed test; 0: it brings none. */
-uint64_t cr_question_digest(const certreg_question *);
+uint64_t cr_question_looks(const cr_question *);
 /* WRONG_STATE, with the remedy, where this question at so many samples may have been chosen by an
  * earlier answer. */
-certreg_status cr_question_allowed(certreg_estimator *, const certreg_question *, uint64_t samples);
+certreg_status cr_question_allowed(certreg_estimator *, const cr_question *, uint64_t samples);
 
 #endif

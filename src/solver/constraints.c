@@ -1,9 +1,9 @@
 #include "solver/constraints.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "solver/feasible.h"
 #include <math.h>
 
-enum { OLDEST_BOUNDS = sizeof(certreg_bounds) };
 static const uint32_t known = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                               CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_RANGE |
                               CERTREG_CONSTRAINT_MOMENT | CERTREG_CONSTRAINT_SECOND_ORDER;
@@ -227,7 +227,7 @@ certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constr
                                    cr_effort *effort, cr_two_sided *out, certreg_error *why)
 {
     certreg_bounds b;
-    certreg_status status = cr_struct_read(&b, sizeof b, OLDEST_BOUNDS, theirs, "bounds", why);
+    certreg_status status = cr_struct_read(&b, sizeof b, CR_OLDEST_BOUNDS, theirs, "bounds", why);
     if (!status) status = check(&b, constraints, why);
     if (status) return status;
     const certreg_bounds given = b;

@@ -3,10 +3,11 @@
 #endif
 #include "solver/handle.h"
 #include "base/handle.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include <time.h>
 
-enum { OLDEST_INFO = sizeof(certreg_solve_info), MOST_EVALUATIONS = 1000000 };
+enum { MOST_EVALUATIONS = 1000000 };
 
 certreg_status cr_solver_take(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
                               certreg_error *why)
@@ -55,7 +56,8 @@ certreg_status cr_solver_report(cr_busy *busy, certreg_error *error, const certr
     const certreg_solve_info nothing = {.struct_size = sizeof nothing};
     certreg_error why; /* the handle's own belongs to the last call */
     const certreg_status refused = cr_busy_enter(busy, &why);
-    certreg_status status = cr_struct_check(out, OLDEST_INFO, "info", refused ? NULL : error);
+    certreg_status status =
+        cr_struct_check(out, CR_OLDEST_SOLVE_INFO, "info", refused ? NULL : error);
     if (!status) cr_struct_write(out, out->struct_size, refused ? &nothing : info, sizeof nothing);
     if (!refused) return cr_busy_leave(busy, status);
     if (refused == CERTREG_E_WRONG_STATE) *error = why;

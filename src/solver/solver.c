@@ -1,14 +1,10 @@
 #include "solver/solver.h"
 #include "base/handle.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "solver/handle.h"
 #include "solver/worst_case.h"
 #include <math.h>
-
-enum {
-    OLDEST_PLAN = sizeof(certreg_solver_plan),
-    OLDEST_MEAN_CHANGE = sizeof(certreg_mean_change)
-};
 
 size_t certreg_solver_size(void)
 {
@@ -21,8 +17,8 @@ static certreg_status create(const certreg_solver_plan *plan, certreg_solver **o
     certreg_solver_plan p = {0};
     uint32_t limit = 0;
     int32_t owned;
-    certreg_status status = plan ? cr_struct_read(&p, sizeof p, OLDEST_PLAN, plan, "plan", why)
-                                 : CERTREG_OK;
+    certreg_status status =
+        plan ? cr_struct_read(&p, sizeof p, CR_OLDEST_SOLVER_PLAN, plan, "plan", why) : CERTREG_OK;
     if (!status)
         status = cr_solver_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
                                  CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
@@ -78,7 +74,7 @@ static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *b
 {
     certreg_mean_change found;
     cr_effort effort;
-    certreg_status status = cr_struct_check(out, OLDEST_MEAN_CHANGE, "out", &solver->error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
     const double start = cr_solver_clock();
     status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
@@ -96,7 +92,7 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
                                           : CERTREG_E_INVALID;
     if (!refused)
         return cr_busy_leave(&solver->busy, worst_case(solver, bounds, constraints, radius, out));
-    if (!cr_struct_check(out, OLDEST_MEAN_CHANGE, "out", NULL))
+    if (!cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", NULL))
         cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
     return refused;
 }

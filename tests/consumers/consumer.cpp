@@ -41,7 +41,7 @@ int main()
         certreg_estimator_create(nullptr, &model, &plan, nullptr, &e) != CERTREG_OK)
         return 1;
     const bool bad = certreg_estimator_begin(e, z, 0.25, 0) != CERTREG_OK ||
-                     certreg_certify(e, nullptr, 2000, ask.data(), 2, answer.data()) != CERTREG_OK;
+                     certreg_certify(e, 2000, ask.data(), 2, answer.data()) != CERTREG_OK;
     certreg_estimator_destroy(e);
     if (bad) return 2;
     std::printf("radius %g and %g\n", answer[0].radius, answer[1].radius);

@@ -80,7 +80,6 @@ static int evaluate(void *user, const certreg_batch *b)
 /* ---- handles */
 static int brief; /* for the emulated device, whose kernels run as fibers and take long */
 static certreg_estimator *estimator;
-static certreg_bisection *bisection;
 static certreg_solver *solver;
 
 /* ---- rows */
@@ -117,18 +116,18 @@ static void print_curve(const certreg_bounds *b, uint32_t constraints)
     }
 }
 
-static void print_question(const certreg_question *q)
+static void print_question(const certreg_question *q, int center)
 {
-    printf("%d%d%d %d %2u", q->statistic, q->method, q->center, q->output, q->constraints);
-    if (q->prediction_given) printf(" given");
-    if (q->served_samples) printf(" served");
-    if (q->wanted > 0) printf(" wanted");
+    printf("%d%d%d %d %2u", q->statistic, q->method, center, q->output, q->constraints);
+    if (q->prediction) printf(" given");
+    if (q->serving) printf(" served");
+    if (q->target) printf(" target");
     printf(" :");
 }
 
 static void print_sides(const certreg_question *q)
 {
-    for (int32_t side = -1; side <= 1; side++) {
+    for (int32_t side = CERTREG_SIDE_NEAR_LOWER; side <= CERTREG_SIDE_NEAR_UPPER; side++) {
         certreg_bounds b = {.struct_size = sizeof b};
         if (certreg_estimator_bounds(estimator, q, side, &b)) continue;
         printf(" | %d", side);
@@ -137,17 +136,29 @@ static void print_sides(const certreg_question *q)
     }
 }
 
-/* A question that makes no sense here has no row. */
-static void ask(const char *group, const certreg_question *q)
+/* A question that makes no sense here has no row. At a radius > 0 output bounds are asked for,
+ * whose rows have center 2. */
+static void ask_at(const char *group, const certreg_question *q, double radius)
 {
     certreg_certificate c = {.struct_size = sizeof c};
-    if (certreg_certify(estimator, bisection, SAMPLES, q, 1, &c) == CERTREG_E_INVALID) return;
+    const certreg_status status = radius > 0
+                                      ? certreg_output_bounds(estimator, SAMPLES, q, 1, radius, &c)
+                                      : certreg_certify(estimator, SAMPLES, q, 1, &c);
+    if (status == CERTREG_E_INVALID) return;
     printf("%s ", group);
-    print_question(q);
+    print_question(q, radius > 0 ? 2 : q->center);
     print_certificate(&c);
-    if (q->wanted > 0) printf(" of %d", (int)c.samples);
-    else if (!brief) print_sides(q);
+    if (q->target) printf(" of %d", (int)c.samples);
+    else if (!(radius > 0)) {
+        printf(" limit %d by %u", (int)c.limiting_side, c.constraints);
+        if (!brief) print_sides(q);
+    }
     printf("\n");
+}
+
+static void ask(const char *group, const certreg_question *q)
+{
+    ask_at(group, q, 0);
 }
 
 /* ---- what is asked */
@@ -185,34 +196,35 @@ static void ask_all(void)
     for (int32_t output = CERTREG_ALL_OUTPUTS; output < (int32_t)now->outputs; output++)
         for (int32_t statistic = 0; statistic <= CERTREG_STATISTIC_CIRCULAR_MEAN; statistic++)
             for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++)
-                for (int32_t center = 0; center <= CERTREG_CENTER_REACH; center++)
+                for (int32_t center = 0; center <= 2; center++)
                     for (int f = 0; f < FAMILIES; f++) {
-                        if (brief && (f != 4 || center == CERTREG_CENTER_REACH)) continue;
+                        if (brief && (f != 4 || center == 2)) continue;
                         certreg_question q = question(output, statistic, method);
-                        q.center = center, q.constraints = families[f];
-                        q.at_radius = center == CERTREG_CENTER_REACH ? 0.3 * sigma : 0;
-                        ask("all", &q);
+                        q.center = center % 2, q.constraints = families[f];
+                        ask_at("all", &q, center == 2 ? 0.3 * sigma : 0);
                     }
 }
 
 static void ask_served(int32_t output, int32_t statistic, int32_t method)
 {
     certreg_question q = question(output, statistic, method);
-    q.served_samples = 51, q.served_beta = 0.05;
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .samples = 51, .failure_rate = 0.05};
+    const double prediction = 0.4 * now->tolerance[output];
+    q.serving = &serving;
     ask("served", &q);
-    q.center = CERTREG_CENTER_REACH, q.at_radius = 0.2 * sigma;
-    ask("served", &q);
-    q.center = 0, q.at_radius = 0, q.bonferroni = 3;
-    q.prediction_given = 1, q.prediction = 0.4 * now->tolerance[output];
+    ask_at("served", &q, 0.2 * sigma);
+    q.bonferroni = 3, q.prediction = &prediction;
     ask("given", &q);
 }
 
-static void ask_wanted(int32_t output, int32_t statistic, int32_t method)
+static void ask_target(int32_t output, int32_t statistic, int32_t method)
 {
     begin(2 + (uint64_t)output);
     certreg_question q = question(output, statistic, method);
-    q.wanted = 0.25 * sigma;
-    ask("wanted", &q);
+    const certreg_target target = {.struct_size = sizeof target, .radius = 0.25 * sigma};
+    q.target = &target;
+    ask("target", &q);
 }
 
 static void ask_together(void)
@@ -223,10 +235,10 @@ static void ask_together(void)
     for (int32_t k = 0; k < (int32_t)now->outputs; k++) q[k] = question(k, k % 2, k % 2);
     each[0].struct_size = sizeof *each;
     begin(9);
-    certreg_certify_outputs(estimator, bisection, SAMPLES, q, now->outputs, each, &all);
+    certreg_certify_outputs(estimator, SAMPLES, q, now->outputs, each, &all);
     printf("outputs :"), print_certificate(&all), printf("\n");
-    certreg_certify_sigmas(estimator, bisection, input, (const double[]){0.2, 0.5}, 2, 11, SAMPLES,
-                           q, 1, levels);
+    certreg_certify_sigmas(estimator, input, (const double[]){0.2, 0.5}, 2, 11, SAMPLES, q, 1,
+                           levels);
     for (int i = 0; i < 2; i++) printf("sigmas :"), print_certificate(levels + i), printf("\n");
 }
 
@@ -260,7 +272,7 @@ static void ask_one_by_one(void)
             for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++) {
                 begin(1);
                 ask_served(k, statistic, method);
-                ask_wanted(k, statistic, method);
+                ask_target(k, statistic, method);
             }
 }
 
@@ -284,11 +296,8 @@ int main(int argc, char **argv)
     certreg_error why = {.struct_size = sizeof why};
     if (argc > 1 && certreg_backend_open_cuda(0, NULL, argv[1], &why, &device))
         return fprintf(stderr, "%s\n", why.text), 1;
-    if (certreg_solver_create(NULL, NULL, &solver) ||
-        certreg_bisection_create(NULL, NULL, &bisection))
-        return 1;
+    if (certreg_solver_create(NULL, NULL, &solver)) return 1;
     const int failed = run("cpu", NULL) || (device && run("device", device));
-    certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
     certreg_backend_close(device);
     return failed;

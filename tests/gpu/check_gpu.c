@@ -68,8 +68,8 @@ START_TEST(certificates_are_those_of_the_cpu)
         q.constraints = asked[i].constraints;
         q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.3 : 0;
         certreg_certificate a = kit_certificate(), b = a;
-        KIT_OK(cpu, certreg_certify(cpu, NULL, SAMPLES, &q, 1, &a));
-        KIT_OK(there, certreg_certify(there, NULL, SAMPLES, &q, 1, &b));
+        KIT_OK(cpu, certreg_certify(cpu, SAMPLES, &q, 1, &a));
+        KIT_OK(there, certreg_certify(there, SAMPLES, &q, 1, &b));
         ck_assert_double_gt(a.radius, 0);
         ck_assert_msg(fabs(a.radius - b.radius) <= asked[i].tolerance * a.radius,
                       "question %d: %.17g, on the CPU %.17g", i, b.radius, a.radius);
@@ -137,8 +137,7 @@ static void *work(void *of)
     certreg_estimator *e = make(own, &c, 256);
     for (int i = 0; i < 5; i++) {
         const float z[INPUTS] = {0.3f, 1};
-        if (certreg_estimator_begin(e, z, 0.5, 3) ||
-            certreg_certify(e, NULL, SAMPLES, &q, 1, &answer))
+        if (certreg_estimator_begin(e, z, 0.5, 3) || certreg_certify(e, SAMPLES, &q, 1, &answer))
             answer.radius = -1;
     }
     w->radius = answer.radius;
@@ -155,7 +154,7 @@ START_TEST(several_inputs_at_once_on_streams_of_their_own)
     const certreg_question q = kit_question(0.7);
     certreg_certificate alone = kit_certificate();
     worker w[WORKERS] = {{.radius = 0}};
-    KIT_OK(e, certreg_certify(e, NULL, SAMPLES, &q, 1, &alone));
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &alone));
     for (int i = 0; i < WORKERS; i++)
         ck_assert_int_eq(pthread_create(&w[i].thread, NULL, work, w + i), 0);
     for (int i = 0; i < WORKERS; i++) pthread_join(w[i].thread, NULL);

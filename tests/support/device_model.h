@@ -134,7 +134,7 @@ static inline void ask(certreg_estimator *e, size_t samples, certreg_certificate
         q[i].huber_width = asked[i].statistic == CERTREG_STATISTIC_HUBER ? 0.4 : 0;
     }
     c[0] = kit_certificate();
-    KIT_OK(e, certreg_certify(e, NULL, samples, q, ASKED, c));
+    KIT_OK(e, certreg_certify(e, samples, q, ASKED, c));
 }
 
 static inline void as_new(void)

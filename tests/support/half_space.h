@@ -46,7 +46,7 @@ static inline certreg_estimator *make(half_space *h, size_t outputs, uint64_t st
 static inline certreg_question wish(double wanted, int32_t method)
 {
     certreg_question q = kit_question(1);
-    q.prediction_given = 1, q.wanted = wanted, q.method = method;
+    q.prediction = asks_prediction(0), q.target = asks_target(wanted), q.method = method;
     return q;
 }
 

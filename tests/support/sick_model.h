@@ -50,7 +50,7 @@ static inline void check_usable(void)
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 1));
-    KIT_OK(shared, certreg_certify(shared, NULL, 400, &q, 1, &c));
+    KIT_OK(shared, certreg_certify(shared, 400, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_int_eq(certreg_estimator_error(shared)->status, CERTREG_OK);
     ck_assert_str_eq(certreg_estimator_error(shared)->text, "");

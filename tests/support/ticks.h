@@ -71,6 +71,7 @@ enum {
     ANYTIME = CERTREG_METHOD_ANYTIME
 };
 
+enum { OUTPUT_BOUNDS = 2 }; /* beside the centers */
 static const struct asked {
     int32_t statistic, method, center;
     uint32_t constraints;
@@ -86,14 +87,14 @@ static const struct asked {
     {MEDIAN, ANYTIME, 0, 0, 0, 0.5, 18},
     {MEDIAN, FINITE, 0, 0, 1, 0, 20},
     {MEDIAN, NORMAL, 0, 15, 1, 0, 24},
-    {MEDIAN, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 31},
+    {MEDIAN, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 31},
     {HUBER, FINITE, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 15, 0, 0, 58},
     {HUBER, NORMAL, 0, 15, 0, 0, 58},
     {HUBER, NORMAL, 0, 31, 0, 0, 60},
     {HUBER, ANYTIME, 0, 0, 0, 0, 58},
     {HUBER, FINITE, 0, 0, 1, 0, 58},
-    {HUBER, FINITE, CERTREG_CENTER_REACH, 0, 0, 0, 110},
+    {HUBER, FINITE, OUTPUT_BOUNDS, 0, 0, 0, 110},
     {MEAN, FINITE, 0, 0, 0, 0, 14},
     {MEAN, FINITE, 0, 15, 0, 0, 14},
     {MEAN, NORMAL, 0, 15, 0, 0, 11},
@@ -107,23 +108,31 @@ static const struct asked {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
+static int inverse; /* whether the question made last is about output bounds */
+
 static inline certreg_question question(int which, double prediction)
 {
     const struct asked *a = questions + which;
+    inverse = a->center == OUTPUT_BOUNDS;
     const double unit = a->output ? 20 : 1;
     const certreg_question q = {.struct_size = sizeof q,
                                 .output = a->output,
                                 .statistic = a->statistic,
                                 .method = a->method,
-                                .center = a->center,
+                                .center = inverse ? CERTREG_CENTER_PREDICTION : a->center,
                                 .constraints = a->constraints,
                                 .tolerance = 0.5 * unit,
                                 .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
-                                .wanted = a->wanted,
-                                .at_radius = a->center == CERTREG_CENTER_REACH ? 0.1 : 0,
-                                .prediction_given = 1,
-                                .prediction = prediction};
+                                .target = a->wanted > 0 ? asks_target(a->wanted) : NULL,
+                                .prediction = asks_prediction(prediction)};
     return q;
+}
+
+static inline certreg_status certify(certreg_estimator *e, size_t samples,
+                                     const certreg_question *q, certreg_certificate *c)
+{
+    return inverse ? certreg_output_bounds(e, samples, q, 1, 0.1, c)
+                   : certreg_certify(e, samples, q, 1, c);
 }
 
 /* ---- ticks */
@@ -138,7 +147,7 @@ static inline certreg_certificate tick(certreg_estimator *e, machine *m, double 
     ck_assert_int_eq(certreg_estimator_begin(e, where, 0.2, stream), CERTREG_OK);
     certreg_estimator_set_deadline(e, allowed);
     const double due = m->time + allowed;
-    ck_assert_msg(certreg_certify(e, NULL, CAPACITY, q, 1, &c) == CERTREG_OK, "%s",
+    ck_assert_msg(certify(e, CAPACITY, q, &c) == CERTREG_OK, "%s",
                   certreg_estimator_error(e)->text);
     *late = m->time - due;
     return c;

@@ -1,0 +1,50 @@
+/* One call of certify: its questions, and what became of sampling. */
+#ifndef CR_CERTIFY_JOB_H
+#define CR_CERTIFY_JOB_H
+#include "question/question.h"
+
+enum { CR_STOP_FAILED = -1 }; /* beside CERTREG_STOP_...: no question was answered */
+
+typedef struct cr_call { /* as the caller has it */
+    size_t total_samples;
+    const certreg_question *questions;
+    size_t count;
+    uint64_t share;   /* alpha of every question is divided by it, besides question.bonferroni */
+    int inverse;      /* output bounds are asked for: */
+    double at_radius; /*   at this radius; else 0 */
+    int together;     /* one wrong question leaves all unanswered */
+} cr_call;
+
+/* Questions are checked once, in the first pass over them, which writes what it found into the
+ * `status` of their certificates. Later passes skip the wrong ones and read the others again, which
+ * is a copy of some ninety bytes: so a call takes any number of questions without memory for them.
+ * The callers' questions must not change while it runs. */
+typedef struct cr_job {
+    certreg_estimator *estimator;
+    const cr_call *call;
+    certreg_certificate *out;
+    certreg_error wrong; /* of the first question that is wrong */
+    uint64_t looks;      /* that came with the first question that brings some */
+    uint64_t samples;    /* at which it is asked: those present, or those asked for, if more */
+    int stop;            /* CERTREG_STOP_..., or CR_STOP_FAILED */
+    int told;            /* something about the main samples was told, or decided about going on */
+    int by_outputs;      /* they may have decided how many there are */
+    int any_valid;       /* a question has an answer; else there is nothing to sample for */
+    int all_targets;     /* each valid one has a target; only then may their outcome end the
+                            sampling: the others count on all samples */
+    size_t from;         /* the fewest samples that answer one of them */
+    uint64_t hash;
+} cr_job;
+
+static inline certreg_certificate *cr_job_certificate(const cr_job *j, size_t index)
+{
+    return (certreg_certificate *)((unsigned char *)j->out + index * j->out->struct_size);
+}
+
+/* ---- job.c */
+/* Checks every question and looks over those that are right. */
+void cr_job_check(cr_job *);
+/* The question, unless it is wrong: then zero. */
+int cr_job_question(const cr_job *, size_t index, cr_question *out);
+
+#endif

@@ -1,0 +1,152 @@
+#include "certify/settle.h"
+#include "certify/answer.h"
+#include "certify/closing.h"
+#include "question/looks.h"
+#include <math.h>
+
+/* ---- sampling */
+static certreg_status stop_of(certreg_status sampled, int *stop)
+{
+    if (sampled == CERTREG_E_CANCELLED) *stop = CERTREG_STOP_CANCELLED;
+    if (sampled == CERTREG_E_DEADLINE) *stop = CERTREG_STOP_DEADLINE;
+    return *stop == CERTREG_STOP_ALL ? sampled : CERTREG_OK;
+}
+
+enum { OPEN, PROVEN, HOPELESS };
+
+static int state_of(cr_job *j, const cr_question *q)
+{
+    certreg_certificate c;
+    cr_answer a = {.known = 0};
+    const certreg_status status = cr_answer_question(j->estimator, q, j->samples, 1, &a, &c);
+    j->told |= a.told;
+    if (status == CERTREG_E_DEADLINE) return OPEN;
+    if (status) return HOPELESS; /* told when it is answered for good */
+    if (c.radius >= q->target) return PROVEN;
+    return a.known && cr_looks_hopeless(j->estimator, &a.conditions) ? HOPELESS : OPEN;
+}
+
+/* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
+ * samples that are there already do not count yet, so that what is found here tells nothing about
+ * them. (This also makes the tests, which takes longer than asking them.) */
+static int state_at_first(const cr_job *j, const cr_question *q)
+{
+    cr_conditions conditions = {.question = *q};
+    if (cr_conditions_preview(j->estimator, &conditions)) return OPEN;
+    if (conditions.samples > conditions.main_first) conditions.samples = conditions.main_first;
+    return cr_looks_hopeless(j->estimator, &conditions) ? HOPELESS : OPEN;
+}
+
+/* Before the samples only a part of the time is spent, so that there are some. */
+static double half_the_time(const certreg_estimator *e)
+{
+    return fmax(0, (e->clock.deadline - cr_estimator_now(e)) / 2);
+}
+
+/* Whether every target is settled, by the record so far or, `at_first`, before there is one. */
+static int is_settled(cr_job *j, int at_first)
+{
+    int open = 0, proven = 0;
+    const double start =
+        cr_closing_start(j->estimator, at_first ? half_the_time(j->estimator) : INFINITY);
+    for (size_t i = 0; !open && i < j->call->count; i++) {
+        cr_question q;
+        const int state = !cr_job_question(j, i, &q) ? HOPELESS
+                          : at_first                 ? state_at_first(j, &q)
+                                                     : state_of(j, &q);
+        open = state == OPEN;
+        proven |= state == PROVEN;
+    }
+    open |= cr_closing_end(j->estimator, start, 0);
+    j->estimator->clock.library_seconds += cr_estimator_now(j->estimator) - start;
+    if (!open) j->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
+    return !open;
+}
+
+/* ---- the time it takes to answer */
+enum { REHEARSED = 192 }; /* samples beyond the fewest */
+
+static void answer_made_up(const cr_job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    certreg_certificate unused;
+    cr_question q;
+    cr_answer a = {.known = 0};
+    cr_closing_make_up(e, samples);
+    for (size_t i = 0; i < j->call->count; i++)
+        if (cr_job_question(j, i, &q)) cr_closing_make_up_for(e, &q, samples);
+    for (size_t i = 0; i < j->call->count; i++)
+        if (cr_job_question(j, i, &q)) cr_answer_question(e, &q, j->samples, 1, &a, &unused);
+    cr_record_clear(e);
+}
+
+/* Nobody knows yet what the questions take: they are answered once about outputs that are made up,
+ * so that how many samples there will be does not depend on theirs (theory 5.1). A quarter of the
+ * time is the most for that. */
+static void rehearse(const cr_job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const size_t count = samples - j->from < REHEARSED ? samples : j->from + REHEARSED;
+    const double start =
+        cr_closing_start(e, fmax(0, (e->clock.deadline - cr_estimator_now(e)) / 4));
+    answer_made_up(j, count);
+    if (cr_closing_end(e, start, count)) /* that was too little to learn from */
+        *e->clock.closing.cost = (cr_cost){.asked = j->hash};
+    e->clock.library_seconds += cr_estimator_now(e) - start;
+}
+
+static void prepare_closing(const cr_job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    const int enough = samples >= j->from && samples <= e->plan.max_samples;
+    if (!(e->clock.deadline > 0) || cr_cost_known(e->clock.closing.cost)) return;
+    if (!e->record.present && enough) rehearse(j, samples);
+    e->clock.closing.supposed = half_the_time(e);
+}
+
+/* ---- how far to sample */
+/* The next number of samples at which any question wants to look; `most` where there is none
+ * before. */
+static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
+{
+    uint64_t next = most;
+    for (size_t i = 0; i < j->call->count; i++) {
+        cr_question q;
+        cr_looks looks;
+        if (!cr_job_question(j, i, &q)) continue;
+        cr_looks_make(j->estimator, &q, &looks);
+        for (size_t k = 0; k < looks.count; k++)
+            if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];
+    }
+    return next;
+}
+
+static certreg_status sample_until_settled(cr_job *j, size_t samples)
+{
+    certreg_estimator *e = j->estimator;
+    size_t known; /* samples without a gap: the looks among them are all settled by asking once */
+    if (is_settled(j, 1)) return CERTREG_OK;
+    prepare_closing(j, samples); /* now that the tests are made */
+    j->by_outputs = 1;
+    cr_record_length(e, &known, NULL);
+    if (known > e->record.pilot && is_settled(j, 0)) return CERTREG_OK;
+    for (uint64_t at = known; at < samples;) {
+        at = next_look(j, at > e->record.pilot ? at : e->record.pilot, samples);
+        const certreg_status status = stop_of(cr_estimator_sample(e, 0, (size_t)at), &j->stop);
+        if (status || j->stop != CERTREG_STOP_ALL) return status;
+        if (is_settled(j, 0)) return CERTREG_OK;
+    }
+    return CERTREG_OK;
+}
+
+certreg_status cr_settle(cr_job *j)
+{
+    certreg_estimator *e = j->estimator;
+    const size_t samples = j->call->total_samples;
+    e->clock.closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
+    if (j->any_valid) e->clock.closing.cost = cr_closing_cost(e, j->hash);
+    if (!samples || !j->any_valid) return CERTREG_OK; /* wrong questions are told in their turn */
+    if (j->all_targets && samples <= e->plan.max_samples) return sample_until_settled(j, samples);
+    prepare_closing(j, samples);
+    return stop_of(cr_estimator_sample(e, 0, samples), &j->stop);
+}

@@ -1,0 +1,9 @@
+/* How far to sample: to the number asked for, or until every target is settled. */
+#ifndef CR_CERTIFY_SETTLE_H
+#define CR_CERTIFY_SETTLE_H
+#include "certify/job.h"
+
+/* Samples for the questions of a job; its `stop` says why it ended. */
+certreg_status cr_settle(cr_job *);
+
+#endif

@@ -1,0 +1,50 @@
+#include "certify/solve.h"
+#include "bisection/radius.h"
+#include "question/question.h"
+#include "solver/worst_case.h"
+
+static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
+                            certreg_error *why)
+{
+    const cr_conditions *conditions = &a->conditions;
+    double threshold[CR_CONDITIONS];
+    for (int i = 0; i < conditions->count; i++) threshold[i] = conditions->each[i].threshold;
+    return cr_bisection_above(how, a->bounds, threshold, (size_t)conditions->count,
+                              cr_question_constraints(&conditions->question), radius, why);
+}
+
+static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
+                             certreg_error *why)
+{
+    const cr_question *q = &a->conditions.question;
+    return cr_bisection_within(how, a->bounds, q->constraints, q->tolerance, radius, why);
+}
+
+certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, cr_solved *out)
+{
+    const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
+    const double start = cr_estimator_now(e);
+    certreg_radius found = {.struct_size = sizeof found};
+    cr_bisection how = cr_bisection_default(e->clock.watch);
+    *out = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    const certreg_status status = (true_mean ? within : above)(&how, a, &found, &e->error);
+    e->clock.watch->fixed += cr_estimator_now(e) - start;
+    if (status) return status;
+    *out = (cr_solved){.outcome = found.outcome, .radius = found.radius};
+    out->limiting = (int)found.limiting;
+    out->limiting_side = true_mean ? found.limiting_side
+                                   : cr_condition_side(a->conditions.each + found.limiting);
+    return CERTREG_OK;
+}
+
+certreg_status cr_solve_mean(certreg_estimator *e, const cr_answer *a, double radius, double *least,
+                             double *greatest)
+{
+    certreg_mean_change change = {.struct_size = sizeof change};
+    cr_effort effort;
+    const certreg_status status = cr_worst_case(a->bounds, a->conditions.question.constraints,
+                                                radius, CERTREG_WORST_CASE_EVALUATIONS, &effort,
+                                                &change, &e->error);
+    *least = change.mean_least, *greatest = change.mean_greatest;
+    return status;
+}

@@ -1,0 +1,27 @@
+/* From the bounds of an answer to a radius or a range: all that this room asks of the solver. */
+#ifndef CR_CERTIFY_SOLVE_H
+#define CR_CERTIFY_SOLVE_H
+#include "question/conditions.h"
+
+typedef struct cr_answer { /* what the question before came down to: questions that differ in
+                              constraints or tolerance may share it */
+    cr_conditions conditions;
+    certreg_bounds bounds[CR_CONDITIONS];
+    int known, abstained;
+    int told; /* some question told an answer or an estimate, maybe from main samples */
+} cr_answer;
+
+typedef struct cr_solved { /* all zero: nothing is proven */
+    int32_t outcome;
+    int32_t limiting_side;
+    int limiting; /* index of the condition */
+    double radius;
+} cr_solved;
+
+/* The largest radius at which all conditions hold. INFEASIBLE; DEADLINE. */
+certreg_status cr_solve_radius(certreg_estimator *, const cr_answer *, cr_solved *out);
+/* Where the mean of the output may be within a radius. */
+certreg_status cr_solve_mean(certreg_estimator *, const cr_answer *, double radius, double *least,
+                             double *greatest);
+
+#endif

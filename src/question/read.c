@@ -1,0 +1,144 @@
+/* From the public structs to a cr_question: the only place that follows their pointers. */
+#include "base/bytes.h"
+#include "base/environment.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "question/question.h"
+#include <math.h>
+#include <string.h>
+
+static const uint64_t most_guarantees = UINT64_C(1) << 53; /* a double has it exactly */
+
+/* ---- what the pointers point to */
+static certreg_status read_target(const certreg_target *theirs, cr_question *q, certreg_error *why)
+{
+    certreg_target t;
+    if (!theirs) return CERTREG_OK;
+    const certreg_status status =
+        cr_struct_read(&t, sizeof t, CR_OLDEST_TARGET, theirs, "question.target", why);
+    if (status) return status;
+    if (!(t.radius > 0) || !isfinite(t.radius))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.target->radius is %g; give a positive radius, or target NULL",
+                       t.radius);
+    if (!t.looks && t.look_count)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.target->looks is NULL, but look_count is %u; set both or neither",
+                       t.look_count);
+    if (t.looks && (!t.look_count || t.look_count > CR_LOOKS))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.target->look_count is %u; give 1 to %u looks", t.look_count,
+                       CR_LOOKS);
+    q->target = t.radius;
+    q->looks = t.looks, q->look_count = t.look_count;
+    return CERTREG_OK;
+}
+
+static certreg_status read_serving(const certreg_serving *theirs, cr_question *q,
+                                   certreg_error *why)
+{
+    certreg_serving s;
+    if (!theirs) return CERTREG_OK;
+    const certreg_status status =
+        cr_struct_read(&s, sizeof s, CR_OLDEST_SERVING, theirs, "question.serving", why);
+    if (status) return status;
+    if (s.reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "question.serving->reserved is %d; it must be 0",
+                       (int)s.reserved);
+    if (!s.samples)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.serving->samples is 0; give the samples that are served, or "
+                       "serving NULL");
+    q->served_samples = s.samples, q->served_rate = s.failure_rate;
+    return CERTREG_OK;
+}
+
+/* ---- alpha */
+static certreg_status divide_alpha(uint64_t share, cr_question *q, certreg_error *why)
+{
+    if (!(q->alpha > 0 && q->alpha <= 0.5)) {
+        cr_fail(why, CERTREG_E_INVALID, "question.alpha is %g; it must lie in (0, 0.5]", q->alpha);
+        if (why) why->value = q->alpha;
+        return CERTREG_E_INVALID;
+    }
+    if (q->bonferroni > most_guarantees / share)
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "question.bonferroni is %llu; with %llu noise levels it must not exceed 2^53",
+            (unsigned long long)q->bonferroni, (unsigned long long)share);
+    q->alpha /= (double)(q->bonferroni * share);
+    if (q->alpha < 1e-300)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.alpha divided by bonferroni is %g; it must be at least 1e-300",
+                       q->alpha);
+    return CERTREG_OK;
+}
+
+/* ---- the digest */
+static uint64_t hash_double(uint64_t h, double x)
+{
+    uint64_t bits;
+    x += 0.0; /* -0 is 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return cr_hash64(h, bits);
+}
+
+/* Before alpha is divided. What is absent counts as well: a target without looks is not one with
+ * none. */
+static uint64_t digest_of(const cr_question *q)
+{
+    const int32_t words[] = {
+        q->output,           q->statistic,    q->method, q->center, (int32_t)q->constraints,
+        q->prediction_given, q->looks != NULL};
+    const double numbers[] = {q->tolerance,  q->alpha,  q->huber_width,
+                              q->prediction, q->target, q->served_rate};
+    uint64_t h = CR_HASH_START;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) h = cr_hash32(h, (uint32_t)words[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) h = hash_double(h, numbers[i]);
+    h = cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples);
+    h = cr_hash64(h, q->look_count);
+    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
+    h = cr_hash_end(h);
+    return h ? h : 1;
+}
+
+/* ---- all of it */
+certreg_status cr_question_read(const certreg_question *questions, size_t index, uint64_t share,
+                                cr_question *out, certreg_error *why)
+{
+    certreg_question theirs;
+    memset(out, 0, sizeof *out);
+    certreg_status status =
+        cr_struct_element(&theirs, sizeof theirs, questions, index, "question", why);
+    if (status) return status;
+    *out = (cr_question){.output = theirs.output,
+                         .statistic = theirs.statistic,
+                         .method = theirs.method,
+                         .center = theirs.center,
+                         .constraints = theirs.constraints,
+                         .prediction_given = theirs.prediction != NULL,
+                         .tolerance = theirs.tolerance,
+                         .huber_width = theirs.huber_width,
+                         .prediction = theirs.prediction ? *theirs.prediction : 0,
+                         .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,
+                         .bonferroni = theirs.bonferroni ? theirs.bonferroni : 1};
+    status = read_target(theirs.target, out, why);
+    if (!status) status = read_serving(theirs.serving, out, why);
+    if (status) return status;
+    out->digest = digest_of(out);
+    return divide_alpha(share, out, why);
+}
+
+certreg_status certreg_question_digest(const certreg_question *question, uint64_t *digest)
+{
+    if (!digest) return CERTREG_E_INVALID;
+    *digest = 0;
+    cr_question q;
+    fenv_t callers;
+    cr_environment_enter(&callers);
+    certreg_status status = cr_struct_check(question, CR_OLDEST_QUESTION, "question", NULL);
+    if (!status) status = cr_question_read(question, 0, 1, &q, NULL);
+    cr_environment_leave(&callers);
+    if (!status) *digest = q.digest;
+    return status;
+}

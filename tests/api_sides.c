@@ -1,0 +1,269 @@
+/* The run of an input, the bounds behind a certificate, and what a plan lacks. */
+#include <certreg/solver.h>
+#include "support/api_kit.h"
+
+enum { INPUTS = 3, SAMPLES = 2000 };
+static const float where[INPUTS] = {0.5f, -1, 2};
+static const double sigma = 0.4;
+static int calls;
+
+static int curved(void *user, const certreg_batch *b)
+{
+    (void)user;
+    calls++;
+    for (size_t i = 0; i < b->rows; i++) {
+        const float *x = b->x + i * b->inputs;
+        b->y[i] = 0.6f * x[0] + 0.2f * x[1] * x[2];
+    }
+    return 0;
+}
+
+static certreg_estimator *make(int32_t kind, uint32_t constraints)
+{
+    static const double lo[2] = {-40, -3.14159265358979}, hi[2] = {40, 3.14159265358979};
+    const int32_t kinds[1] = {kind};
+    certreg_model m = kit_model(curved, NULL, INPUTS, 1);
+    m.kind = kinds, m.lo = lo + (kind != CERTREG_OUTPUT_REAL),
+    m.hi = hi + (kind != CERTREG_OUTPUT_REAL);
+    certreg_plan p = kit_plan(SAMPLES);
+    p.constraints = constraints;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, where, sigma, 3));
+    calls = 0;
+    return e;
+}
+
+/* ---- the run */
+START_TEST(a_run_says_what_its_certificates_have_in_common)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
+    certreg_run run = {.struct_size = sizeof run};
+    KIT_OK(e, certreg_estimator_begin_level(e, where, sigma, 9, 2));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 700));
+    KIT_OK(e, certreg_estimator_run(e, &run));
+    ck_assert_uint_eq(run.seed, 11);
+    ck_assert_uint_eq(run.noise_id, 9);
+    ck_assert_uint_eq(run.level, 2);
+    ck_assert_uint_eq(run.samples, 700);
+    ck_assert_uint_eq(run.batch, 256);
+    ck_assert_uint_gt(run.pilot, 0);
+    ck_assert_double_eq(run.sigma, sigma);
+    ck_assert_double_ge(run.model_seconds, 0);
+    ck_assert_double_gt(run.model_seconds + run.library_seconds, 0);
+    KIT_OK(e, certreg_estimator_begin(e, where, sigma, 9));
+    KIT_OK(e, certreg_estimator_run(e, &run));
+    ck_assert_uint_eq(run.samples, 0);
+    ck_assert_double_eq(run.model_seconds, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
+{
+    const certreg_model m = kit_model(curved, NULL, INPUTS, 1);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_run run = {.struct_size = sizeof run, .samples = 7};
+    KIT_STATUS(e, certreg_estimator_run(e, &run), CERTREG_E_WRONG_STATE);
+    ck_assert_uint_eq(run.samples, 0);
+    ck_assert_int_eq(certreg_estimator_run(NULL, &run), CERTREG_E_INVALID);
+    KIT_STATUS(e, certreg_estimator_run(e, NULL), CERTREG_E_INVALID);
+    run.struct_size = sizeof run - 8;
+    KIT_STATUS(e, certreg_estimator_run(e, &run), CERTREG_E_INVALID);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- sides */
+static const struct {
+    int32_t kind, statistic, method, center;
+    double tolerance, offset; /* of a given prediction from the estimate, in tolerances */
+} asked[] = {
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0.4, 0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0.4, -0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, 0, 0.4, 0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ASYMPTOTIC, 0, 0.4, -0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, 0.5, 0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, 0.5, -0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 0, 0.5, 0.3},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 1, 0.4, 0},
+    {CERTREG_OUTPUT_REAL, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, 1, 0.4, 0},
+    {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0, 0.4, 0.3},
+    {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_HUBER, CERTREG_METHOD_FINITE, 0, 0.6, -0.3},
+    {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0, 0.6, 0.3},
+};
+
+static certreg_radius solve(const certreg_question *q, const certreg_bounds *b)
+{
+    certreg_solver *s = NULL;
+    certreg_bisection *bisection = NULL;
+    certreg_radius r = {.struct_size = sizeof r};
+    ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &bisection), CERTREG_OK);
+    ck_assert_int_eq(q->center ? certreg_bisection_within(bisection, b, 0, q->tolerance, &r)
+                               : certreg_bisection_above(bisection, b, NULL, 1, 0, &r),
+                     CERTREG_OK);
+    certreg_bisection_destroy(bisection);
+    certreg_solver_destroy(s);
+    return r;
+}
+
+START_TEST(bounds_of_the_limiting_side_give_the_radius_of_the_certificate)
+{
+    certreg_estimator *e = make(asked[_i].kind, CERTREG_CONSTRAINTS_ECGM);
+    certreg_question q = kit_question(asked[_i].tolerance);
+    certreg_certificate c = kit_certificate();
+    q.statistic = asked[_i].statistic, q.method = asked[_i].method, q.center = asked[_i].center;
+    q.huber_width = q.statistic == CERTREG_STATISTIC_HUBER ? 0.5 * q.tolerance : 0;
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    const double given = c.estimate + asked[_i].offset * q.tolerance;
+    if (asked[_i].offset != 0) q.prediction = &given;
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    if (asked[_i].offset != 0) /* the nearer end gives way */
+        ck_assert_int_eq(c.limiting_side<0, asked[_i].offset> 0);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    ck_assert_double_eq_tol(solve(&q, &b).radius, c.radius, 2e-9 * c.radius);
+    ck_assert_uint_eq(c.constraints & ~b.constraints, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
+    certreg_question q = kit_question(3); /* nearly half a turn: what remains is to be near */
+    certreg_certificate c = kit_certificate();
+    certreg_bounds b = {.struct_size = sizeof b};
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
+    const certreg_bounds near = asks_bounds(e, &q, &c);
+    ck_assert_double_gt(c.radius, 0);
+    ck_assert_double_eq_tol(solve(&q, &near).radius, c.radius, 2e-9 * c.radius);
+    for (int32_t side = CERTREG_SIDE_NEAR_LOWER; side <= CERTREG_SIDE_NEAR_UPPER; side++)
+        KIT_STATUS(e, certreg_estimator_bounds(e, &q, side, &b),
+                   side ? CERTREG_OK : CERTREG_E_INVALID);
+    q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q.tolerance = 0.5;
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_LOWER, &b), CERTREG_E_INVALID);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(lower_is_the_end_below_the_prediction)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
+    certreg_question q = kit_question(0.4);
+    certreg_certificate c = kit_certificate();
+    certreg_bounds lower = {.struct_size = sizeof lower}, upper = lower;
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    const double high = c.estimate + 0.2; /* so T is nearer to the lower end, and fewer outputs
+                                             lie above it than below the upper end */
+    q.prediction = &high;
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &lower));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &upper));
+    ck_assert_double_lt(lower.mean_lo, upper.mean_lo);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- what the plan lacks */
+static const struct {
+    uint32_t plan, constraints;
+    int32_t statistic, method, center;
+    const char *remedy;
+} lacking[] = {
+    {0, CERTREG_CONSTRAINTS_ECGM, 0, CERTREG_METHOD_FINITE, 0,
+     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
+    {0, CERTREG_CONSTRAINTS_CG, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_ASYMPTOTIC, 1,
+     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
+    {0, 0, CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, 1,
+     "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints"},
+    {CERTREG_CONSTRAINTS_ECGM, CERTREG_CONSTRAINTS_ECGHM, CERTREG_STATISTIC_MEAN,
+     CERTREG_METHOD_ASYMPTOTIC, 1, "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints"},
+};
+
+START_TEST(a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_REAL, lacking[_i].plan);
+    certreg_question q[2] = {kit_question(0.5), kit_question(0.5)};
+    certreg_certificate c[2] = {kit_certificate()};
+    q[0].constraints = lacking[_i].constraints, q[0].statistic = lacking[_i].statistic;
+    q[0].method = lacking[_i].method, q[0].center = lacking[_i].center;
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, q, 1, c), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(certreg_estimator_error(e)->text, lacking[_i].remedy));
+    ck_assert_int_eq(calls, 0);
+    ck_assert_double_eq(c->radius, 0);
+    KIT_STATUS(e, certreg_certify(e, SAMPLES, q, 2, c), CERTREG_E_INVALID);
+    ck_assert_int_eq(c[1].outcome, CERTREG_OUTCOME_CERTIFIED); /* the other is answered */
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_papers_intervals_without_gradient_need_none)
+{
+    certreg_estimator *without = make(CERTREG_OUTPUT_REAL, 0),
+                      *with = make(CERTREG_OUTPUT_REAL, CERTREG_CONSTRAINTS_ECGM);
+    certreg_question q = kit_question(0.5);
+    certreg_certificate a = kit_certificate(), b = kit_certificate();
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_PAPER;
+    q.center = CERTREG_CENTER_TRUE_MEAN, q.constraints = CERTREG_CONSTRAINTS_ECM;
+    KIT_OK(without, certreg_certify(without, SAMPLES, &q, 1, &a));
+    KIT_OK(with, certreg_certify(with, SAMPLES, &q, 1, &b));
+    ck_assert_int_eq(a.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_mem_eq(&a, &b, sizeof a);
+    ck_assert_uint_eq(asks_bounds(with, &q, &b).constraints & CERTREG_CONSTRAINT_GRADIENT, 0);
+    certreg_estimator_destroy(without);
+    certreg_estimator_destroy(with);
+}
+END_TEST
+
+START_TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
+{
+    certreg_question q = kit_question(0.5);
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    for (int with = 0; with < 2; with++) {
+        certreg_estimator *e =
+            make(CERTREG_OUTPUT_REAL, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
+        certreg_certificate c = kit_certificate();
+        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        ck_assert_uint_eq(c.constraints, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
+START_TEST(the_default_plan_takes_no_memory_for_the_gradient)
+{
+    const certreg_model m = kit_model(curved, NULL, 150528, 1);
+    certreg_plan p = {.struct_size = sizeof p, .max_samples = 1000};
+    size_t by_default = 0, without = 0, with = 0;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &by_default), CERTREG_OK);
+    p.constraints = CERTREG_CONSTRAINTS_ECM;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &without), CERTREG_OK);
+    p.constraints = CERTREG_CONSTRAINTS_ECGM;
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &with), CERTREG_OK);
+    ck_assert_uint_eq(by_default, without);
+    ck_assert_uint_gt(with, by_default + (size_t)2 * 64 * 150528 * 4); /* its sums of blocks */
+    ck_assert_uint_le(by_default, (size_t)(256 + 4) * 150528 * 4 + (256 + 1000) * 4 + 60 * 1024);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run, sides, plan");
+    TCase *typical = kit_case(suite, "typical", 30), *bad_input = kit_case(suite, "bad_input", 30);
+    tcase_add_test(typical, a_run_says_what_its_certificates_have_in_common);
+    tcase_add_loop_test(typical, bounds_of_the_limiting_side_give_the_radius_of_the_certificate, 0,
+                        KIT_ROWS(asked));
+    tcase_add_test(typical, near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance);
+    tcase_add_test(typical, lower_is_the_end_below_the_prediction);
+    tcase_add_test(typical, the_papers_intervals_without_gradient_need_none);
+    tcase_add_test(typical, asymptotic_questions_use_the_gradient_where_the_plan_has_it);
+    tcase_add_test(typical, the_default_plan_takes_no_memory_for_the_gradient);
+    tcase_add_loop_test(bad_input,
+                        a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called, 0,
+                        KIT_ROWS(lacking));
+    tcase_add_test(bad_input, a_run_needs_begin_and_a_struct_of_a_known_size);
+    return kit_run(suite);
+}
