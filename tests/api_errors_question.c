@@ -231,7 +231,7 @@ START_TEST(plans_without_what_a_question_needs_refuse_it)
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(e), "prediction_given");
+    KIT_SAYS(certreg_estimator_error(e), "question.prediction");
     q = (certreg_question){.struct_size = sizeof q,
                            .tolerance = 3,
                            .statistic = CERTREG_STATISTIC_MEAN,

@@ -208,7 +208,11 @@ START_TEST(questions_that_make_no_sense_are_refused_by_name)
     q.method = q.statistic == CERTREG_STATISTIC_MEDIAN ? CERTREG_METHOD_FINITE
                                                        : CERTREG_METHOD_ASYMPTOTIC;
     certreg_certificate c = kit_certificate();
-    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
+    const double at_radius = refused[_i].at_radius;
+    KIT_STATUS(e,
+               inverse ? certreg_output_bounds(e, 0, &q, 1, at_radius, &c)
+                       : certreg_certify(e, 0, &q, 1, &c),
+               CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     ck_assert_double_eq(c.radius, 0);
