@@ -18,9 +18,11 @@ WARN    := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -W
 # -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are the same everywhere.
 CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
 CFLAGS_ALL   := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno $(WARN) $(CFLAGS) $(EXTRA)
-# BLAS and LAPACK serve the second order alone (theory 8).
-BLAS    := -llapacke -lopenblas
-LIBS    := $(BLAS) -lm -lpthread -ldl
+# BLAS and LAPACK serve the second order alone (theory 8): in a module beside the shared library, inside the static one unless BLAS=0.
+BLAS    ?= 1
+blas_libs   := -llapacke -lopenblas
+SHARED_LIBS := -lm -lpthread -ldl
+LIBS    := $(if $(filter 0,$(BLAS)),,$(blas_libs)) $(SHARED_LIBS)
 
 # The CUDA module is built where nvcc and cuBLAS are. One binary for Turing to Blackwell, as far as this nvcc knows them.
 ifeq ($(origin NVCC),undefined)
@@ -33,12 +35,19 @@ endif
 CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | sed 's/compute_//')))
 CUDA_ARCH := $(CUDA_ARCH)
 
-config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(NVCC) $(CUDA_ARCH)' | sha256sum | cut -c1-12)
+config  := $(shell echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(NVCC) $(CUDA_ARCH) $(BLAS:1=)' | sha256sum | cut -c1-12)
 OBJ     := lib/.obj/$(config)
 
 sources  := $(sort $(wildcard src/*/*.c))
 objects  := $(sources:%.c=$(OBJ)/%.o)
-support  := $(sort $(wildcard tests/support/*.c)) src/backend/cuda/status.c
+blas_sources := $(sort $(wildcard src/backend/blas/*.c))
+# Sources of the library that the static one compiles again, with -DCR_BLAS_INSIDE.
+blas_inside  := src/backend/blas.c
+blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
+inside_objects := $(if $(filter 0,$(BLAS)),,$(blas_inside:%.c=$(OBJ)/inside/%.o) $(blas_objects))
+static_objects := $(filter-out $(inside_objects:$(OBJ)/inside/%=$(OBJ)/%),$(objects)) $(inside_objects)
+blas_module  := lib/certreg/libcertreg_blas.so
+support  := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c src/backend/cuda/status.c
 tests    := $(sort $(foreach kind,unit api prop cover fault,$(wildcard tests/$(kind)_*.c)))
 programs := $(tests:tests/%.c=$(OBJ)/tests/%)
 clients  := $(sort $(wildcard examples/*.c))
@@ -48,7 +57,7 @@ PYTHON   ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 
 CHECK_LIBS   = $(shell pkg-config --libs check)
 CHECK_CFLAGS = $(shell pkg-config --cflags check)
 
-module    := $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
+module    := $(blas_module) $(if $(NVCC),lib/certreg/libcertreg_cuda.so)
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
 
 .PHONY: all deps check check-fast check-sanitize check-valgrind bench bench-certificates demo examples install uninstall clean distclean help FORCE
@@ -63,19 +72,28 @@ ifeq ($(shell uname -m),x86_64)
 $(OBJ)/%_avx2.o:   ISA := -mavx2 -mfma
 $(OBJ)/%_avx512.o: ISA := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
-$(OBJ)/src/bounds/hessian_blas.o: ISA = $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
+$(blas_objects): ISA = $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
+$(OBJ)/inside/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -DCR_BLAS_INSIDE -MMD -MP -c $< -o $@
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -MMD -MP -c $< -o $@
 
 # The libraries are made per configuration and copied to lib/, so that lib/ always holds what was asked for last.
-$(OBJ)/libcertreg.a: $(objects)
+$(OBJ)/libcertreg.a: $(static_objects)
 	@rm -f $@
 	$(AR) rcs $@ $^
 $(OBJ)/libcertreg.so: $(objects) src/certreg.map
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libcertreg.so.$(MAJOR) -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now \
-	    -Wl,-z,relro $(LDFLAGS) $(objects) $(LIBS) -o $@
+	    -Wl,-z,relro $(LDFLAGS) $(objects) $(SHARED_LIBS) -o $@
 	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
+$(OBJ)/certreg/libcertreg_blas.so: $(blas_objects)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now $(LDFLAGS) $^ $(blas_libs) -lm -o $@
+$(blas_module): $(OBJ)/certreg/libcertreg_blas.so lib/.obj/current
+	@mkdir -p $(@D)
+	@cp $< $@
 lib/libcertreg.a: $(OBJ)/libcertreg.a
 	@cp $< $@
 lib/libcertreg.so: $(OBJ)/libcertreg.so
@@ -89,14 +107,16 @@ lib/.obj/current: FORCE
 FORCE:
 
 # ---- the CUDA module ------------------------------------------------------------------------------------------------------------
-$(OBJ)/src/backend/cuda/module.o $(OBJ)/src/backend/cuda/context.o: ISA = -isystem $(CUDA_HOME)/include
+cuda_c := $(filter-out %/status.c,$(sort $(wildcard src/backend/cuda/*.c)))
+cuda_objects := $(patsubst %,$(OBJ)/%.o,$(basename $(cuda_c) $(sort $(wildcard src/backend/cuda/*.cu))))
+$(cuda_c:%.c=$(OBJ)/%.o): ISA = -isystem $(CUDA_HOME)/include
 $(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
 	@mkdir -p $(@D)
 	$(NVCC) -std=c++17 -O3 -lineinfo $(CPPFLAGS_ALL) -Xcompiler -fPIC,-fvisibility=hidden,-Wall \
 	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
 	    $(foreach a,$(sort $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH))),-gencode arch=compute_$a,code=compute_$a) \
 	    -c $< -o $@
-$(OBJ)/certreg/libcertreg_cuda.so: $(addprefix $(OBJ)/src/,backend/cuda/kernels.o backend/cuda/hessian.o backend/cuda/module.o backend/cuda/context.o backend/cuda/status.o base/error.o base/structs.o)
+$(OBJ)/certreg/libcertreg_cuda.so: $(cuda_objects) $(addprefix $(OBJ)/src/,backend/cuda/status.o base/error.o base/structs.o)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL $(LDFLAGS) $^ -L$(CUDA_HOME)/lib64 \
 	    -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas $(cuda_link) -lm -o $@
@@ -125,8 +145,8 @@ deps: ## Install what is missing (Debian packages; ONNX Runtime for the demo fro
 
 # ---- tests ----------------------------------------------------------------------------------------------------------------------
 # unit, prop, cover and fault tests see the inside (static library); api tests only the public header and the shared library.
-$(OBJ)/tests/api_%: $(OBJ)/tests/api_%.o $(OBJ)/libcertreg.so
-	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(CHECK_LIBS) $(LIBS)
+$(OBJ)/tests/api_%: $(OBJ)/tests/api_%.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_blas.so
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(CHECK_LIBS) $(SHARED_LIBS)
 $(OBJ)/tests/%: $(OBJ)/tests/%.o $(support:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) -lquadmath $(LIBS)
 $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
@@ -134,18 +154,18 @@ $(OBJ)/tests/%.o: ISA := -Itests $(CHECK_CFLAGS)
 emulated := $(OBJ)/tests/libemulated_cuda.so $(OBJ)/tests/emulated_module.so
 emulated_link = -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN'
 $(OBJ)/tests/emulated/%.o: ISA := -Itests/emulated -fvisibility=default
-$(OBJ)/tests/emulated/module.o $(OBJ)/tests/emulated/context.o: $(OBJ)/tests/emulated/%.o: src/backend/cuda/%.c
+emulated_objects := $(cuda_objects:$(OBJ)/src/backend/cuda/%=$(OBJ)/tests/emulated/cuda/%)
+$(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.c
 	@mkdir -p $(@D)
 	$(CC) -Itests/emulated $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(OBJ)/tests/emulated/%.o: src/backend/cuda/%.cu
+$(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
 $(OBJ)/tests/libemulated_cuda.so: $(addprefix $(OBJ)/tests/emulated/,emulated.o device.o launch.o blas.o)
 	$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
-$(OBJ)/tests/emulated_module.so: $(addprefix $(OBJ)/,tests/emulated/module.o tests/emulated/kernels.o tests/emulated/hessian.o tests/emulated/context.o src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
+$(OBJ)/tests/emulated_module.so: $(emulated_objects) $(addprefix $(OBJ)/,src/backend/cuda/status.o src/base/error.o src/base/structs.o) $(OBJ)/tests/libemulated_cuda.so
 	$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) -lemulated_cuda -lm
 $(addprefix $(OBJ)/tests/,unit_cuda.o unit_second_device.o api_device.o): ISA := -Itests -Itests/emulated $(CHECK_CFLAGS)
-$(OBJ)/tests/unit_cuda: $(OBJ)/tests/gpu/contract.o
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: $(emulated)
 $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: LIBS += $(emulated_link)
 # The engines of the examples read files of others.
@@ -153,13 +173,13 @@ $(OBJ)/tests/fault_models.o: ISA := -Itests -Iexamples $(CHECK_CFLAGS)
 $(OBJ)/tests/fault_models: $(addprefix $(OBJ)/examples/engines/,onnx_chain.o plain.o gradient.o)
 $(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
-$(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/tests/old_module.so $(emulated)
-	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(LIBS)
+$(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_blas.so $(OBJ)/tests/old_module.so $(emulated)
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(SHARED_LIBS)
 
 # Certificates of every kind, compared with those that are kept (tests/golden).
 $(OBJ)/tests/golden/golden.o: ISA := -Itests/emulated
-$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(emulated)
-	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN/..' $(LIBS)
+$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_blas.so $(emulated)
+	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/../..' -L$(OBJ)/tests -lemulated_cuda -Wl,-rpath,'$$ORIGIN/..' $(SHARED_LIBS)
 
 check: $(OBJ)/tests/golden/golden
 check: all $(programs) examples $(OBJ)/check_engines $(gpu_programs) $(if $(NVCC),gpu-bundle) ## Build and run every test
@@ -173,7 +193,7 @@ check-fast: $(OBJ)/libcertreg.so $(fast) ## Build and run the tests that take se
 # With a toolkit these build everywhere; without a device they end with a message. Of CUDA they need the driver alone, of C++ nothing.
 cuda_link = -L$(CUDA_HOME)/lib64 -lcudart_static -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -static-libgcc -lpthread -ldl -lrt
 $(OBJ)/tests/gpu/check_gpu.o: ISA = -Itests -isystem $(CUDA_HOME)/include $(CHECK_CFLAGS)
-$(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
+$(OBJ)/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ)/tests/gpu/products.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
 	$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(CHECK_LIBS) $(cuda_link) $(LIBS)
 $(OBJ)/bench/gpu/bench_gpu.o: ISA = -isystem $(CUDA_HOME)/include
 $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a $(OBJ)/certreg/libcertreg_cuda.so
@@ -199,7 +219,7 @@ the_hosts    = /(ld-linux|libc|libm|libdl|librt|libpthread|libcuda|libcublas|lib
 $(OBJ)/bundle/check_gpu $(OBJ)/bundle/bench_gpu: $(OBJ)/bundle/%: $(OBJ)/%
 	@mkdir -p $(@D)
 	$(bundle_link) $(CHECK_LIBS) $(cuda_link) $(bundle_libs)
-$(OBJ)/bundle/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a
+$(OBJ)/bundle/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.o $(OBJ)/tests/gpu/products.o $(OBJ)/tests/gpu/crash.o $(OBJ)/libcertreg.a
 $(OBJ)/bundle/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 $(OBJ)/bundle/libcertreg.so.$(MAJOR): $(objects) src/certreg.map
 	@mkdir -p $(@D)
@@ -276,11 +296,12 @@ install: all ## Install into $(DESTDIR)$(PREFIX)
 	install -m 755 lib/libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/'
 	ln -sf libcertreg.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libcertreg.so.$(MAJOR)'
 	ln -sf libcertreg.so.$(MAJOR) '$(DESTDIR)$(LIBDIR)/libcertreg.so'
-	$(if $(module),install -d '$(DESTDIR)$(LIBDIR)/certreg' && install -m 755 $(module) '$(DESTDIR)$(LIBDIR)/certreg/')
+	install -d '$(DESTDIR)$(LIBDIR)/certreg'
+	install -m 755 $(module) '$(DESTDIR)$(LIBDIR)/certreg/'
 	$(call fill_pc,$(LIBDIR),$(INCLUDEDIR)) > '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc'
 uninstall: ## Remove what install put there
 	rm -f '$(DESTDIR)$(LIBDIR)'/libcertreg.{a,so,so.$(MAJOR),so.$(VERSION)} '$(DESTDIR)$(LIBDIR)/pkgconfig/certreg.pc' \
-	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h' '$(DESTDIR)$(LIBDIR)/certreg/libcertreg_cuda.so'
+	    '$(DESTDIR)$(INCLUDEDIR)/certreg/certreg.h' '$(DESTDIR)$(LIBDIR)/certreg/'libcertreg_{cuda,blas}.so
 	-rmdir '$(DESTDIR)$(LIBDIR)/certreg' 2>/dev/null
 	-rmdir '$(DESTDIR)$(INCLUDEDIR)/certreg' 2>/dev/null
 clean: ## Remove what was built (lib/deps stays; distclean removes it too)

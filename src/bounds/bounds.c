@@ -177,7 +177,7 @@ static int bound_moments(const certreg_estimator *e, const cr_conditions *condit
     const int32_t k = conditions->question.output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, e->at.lo[k], e->at.hi[k], &lo, &hi);
+    cr_score_range(&c->score, e->model.lo[k], e->model.hi[k], &lo, &hi);
     if (is_sparse(e, conditions, c)) return bound_by_counting(e, conditions, c, lo, hi, tail, b);
     collect(e, conditions, c, conditions->main_first, conditions->samples, &m);
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
@@ -199,9 +199,10 @@ static double center_of(const certreg_estimator *e, const cr_conditions *conditi
     return cr_score_value(&c->score, (float)conditions->prediction);
 }
 
-typedef struct gradient_job {
-    cr_correlate_job sums;
+typedef struct gradient_job { /* of one or two functions: their main samples about a center */
+    cr_samples main[2];
     certreg_bounds *bounds[2];
+    size_t functions;
 } gradient_job;
 
 static int is_clipped(const cr_score *score)
@@ -214,19 +215,21 @@ static int is_clipped(const cr_score *score)
 static certreg_status pilot_is_linear(certreg_estimator *e, const cr_conditions *conditions,
                                       const gradient_job *job, int linear[2])
 {
+    const size_t first = e->input.noise.clean_first != 0,
+                 count = conditions->main_first ? conditions->main_first - first : 0;
+    cr_samples pilot[2] = {job->main[0], job->main[1]};
+    cr_block_sums sums;
     linear[0] = linear[1] = 0;
-    cr_correlate_job pilot = job->sums;
-    pilot.first = e->input.noise.clean_first != 0;
-    pilot.count = conditions->main_first - (conditions->main_first ? pilot.first : 0);
-    if (pilot.count < 2 * e->plan.blocks) return CERTREG_OK;
-    certreg_status status = cr_correlate_blocks(e, &pilot);
-    for (size_t f = 0; !status && f < pilot.functions; f++) {
-        cr_condition c = {.score = *pilot.score[f]};
+    if (count < 2 * e->plan.blocks) return CERTREG_OK;
+    for (size_t f = 0; f < job->functions; f++) pilot[f].first = first, pilot[f].count = count;
+    certreg_status status = cr_correlate_blocks(e, pilot, job->functions, &sums);
+    for (size_t f = 0; !status && f < job->functions; f++) {
+        cr_condition c = {.score = *pilot[f].score};
         cr_moments m;
         cr_gradient g;
-        collect(e, conditions, &c, pilot.first, conditions->main_first, &m);
-        if ((status = cr_correlate_gram(e, &pilot, f))) break;
-        cr_gradient_estimate(e->at.gram, e->plan.blocks, &g);
+        collect(e, conditions, &c, first, conditions->main_first, &m);
+        if ((status = cr_correlate_gram(e, &sums, f))) break;
+        cr_gradient_estimate(e->here.gram, e->plan.blocks, &g);
         linear[f] = g.square > 0.5 * cr_moments_variance(&m);
     }
     return status;
@@ -256,15 +259,16 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
                                       double alpha, gradient_job *job)
 {
     int linear[2] = {0, 0};
+    cr_block_sums sums;
     certreg_status status = CERTREG_OK;
-    if (!is_clipped(job->sums.score[0])) status = pilot_is_linear(e, conditions, job, linear);
-    if (!status) status = cr_correlate_blocks(e, &job->sums);
-    for (size_t f = 0; !status && f < job->sums.functions; f++) {
-        if ((status = cr_correlate_gram(e, &job->sums, f))) break;
+    if (!is_clipped(job->main[0].score)) status = pilot_is_linear(e, conditions, job, linear);
+    if (!status) status = cr_correlate_blocks(e, job->main, job->functions, &sums);
+    for (size_t f = 0; !status && f < job->functions; f++) {
+        if ((status = cr_correlate_gram(e, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
         cr_gradient_interval_within(
-            e->at.gram, e->plan.blocks, (double)e->input.active,
-            kurtosis_of(e, conditions, job->sums.score[f], job->sums.center[f]),
+            e->here.gram, e->plan.blocks, (double)e->input.active,
+            kurtosis_of(e, conditions, job->main[f].score, job->main[f].center),
             linear[f] ? tail : 0, tail, &job->bounds[f]->gradient_lo, &job->bounds[f]->gradient_hi);
         if (isfinite(job->bounds[f]->gradient_hi))
             job->bounds[f]->constraints |= CERTREG_CONSTRAINT_GRADIENT;
@@ -275,9 +279,8 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
 static gradient_job job_of(const certreg_estimator *e, const cr_conditions *conditions,
                            certreg_bounds *bounds)
 {
-    gradient_job job = {.sums = {.output = (size_t)conditions->question.output,
-                                 .first = conditions->main_first,
-                                 .count = conditions->samples - conditions->main_first}};
+    const size_t first = conditions->main_first, count = conditions->samples - first;
+    gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         if (c->guard) continue;
@@ -286,9 +289,9 @@ static gradient_job job_of(const certreg_estimator *e, const cr_conditions *cond
         if (c->exact ? is_sparse(e, conditions, c)
                      : !(bounds[i].constraints & CERTREG_CONSTRAINT_VARIANCE))
             continue;
-        const size_t f = job.sums.functions++;
-        job.sums.score[f] = &c->score;
-        job.sums.center[f] = center_of(e, conditions, c);
+        const size_t f = job.functions++;
+        job.main[f] = cr_record_samples(e, &c->score, (size_t)conditions->question.output, first,
+                                        count, center_of(e, conditions, c));
         job.bounds[f] = bounds + i;
     }
     return job;
@@ -335,15 +338,10 @@ static certreg_status bound_gradients_exactly(certreg_estimator *e, const cr_con
 static certreg_status bound_second_orders(certreg_estimator *e, const cr_conditions *conditions,
                                           const gradient_job *job)
 {
-    for (size_t f = 0; f < job->sums.functions; f++) {
-        const cr_hessian_job second = {.score = job->sums.score[f],
-                                       .center = job->sums.center[f],
-                                       .output = job->sums.output,
-                                       .first = job->sums.first,
-                                       .count = job->sums.count};
+    for (size_t f = 0; f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
         const certreg_status status = cr_hessian_upper(
-            e, &second, second_share * conditions->question.alpha, &b->second_order_hi);
+            e, job->main + f, second_share * conditions->question.alpha, &b->second_order_hi);
         if (status) return status;
         if (isfinite(b->second_order_hi)) b->constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
         else b->second_order_hi = 0;
@@ -364,8 +362,8 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
     const certreg_status status = cr_correlate_paper(e, (size_t)q->output, first, count, &paper);
     const int with_gradient = (cr_bounds_constraints(e, q) & CERTREG_CONSTRAINT_GRADIENT) != 0;
     if (!status)
-        *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha,
-                                     with_gradient, b);
+        *abstained = cr_paper_bounds(&paper, &m, e->model.lo[q->output], e->model.hi[q->output],
+                                     q->alpha, with_gradient, b);
     return status;
 }
 
@@ -415,7 +413,7 @@ static certreg_status find(certreg_estimator *e, const cr_conditions *conditions
         return bound_gradients_exactly(e, conditions,
                                        correlations_share * conditions->question.alpha, out);
     gradient_job job = job_of(e, conditions, out);
-    if (!job.sums.functions) return CERTREG_OK;
+    if (!job.functions) return CERTREG_OK;
     certreg_status status = CERTREG_OK;
     if (constraints & CERTREG_CONSTRAINT_GRADIENT)
         status = bound_gradients(e, conditions,

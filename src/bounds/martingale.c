@@ -112,14 +112,14 @@ static int weigh(certreg_estimator *e, const game *g)
     for (size_t i = 0; i < g->job->count; i++) {
         const double w = weight_of(e, g, g->job->first + i);
         if (!(fabs(w) <= 1)) return 1;
-        e->at.weights[i] = (float)w;
+        e->here.weights[i] = (float)w;
     }
     return 0;
 }
 
 /* What is known once the sums before the block have been aimed at. The float direction has a length
  * of its own: projections are divided by that. */
-static void learn(const game *g, const double lengths[2], block *k)
+static void set_direction(const game *g, const double lengths[2], block *k)
 {
     k->norm = lengths[0], k->length = lengths[1];
     if (!(k->norm > 0)) return;
@@ -131,8 +131,8 @@ static void learn(const game *g, const double lengths[2], block *k)
 static void play(const certreg_estimator *e, game *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->input.active);
-    const double *dots = e->at.dots + (k->first - g->job->first),
-                 *norms = e->at.norms + (k->first - g->job->first);
+    const double *dots = e->here.dots + (k->first - g->job->first),
+                 *norms = cr_replay_norms(e, g->job->count) + (k->first - g->job->first);
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
         const double w = weight_of(e, g, k->first + i);
@@ -153,7 +153,7 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
     const certreg_status status = cr_replay_walk(e, g->job->first, g->job->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->job, b);
-        learn(g, e->at.lengths + 2 * b, &k);
+        set_direction(g, e->here.lengths + 2 * b, &k);
         play(e, g, &k);
     }
     return status;
@@ -286,7 +286,7 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
 {
     double lo, hi;
     game g = {.job = job};
-    cr_score_range(job->score, e->at.lo[job->output], e->at.hi[job->output], &lo, &hi);
+    cr_score_range(job->score, e->model.lo[job->output], e->model.hi[job->output], &lo, &hi);
     g.reach = nextafter(fmax(hi - job->center, job->center - lo), INFINITY);
     *upper = fmin(fmin(job->cap, g.reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
     if (!(isfinite(g.reach) && g.reach > 0) || job->count < BLOCKS ||
@@ -302,7 +302,7 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     if (!status) status = play_all(e, &g, &broken);
     if (status || broken) return status;
     *upper =
-        fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[2 * BLOCKS]) : solve_game(&g)) *
+        fmin(*upper, (by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g)) *
                          g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

@@ -35,10 +35,10 @@ static void reach_of_orders(const certreg_estimator *e, const cr_conditions *con
     const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     *from = low > 0    ? cr_location_order(&values, (size_t)(low - 1))
             : may_fail ? -INFINITY
-                       : e->at.lo[q->output];
+                       : e->model.lo[q->output];
     *to = rank > 0 && high <= (int64_t)valid ? cr_location_order(&values, (size_t)(high - 1))
           : may_fail                         ? INFINITY
-                                             : e->at.hi[q->output];
+                                             : e->model.hi[q->output];
 }
 
 /* ---- the mean: the box of its bounds */
@@ -57,8 +57,8 @@ static certreg_status reach_of_mean(certreg_estimator *e, const cr_answer *a, do
     if (status)
         return cr_fail(&e->error, status, "%s",
                        solver ? certreg_solver_error(solver)->text : "no room for a solver");
-    const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample
-                                                                      mean */
+    const double span = e->model.hi[q->output] - e->model.lo[q->output]; /* Hoeffding, for a fresh
+                                                                      sample mean */
     const double served =
         q->served_samples ? span * sqrt(log(2 / q->served_beta) / (2 * (double)q->served_samples))
                           : 0;
@@ -76,7 +76,7 @@ static double largest_tolerance(const certreg_estimator *e, const certreg_questi
     const double period = cr_question_period(e, q);
     if (q->tolerance > 0) return q->tolerance;
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN) return 0.25 * period;
-    return period > 0 ? 0.499 * period : e->at.hi[q->output] - e->at.lo[q->output];
+    return period > 0 ? 0.499 * period : e->model.hi[q->output] - e->model.lo[q->output];
 }
 
 static certreg_status holds(certreg_estimator *e, certreg_bisection *bisection, cr_answer *a,

@@ -38,6 +38,18 @@ int cr_record_has(const certreg_estimator *e, uint64_t sample)
     return bits_of(e->record.values[sample * e->model.outputs]) != missing_bits;
 }
 
+cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, size_t output,
+                             size_t first, size_t count, double center)
+{
+    return (cr_samples){.y = e->record.values + output,
+                        .step = e->model.outputs,
+                        .first = first,
+                        .count = count,
+                        .score = score,
+                        .center = center,
+                        .watch = e->clock.watch};
+}
+
 certreg_status cr_record_length(certreg_estimator *e, size_t *count)
 {
     size_t n = 0;
@@ -81,28 +93,29 @@ static float angle_of_pair(const float *y, double lo, double hi, fault *why)
 /* Output k of one row, read from its column(s). */
 static float convert(const certreg_estimator *e, size_t k, const float *y, fault *why)
 {
-    const double lo = e->at.lo[k], hi = e->at.hi[k];
-    if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
+    const double lo = e->model.lo[k], hi = e->model.hi[k];
+    if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
     why->value = (double)*y;
     if (!isfinite(*y)) why->status = CERTREG_E_NOT_FINITE;
-    else if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
+    else if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
     else if ((double)*y < lo || (double)*y > hi) why->status = CERTREG_E_OUT_OF_RANGE;
     return *y;
 }
 
-static certreg_status tell(certreg_estimator *e, const fault *f, uint64_t sample, int64_t row)
+static certreg_status report(certreg_estimator *e, const fault *f, uint64_t sample, int64_t row)
 {
     const int32_t k = f->output;
     if (f->status == CERTREG_E_OUT_OF_RANGE)
         cr_fail(&e->error, f->status,
                 "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
-                (unsigned long long)sample, (long long)row, (int)k, f->value, e->at.lo[k],
-                e->at.hi[k]);
+                (unsigned long long)sample, (long long)row, (int)k, f->value, e->model.lo[k],
+                e->model.hi[k]);
     else
         cr_fail(&e->error, f->status,
                 "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
                 (unsigned long long)sample, (long long)row, (int)k, f->value,
-                e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction" : "");
+                e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction"
+                                                              : "");
     e->error.sample = (int64_t)sample;
     e->error.row = row;
     e->error.output = k;
@@ -135,11 +148,11 @@ static certreg_status row_of(certreg_estimator *e, uint64_t sample, const float 
         float value = convert(e, k, y + column, &f);
         if (f.status == CERTREG_E_NOT_FINITE && e->plan.flags & CERTREG_PLAN_COUNT_FAILURES)
             value = cr_record_failed();
-        else if (f.status) return tell(e, &f, sample, row);
+        else if (f.status) return report(e, &f, sample, row);
         if (there && !write && bits_of(target[k]) != bits_of(value))
             return disagree(e, sample, k, value);
         if (write) target[k] = value;
-        column += e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+        column += e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
     }
     if (write && !there) e->record.present++;
     return CERTREG_OK;

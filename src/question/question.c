@@ -9,12 +9,12 @@ enum { OLDEST_QUESTION = sizeof(certreg_question) };
 
 int cr_question_is_angle(const certreg_estimator *e, const certreg_question *q)
 {
-    return q->output >= 0 && e->at.kind[q->output] != CERTREG_OUTPUT_REAL;
+    return q->output >= 0 && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
 }
 
 double cr_question_period(const certreg_estimator *e, const certreg_question *q)
 {
-    return cr_question_is_angle(e, q) ? e->at.hi[q->output] - e->at.lo[q->output] : 0;
+    return cr_question_is_angle(e, q) ? e->model.hi[q->output] - e->model.lo[q->output] : 0;
 }
 
 int cr_question_orders(const certreg_estimator *e, const certreg_question *q)
@@ -51,7 +51,7 @@ static certreg_status invalid(certreg_estimator *e, const char *field, double va
 
 static int has_range(const certreg_estimator *e, int32_t output)
 {
-    return isfinite(e->at.lo[output]) && isfinite(e->at.hi[output]);
+    return isfinite(e->model.lo[output]) && isfinite(e->model.hi[output]);
 }
 
 int cr_question_without_normality(const certreg_question *q)
@@ -166,7 +166,7 @@ static certreg_status check_norm(certreg_estimator *e, const certreg_question *q
             e, "constraints", q->constraints,
             "a norm is certified by variance and gradient: CERTREG_CONSTRAINTS_C, _CG, or 0");
     for (size_t k = 0; k < e->model.outputs; k++) {
-        if (e->at.kind[k] != CERTREG_OUTPUT_REAL)
+        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
             return invalid(e, "output", q->output,
                            "the norm of all outputs needs them to be REAL, not angles");
         if (cr_question_without_normality(q) && !has_range(e, (int32_t)k))

@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(draw_threads)
     uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
     uint32_t left = go.turns + (row < go.rest);
-    if (source.center != 0 && first + row == 0) { /* the noise-free sample */
+    if (source.clean_first != 0 && first + row == 0) { /* the noise-free sample */
         cr_put<whole>(to, from, features);
         block += go.blocks, to += go.floats, left--;
     }
