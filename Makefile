@@ -171,8 +171,12 @@ $(OBJ)/tests/unit_cuda $(OBJ)/tests/unit_second_device: LIBS += $(emulated_link)
 # The engines of the examples read files of others.
 $(OBJ)/tests/fault_models.o: ISA := -Itests -Iexamples $(CHECK_CFLAGS)
 $(OBJ)/tests/fault_models: $(addprefix $(OBJ)/examples/engines/,onnx_chain.o plain.o gradient.o)
-$(OBJ)/tests/old_module.so: $(OBJ)/tests/modules/old_module.o
+$(OBJ)/tests/old_module.so $(OBJ)/tests/old_blas.so: $(OBJ)/tests/%.so: $(OBJ)/tests/modules/%.o
 	$(CC) $(CFLAGS_ALL) -shared $^ -o $@
+$(OBJ)/tests/api_blas: $(OBJ)/tests/old_module.so $(OBJ)/tests/old_blas.so
+# As a static library that was built with BLAS=0.
+$(OBJ)/tests/unit_without_blas: $(OBJ)/tests/unit_without_blas.o $(objects)
+	$(CC) $(CFLAGS_ALL) $^ -o $@ $(CHECK_LIBS) $(SHARED_LIBS)
 $(OBJ)/tests/api_device: $(OBJ)/tests/api_device.o $(OBJ)/libcertreg.so $(OBJ)/certreg/libcertreg_blas.so $(OBJ)/tests/old_module.so $(emulated)
 	$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..' $(emulated_link) $(CHECK_LIBS) $(SHARED_LIBS)
 
@@ -223,13 +227,16 @@ $(OBJ)/bundle/check_gpu: $(OBJ)/tests/gpu/check_gpu.o $(OBJ)/tests/gpu/contract.
 $(OBJ)/bundle/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 $(OBJ)/bundle/libcertreg.so.$(MAJOR): $(objects) src/certreg.map
 	@mkdir -p $(@D)
-	$(bundle_link) -shared -Wl,-soname,$(@F) -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now $(bundle_libs)
+	$(bundle_link) -shared -Wl,-soname,$(@F) -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now $(SHARED_LIBS)
+$(OBJ)/bundle/certreg/libcertreg_blas.so: $(blas_objects)
+	@mkdir -p $(@D)
+	$(subst ORIGIN,ORIGIN/..,$(bundle_link)) -shared -Wl,-z,defs -Wl,-z,now $(bundle_libs)
 .PHONY: gpu-bundle
-gpu-bundle: $(if $(NVCC),$(addprefix $(OBJ)/bundle/,$(bundle)) $(OBJ)/sqrt_all $(OBJ)/certreg/libcertreg_cuda.so) ## Collect in .gpu/ what check_gpu and bench_gpu need on a bare machine
+gpu-bundle: $(if $(NVCC),$(addprefix $(OBJ)/bundle/,$(bundle)) $(OBJ)/sqrt_all $(OBJ)/certreg/libcertreg_cuda.so $(OBJ)/bundle/certreg/libcertreg_blas.so) ## Collect in .gpu/ what check_gpu and bench_gpu need on a bare machine
 ifneq ($(NVCC),)
 	@rm -rf .gpu; mkdir -p .gpu/certreg .gpu/libs
-	@cp $(addprefix $(OBJ)/bundle/,$(bundle)) $(OBJ)/sqrt_all .gpu/ && cp $(OBJ)/certreg/libcertreg_cuda.so .gpu/certreg/
-	@ldd $(addprefix .gpu/,$(bundle)) .gpu/certreg/libcertreg_cuda.so | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | grep -vE '$(the_hosts)' | \
+	@cp $(addprefix $(OBJ)/bundle/,$(bundle)) $(OBJ)/sqrt_all .gpu/ && cp $(OBJ)/certreg/libcertreg_cuda.so $(OBJ)/bundle/certreg/libcertreg_blas.so .gpu/certreg/
+	@ldd $(addprefix .gpu/,$(bundle)) .gpu/certreg/*.so | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | grep -vE '$(the_hosts)' | \
 	    xargs -I{} cp -L {} .gpu/libs/
 	@strip --strip-unneeded .gpu/sqrt_all .gpu/certreg/libcertreg_cuda.so .gpu/libs/*
 else
