@@ -314,16 +314,15 @@ START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
         for (size_t j = 0; j < 4; j++) {
             const float e = ref_backend_normal(&next, 0, j);
             ck_assert(e == ref_backend_normal(&here, blocks, j));
-            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j)); /* so all of them
-                                                                                    lie in one
-                                                                                    stream */
+            /* So all of them lie in one stream. */
+            ck_assert(e == ref_backend_normal(&plain, (level + 1) * blocks, j));
             ck_assert(e != ref_backend_normal(&here, blocks - 1, j));
             ck_assert(e != ref_backend_normal(&here, 0, j));
             ck_assert(e != ref_backend_normal(&other, blocks, j));
         }
     }
-    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63); /* and the stream has no more
-                                                                         blocks than they take */
+    /* And the stream has no more blocks than they take. */
+    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63);
 }
 END_TEST
 

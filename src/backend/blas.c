@@ -2,8 +2,6 @@
  * them inside, and without it into one that opens the module. */
 #include "backend/blas.h"
 #include "backend/load.h"
-#include "base/environment.h"
-#include <string.h>
 
 #if defined(CR_BLAS_INSIDE)
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
@@ -19,27 +17,18 @@ static const cr_module_file blas_file = {.name = CR_BLAS_FILE,
                                                     ", OpenBLAS and LAPACKE; install "
                                                     "them, or leave it out of plan.constraints"};
 
-static certreg_status open_module(certreg_error *why, const cr_blas **out)
-{
-    const cr_blas *(*table)(void) = NULL;
-    const certreg_status status = cr_module_find(&blas_file, NULL, why, &table);
-    if (status) return status;
-    *out = table();
-    if (*out && (*out)->api_version == CR_BLAS_API) return CERTREG_OK;
-    *out = NULL;
-    return cr_fail(why, CERTREG_E_VERSION,
-                   "certreg/" CR_BLAS_FILE " was made for another version of this library; install "
-                   "the one that came with it");
-}
-
-/* BLAS may start threads when it is loaded, which keep the environment they are born in. */
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {
-    fenv_t callers;
+    const cr_blas *(*table)(void) = NULL;
     *out = NULL;
-    cr_environment_enter(&callers);
-    const certreg_status status = open_module(why, out);
-    cr_environment_leave(&callers);
-    return status;
+    const certreg_status status = cr_module_find(&blas_file, NULL, why, &table);
+    if (status) return status;
+    const cr_blas *found = table();
+    if (!found || found->api_version != CR_BLAS_API)
+        return cr_fail(why, CERTREG_E_VERSION,
+                       "certreg/" CR_BLAS_FILE " was made for another version of this library; "
+                       "install the one that came with it");
+    *out = found;
+    return CERTREG_OK;
 }
 #endif

@@ -25,7 +25,9 @@ typedef struct cr_blas {
 } cr_blas;
 
 /* NO_BACKEND where the module, or BLAS, is missing or damaged; VERSION where it belongs to another
- * version of the library. It stays open to the end of the process. */
+ * version of the library. It stays open to the end of the process. BLAS may start threads when it
+ * is opened, which keep the floating-point environment that they are born in: open it within a
+ * call. */
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out);
 
 /* What the module shows. */

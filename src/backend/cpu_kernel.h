@@ -15,9 +15,8 @@
 #define TILE 128u /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
-#define SLACK                                                                          \
-    64u /* floats that a fill may write, or a sum may read, beyond the last wanted one \
-         */
+/* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
+#define SLACK 64u
 #define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)
 
@@ -122,8 +121,8 @@ static inline size_t fill_tile(const cr_source *s, int clean_first, uint64_t fir
     const int whole = blocks == s->row;
     const size_t pitch = whole ? 4 * blocks : TILE;
     if (whole) {
-        memset(e + samples * pitch, 0, SLACK * sizeof *e); /* sums run over whole vectors: idle
-                                                              lanes must hold ordinary numbers */
+        /* Sums run over whole vectors: idle lanes must hold ordinary numbers. */
+        memset(e + samples * pitch, 0, SLACK * sizeof *e);
         fill(s, cr_source_block(s, first), samples * blocks, e);
     } else
         for (size_t i = 0; i < samples; i++)

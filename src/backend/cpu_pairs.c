@@ -34,14 +34,16 @@ certreg_status cr_cpu_pairs(certreg_backend *backend, const cr_pair_room *room, 
                             const cr_tile *b)
 {
     (void)backend;
+    const float *w = b->weights;
+    const double *norms = b->norms, active = (double)room->active;
     room->blas->multiply(a->count, b->count, room->active, a->rows, b->rows, room->products);
     for (size_t i = 0; i < a->count; i++) {
         const float *products = room->products + i * b->count;
         double row = 0, squares = 0;
         for (size_t j = a->rows == b->rows ? i + 1 : 0; j < b->count; j++) {
             const double g = (double)products[j];
-            const double k = (double)a->weights[i] * (double)b->weights[j] *
-                             (g * g - a->norms[i] - b->norms[j] + (double)room->active) / 2;
+            const double k = (double)a->weights[i] * (double)w[j] *
+                             (g * g - a->norms[i] - norms[j] + active) / 2;
             squares += k * k;
             row += k;
             b->sums[j] += k;

@@ -1,10 +1,10 @@
 /* Upper bound of the second order of one score: a_2 = |M|, M = E[(u - c)(e e' - I)]/sqrt 2, from
  * replayed noise (theory 8).
  *
- * With A(e) = (e e' - I)/sqrt 2 and weights w = u - c, products of two samples are w_i w_j <A_i,
- * A_j> = w_i w_j [(e_i.e_j)^2 - |e_i|^2
- * - |e_j|^2 + d]/2; their mean over pairs is unbiased for |M|^2 in the Frobenius norm, whatever the
- * center, and the closer the center is to the mean the less it scatters. */
+ * With A(e) = (e e' - I)/sqrt 2 and weights w = u - c, the product of two samples is
+ *     w_i w_j <A_i, A_j> = w_i w_j [(e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + d]/2.
+ * The mean over pairs is unbiased for |M|^2 in the Frobenius norm, whatever the center; the closer
+ * the center is to the mean, the less it scatters. */
 #ifndef CR_BOUNDS_HESSIAN_H
 #define CR_BOUNDS_HESSIAN_H
 #include "estimator/hessian_shape.h"

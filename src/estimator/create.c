@@ -104,8 +104,8 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
     return CERTREG_OK;
 }
 
-static certreg_status check_second(const certreg_model *model, const certreg_plan *plan,
-                                   size_t active, certreg_error *why)
+static certreg_status check_second_order(const certreg_model *model, const certreg_plan *plan,
+                                         size_t active, certreg_error *why)
 {
     if (!(plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) return CERTREG_OK;
     const cr_hessian_shape shape =
@@ -158,7 +158,7 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
         status = cr_struct_read(&out->plan, sizeof out->plan, OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, why);
-    if (!status) status = check_second(&out->model, &out->plan, out->active, why);
+    if (!status) status = check_second_order(&out->model, &out->plan, out->active, why);
     return status ? status : count_bytes(out, why);
 }
 

@@ -123,8 +123,7 @@ static certreg_status report(certreg_estimator *e, const fault *f, uint64_t samp
     return f->status;
 }
 
-/* Which value is there is not told: who asks sample by sample would read the record (theory 5.2).
- */
+/* Which value is there is not told: who asks one by one would read the record (theory 5.2). */
 static certreg_status disagree(certreg_estimator *e, uint64_t sample, size_t k, float now)
 {
     cr_fail(&e->error, CERTREG_E_MISMATCH,

@@ -278,15 +278,14 @@ static span missing_part(const certreg_estimator *e, span s)
     return s;
 }
 
-static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+static certreg_status check_span(const certreg_estimator *e, uint64_t first, size_t count,
+                                 certreg_error *why)
 {
-    const certreg_status status = cr_estimator_ready(e);
-    if (status) return status;
     if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
-        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+        cr_fail(why, CERTREG_E_TOO_MANY,
                 "samples %llu and %zu more go beyond plan.max_samples = %zu",
                 (unsigned long long)first, count, e->plan.max_samples);
-        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+        return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;
 }
@@ -312,7 +311,8 @@ static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
     cr_error_clear(&e->error);
-    certreg_status status = check_span(e, first, count);
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
     if (!e->model.eval)
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
@@ -371,7 +371,8 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
 static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
                                    const float *y)
 {
-    const certreg_status status = check_span(e, first, count);
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
     return cr_record_store(e, first, count, y, 0);

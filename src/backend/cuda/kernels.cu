@@ -8,18 +8,18 @@
 namespace
 {
 
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20; /* of a block; of a grid, unless a row
-                                                                has more quads */
-constexpr unsigned most_quads = 1u << 30, most_high = 65535; /* of a row; of a grid's blocks one
-                                                                above the other */
+/* Of a block; of a grid, unless a row has more quads. */
+constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
+/* Of a row; of a grid's blocks one above the other. */
+constexpr unsigned most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-typedef struct pace { /* of threads that keep their quad and go from sample to sample, `deep` at a
-                         time */
-    uint32_t quads, deep, turns, rest; /* samples of each thread; the first `rest` rows have one
-                                          more */
-    uint64_t blocks, floats;           /* of normals and of x, from one sample to the next */
+/* Of threads that keep their quad and go from sample to sample, `deep` at a time. */
+typedef struct pace {
+    uint32_t quads, deep;
+    uint32_t turns, rest;    /* samples of each thread; the first `rest` rows have one more */
+    uint64_t blocks, floats; /* of normals and of x, from one sample to the next */
 } pace;
 
 template <bool whole>

@@ -60,20 +60,15 @@ static certreg_status open_blas(cr_cuda *me)
     int major = 0;
     certreg_status status = cr_cuda_of_blas(me, cublasCreate(&me->blas));
     if (!status) status = cr_cuda_of_blas(me, cublasSetStream(me->blas, me->stream));
-    if (!status)
-        status = cr_cuda_of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH)); /* float is
-                                                                                          * float
-                                                                                          */
+    /* Float is float. */
+    if (!status) status = cr_cuda_of_blas(me, cublasSetMathMode(me->blas, CUBLAS_PEDANTIC_MATH));
     if (!status)
         status = cr_cuda_of_runtime(
             me, (int)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, me->device));
     const size_t room = major >= HOPPER ? BLAS_ROOM_HOPPER : BLAS_ROOM;
     if (!status) status = cr_cuda_of_runtime(me, (int)cudaMalloc(&me->blas_room, room));
-    if (!status)
-        status = cr_cuda_of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, room)); /* after
-                                                                                    the stream,
-                                                                                    which resets it
-                                                                                  */
+    /* After the stream, which resets it. */
+    if (!status) status = cr_cuda_of_blas(me, cublasSetWorkspace(me->blas, me->blas_room, room));
     return status;
 }
 
