@@ -279,7 +279,7 @@ static const struct {
 } others[] = {{"input", 0},
               {"sigma", 1},
               {"seed", 2},
-              {"stream", 3},
+              {"noise_id", 3},
               {"scale", 4},
               {"number of inputs", 5},
               {"number of outputs", 6},

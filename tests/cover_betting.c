@@ -2,6 +2,7 @@
  * ever seen, tails of every weight within the range, laws that answer to what was drawn before.
  * Both ends, at a count fixed beforehand and at all counts together. */
 #include "statistics/betting.h"
+#include "statistics/game.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -124,9 +125,10 @@ static int misses(const cr_bet *bet, const double *values, size_t n, double alph
 {
     for (size_t count = anytime ? 1 : n; count <= n;
          count = count < n && count * 2 > n ? n : count * 2) {
-        const cr_series s = {element, values, count};
-        const double bound = upper ? cr_betting_upper(bet, &s, alpha, anytime)
-                                   : cr_betting_lower(bet, &s, alpha, anytime);
+        cr_bet now = *bet;
+        now.of = values, now.count = count;
+        const double bound = upper ? cr_betting_upper(&now, alpha, anytime)
+                                   : cr_betting_lower(&now, alpha, anytime);
         if (upper ? bound < mean : bound > mean) return 1;
     }
     return 0;
@@ -135,9 +137,8 @@ static int misses(const cr_bet *bet, const double *values, size_t n, double alph
 static void run(const law *l, size_t n, double alpha, simulate_source *source, uint64_t count[ENDS])
 {
     static double values[MOST];
-    cr_bet bet;
-    cr_betting_start(&bet, 0, 1);
-    for (size_t i = 0; i < n / 6; i++) cr_betting_learn(&bet, l->value(source, i, n, 0));
+    cr_bet bet = {.value = element, .hi = 1};
+    for (size_t i = 0; i < n / 6; i++) cr_betting_add_pilot(&bet, l->value(source, i, n, 0));
     double before = 0;
     for (size_t i = 0; i < n; i++) {
         values[i] = l->value(source, i, n, before);
@@ -174,9 +175,8 @@ START_TEST(misses_stay_below_nominal_after_a_misleading_pilot)
     simulate_source source;
     simulate_seed(&source, 7999);
     for (uint64_t t = 0; t < 2500; t++) {
-        cr_bet bet;
-        cr_betting_start(&bet, 0, 1);
-        for (size_t i = 0; i < 1500; i++) cr_betting_learn(&bet, 0.5);
+        cr_bet bet = {.value = element, .hi = 1};
+        for (size_t i = 0; i < 1500; i++) cr_betting_add_pilot(&bet, 0.5);
         for (size_t i = 0; i < 350; i++) values[i] = simulate_uniform(&source) < 0.5;
         missed += (uint64_t)misses(&bet, values, 350, 0.05, 0.5, 1, 0);
     }

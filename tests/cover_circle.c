@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "question/question.h"
 #include "support/problems.h"
+#include "support/simulate.h"
 #include "support/suite.h"
 
 enum { STEPS = 5, MODELS = 400, SAMPLES = 1500 };
@@ -289,7 +289,7 @@ START_TEST(radii_exceed_the_true_ones_no_more_often_than_alpha)
                                                                                 circular mean */
     }
     certreg_estimator_destroy(e);
-    ck_assert_msg(cr_binomial_sf(wrong, MODELS, alpha) > 0.01 / ASKED,
+    ck_assert_msg(simulate_at_least(wrong, MODELS, alpha) > 0.01 / ASKED,
                   "%llu of %d radii are too large at alpha %g", (unsigned long long)wrong, MODELS,
                   alpha);
     ck_assert_uint_gt(claims, asked[_i].pilot ? MODELS / 8 : MODELS / 3); /* without a pilot, bets

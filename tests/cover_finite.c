@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "statistics/binomial.h"
 #include "support/problems.h"
+#include "support/simulate.h"
 #include "support/suite.h"
 
 enum { GRID = 20000, CAPACITY = 600, FIXED_RUNS = 1500, ANYTIME_RUNS = 300 };
@@ -159,7 +159,7 @@ static int is_wrong(certreg_estimator *e, const asked *a, int32_t method, const 
 static void expect_nominal(uint64_t wrong, uint64_t runs, const char *what, const char *where)
 {
     const double doubt = 0.01 / (LAWS * QUESTIONS);
-    ck_assert_msg(cr_binomial_sf(wrong, runs, alpha) > doubt,
+    ck_assert_msg(simulate_at_least(wrong, runs, alpha) > doubt,
                   "%s, %s: %llu of %llu runs missed at alpha %g", where, what,
                   (unsigned long long)wrong, (unsigned long long)runs, alpha);
 }

@@ -2,13 +2,13 @@
  * is 1 beyond a cut along one coordinate and 0 elsewhere, so that its median is 0 until the shift
  * reaches the cut, and its Huber location below .5 likewise: about the prediction 0 the true radius
  * is known. */
+#include "support/simulate.h"
 #include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "statistics/binomial.h"
 #include "statistics/normal.h"
 
 enum { CAPACITY = 4000, RUNS = 1500 };
@@ -78,7 +78,7 @@ START_TEST(misses_stay_below_nominal_where_values_are_rare)
     const law *l = laws + _i;
     const uint64_t found = misses(l);
     const double doubt = 0.01 / (double)(sizeof laws / sizeof *laws);
-    ck_assert_msg(cr_binomial_sf(found, RUNS, l->alpha) > doubt,
+    ck_assert_msg(simulate_at_least(found, RUNS, l->alpha) > doubt,
                   "%llu of %d runs missed at alpha %g", (unsigned long long)found, RUNS, l->alpha);
 }
 END_TEST

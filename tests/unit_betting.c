@@ -3,6 +3,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/betting.h"
+#include "statistics/game.h"
 #include "support/simulate.h"
 #include "support/suite.h"
 #include <check.h>
@@ -18,31 +19,27 @@ static double element(const void *of, size_t i)
     return ((const double *)of)[i];
 }
 
-static cr_series series(const double *of, size_t count)
+static cr_bet bet_on(double lo, double hi, const double *of, size_t count)
 {
-    return (cr_series){element, of, count};
+    return (cr_bet){.value = element, .of = of, .lo = lo, .hi = hi, .count = count};
 }
 
-static cr_bet bet_on(double lo, double hi, const double *pilot, size_t count)
+static cr_bet with_pilot(cr_bet bet, const double *pilot, size_t count)
 {
-    cr_bet bet;
-    cr_betting_start(&bet, lo, hi);
-    for (size_t i = 0; i < count; i++) cr_betting_learn(&bet, pilot[i]);
+    for (size_t i = 0; i < count; i++) cr_betting_add_pilot(&bet, pilot[i]);
     return bet;
 }
 
 static double upper(const double *of, size_t count, double alpha, int anytime)
 {
-    const cr_bet bet = bet_on(0, 1, NULL, 0);
-    const cr_series s = series(of, count);
-    return cr_betting_upper(&bet, &s, alpha, anytime);
+    const cr_bet bet = bet_on(0, 1, of, count);
+    return cr_betting_upper(&bet, alpha, anytime);
 }
 
 static double lower(const double *of, size_t count, double alpha, int anytime)
 {
-    const cr_bet bet = bet_on(0, 1, NULL, 0);
-    const cr_series s = series(of, count);
-    return cr_betting_lower(&bet, &s, alpha, anytime);
+    const cr_bet bet = bet_on(0, 1, of, count);
+    return cr_betting_lower(&bet, alpha, anytime);
 }
 
 static void fill(double *to, size_t count, double (*law)(simulate_source *), uint64_t seed)
@@ -100,7 +97,7 @@ START_TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
                          exact = cr_binomial_upper(ones, 850, 0.05) - mean;
             ck_assert_double_lt(upper(values, 850, 0.05, 0) - mean, exact * 1.15);
             ck_assert_double_lt(mean - lower(values, 850, 0.05, 0),
-                                (mean - cr_binomial_lower(ones, 850, 0.05)) * 1.25);
+                                (mean - 1 + cr_binomial_upper(850 - ones, 850, 0.05)) * 1.25);
         }
 }
 END_TEST
@@ -109,22 +106,21 @@ END_TEST
 static double relative_width(double (*law)(simulate_source *), size_t count, double alpha,
                              int anytime)
 {
-    const cr_series s = series(values, count);
     double width = 0, normal = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
         fill(values, count, law, 100 + seed);
         fill(others, count / 6, law, 200 + seed);
-        const cr_bet bet = bet_on(0, 1, others, count / 6);
+        const cr_bet bet = with_pilot(bet_on(0, 1, values, count), others, count / 6);
         double sum = 0, square = 0;
         for (size_t i = 0; i < count; i++) sum += values[i], square += values[i] * values[i];
         const double n = (double)count, mean = sum / n;
-        width += cr_betting_upper(&bet, &s, alpha, anytime) - mean;
+        width += cr_betting_upper(&bet, alpha, anytime) - mean;
         normal += cr_normal_quantile_sf(alpha) * sqrt((square / n - mean * mean) / n);
     }
     return width / normal;
 }
 
-START_TEST(other_laws_come_close_to_the_normal_interval)
+START_TEST(other_distributions_come_close_to_the_normal_interval)
 {
     ck_assert_double_lt(relative_width(uniform, 350, 0.0125, 0), 1.08);
     ck_assert_double_lt(relative_width(uniform, 8500, 0.0125, 0), 1.03);
@@ -151,12 +147,11 @@ START_TEST(bounds_follow_the_unit)
 {
     fill(values, 300, uniform, 2);
     for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
-    const cr_bet bet = bet_on(-7, 5, NULL, 0);
-    const cr_series s = series(others, 300);
-    ck_assert_double_eq_tol(cr_betting_upper(&bet, &s, 0.05, 0),
-                            -7 + 12 * upper(values, 300, 0.05, 0), 1e-8);
-    ck_assert_double_eq_tol(cr_betting_lower(&bet, &s, 0.05, 1),
-                            -7 + 12 * lower(values, 300, 0.05, 1), 1e-8);
+    const cr_bet bet = bet_on(-7, 5, others, 300);
+    ck_assert_double_eq_tol(cr_betting_upper(&bet, 0.05, 0), -7 + 12 * upper(values, 300, 0.05, 0),
+                            1e-8);
+    ck_assert_double_eq_tol(cr_betting_lower(&bet, 0.05, 1), -7 + 12 * lower(values, 300, 0.05, 1),
+                            1e-8);
 }
 END_TEST
 
@@ -175,11 +170,10 @@ END_TEST
 
 static void expect_trivial(double lo, double hi, const double *of, size_t count, double alpha)
 {
-    const cr_bet bet = bet_on(lo, hi, NULL, 0);
-    const cr_series s = series(of, count);
+    const cr_bet bet = bet_on(lo, hi, of, count);
     for (int anytime = 0; anytime < 2; anytime++) {
-        ck_assert_double_eq(cr_betting_upper(&bet, &s, alpha, anytime), hi);
-        ck_assert_double_eq(cr_betting_lower(&bet, &s, alpha, anytime), lo);
+        ck_assert_double_eq(cr_betting_upper(&bet, alpha, anytime), hi);
+        ck_assert_double_eq(cr_betting_lower(&bet, alpha, anytime), lo);
     }
 }
 
@@ -203,14 +197,14 @@ END_TEST
 
 START_TEST(pilot_values_outside_the_range_are_left_out)
 {
-    cr_bet bet = bet_on(0, 2, NULL, 0);
-    cr_betting_learn(&bet, NAN);
-    cr_betting_learn(&bet, 3);
-    cr_betting_learn(&bet, -INFINITY);
-    ck_assert_double_eq(bet.count, 0);
-    cr_betting_learn(&bet, 1);
-    ck_assert_double_eq(bet.count, 1);
-    ck_assert_double_eq(bet.sum, 0.5);
+    cr_bet bet = bet_on(0, 2, values, 0);
+    cr_betting_add_pilot(&bet, NAN);
+    cr_betting_add_pilot(&bet, 3);
+    cr_betting_add_pilot(&bet, -INFINITY);
+    ck_assert_double_eq(bet.pilot.count, 0);
+    cr_betting_add_pilot(&bet, 1);
+    ck_assert_double_eq(bet.pilot.count, 1);
+    ck_assert_double_eq(bet.pilot.sum, 0.5);
 }
 END_TEST
 
@@ -228,6 +222,17 @@ START_TEST(bounds_hold_at_tiny_alpha)
 }
 END_TEST
 
+/* Whether the test behind the upper bound rejects this mean; values are in [0, 1]. */
+static int rejects(const cr_bet *bet, double alpha, int anytime, double mean)
+{
+    cr_game game;
+    cr_trial t;
+    cr_game_begin(&game, bet, alpha, anytime, 0);
+    for (int k = 0; k < CR_GAME_LANES; k++) t.mean[k] = fmin(mean, 1 - 0x1p-40);
+    cr_game_try(&game, &t);
+    return t.rejected[0];
+}
+
 /* What lets the search stop anywhere: once a mean is rejected, so are all larger ones. */
 START_TEST(rejected_means_are_all_from_one_point_on)
 {
@@ -237,14 +242,11 @@ START_TEST(rejected_means_are_all_from_one_point_on)
     for (uint64_t seed = 0; seed < 10; seed++) {
         fill(values, 200, law, seed);
         fill(others, 30, law, 50 + seed);
-        const cr_bet bet = bet_on(0, 1, others, seed % 2 ? 30 : 0);
-        const cr_series s = series(values, 200);
-        const double bound = cr_betting_upper(&bet, &s, 0.1, anytime),
-                     least = fmax(0, 2 * bound - 1);
+        const cr_bet bet = with_pilot(bet_on(0, 1, values, 200), others, seed % 2 ? 30 : 0);
+        const double bound = cr_betting_upper(&bet, 0.1, anytime), least = fmax(0, 2 * bound - 1);
         int rejected = 0;
         for (int k = 1; k < 200; k++) {
-            const int now =
-                cr_betting_rejects(&bet, &s, 0.1, anytime, least + (bound - least) * k / 100);
+            const int now = rejects(&bet, 0.1, anytime, least + (bound - least) * k / 100);
             ck_assert_msg(now >= rejected, "mean %g is not rejected, but a smaller one was",
                           least + (bound - least) * k / 100);
             rejected = now;
@@ -259,12 +261,11 @@ START_TEST(bounds_stay_outward_far_from_zero)
 {
     const double lo = 1e15, hi = 1e15 + 4;
     for (size_t i = 0; i < 200; i++) values[i] = lo + (double)(i % 2 ? 4 : 0);
-    const cr_bet bet = bet_on(lo, hi, NULL, 0);
-    const cr_series s = series(values, 200);
+    const cr_bet bet = bet_on(lo, hi, values, 200);
     for (int anytime = 0; anytime < 2; anytime++) {
-        ck_assert_double_ge(cr_betting_upper(&bet, &s, 0.05, anytime), lo + 2);
-        ck_assert_double_le(cr_betting_lower(&bet, &s, 0.05, anytime), lo + 2);
-        ck_assert_double_le(cr_betting_upper(&bet, &s, 0.05, anytime), hi);
+        ck_assert_double_ge(cr_betting_upper(&bet, 0.05, anytime), lo + 2);
+        ck_assert_double_le(cr_betting_lower(&bet, 0.05, anytime), lo + 2);
+        ck_assert_double_le(cr_betting_upper(&bet, 0.05, anytime), hi);
     }
 }
 END_TEST
@@ -276,7 +277,7 @@ int main(void)
     tcase_set_timeout(typical, 60);
     tcase_add_test(typical, equal_values_at_an_end_cost_hardly_more_than_the_exact_bound);
     tcase_add_test(typical, two_values_cost_hardly_more_than_the_exact_binomial_bound);
-    tcase_add_test(typical, other_laws_come_close_to_the_normal_interval);
+    tcase_add_test(typical, other_distributions_come_close_to_the_normal_interval);
     tcase_add_test(typical, both_ends_mirror_each_other);
     tcase_add_test(typical, bounds_follow_the_unit);
     tcase_add_test(typical, bounds_of_all_counts_use_what_came_before_only);

@@ -59,19 +59,21 @@ static const cr_score output = {.kind = CR_SCORE_OUTPUT};
 
 static cr_martingale_job job_about(double center, double second)
 {
-    return (cr_martingale_job){.score = &output,
-                               .center = center,
-                               .second_hi = second,
-                               .cap = INFINITY,
-                               .alpha = 0.05,
-                               .first = PILOT,
-                               .count = MAIN};
+    return (cr_martingale_job){
+        .samples = {.score = &output, .center = center, .first = PILOT, .count = MAIN},
+        .second_hi = second,
+        .cap = INFINITY,
+        .alpha = 0.05};
 }
 
 static double bound(certreg_estimator *e, const cr_martingale_job *job)
 {
+    const cr_samples *s = &job->samples;
+    cr_martingale_job of_e = *job;
     double upper = NAN;
-    ck_assert_int_eq(cr_martingale_upper(e, job, &upper), CERTREG_OK);
+    of_e.samples = cr_record_samples(e, s->score, 0, s->first, s->count, s->center);
+    cr_score_range(s->score, e->model.lo[0], e->model.hi[0], &of_e.range_lo, &of_e.range_hi);
+    ck_assert_int_eq(cr_martingale_upper(e, &of_e, &upper), CERTREG_OK);
     return upper;
 }
 
@@ -130,7 +132,7 @@ START_TEST(bounds_do_not_exceed_the_cap_or_the_range)
     ck_assert_double_eq(bound(e, &job), 0);
     job = job_about(0.25, INFINITY);
     ck_assert_double_le(bound(e, &job), nextafter(1.25, 2));
-    job.count = 63;
+    job.samples.count = 63;
     ck_assert_double_eq(bound(e, &job), nextafter(1.25, 2));
     job = job_about(0, 1);
     job.cap = 0.3, job.alpha = 0;
@@ -226,11 +228,11 @@ START_TEST(outputs_that_failed_count_as_the_least_score)
     certreg_estimator *e = make(&s);
     fill(e, e, 20, 1, failing);
     cr_martingale_job job = job_about(0.8, 0.36);
-    job.score = &sign;
+    job.samples.score = &sign;
     const double found = bound(e, &job), truth = 2 * cr_normal_pdf(1.2816);
     ck_assert_double_gt(found, truth);
     ck_assert_double_lt(found, 1.27 * truth);
-    job.score = &output; /* the output itself has no value there */
+    job.samples.score = &output; /* the output itself has no value there */
     job.second_hi = INFINITY;
     ck_assert_double_eq(bound(e, &job), nextafter(10.8, 11));
     certreg_estimator_destroy(e);

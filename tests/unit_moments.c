@@ -55,7 +55,7 @@ START_TEST(interval_is_the_mean_and_its_standard_errors)
     for (int i = 0; i < 1000; i++)
         cr_moments_add(&m, i % 2 ? 1.5 : -0.5), cr_moments_add(&m, i % 2 ? 0.75 : 0.25);
     certreg_bounds b = {.sigma = 3, .gradient_hi = 7};
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.0125, 0.025, &b),
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.0125, 0.0125, 0.025, &b),
                      CR_MOMENTS_OK);
     const double error = sqrt(cr_moments_variance(&m) / 2000), z = cr_normal_quantile_sf(0.0125);
     ck_assert_double_eq_tol(b.mean_lo, 0.5 - z * error, 1e-12);
@@ -77,7 +77,7 @@ START_TEST(one_sided_interval_keeps_the_other_end_of_the_range)
     cr_moments_start(&m, 0);
     for (int i = 0; i < 1000; i++) cr_moments_add(&m, i % 4 ? 0.5 : -0.5);
     certreg_bounds b = {0};
-    ck_assert_int_eq(cr_asymptotic_moments_sided(&m, -1, 1, 0.025, 0, 0.025, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.025, 0, 0.025, &b), CR_MOMENTS_OK);
     ck_assert_double_eq(b.mean_hi, 1);
     ck_assert_double_gt(b.mean_lo, 0.2);
     ck_assert_double_lt(b.mean_lo, 0.25);
@@ -92,7 +92,7 @@ START_TEST(variance_is_capped_by_range_and_mean)
     cr_moments_start(&m, 0);
     for (int i = 0; i < 100; i++) cr_moments_add(&m, i % 10 == 0);
     certreg_bounds b = {0};
-    ck_assert_int_eq(cr_asymptotic_moments(&m, 0, 1, 0.0125, 0.025, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, 0, 1, 0.0125, 0.0125, 0.025, &b), CR_MOMENTS_OK);
     ck_assert_double_le(b.variance_hi, b.mean_hi * (1 - b.mean_hi) + 1e-15);
     ck_assert_double_eq(cr_moments_largest_variance(-1, 3, 0, 2), 4);
     ck_assert_double_eq(cr_moments_largest_variance(-1, 3, 2, 2.5), 3);
@@ -127,7 +127,7 @@ START_TEST(equal_outputs_abstain_whatever_the_center)
     certreg_bounds b = {0};
     ck_assert_double_eq(cr_moments_variance(&m), 0);
     ck_assert_double_eq(cr_moments_mean(&m), values[_i]);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b),
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, 0.01, &b),
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -INFINITY);
     ck_assert_double_eq(b.mean_hi, INFINITY);
@@ -143,7 +143,8 @@ START_TEST(two_nearly_equal_values_leave_a_variance)
     cr_moments_add(&m, 1e6 + 1e-7);
     ck_assert_double_gt(cr_moments_variance(&m), 0);
     certreg_bounds b = {0};
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b), CR_MOMENTS_OK);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, 0.01, &b),
+                     CR_MOMENTS_OK);
     ck_assert_double_ge(b.variance_hi, 2.5e-15);
 }
 END_TEST
@@ -153,9 +154,9 @@ START_TEST(fewer_than_two_values_abstain)
     cr_moments m;
     certreg_bounds b = {0};
     cr_moments_start(&m, 1);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.01, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
     cr_moments_add(&m, 0.5);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.01, 0.01, 0.01, &b), CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.mean_lo, -1);
     ck_assert_double_eq(b.mean_hi, 1);
     ck_assert_double_eq(b.variance_hi, 1);
@@ -168,7 +169,7 @@ START_TEST(a_value_that_is_no_number_abstains)
     certreg_bounds b = {0};
     cr_moments_start(&m, 0);
     for (int i = 0; i < 10; i++) cr_moments_add(&m, i == 5 ? (double)NAN : i);
-    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, &b),
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, 0.01, &b),
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.variance_hi, INFINITY);
 }

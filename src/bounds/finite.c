@@ -1,76 +1,56 @@
 /* Bounds of bounded scores, and of outputs with a declared range, that hold at every number of
  * samples (theory 6). */
-#include "statistics/betting.h"
 #include "bounds/finite.h"
+#include "bounds/parts.h"
 #include "question/question.h"
 #include <float.h>
 #include <math.h>
 
-/* Of alpha, what the two ends of the mean take together where the output itself is asked for; the
- * second moment has the rest. */
+/* The share of alpha that the two ends of the mean take together if the bounds are about the output
+ * itself. The second moment has the rest. */
 static const double ends_share = 0.25;
 
 /* ---- bets */
-typedef struct main_part { /* of the record: what is bet upon */
-    const cr_sampled *sampled;
-    size_t first;
-} main_part;
-
-static double main_value(const void *of, size_t i)
+double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditions, cr_bet bet,
+                       double alpha, int upper)
 {
-    const main_part *m = of;
-    return m->sampled->value(m->sampled->of, m->first + i);
-}
-
-double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditions,
-                       const cr_sampled *sampled, size_t first, double lo, double hi, double alpha,
-                       int upper)
-{
-    cr_bet bet;
-    cr_betting_start(&bet, lo, hi);
-    bet.watch = e->clock.watch;
     const int anytime = conditions->question.method == CERTREG_METHOD_ANYTIME;
-    for (size_t i = e->input.noise.clean_first != 0; i < conditions->main_first; i++)
-        cr_betting_learn(&bet, sampled->value(sampled->of, i));
-    const main_part rest = {sampled, first};
-    const cr_series series = {main_value, &rest, conditions->samples - first};
-    return upper ? cr_betting_upper(&bet, &series, alpha, anytime)
-                 : cr_betting_lower(&bet, &series, alpha, anytime);
+    for (size_t i = cr_parts_noisy(e); i < conditions->main_first; i++)
+        cr_betting_add_pilot(&bet, bet.value(bet.of, i));
+    bet.count = conditions->samples - bet.first;
+    bet.watch = e->clock.watch;
+    return upper ? cr_betting_upper(&bet, alpha, anytime) : cr_betting_lower(&bet, alpha, anytime);
 }
-
-typedef struct course { /* u, or (u - center)^2 */
-    const certreg_estimator *e;
-    const cr_score *score;
-    size_t output;
-    double center;
-} course;
 
 static double score_at(const void *of, size_t sample)
 {
-    const course *c = of;
-    return cr_score_value(c->score, cr_record_value(c->e, sample, c->output));
+    return cr_samples_at(of, sample);
 }
 
 static double square_at(const void *of, size_t sample)
 {
-    const course *c = of;
-    const double gap = score_at(of, sample) - c->center;
+    const double gap = cr_samples_at(of, sample);
     return gap * gap;
+}
+
+/* The pilot as well as the main samples, each by its place in the record. */
+static cr_samples all_samples(const certreg_estimator *e, const cr_conditions *conditions,
+                              const cr_score *score, double center)
+{
+    return cr_record_samples(e, score, (size_t)conditions->question.output, 0, conditions->samples,
+                             center);
 }
 
 /* ---- one bound for mean and variance */
 /* About E u^2 / E u the second moment loses nothing: there the set of means and variances that it
  * allows touches the curve of those that are certified as far (theory 6; exactly so without a
  * range). The pilot decides, with the score of the prediction itself as one more sample. */
-static double best_center(const certreg_estimator *e, const cr_conditions *conditions,
-                          const cr_score *score, double least, double greatest)
+static double best_center(const cr_samples *pilot, double prediction, double least, double greatest)
 {
-    const double own =
-        fmin(fmax(cr_score_value(score, (float)conditions->prediction), least), greatest);
+    const double own = fmin(fmax(cr_score_value(pilot->score, (float)prediction), least), greatest);
     double sum = own, square = own * own;
-    for (size_t i = e->input.noise.clean_first != 0; i < conditions->main_first; i++) {
-        const double u =
-            cr_score_value(score, cr_record_value(e, i, (size_t)conditions->question.output));
+    for (size_t i = 0; cr_samples_has(pilot, i); i++) {
+        const double u = cr_samples_at(pilot, i);
         sum += u;
         square += u * u;
     }
@@ -78,31 +58,28 @@ static double best_center(const certreg_estimator *e, const cr_conditions *condi
     return sum > 0 ? fmin(square / sum, most) : most;
 }
 
-static double pilot_mean(const certreg_estimator *e, const cr_conditions *conditions,
-                         const cr_score *score, double least, double greatest)
+static double pilot_mean(const cr_samples *pilot, double least, double greatest)
 {
-    const size_t first = e->input.noise.clean_first != 0;
     double sum = 0;
-    for (size_t i = first; i < conditions->main_first; i++)
-        sum += cr_score_value(score, cr_record_value(e, i, (size_t)conditions->question.output));
-    const double mean = sum / (double)(conditions->main_first - first);
+    for (size_t i = 0; cr_samples_has(pilot, i); i++) sum += cr_samples_at(pilot, i);
+    const double mean = sum / (double)pilot->count;
     return mean >= least && mean <= greatest ? mean : 0.5 * (least + greatest);
 }
 
 static void bound_moment(const certreg_estimator *e, const cr_conditions *conditions,
                          const cr_score *score, double center, double alpha, certreg_bounds *b)
 {
-    const double far = fmax(b->range_hi - center, center - b->range_lo),
-                 most = far * far * (1 + 4 * DBL_EPSILON);
-    const course squares = {e, score, (size_t)conditions->question.output, center};
-    const cr_sampled sampled = {square_at, &squares};
+    const double far = fmax(b->range_hi - center, center - b->range_lo);
+    const cr_samples all = all_samples(e, conditions, score, center);
+    const cr_bet bet = {.value = square_at,
+                        .of = &all,
+                        .hi = far * far * (1 + 4 * DBL_EPSILON),
+                        .first = conditions->main_first};
     b->moment_center = center;
-    b->moment_hi =
-        cr_finite_bound(e, conditions, &sampled, conditions->main_first, 0, most, alpha, 1) *
-        (1 + 4 * DBL_EPSILON);
+    b->moment_hi = cr_finite_bound(e, conditions, bet, alpha, 1) * (1 + 4 * DBL_EPSILON);
     b->constraints |= CERTREG_CONSTRAINT_MOMENT;
-    const double reach = nextafter(sqrt(b->moment_hi), INFINITY) *
-                         (1 + DBL_EPSILON); /* the mean cannot be farther from the center */
+    /* the mean cannot be farther from the center */
+    const double reach = nextafter(sqrt(b->moment_hi), INFINITY) * (1 + DBL_EPSILON);
     b->mean_lo = fmax(b->mean_lo, nextafter(center - reach, -INFINITY));
     b->mean_hi = fmin(b->mean_hi, nextafter(center + reach, INFINITY));
 }
@@ -110,20 +87,21 @@ static void bound_moment(const certreg_estimator *e, const cr_conditions *condit
 static void bound_mean(const certreg_estimator *e, const cr_conditions *conditions,
                        const cr_score *score, double alpha, int both, certreg_bounds *b)
 {
-    const course values = {.e = e, .score = score, .output = (size_t)conditions->question.output};
-    const cr_sampled sampled = {score_at, &values};
+    const cr_samples all = all_samples(e, conditions, score, 0);
+    const cr_bet bet = {.value = score_at,
+                        .of = &all,
+                        .lo = b->range_lo,
+                        .hi = b->range_hi,
+                        .first = conditions->main_first};
     const double share = both ? alpha / 2 : alpha;
-    b->mean_lo = cr_finite_bound(e, conditions, &sampled, conditions->main_first, b->range_lo,
-                                 b->range_hi, share, 0);
-    if (both)
-        b->mean_hi = cr_finite_bound(e, conditions, &sampled, conditions->main_first, b->range_lo,
-                                     b->range_hi, share, 1);
+    b->mean_lo = cr_finite_bound(e, conditions, bet, share, 0);
+    if (both) b->mean_hi = cr_finite_bound(e, conditions, bet, share, 1);
 }
 
-/* Who names mean and variance has them bounded together, by one moment; scores even by nothing
- * else, since it bounds their mean as well. Who names the variance alone gets that moment about the
- * pilot's mean, which no variance exceeds; a score's mean is needed all the same, for the threshold
- * is on it. */
+/* Where mean and variance are both named, one moment bounds them together; scores need nothing
+ * else, since it bounds their mean as well. Where the variance alone is named, the moment is taken
+ * about the pilot's mean, and no variance exceeds it. A score's mean is bounded even then, because
+ * the threshold is on it. */
 void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
                     const cr_score *score, uint32_t constraints, double alpha, certreg_bounds *b)
 {
@@ -137,9 +115,10 @@ void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
     if (share > 0) bound_mean(e, conditions, score, share * alpha, output, b);
     if (!spread) return;
-    const double center = together && !output
-                              ? best_center(e, conditions, score, b->range_lo, b->range_hi)
-                              : pilot_mean(e, conditions, score, b->range_lo, b->range_hi);
+    const cr_samples pilot = cr_parts_pilot(e, conditions, score);
+    const double center =
+        together && !output ? best_center(&pilot, conditions->prediction, b->range_lo, b->range_hi)
+                            : pilot_mean(&pilot, b->range_lo, b->range_hi);
     bound_moment(e, conditions, score, center, (1 - share) * alpha, b);
     if (together) return;
     b->variance_hi = b->moment_hi;

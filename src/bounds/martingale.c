@@ -5,24 +5,27 @@
  * W_j the number of samples in blocks later than that of sample j, W their sum. Samples of a block
  * see their G only, so that with Z_i = e_i . G/||G||, standard normal given the past, x_i = ||G||
  * w_i clip(Z_i, -tau, tau) has a conditional mean m_i >= g . G - ||G|| tail(tau), tail = E (|Z| -
- * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales know about these.
- * lambda and theta are fixed by the pilot, a_i >= 0 by earlier blocks; kappa is the true one: M =
- * prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i))        since (1 - y) e^y <= 1; tau keeps
- * the factors positive N = exp(s (kappa W - Y) - sum H(s W_j)),                         H(t) = sup
- * E[e^-(t w Z) - 1 + t w Z] over all w allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and
- * phi(y)/y^2 increases: phi(t |w Z|) <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1
- * where |Z| is largest: H(t) = E[phi(t |Z|); |Z| > q], P(|Z| > q) = p. By Hoelder E M^theta
- * N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops out, and with
- * probability 1 - alpha lambda kappa^2 W - (1-theta)/theta sum H(s W_j) < sum [lambda a_i - log(1 -
- * lambda (x_i - a_i)) + lambda ||G|| tail] + log(1/alpha)/theta. Of the left side the derivative in
- * kappa is 0 at 0 and concave, since H'' increases: it rises, then falls. So if the inequality
- * fails at the cap it fails from one point on, which is the bound; and the bound is the cap if it
- * holds there.
+ * tau)^+, and the g . G add up to kappa Y, Y = sum W_j zeta_j. Two martingales bound these. The
+ * pilot fixes lambda and theta, earlier blocks a_i >= 0; kappa is the true one.
+ * - M = prod (1 - lambda (x_i - a_i)) exp(lambda (m_i - a_i)), since (1 - y) e^y <= 1; tau keeps
+ *   the factors positive.
+ * - N = exp(s (kappa W - Y) - sum H(s W_j)), H(t) = sup E[e^-(t w Z) - 1 + t w Z] over all w
+ *   allowed. phi(y) = e^y - 1 - y has phi(-y) <= phi(|y|), and phi(y)/y^2 increases: phi(t |w Z|)
+ *   <= w^2 phi(t |Z|), whose expectation is greatest if w^2 is 1 where |Z| is largest: H(t) =
+ *   E[phi(t |Z|); |Z| > q], P(|Z| > q) = p.
+ * By Hoelder E M^theta N^(1-theta) <= 1. With (1-theta) s = theta lambda kappa the unknown Y drops
+ * out, and with probability 1 - alpha
+ *       lambda kappa^2 W - (1-theta)/theta sum H(s W_j)
+ *           < sum [lambda a_i - log(1 - lambda (x_i - a_i)) + lambda ||G|| tail]
+ *             + log(1/alpha)/theta.
+ * The derivative of the left side in kappa is 0 at 0 and concave, since H'' increases: the left
+ * side rises, then falls. So if the inequality fails at the cap it fails from one point on, and
+ * that point is the bound. If it holds at the cap, the cap is the bound.
  *
- * In low dimension ||G|| over all n samples hardly exceeds kappa n, and the plainer bound is the
- * better one: kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
- * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides. A second_hi from the same
- * samples is as good as p itself, as long as it holds: H increases with p.
+ * In low dimension ||G|| over all n samples hardly exceeds kappa n, and a simpler bound is better:
+ * kappa mean(zeta) = g . G/n <= kappa ||G||/n, and mean(zeta) >= kappa - inf_s [H(s) +
+ * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides which of the two is used. A
+ * second_hi from the same samples is as good as p itself, as long as it holds: H increases with p.
  *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
  * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
@@ -39,7 +42,7 @@
 #define EVALUATION 1e-9 /* relative error of H and of sums of logarithms, and more */
 
 typedef struct game {
-    const cr_martingale_job *job;
+    const cr_samples *samples;
     double reach;          /* B */
     double share, tail;    /* p and q */
     double cap, certainty; /* of kappa; log(1/alpha) */
@@ -51,7 +54,7 @@ typedef struct game {
 } game;
 
 typedef struct block {
-    size_t first, count, later; /* later: number of samples after it */
+    size_t first, count, later; /* its first sample; their number; the number of samples after it */
     double norm, length;        /* ||G||, and of the direction that stands for it */
     double limit, expected;     /* tau, and a */
 } block;
@@ -92,33 +95,31 @@ static double excess(double tau)
 }
 
 /* ---- play */
-static block block_of(const cr_martingale_job *job, size_t b)
+static block block_of(const cr_samples *s, size_t b)
 {
-    const size_t start = cr_walk_border(job->count, BLOCKS, b),
-                 end = cr_walk_border(job->count, BLOCKS, b + 1);
-    return (block){.first = job->first + start, .count = end - start, .later = job->count - end};
+    const size_t start = cr_walk_border(s->count, BLOCKS, b),
+                 end = cr_walk_border(s->count, BLOCKS, b + 1);
+    return (block){.first = start, .count = end - start, .later = s->count - end};
 }
 
-static double weight_of(const certreg_estimator *e, const game *g, size_t sample)
+static double weight_at(const cr_samples *s, double reach, size_t i)
 {
-    return (cr_score_value(g->job->score, cr_record_value(e, sample, g->job->output)) -
-            g->job->center) /
-           g->reach;
+    return cr_samples_at(s, i) / reach;
 }
 
 /* The weights of all samples. Returns non-zero if a score is not what its range says. */
 static int weigh(certreg_estimator *e, const game *g)
 {
-    for (size_t i = 0; i < g->job->count; i++) {
-        const double w = weight_of(e, g, g->job->first + i);
+    for (size_t i = 0; i < g->samples->count; i++) {
+        const double w = weight_at(g->samples, g->reach, i);
         if (!(fabs(w) <= 1)) return 1;
         e->here.weights[i] = (float)w;
     }
     return 0;
 }
 
-/* What is known once the sums before the block have been aimed at. The float direction has a length
- * of its own: projections are divided by that. */
+/* The direction of a block is that of the sums before it. In float its length is not quite 1:
+ * projections are divided by that. */
 static void set_direction(const game *g, const double lengths[2], block *k)
 {
     k->norm = lengths[0], k->length = lengths[1];
@@ -131,11 +132,11 @@ static void set_direction(const game *g, const double lengths[2], block *k)
 static void play(const certreg_estimator *e, game *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->input.active);
-    const double *dots = e->here.dots + (k->first - g->job->first),
-                 *norms = cr_replay_norms(e, g->job->count) + (k->first - g->job->first);
+    const double *dots = e->here.dots + k->first,
+                 *norms = cr_replay_norms(e, g->samples->count) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
-        const double w = weight_of(e, g, k->first + i);
+        const double w = weight_at(g->samples, g->reach, k->first + i);
         g->lengths += (fabs(w) + 0x1p-100) * sqrt(norms[i]);
         if (!(k->norm > 0)) continue;
         const double z = dots[i] / k->length, x = k->norm * w * fmin(fmax(z, -k->limit), k->limit);
@@ -150,9 +151,9 @@ static void play(const certreg_estimator *e, game *g, const block *k)
 static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 {
     if ((*broken = weigh(e, g))) return CERTREG_OK;
-    const certreg_status status = cr_replay_walk(e, g->job->first, g->job->count);
+    const certreg_status status = cr_replay_walk(e, g->samples->first, g->samples->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
-        block k = block_of(g->job, b);
+        block k = block_of(g->samples, b);
         set_direction(g, e->here.lengths + 2 * b, &k);
         play(e, g, &k);
     }
@@ -160,13 +161,20 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 }
 
 /* ---- what the pilot decides */
+static cr_samples pilot_of(const certreg_estimator *e, const cr_samples *s)
+{
+    cr_samples pilot = *s;
+    pilot.first = e->input.noise.clean_first != 0;
+    pilot.count = s->first > pilot.first ? s->first - pilot.first : 0;
+    return pilot;
+}
+
 /* E w^2 as the pilot sees it, and a value that it might not have seen. */
-static double pilot_second(const certreg_estimator *e, const game *g)
+static double pilot_second(const cr_samples *pilot, double reach)
 {
     double sum = 0.25, count = 1;
-    for (size_t i = e->input.noise.clean_first != 0;
-         i < g->job->first && !cr_watch_ends(e->clock.watch, i); i++) {
-        const double w = weight_of(e, g, i);
+    for (size_t i = 0; cr_samples_has(pilot, i); i++) {
+        const double w = weight_at(pilot, reach, i);
         if (!(fabs(w) <= 1)) continue;
         sum += w * w;
         count += 1;
@@ -174,21 +182,19 @@ static double pilot_second(const certreg_estimator *e, const game *g)
     return fmin(1, sum / count);
 }
 
-/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. Where it knows
- * little, half of the greatest; more or less only if that is beyond doubt. */
-static certreg_status pilot_kappa(certreg_estimator *e, const game *g, double second, double *kappa)
+/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. The default is
+ * half of the greatest kappa; another value is taken only if the pilot is sure of it. */
+static certreg_status pilot_kappa(certreg_estimator *e, const cr_samples *pilot, double reach,
+                                  double second, double *kappa)
 {
-    cr_martingale_job pilot = *g->job;
-    pilot.first = e->input.noise.clean_first != 0;
-    pilot.count = g->job->first > pilot.first ? g->job->first - pilot.first : 0;
     const double usual = 0.25 * second;
     *kappa = sqrt(usual);
-    if (pilot.count < BLOCKS) return CERTREG_OK;
-    game idle = {.job = &pilot, .reach = g->reach, .share = 1};
+    if (pilot->count < BLOCKS) return CERTREG_OK;
+    game idle = {.samples = pilot, .reach = reach, .share = 1};
     int broken = 0;
     const certreg_status status = play_all(e, &idle, &broken);
     if (status || broken) return status;
-    const double n = (double)pilot.count, square = 2 * idle.gained / (n * n),
+    const double n = (double)pilot->count, square = 2 * idle.gained / (n * n),
                  doubt = second * sqrt(2 * (double)e->input.active) / n;
     const double least = fmax(square + doubt, 0.01 * second),
                  most = fmin(square - doubt, 0.5 * second);
@@ -202,14 +208,13 @@ typedef struct forecast { /* what the two martingales will do, as if they were G
     double largest;       /* ||G|| of the last block */
 } forecast;
 
-static forecast foresee(const cr_martingale_job *job, double second, double kappa, double dimension)
+static forecast foresee(const cr_samples *s, double second, double kappa, double dimension)
 {
     const double worst = tail_moment(2, tail_of(second));
     forecast f = {.pairs = 0};
     for (size_t b = 0; b < BLOCKS; b++) {
-        const block k = block_of(job, b);
-        const double before = (double)(k.first - job->first), later = (double)k.later,
-                     count = (double)k.count;
+        const block k = block_of(s, b);
+        const double before = (double)k.first, later = (double)k.later, count = (double)k.count;
         const double square = before * before * kappa * kappa + before * second * dimension;
         f.own += 2 * count * second * square; /* 2: w is often large where Z is */
         f.other += count * later * later * worst;
@@ -224,13 +229,14 @@ static forecast foresee(const cr_martingale_job *job, double second, double kapp
  * would cut off too much of x. */
 static certreg_status decide(certreg_estimator *e, game *g, int *by_norm)
 {
-    const double second = pilot_second(e, g), dimension = (double)e->input.active,
-                 n = (double)g->job->count;
+    const cr_samples pilot = pilot_of(e, g->samples);
+    const double second = pilot_second(&pilot, g->reach), dimension = (double)e->input.active,
+                 n = (double)g->samples->count;
     const double loss = sqrt(2 * g->certainty);
     double kappa;
-    const certreg_status status = pilot_kappa(e, g, second, &kappa);
+    const certreg_status status = pilot_kappa(e, &pilot, g->reach, second, &kappa);
     if (status) return status;
-    const forecast f = foresee(g->job, second, kappa, dimension);
+    const forecast f = foresee(g->samples, second, kappa, dimension);
     const double linear = loss * f.other / f.pairs, square = kappa * kappa + loss * f.own / f.pairs;
     const double bound = (linear + sqrt(linear * linear + 4 * square)) / 2;
     g->theta = f.own / (f.own + bound * f.other);
@@ -248,7 +254,7 @@ static int contradicts(const game *g, double kappa)
     const double s = g->theta * g->lambda * kappa / (1 - g->theta);
     double worst = 0, pairs = 0;
     for (size_t b = 0; b < BLOCKS; b++) {
-        const block k = block_of(g->job, b);
+        const block k = block_of(g->samples, b);
         worst += (double)k.count * phi_above(s * (double)k.later, g->share, g->tail);
         pairs += (double)k.count * (double)k.later;
     }
@@ -271,7 +277,7 @@ static double solve_game(const game *g)
 
 static double bound_by_norm(const game *g, double norm)
 {
-    const double n = (double)g->job->count,
+    const double n = (double)g->samples->count,
                  best = sqrt(2 * g->certainty / (n * tail_moment(2, g->tail)));
     double least = INFINITY;
     for (int i = -12; i <= 4; i++) {
@@ -284,12 +290,11 @@ static double bound_by_norm(const game *g, double norm)
 certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job,
                                    double *upper)
 {
-    double lo, hi;
-    game g = {.job = job};
-    cr_score_range(job->score, e->model.lo[job->output], e->model.hi[job->output], &lo, &hi);
-    g.reach = nextafter(fmax(hi - job->center, job->center - lo), INFINITY);
+    const cr_samples *s = &job->samples;
+    game g = {.samples = s};
+    g.reach = nextafter(fmax(job->range_hi - s->center, s->center - job->range_lo), INFINITY);
     *upper = fmin(fmin(job->cap, g.reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
-    if (!(isfinite(g.reach) && g.reach > 0) || job->count < BLOCKS ||
+    if (!(isfinite(g.reach) && g.reach > 0) || s->count < BLOCKS ||
         !(job->alpha > 0 && job->alpha < 1))
         return CERTREG_OK;
     g.share = fmin(1, job->second_hi / g.reach / g.reach * (1 + EVALUATION));

@@ -1,24 +1,29 @@
 /* All outputs as one vector (theory 7): bounds of the trace of their covariance and of the
  * Frobenius norm of the scaled Jacobian. They enter the solver as variance and gradient norm of one
  * function without a range. */
-#include "statistics/normal.h"
-#include "statistics/gradient.h"
-#include "bounds/bounds.h"
+#include "bounds/vector.h"
+#include "base/constants.h"
 #include "bounds/finite.h"
-#include "question/question.h"
-#include "statistics/moments.h"
+#include "bounds/parts.h"
 #include "estimator/correlate.h"
+#include "question/question.h"
+#include "statistics/gradient.h"
+#include "statistics/moments.h"
+#include "statistics/normal.h"
 #include <math.h>
 #include <string.h>
+
+static const cr_score identity = {.kind = CR_SCORE_OUTPUT};
 
 /* Fixed without the main samples. */
 static double center_of(const certreg_estimator *e, size_t output)
 {
-    const size_t first = e->input.noise.clean_first != 0;
+    const size_t first = cr_parts_noisy(e), pilot = e->plan.pilot;
+    const cr_samples s =
+        cr_record_samples(e, &identity, output, first, pilot > first ? pilot - first : 0, 0);
     double sum = 0;
-    for (size_t i = first; i < e->plan.pilot; i++) sum += (double)cr_record_value(e, i, output);
-    return e->plan.pilot > first ? sum / (double)(e->plan.pilot - first)
-                                 : (double)cr_record_value(e, 0, output);
+    for (size_t i = 0; cr_samples_has(&s, i); i++) sum += cr_samples_at(&s, i);
+    return s.count ? sum / (double)s.count : (double)cr_record_value(e, 0, output);
 }
 
 /* Without a pilot the first main sample is the center, and is left out. */
@@ -28,8 +33,9 @@ static size_t first_of(const certreg_estimator *e, const cr_conditions *conditio
 }
 
 /* ||f - c||^2 of one sample. */
-static double square_of(const certreg_estimator *e, size_t sample)
+static double square_at(const void *of, size_t sample)
 {
+    const certreg_estimator *e = of;
     double sum = 0;
     for (size_t k = 0; k < e->model.outputs; k++) {
         const double gap = (double)cr_record_value(e, sample, k) - e->here.center[k];
@@ -43,15 +49,10 @@ static void collect(const certreg_estimator *e, const cr_conditions *conditions,
     cr_moments_start(m, 0);
     for (size_t i = first_of(e, conditions);
          i < conditions->samples && !cr_watch_ends(e->clock.watch, i); i++)
-        cr_moments_add(m, square_of(e, i));
+        cr_moments_add(m, square_at(e, i));
 }
 
 /* ---- without normality */
-static double square_at(const void *of, size_t sample)
-{
-    return square_of(of, sample);
-}
-
 static void bound_without_normality(const certreg_estimator *e, const cr_conditions *conditions,
                                     double alpha, certreg_bounds *b)
 {
@@ -61,11 +62,11 @@ static void bound_without_normality(const certreg_estimator *e, const cr_conditi
             fmax(e->model.hi[k] - e->here.center[k], e->here.center[k] - e->model.lo[k]);
         most += far * far;
     }
-    most *= 1 + 1e-12;
-    const cr_sampled squares = {square_at, e};
-    b->variance_hi =
-        cr_finite_bound(e, conditions, &squares, first_of(e, conditions), 0, most, alpha, 1) *
-        (1 + 1e-12);
+    const cr_bet bet = {.value = square_at,
+                        .of = e,
+                        .hi = most * (1 + CR_ROUNDING),
+                        .first = first_of(e, conditions)};
+    b->variance_hi = cr_finite_bound(e, conditions, bet, alpha, 1) * (1 + CR_ROUNDING);
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
 }
 
@@ -78,14 +79,13 @@ static int bound_variance(const cr_moments *m, double tail, certreg_bounds *b)
     const double z = cr_moments_skewed_quantile(cr_normal_quantile_sf(tail),
                                                 CR_UNSEEN_SQUARE * cr_moments_skewness(m), n);
     b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
-    b->variance_hi = (mean + z * sqrt(cr_moments_variance(m) / n)) * (1 + 1e-12);
+    b->variance_hi = (mean + z * sqrt(cr_moments_variance(m) / n)) * (1 + CR_ROUNDING);
     return !isfinite(b->variance_hi);
 }
 
 static certreg_status add_output(certreg_estimator *e, const cr_conditions *conditions,
                                  size_t output)
 {
-    const cr_score identity = {.kind = CR_SCORE_OUTPUT};
     const size_t first = first_of(e, conditions), cells = e->plan.blocks * e->plan.blocks;
     const cr_samples samples = cr_record_samples(
         e, &identity, output, first, conditions->samples - first, e->here.center[output]);
@@ -110,18 +110,17 @@ static certreg_status bound_gradient(certreg_estimator *e, const cr_conditions *
         const certreg_status status = add_output(e, conditions, k);
         if (status) return status;
     }
-    cr_gradient_interval_within(e->here.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
-                                outputs * outputs * kurtosis, 0, tail, &b->gradient_lo,
-                                &b->gradient_hi);
+    cr_gradient_interval(e->here.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
+                         outputs * outputs * kurtosis, 0, tail, &b->gradient_lo, &b->gradient_hi);
     if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     return CERTREG_OK;
 }
 
+/* As of a jump that fewer samples than blocks show. */
 static int is_sparse(const certreg_estimator *e, const cr_moments *m)
 {
     const double mean = cr_moments_mean(m), excess = cr_moments_second(m) / (mean * mean);
-    return !(excess < (double)m->count / (double)e->plan.blocks); /* as of a jump that fewer samples
-                                                                     than blocks show */
+    return !(excess < (double)m->count / (double)e->plan.blocks);
 }
 
 certreg_status cr_vector_find(certreg_estimator *e, const cr_conditions *conditions,

@@ -259,7 +259,7 @@ static certreg_status sample_until_settled(job *j, const survey *all, size_t sam
     if (is_settled(j, 1)) return CERTREG_OK;
     prepare_closing(j, all, samples); /* now that the tests are made */
     j->by_outputs = 1;
-    cr_record_length(e, &known);
+    cr_record_length(e, &known, NULL);
     if (known > e->plan.pilot && is_settled(j, 0)) return CERTREG_OK;
     for (uint64_t at = known; at < samples;) {
         at = next_look(j, at > e->plan.pilot ? at : e->plan.pilot, samples);

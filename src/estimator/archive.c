@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* The layout, byte by byte, is in docs/compatibility.md. */
-enum { VERSION, SEED, STREAM, LEVEL, SIGMA, INPUTS, OUTPUTS, CENTRE, IDENTITY, ASKED };
+enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, CLEAN_FIRST, IDENTITY, ASKED };
 enum { RANGES = ASKED + 6, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
 static const uint64_t format_version = 2;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[ASKED] = {"format version",
                                              "seed",
-                                             "stream",
+                                             "noise_id",
                                              "noise level",
                                              "sigma",
                                              "number of inputs",
@@ -35,6 +35,7 @@ static uint64_t bits_of_double(double value)
     return bits;
 }
 
+/* An angle's range is its unit, so it is part of the identity; a real output's is a declaration. */
 static uint64_t identity(const certreg_estimator *e)
 {
     const size_t d = e->model.inputs, q = e->model.outputs;
@@ -43,8 +44,7 @@ static uint64_t identity(const certreg_estimator *e)
     for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.scale[j]));
     for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->model.kind[k]);
     for (size_t k = 0; k < q; k++)
-        if (e->model.kind[k] != CERTREG_OUTPUT_REAL) /* an angle's range is its unit, a real's a
-                                                     declaration */
+        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
             h = cr_hash64(cr_hash64(h, bits_of_double(e->model.lo[k])),
                           bits_of_double(e->model.hi[k]));
     return cr_hash_end(h);
@@ -55,11 +55,11 @@ static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
 {
     const cr_asked *a = &e->record.asked;
     const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->pilot, a->looks};
-    w[VERSION] = format_version, w[SEED] = e->input.noise.seed, w[STREAM] = e->input.noise.noise_id,
-    w[LEVEL] = e->input.noise.level;
+    w[VERSION] = format_version, w[SEED] = e->input.noise.seed,
+    w[NOISE_ID] = e->input.noise.noise_id, w[LEVEL] = e->input.noise.level;
     w[SIGMA] = bits_of_double(e->input.sigma), w[INPUTS] = e->model.inputs,
     w[OUTPUTS] = e->model.outputs;
-    w[CENTRE] = (uint64_t)(e->input.noise.clean_first != 0), w[IDENTITY] = identity(e);
+    w[CLEAN_FIRST] = (uint64_t)(e->input.noise.clean_first != 0), w[IDENTITY] = identity(e);
     memcpy(w + ASKED, asked, sizeof asked);
     w[RANGES] = 0;
 }
@@ -144,25 +144,25 @@ typedef struct reader {
     cr_asked asked;
 } reader;
 
-static certreg_status open_archive(certreg_estimator *e, const void *buffer, size_t bytes,
-                                   reader *r)
+static certreg_status open_archive(const certreg_estimator *e, const void *buffer, size_t bytes,
+                                   reader *r, certreg_error *why)
 {
     const unsigned char *in = buffer;
     if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
-        return cr_fail(&e->error, CERTREG_E_CORRUPT, "these %zu bytes are no record", bytes);
+        return cr_fail(why, CERTREG_E_CORRUPT, "these %zu bytes are no record", bytes);
     if (cr_get64(in + bytes - 8) != cr_hash_end(cr_hash(CR_HASH_START, buffer, bytes - 8)))
-        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+        return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record is damaged or cut off: its checksum does not fit its %zu bytes",
                        bytes);
     uint64_t mine[WORDS];
     words_of(e, mine);
     if (word_at(in, VERSION) != mine[VERSION])
-        return cr_fail(&e->error, CERTREG_E_VERSION,
+        return cr_fail(why, CERTREG_E_VERSION,
                        "the record has format %llu; this version reads %llu",
                        (unsigned long long)word_at(in, VERSION), (unsigned long long)mine[VERSION]);
     for (int i = VERSION + 1; i < ASKED; i++)
         if (word_at(in, i) != mine[i])
-            return cr_fail(&e->error, CERTREG_E_MISMATCH, "the record is of another %s",
+            return cr_fail(why, CERTREG_E_MISMATCH, "the record was made with a different %s",
                            word_name[i]);
     *r = (reader){.at = in + HEADER,
                   .end = in + bytes - 8,
@@ -173,35 +173,36 @@ static certreg_status open_archive(certreg_estimator *e, const void *buffer, siz
 
 /* The declared range of a real output is no part of a record's identity, but what is certified with
  * it must lie inside. */
-static certreg_status check_range_of(certreg_estimator *e, uint32_t bits, size_t output)
+static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, size_t output,
+                                     certreg_error *why)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     if ((double)value >= e->model.lo[output] && (double)value <= e->model.hi[output])
         return CERTREG_OK;
-    cr_fail(&e->error, CERTREG_E_MISMATCH,
+    cr_fail(why, CERTREG_E_MISMATCH,
             "output %zu of the record is %g, outside the declared range [%g, %g]", output,
             (double)value, e->model.lo[output], e->model.hi[output]);
-    e->error.output = (int32_t)output;
-    e->error.value = (double)value;
+    why->output = (int32_t)output;
+    why->value = (double)value;
     return CERTREG_E_MISMATCH;
 }
 
-static certreg_status check_values(certreg_estimator *e, const unsigned char *values, size_t count)
+static certreg_status check_values(const certreg_estimator *e, const unsigned char *values,
+                                   size_t count, certreg_error *why)
 {
     const uint32_t failed = bits_of_float(cr_record_failed());
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
         if ((bits & 0x7f800000u) != 0x7f800000u) {
-            const certreg_status status = check_range_of(e, bits, i % e->model.outputs);
+            const certreg_status status = check_range_of(e, bits, i % e->model.outputs, why);
             if (status) return status;
             continue;
         }
         if (bits != failed)
-            return cr_fail(&e->error, CERTREG_E_CORRUPT,
-                           "the record holds an output that is not finite");
+            return cr_fail(why, CERTREG_E_CORRUPT, "the record holds an output that is not finite");
         if (!(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
-            return cr_fail(&e->error, CERTREG_E_MISMATCH,
+            return cr_fail(why, CERTREG_E_MISMATCH,
                            "the record counts failed outputs, which this plan does not allow");
     }
     return CERTREG_OK;
@@ -219,32 +220,33 @@ static int differs(const certreg_estimator *e, uint64_t first, size_t count,
     return 0;
 }
 
-static certreg_status check_range(certreg_estimator *e, reader *r, uint64_t *first, size_t *count)
+static certreg_status check_range(const certreg_estimator *e, reader *r, uint64_t *first,
+                                  size_t *count, certreg_error *why)
 {
     if ((size_t)(r->end - r->at) < 16)
-        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record ends within a range");
+        return cr_fail(why, CERTREG_E_CORRUPT, "the record ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
     if (n > SIZE_MAX / 8 / e->model.outputs || range_bytes(e, *count) > (size_t)(r->end - r->at))
-        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record ends within a range");
+        return cr_fail(why, CERTREG_E_CORRUPT, "the record ends within a range");
     if (*first > e->plan.max_samples || n > e->plan.max_samples - *first) {
-        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+        cr_fail(why, CERTREG_E_TOO_MANY,
                 "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
                 "larger one",
                 e->plan.max_samples);
-        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+        return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (n == 0 || *first < r->next)
-        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record's ranges are out of order");
+        return cr_fail(why, CERTREG_E_CORRUPT, "the record's ranges are out of order");
     r->next = *first + n;
-    const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs);
+    const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs, why);
     if (status) return status;
     uint64_t where;
     if (!differs(e, *first, *count, r->at + 16, &where)) return CERTREG_OK;
-    cr_fail(&e->error, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
+    cr_fail(why, CERTREG_E_MISMATCH, "sample %llu is in both records with different outputs",
             (unsigned long long)where);
-    return e->error.sample = (int64_t)where, CERTREG_E_MISMATCH;
+    return why->sample = (int64_t)where, CERTREG_E_MISMATCH;
 }
 
 static void take_range(certreg_estimator *e, const unsigned char *values, uint64_t first,
@@ -262,7 +264,7 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
 {
     certreg_status status = cr_estimator_ready(e);
     reader r = {0};
-    if (!status) status = open_archive(e, buffer, bytes, &r);
+    if (!status) status = open_archive(e, buffer, bytes, &r, &e->error);
     if (status) return status;
     const reader start = r;
     for (int write = 0; write < 2; write++) { /* all or nothing: the first pass only checks */
@@ -270,7 +272,7 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
         for (uint64_t k = 0; k < r.ranges; k++) {
             uint64_t first = 0;
             size_t count = 0;
-            if ((status = check_range(e, &r, &first, &count))) return status;
+            if ((status = check_range(e, &r, &first, &count, &e->error))) return status;
             if (write) take_range(e, r.at + 16, first, count);
             r.at += range_bytes(e, count);
         }

@@ -2,8 +2,8 @@
 
 static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has it exactly */
 
-/* Who was told about samples of the pilot knows nothing of the main samples of this pilot, but with
- * another one they would be main samples. */
+/* A caller who saw results about samples of the pilot knows nothing of this pilot's main samples.
+ * With another pilot those samples would be main ones, so the pilot is remembered first. */
 void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
     if (e->record.asked.max_samples || !e->record.present) return;
@@ -35,15 +35,15 @@ static int makes_sense(const cr_asked *a)
            a->first <= a->total && a->total <= a->max_samples;
 }
 
-static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
+static certreg_status check(const certreg_estimator *e, const cr_asked *theirs, certreg_error *why)
 {
     const cr_asked *mine = &e->record.asked;
     if (!makes_sense(theirs))
-        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+        return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record's account of what it was asked makes no sense");
     if (!theirs->max_samples && !theirs->pilot) return CERTREG_OK;
     if (theirs->pilot != e->plan.pilot)
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+        return cr_fail(why, CERTREG_E_MISMATCH,
                        "the record was asked with a pilot of %llu samples, and this plan has %zu: "
                        "set plan.pilot to %llu",
                        (unsigned long long)theirs->pilot, e->plan.pilot,
@@ -52,7 +52,7 @@ static certreg_status check(certreg_estimator *e, const cr_asked *theirs)
         (mine->max_samples == theirs->max_samples && mine->batch == theirs->batch))
         return CERTREG_OK;
     return cr_fail(
-        &e->error, CERTREG_E_MISMATCH,
+        why, CERTREG_E_MISMATCH,
         "the records were asked under different plans (max_samples %llu and %llu, batch "
         "%llu and %llu), which are two tests: import one of them, or make both under one plan",
         (unsigned long long)mine->max_samples, (unsigned long long)theirs->max_samples,
@@ -71,7 +71,7 @@ static void keep_common(cr_asked *mine, const cr_asked *theirs)
 
 certreg_status cr_asked_merge(certreg_estimator *e, const cr_asked *theirs, int write)
 {
-    const certreg_status status = check(e, theirs);
+    const certreg_status status = check(e, theirs, &e->error);
     if (status || !write) return status;
     if (!theirs->max_samples)
         e->record.asked.pilot |= theirs->pilot; /* which is that of the plan */

@@ -1,13 +1,13 @@
-/* What answering takes: learned from the closings there were, so that sampling ends in time for
- * the next one. */
+/* The time of the closing computation, learned from earlier ones, so that sampling ends in time for
+ * the next. */
 #ifndef CR_ESTIMATOR_COST_H
 #define CR_ESTIMATOR_COST_H
 #include <stdint.h>
 
 typedef struct cr_cost {
-    uint64_t asked; /* a hash of what was asked; 0: nothing yet */
-    double fixed;   /* seconds whatever the number of samples */
-    double each;    /* and for each of them; 0: not known yet */
+    uint64_t asked; /* a hash of the questions; 0: none yet */
+    double fixed;   /* seconds that do not depend on the number of samples */
+    double each;    /* seconds for each sample; 0: not known yet */
 } cr_cost;
 
 #define CR_COSTS_KEPT 4u /* sets of questions that take turns on one estimator */
@@ -17,11 +17,11 @@ static inline int cr_cost_known(const cr_cost *cost)
     return cost->each > 0;
 }
 
-/* Expected seconds for this number of samples, a little on the long side. */
+/* Expected seconds for this number of samples, rather too long than too short. */
 double cr_cost_expected(const cr_cost *, double samples);
-/* A closing took so long, `fixed` of it for what does not grow with the number of samples. */
+/* A closing took these seconds, `fixed` of them independent of the number of samples. */
 void cr_cost_learn(cr_cost *, double samples, double seconds, double fixed);
-/* One was given up after so long: it would have taken longer. */
+/* A closing was given up after these seconds: it would have taken longer. */
 void cr_cost_learn_abandoned(cr_cost *, double samples, double seconds);
 
 #endif

@@ -153,13 +153,15 @@ void cr_record_clear(certreg_estimator *);
 int cr_record_has(const certreg_estimator *, uint64_t sample);
 /* An output that failed and is counted as the least score. Reads as NaN. */
 float cr_record_failed(void);
-/* Checks `count` rows of model outputs, converts them to recorded values and stores them: all or
- * nothing. Rows that are there already must agree, else MISMATCH. first_row is for errors only. */
+/* Checks `count` rows of model outputs, converts them to recorded values and stores them. All or
+ * nothing. Rows that are already there must agree, else MISMATCH. first_row is for the error. */
 certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count, const float *y,
                                int64_t first_row);
-/* The number of samples where they are 0 .. n-1 without gap, else WRONG_STATE naming the gap. */
-certreg_status cr_record_length(certreg_estimator *, size_t *count);
-/* Samples first .. first+count-1 of an output through a score, about a center. */
+/* The number of samples if the record is 0 .. n-1 without a gap, else WRONG_STATE, which names the
+ * gap. */
+certreg_status cr_record_length(const certreg_estimator *, size_t *count, certreg_error *why);
+/* Recorded samples first .. first+count-1 of one output, seen through a score about a center;
+ * passes over them end when the closing computation is late. */
 cr_samples cr_record_samples(const certreg_estimator *, const cr_score *, size_t output,
                              size_t first, size_t count, double center);
 static inline float cr_record_value(const certreg_estimator *e, size_t sample, size_t output)

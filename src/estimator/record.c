@@ -1,6 +1,7 @@
 /* The record: one float per sample and output. Missing and failed outputs are NaN patterns of our
  * own, so that the record costs four bytes per output and nothing else. */
 #include "estimator/estimator.h"
+#include "base/constants.h"
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,18 @@ int cr_record_has(const certreg_estimator *e, uint64_t sample)
     return bits_of(e->record.values[sample * e->model.outputs]) != missing_bits;
 }
 
+certreg_status cr_record_length(const certreg_estimator *e, size_t *count, certreg_error *why)
+{
+    size_t n = 0;
+    while (n < e->plan.max_samples && cr_record_has(e, n)) n++;
+    *count = n;
+    if (n == e->record.present) return CERTREG_OK;
+    size_t next = n;
+    while (!cr_record_has(e, next)) next++;
+    return cr_fail(why, CERTREG_E_WRONG_STATE, "samples %zu to %zu are missing from the record", n,
+                   next - 1);
+}
+
 cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, size_t output,
                              size_t first, size_t count, double center)
 {
@@ -48,18 +61,6 @@ cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, 
                         .score = score,
                         .center = center,
                         .watch = e->clock.watch};
-}
-
-certreg_status cr_record_length(certreg_estimator *e, size_t *count)
-{
-    size_t n = 0;
-    while (n < e->plan.max_samples && cr_record_has(e, n)) n++;
-    *count = n;
-    if (n == e->record.present) return CERTREG_OK;
-    size_t next = n;
-    while (!cr_record_has(e, next)) next++;
-    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "samples %zu to %zu are missing from the record", n, next - 1);
 }
 
 /* ---- from model outputs to recorded values */
@@ -86,8 +87,7 @@ static float angle_of_pair(const float *y, double lo, double hi, fault *why)
         why->value = isfinite(y[0]) ? (double)y[1] : (double)y[0];
         return 0;
     }
-    const double turn = 6.283185307179586476925;
-    return wrap_to_float(atan2((double)y[1], (double)y[0]) / turn * (hi - lo), lo, hi);
+    return wrap_to_float(atan2((double)y[1], (double)y[0]) / CR_TWO_PI * (hi - lo), lo, hi);
 }
 
 /* Output k of one row, read from its column(s). */
@@ -102,69 +102,88 @@ static float convert(const certreg_estimator *e, size_t k, const float *y, fault
     return *y;
 }
 
-static certreg_status report(certreg_estimator *e, const fault *f, uint64_t sample, int64_t row)
+/* What is recorded of output k. Failures that the plan counts are no fault. */
+static float recorded(const certreg_estimator *e, size_t k, const float *y, fault *f)
+{
+    const float value = convert(e, k, y, f);
+    if (f->status != CERTREG_E_NOT_FINITE || !(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
+        return value;
+    f->status = CERTREG_OK;
+    return cr_record_failed();
+}
+
+static size_t columns_of(const certreg_estimator *e, size_t k)
+{
+    return e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+}
+
+static certreg_status report(const certreg_estimator *e, const fault *f, uint64_t sample,
+                             int64_t row, certreg_error *why)
 {
     const int32_t k = f->output;
     if (f->status == CERTREG_E_OUT_OF_RANGE)
-        cr_fail(&e->error, f->status,
+        cr_fail(why, f->status,
                 "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
                 (unsigned long long)sample, (long long)row, (int)k, f->value, e->model.lo[k],
                 e->model.hi[k]);
     else
-        cr_fail(&e->error, f->status,
+        cr_fail(why, f->status,
                 "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
                 (unsigned long long)sample, (long long)row, (int)k, f->value,
                 e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction"
                                                               : "");
-    e->error.sample = (int64_t)sample;
-    e->error.row = row;
-    e->error.output = k;
-    e->error.value = f->value;
+    why->sample = (int64_t)sample;
+    why->row = row;
+    why->output = k;
+    why->value = f->value;
     return f->status;
 }
 
-/* Which value is there is not told: who asks one by one would read the record (theory 5.2). */
-static certreg_status disagree(certreg_estimator *e, uint64_t sample, size_t k, float now)
+/* The value that is there is not reported: sample by sample, callers could read the record (theory
+ * 5.2). */
+static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
 {
-    cr_fail(&e->error, CERTREG_E_MISMATCH,
+    cr_fail(why, CERTREG_E_MISMATCH,
             "sample %llu, output %zu: the record holds another value than the %.9g that was given",
             (unsigned long long)sample, k, (double)now);
-    e->error.sample = (int64_t)sample;
-    e->error.output = (int32_t)k;
-    e->error.value = (double)now;
+    why->sample = (int64_t)sample;
+    why->output = (int32_t)k;
+    why->value = (double)now;
     return CERTREG_E_MISMATCH;
 }
 
-/* One row. The number of outputs is unbounded, so there is no scratch row: a first call checks, a
- * second one writes. */
-static certreg_status row_of(certreg_estimator *e, uint64_t sample, const float *y, int64_t row,
-                             int write)
+static certreg_status check_row(const certreg_estimator *e, uint64_t sample, const float *y,
+                                int64_t row, certreg_error *why)
+{
+    const float *held = e->record.values + sample * e->model.outputs;
+    const int there = cr_record_has(e, sample);
+    for (size_t k = 0; k < e->model.outputs; y += columns_of(e, k++)) {
+        fault f = {.output = (int32_t)k};
+        const float value = recorded(e, k, y, &f);
+        if (f.status) return report(e, &f, sample, row, why);
+        if (there && bits_of(held[k]) != bits_of(value)) return disagree(sample, k, value, why);
+    }
+    return CERTREG_OK;
+}
+
+static void write_row(certreg_estimator *e, uint64_t sample, const float *y)
 {
     float *target = e->record.values + sample * e->model.outputs;
-    const int there = bits_of(*target) != missing_bits;
-    for (size_t k = 0, column = 0; k < e->model.outputs; k++) {
-        fault f = {.output = (int32_t)k};
-        float value = convert(e, k, y + column, &f);
-        if (f.status == CERTREG_E_NOT_FINITE && e->plan.flags & CERTREG_PLAN_COUNT_FAILURES)
-            value = cr_record_failed();
-        else if (f.status) return report(e, &f, sample, row);
-        if (there && !write && bits_of(target[k]) != bits_of(value))
-            return disagree(e, sample, k, value);
-        if (write) target[k] = value;
-        column += e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+    e->record.present += !cr_record_has(e, sample);
+    for (size_t k = 0; k < e->model.outputs; y += columns_of(e, k++)) {
+        fault none = {.status = CERTREG_OK};
+        target[k] = recorded(e, k, y, &none);
     }
-    if (write && !there) e->record.present++;
-    return CERTREG_OK;
 }
 
 certreg_status cr_record_store(certreg_estimator *e, uint64_t first, size_t count, const float *y,
                                int64_t first_row)
 {
-    for (int write = 0; write < 2; write++)
-        for (size_t i = 0; i < count; i++) {
-            const certreg_status status =
-                row_of(e, first + i, y + i * e->columns, first_row + (int64_t)i, write);
-            if (status) return status;
-        }
+    for (size_t i = 0; i < count; i++) {
+        const certreg_status status =
+            check_row(e, first + i, y + i * e->columns, first_row + (int64_t)i, &e->error);
+        if (status) return status;
+    }
+    for (size_t i = 0; i < count; i++) write_row(e, first + i, y + i * e->columns);
     return CERTREG_OK;
 }

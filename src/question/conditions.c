@@ -264,7 +264,7 @@ size_t cr_conditions_least(const certreg_estimator *e, const certreg_question *q
 
 static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditions)
 {
-    const certreg_status status = cr_record_length(e, &conditions->samples);
+    const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
     if (status) return status;
     conditions->main_first = e->plan.pilot;
     const size_t least = cr_conditions_least(e, &conditions->question);
@@ -318,7 +318,7 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
 certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *conditions)
 {
     const certreg_question *q = &conditions->question;
-    const certreg_status status = cr_record_length(e, &conditions->samples);
+    const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
     if (status) return status;
     conditions->main_first = e->plan.pilot;
     const int complete = e->plan.pilot > 0 && conditions->samples >= e->plan.pilot;

@@ -1,9 +1,8 @@
 #include "statistics/binomial.h"
+#include "base/constants.h"
 #include "statistics/normal.h"
 #include <float.h>
 #include <math.h>
-
-#define LOG_TWO_PI 1.8378770664093454836
 
 /* Remainder of Stirling's formula: log Gamma(z) = (z - 1/2) log z - z + log(2 pi)/2 + remainder(z).
  * The asymptotic series has its ten digits only for large z, so small z climb there by the
@@ -41,29 +40,28 @@ double cr_beta_log_term(double a, double b, double x, double y)
 {
     const double n = a + b;
     return stirling_remainder(n) - stirling_remainder(a) - stirling_remainder(b) -
-           deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - LOG_TWO_PI);
+           deviance(a, n * x) - deviance(b, n * y) + 0.5 * (log(a) + log(b / n) - CR_LOG_TWO_PI);
 }
 
 /* The continued fraction F of I_x(a,b) = prefix * F / a (DLMF 8.17.22), by the modified Lentz
  * algorithm. It converges for every x < 1, and within about sqrt(a + b) steps left of the mean. */
 static double beta_fraction(double a, double b, double x)
 {
-    const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < tiny ? tiny : d);
+    d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
     double value = d;
     for (double m = 1; m < 1e7; m += 1) {
         const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         d = 1 + even * d;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
+        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
         c = 1 + even / c;
-        if (fabs(c) < tiny) c = tiny;
+        if (fabs(c) < CR_TINY) c = CR_TINY;
         value *= d * c;
         const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
         d = 1 + odd * d;
-        d = 1 / (fabs(d) < tiny ? tiny : d);
+        d = 1 / (fabs(d) < CR_TINY ? CR_TINY : d);
         c = 1 + odd / c;
-        if (fabs(c) < tiny) c = tiny;
+        if (fabs(c) < CR_TINY) c = CR_TINY;
         value *= d * c;
         if (fabs(d * c - 1) < 2 * DBL_EPSILON) break;
     }
@@ -121,47 +119,34 @@ double cr_binomial_cdf(uint64_t k, uint64_t n, double p)
            exp(log_tail(successes + 1, failures, p, q, tail_sum(successes + 1, failures, p, q)));
 }
 
-double cr_binomial_sf(uint64_t k, uint64_t n, double p)
+/* A start for the upper bound: Wilson's, kept inside (0, 1). */
+static double wilson(double k, double n, double z)
 {
-    if (!(p >= 0 && p <= 1)) return NAN;
-    if (k == 0) return 1;
-    if (k > n || p == 0) return 0;
-    if (p == 1) return 1;
-    const double successes = (double)k, others = (double)(n - k) + 1, q = 1 - p;
-    if (successes >= ((double)n + 1) * p)
-        return fmin(1, exp(log_tail(successes, others, p, q, tail_sum(successes, others, p, q))));
-    return 1 - exp(log_tail(others, successes, q, p, tail_sum(others, successes, q, p)));
-}
-
-/* A start for the upper (sign +1) or lower (sign -1) bound: Wilson's, kept inside (0, 1). */
-static double wilson(double k, double n, double z, double sign)
-{
-    const double square = z * z, share = (k + 0.5 + 0.5 * sign) / (n + 1);
+    const double square = z * z, share = (k + 1) / (n + 1);
     const double center = share + square / (2 * n),
                  half = z * sqrt(share * (1 - share) / n + square / (4 * n * n));
-    const double start = (center + sign * half) / (1 + square / n);
-    return fmin(fmax(start, DBL_MIN), 1 - DBL_EPSILON);
+    return fmin(fmax((center + half) / (1 + square / n), DBL_MIN), 1 - DBL_EPSILON);
 }
 
-/* Root in p of log I_x(a,b) = log alpha, where x = 1 - p for the upper bound (sign +1) and x = p
- * for the lower (-1). As a function of log p the tail of a beta law is log-concave, so each Newton
- * step lands where the tail is at most alpha, outside the bound, and from there the iterates close
- * in on it. Returned is the closest p whose computed tail is below alpha by more than its error. */
-static double solve_tail(double a, double b, double alpha, double p, double sign)
+/* Root in p of log I_(1-p)(a, b) = log alpha. As a function of log p the tail of a beta
+ * distribution is log-concave, so each Newton step lands where the tail is at most alpha, above the
+ * bound, and from there the iterates close in on it. Returned is the least p whose computed tail is
+ * below alpha by more than its error. */
+static double solve_tail(double a, double b, double alpha, double p)
 {
-    const double margin = tail_margin(a + b), target = log(alpha) - margin, end = sign > 0 ? 1 : 0;
-    double found = end;
+    const double margin = tail_margin(a + b), target = log(alpha) - margin;
+    double found = 1;
     for (int i = 0; i < 100 && p > 0 && p < 1; i++) {
-        const double x = sign > 0 ? 1 - p : p, y = sign > 0 ? p : 1 - p, sum = tail_sum(a, b, x, y);
-        const double gap = log_tail(a, b, x, y, sum) - target;
-        if (gap <= margin / 2) found = sign > 0 ? fmin(found, p) : fmax(found, p);
+        const double x = 1 - p, sum = tail_sum(a, b, x, p);
+        const double gap = log_tail(a, b, x, p, sum) - target;
+        if (gap <= margin / 2) found = fmin(found, p);
         if (fabs(gap) <= margin / 2) break;
-        const double slope = sign > 0 ? -a * p / (x * sum) : a / sum; /* of log I in log p: its
-                                                                         density is prefix/(x y) */
+        /* of log I in log p: its density is prefix/(x y) */
+        const double slope = -a * p / (x * sum);
         double next = p * exp(-gap / slope);
         if (next >= 1) next = 0.5 * (1 + p);
-        if (next == p && gap > 0) next = nextafter(p, end);
-        if (next == p || (gap <= 0 && sign * (next - p) > 0)) break;
+        if (next == p && gap > 0) next = nextafter(p, 1);
+        if (next == p || (gap <= 0 && next > p)) break;
         p = next;
     }
     return found;
@@ -170,23 +155,16 @@ static double solve_tail(double a, double b, double alpha, double p, double sign
 double cr_binomial_upper(uint64_t k, uint64_t n, double alpha)
 {
     if (k >= n || !(alpha > 0 && alpha < 1)) return 1;
-    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), 1);
-    return solve_tail((double)(n - k), (double)k + 1, alpha, start, 1);
-}
-
-double cr_binomial_lower(uint64_t k, uint64_t n, double alpha)
-{
-    if (k == 0 || k > n || !(alpha > 0 && alpha < 1)) return 0;
-    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha), -1);
-    return solve_tail((double)k, (double)(n - k) + 1, alpha, start, -1);
+    const double start = wilson((double)k, (double)n, cr_normal_quantile_sf(alpha));
+    return solve_tail((double)(n - k), (double)k + 1, alpha, start);
 }
 
 int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
     const double level = alpha * (1 - tail_margin((double)n));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
-    uint64_t within = 0, beyond = n + 1; /* cdf(within) <= level, and beyond is too far or not a
-                                            count at all */
+    /* cdf(within) <= level; `beyond` is too far, or no count at all. */
+    uint64_t within = 0, beyond = n + 1;
     while (beyond - within > 1) {
         const uint64_t middle = within + (beyond - within) / 2;
         if (cr_binomial_cdf(middle, n, p) <= level) within = middle;
@@ -196,7 +174,7 @@ int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 }
 
 /* P(T > t) for t > 0, and the slope of its logarithm in log t. x = nu/(nu + t^2) is the argument of
- * the beta law of the tail. */
+ * the beta distribution of the tail. */
 static double student_log_tail(double t, double degrees, double *slope)
 {
     const double a = 0.5 * degrees, b = 0.5, ratio = t * t / degrees;
@@ -228,9 +206,4 @@ double cr_student_quantile_sf(double q, double degrees)
         if (fabs(step) < 1e-14) break;
     }
     return t;
-}
-
-double cr_student_quantile(double p, double degrees)
-{
-    return p > 0.5 ? cr_student_quantile_sf(1 - p, degrees) : -cr_student_quantile_sf(p, degrees);
 }

@@ -55,7 +55,7 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
     estimate->skewness = row_skewness(gram, blocks, total / b);
 }
 
-double cr_gradient_lower(const cr_gradient *estimate, size_t blocks, double tail)
+static double lower_end(const cr_gradient *estimate, size_t blocks, double tail)
 {
     if (!(tail > 0) || blocks < 4) return 0;
     const double b = (double)blocks, q = cr_student_quantile_sf(tail, b - 1);
@@ -86,8 +86,8 @@ static double variance_along(const cr_gradient *estimate, size_t blocks, double 
 /* Solves x - U = q sqrt(4 x v/B + D2): the linear variance is taken at the bound itself, not at the
  * estimate, which may be near zero where the bound is not. Products of outputs and noise are
  * skewed, hence the corrected quantile. */
-double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dimension,
-                         double kurtosis, double tail)
+static double upper_end(const cr_gradient *estimate, size_t blocks, double dimension,
+                        double kurtosis, double tail)
 {
     if (!(tail > 0) || isnan(estimate->square)) return INFINITY;
     const double b = (double)blocks;
@@ -98,18 +98,11 @@ double cr_gradient_upper(const cr_gradient *estimate, size_t blocks, double dime
     return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
 }
 
-void cr_gradient_interval_within(const double *gram, size_t blocks, double dimension,
-                                 double kurtosis, double tail_lo, double tail_hi, double *lo,
-                                 double *hi)
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
+                          double tail_lo, double tail_hi, double *lo, double *hi)
 {
     cr_gradient estimate;
     cr_gradient_estimate(gram, blocks, &estimate);
-    *lo = cr_gradient_lower(&estimate, blocks, tail_lo);
-    *hi = cr_gradient_upper(&estimate, blocks, dimension, kurtosis, tail_hi);
-}
-
-void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double tail_lo,
-                          double tail_hi, double *lo, double *hi)
-{
-    cr_gradient_interval_within(gram, blocks, dimension, INFINITY, tail_lo, tail_hi, lo, hi);
+    *lo = lower_end(&estimate, blocks, tail_lo);
+    *hi = upper_end(&estimate, blocks, dimension, kurtosis, tail_hi);
 }

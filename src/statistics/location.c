@@ -1,25 +1,31 @@
 #include "statistics/location.h"
+#include "base/constants.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #define HALVINGS 48 /* of a bracket */
 #define FLAT 1e-13  /* a sum of scores this small per value is zero up to rounding */
-#define TWO_PI 6.283185307179586477
 
 double cr_location_wrap(double value, double origin, double period)
 {
-    const double t = value - origin; /* most are within half a turn already, and remainder() is slow
-                                      */
+    const double t = value - origin;
+    /* Most are within half a turn already, and remainder() is slow. */
     return period > 0 && !(fabs(t) < 0.5 * period) ? remainder(t, period) : t;
 }
 
-/* Value i, or NaN for a failed output. Of real numbers the origin plays no part. */
+/* Value i, or NaN for a failed output. Real numbers ignore the origin. */
 static double value_at(const cr_values *values, size_t i)
 {
     const double value = (double)values->y[i * values->step];
     if (!isfinite(value)) return NAN;
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
+}
+
+/* Whether there is a value i, and time for it. */
+static inline int has(const cr_values *values, size_t i)
+{
+    return i < values->count && !cr_watch_ends(values->watch, i);
 }
 
 size_t cr_location_count(const cr_values *values)
@@ -52,7 +58,7 @@ double cr_location_order(const cr_values *values, size_t rank)
     uint64_t prefix = 0;
     for (int shift = 56; shift >= 0; shift -= 8) {
         size_t bucket[256] = {0}, byte = 0;
-        for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+        for (size_t i = 0; has(values, i); i++) {
             const double value = value_at(values, i);
             if (isnan(value)) continue;
             const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
@@ -77,7 +83,7 @@ double cr_location_mean(const cr_values *values)
 {
     const size_t count = cr_location_count(values);
     double sum = 0, lost = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+    for (size_t i = 0; has(values, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         const double total = sum + value;
@@ -92,7 +98,7 @@ static int sign_at(const cr_values *values, cr_location_score score, const void 
                    double theta)
 {
     double sum = 0, size = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+    for (size_t i = 0; has(values, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         const double term = score(value - theta, setting);
@@ -102,8 +108,7 @@ static int sign_at(const cr_values *values, cr_location_score score, const void 
     return fabs(sum) <= FLAT * size ? 0 : sum > 0 ? 1 : -1;
 }
 
-/* Largest point of [lo, hi] up to which the sign is at least `least`, to within the last halving.
- */
+/* Largest point of [lo, hi] up to which the sign is at least `least`, within the last halving. */
 static double edge(const cr_values *values, cr_location_score score, const void *setting, double lo,
                    double hi, int least)
 {
@@ -121,8 +126,8 @@ static double edge(const cr_values *values, cr_location_score score, const void 
 double cr_location_root(const cr_values *values, cr_location_score score, const void *setting,
                         double lo, double hi)
 {
-    const double first = edge(values, score, setting, lo, hi, 1); /* the sum is positive left of it
-                                                                   */
+    /* The sum is positive left of `first`. */
+    const double first = edge(values, score, setting, lo, hi, 1);
     const double beyond = first + ldexp(hi - lo, 4 - HALVINGS);
     if (sign_at(values, score, setting, beyond) < 0)
         return first; /* no flat stretch: the usual case */
@@ -139,7 +144,7 @@ static double huber_score(double t, const void *setting)
 double cr_location_huber(const cr_values *values, double width)
 {
     double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+    for (size_t i = 0; has(values, i); i++) {
         const double value = value_at(values, i);
         if (isnan(value)) continue;
         least = fmin(least, value);
@@ -152,15 +157,15 @@ double cr_location_huber(const cr_values *values, double width)
 double cr_location_direction(const cr_values *values)
 {
     double cosines = 0, sines = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(values->watch, i); i++) {
+    for (size_t i = 0; has(values, i); i++) {
         const double value = (double)values->y[i * values->step];
         if (!isfinite(value)) continue;
-        const double angle = TWO_PI * (remainder(value, values->period) / values->period);
+        const double angle = CR_TWO_PI * (remainder(value, values->period) / values->period);
         cosines += cos(angle);
         sines += sin(angle);
     }
     if (cosines == 0 && sines == 0) return NAN;
-    return atan2(sines, cosines) / TWO_PI * values->period;
+    return atan2(sines, cosines) / CR_TWO_PI * values->period;
 }
 
 double cr_location_circular_mean(const float *y, size_t count, size_t step, double period)

@@ -24,13 +24,12 @@ double cr_location_wrap(double value, double origin, double period);
 size_t cr_location_count(const cr_values *values);
 /* The rank-th smallest value, rank from 0; NaN if there are not that many. */
 double cr_location_order(const cr_values *values, size_t rank);
-/* Of angles: the result is a difference to `origin`; add it and wrap. Each is NaN if there is no
- * value. */
-double cr_location_median(const cr_values *values); /* midpoint of the two middle ones where the
-                                                       count is even */
+/* For angles the result is a difference to `origin`: add it and wrap. NaN if there is no value. An
+ * even number of values has the midpoint of the two middle ones as its median; Huber's location is
+ * the root of sum clip((value - theta)/width, -1, 1). */
+double cr_location_median(const cr_values *values);
 double cr_location_mean(const cr_values *values);
-double cr_location_huber(const cr_values *values, double width); /* root of sum clip((value -
-                                                                    theta)/width, -1, 1) */
+double cr_location_huber(const cr_values *values, double width);
 
 /* Root in [lo, hi] of sum score(value - theta), which does not increase with theta: the midpoint of
  * the closed interval of roots. An end of the bracket is returned where the sum does not change

@@ -1,5 +1,5 @@
-/* When the record is looked at for a wanted radius, and the closed test of theory 6 at those looks.
- */
+/* The interim looks of a wanted radius: at which numbers of samples the record is evaluated, and
+ * the closed test of theory 6 at those looks. */
 #ifndef CR_STATISTICS_LOOKS_H
 #define CR_STATISTICS_LOOKS_H
 #include "statistics/sequential.h"
@@ -17,17 +17,17 @@ typedef struct cr_looks { /* numbers of samples, pilot included */
     size_t count;
 } cr_looks;
 
-/* The tests of one condition: of the wanted radius, then of lesser ones, passed the easier the
- * lesser. The last few are kept from one answer to the next, since making them takes longer than
- * asking them. */
+/* The tests of one condition: the first is for the wanted radius, the others for smaller ones,
+ * which are easier to pass. The tests made last are kept between calls, since making them takes
+ * longer than evaluating them. */
 typedef struct cr_closed {
-    double q[CR_CLOSED_RADII], alpha; /* q: failures at z must be rarer than this for the radius to
-                                         hold */
+    /* For a radius to hold, failures at z must be rarer than its q. */
+    double q[CR_CLOSED_RADII], alpha;
     size_t count;
-    uint32_t trials[CR_LOOKS]; /* small numbers: there are many, and hosts with little memory */
+    uint32_t trials[CR_LOOKS]; /* 32 bits to save memory: there are many */
     int32_t critical[CR_CLOSED_RADII][CR_LOOKS];
-    size_t made;             /* so many of them; a deadline may interrupt the next */
-    cr_closed_search search; /* of the next */
+    size_t made;             /* radii whose numbers are complete */
+    cr_closed_search search; /* of the next one, which a deadline may interrupt */
 } cr_closed;
 
 #endif

@@ -27,9 +27,15 @@ void cr_moments_add(cr_moments *moments, double u)
     }
     if (u < moments->least) moments->least = u;
     if (u > moments->greatest) moments->greatest = u;
-    if (!isfinite(u))
-        moments->least = moments->greatest = NAN; /* no comparison holds any more: every interval
-                                                     abstains */
+    /* No comparison holds any more, so every interval abstains. */
+    if (!isfinite(u)) moments->least = moments->greatest = NAN;
+}
+
+void cr_moments_of(const cr_samples *samples, cr_moments *moments)
+{
+    cr_moments_start(moments, samples->count ? cr_samples_at(samples, 0) : 0);
+    for (size_t i = 0; cr_samples_has(samples, i); i++)
+        cr_moments_add(moments, cr_samples_at(samples, i));
 }
 
 /* Moments 1 .. 6 about the center; out[0] is the zeroth, 1. */
@@ -117,9 +123,9 @@ double cr_moments_largest_variance(double range_lo, double range_hi, double mean
     return fmax(0, (range_hi - middle) * (middle - range_lo));
 }
 
-int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi,
-                                double tail_lo, double tail_hi, double tail_variance,
-                                certreg_bounds *bounds)
+int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
+                          double tail_lo, double tail_hi, double tail_variance,
+                          certreg_bounds *bounds)
 {
     bounds->constraints |= CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
     if (isfinite(range_lo) || isfinite(range_hi)) bounds->constraints |= CERTREG_CONSTRAINT_RANGE;
@@ -150,11 +156,4 @@ int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, doub
         cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
     bounds->variance_hi = fmin(bound + cr_moments_rounding(moments), cap);
     return CR_MOMENTS_OK;
-}
-
-int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
-                          double tail_mean, double tail_variance, certreg_bounds *bounds)
-{
-    return cr_asymptotic_moments_sided(moments, range_lo, range_hi, tail_mean, tail_mean,
-                                       tail_variance, bounds);
 }

@@ -3,6 +3,7 @@
 #ifndef CR_STATISTICS_MOMENTS_H
 #define CR_STATISTICS_MOMENTS_H
 #include "certreg/certreg.h"
+#include "statistics/samples.h"
 #include <stdint.h>
 
 #define CR_MOMENTS_ORDER 6
@@ -19,24 +20,28 @@ typedef struct cr_moments {
 
 void cr_moments_start(cr_moments *moments, double center);
 void cr_moments_add(cr_moments *moments, double u);
+/* Starts at the first of these samples and adds them all. */
+void cr_moments_of(const cr_samples *samples, cr_moments *moments);
 
 double cr_moments_mean(const cr_moments *moments);
-double cr_moments_second(const cr_moments *moments);   /* about the sample mean, divided by n */
-double cr_moments_variance(const cr_moments *moments); /* S^2, divided by n - 1; exactly 0 iff all
-                                                          values are equal (n >= 2) */
-double cr_moments_fourth(const cr_moments *moments);   /* about the sample mean, divided by n */
-double cr_moments_skewness(const cr_moments *moments); /* of u; 0 if all values are equal */
-double cr_moments_square_skewness(const cr_moments *moments); /* of (u - mean)^2; likewise */
-double cr_moments_rounding(const cr_moments *moments); /* bound on the rounding in the two variances
-                                                          above */
+/* Central moments, about the sample mean: the second and fourth divided by n, the variance S^2 by
+ * n - 1. The second is exactly 0 iff all values are equal (n >= 2). */
+double cr_moments_second(const cr_moments *moments);
+double cr_moments_variance(const cr_moments *moments);
+double cr_moments_fourth(const cr_moments *moments);
+/* Of u and of (u - mean)^2; 0 if all values are equal. */
+double cr_moments_skewness(const cr_moments *moments);
+double cr_moments_square_skewness(const cr_moments *moments);
+/* Bound on the rounding in the second moment and the variance. */
+double cr_moments_rounding(const cr_moments *moments);
 
 enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 
 /* A sample shows only part of the skewness that its tails cause, and the less the higher the power:
  * a sample's skewness is taken this many times for a mean of outputs, and of their squares or
- * products with the noise. Chosen by simulation so that no law from linear to log-normal missed
- * more often than nominal (tests/cover_moments.c, cover_gradient.c); where tails are light it costs
- * one or two per cent of a bound. */
+ * products with the noise. Chosen by simulation so that no distribution from linear to log-normal
+ * missed more often than nominal (tests/cover_moments.c, cover_gradient.c); where tails are light
+ * it costs one or two per cent of a bound. */
 #define CR_UNSEEN_MEAN 1.25
 #define CR_UNSEEN_SQUARE 2.0
 
@@ -55,13 +60,11 @@ double cr_moments_skewed_quantile(double z, double skewness, double count);
  * heavy tails.
  * @return CR_MOMENTS_ABSTAINED, with mean and variance at their trivial values, if n < 2, no two
  * values differ, or one was not finite. */
-int cr_asymptotic_moments_sided(const cr_moments *moments, double range_lo, double range_hi,
-                                double tail_lo, double tail_hi, double tail_variance,
-                                certreg_bounds *bounds);
 int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
-                          double tail_mean, double tail_variance, certreg_bounds *bounds);
+                          double tail_lo, double tail_hi, double tail_variance,
+                          certreg_bounds *bounds);
 
-/* Greatest variance of a law on [lo, hi] whose mean lies in [mean_lo, mean_hi]: max (hi - m)(m -
+/* Greatest variance on [lo, hi] of values whose mean lies in [mean_lo, mean_hi]: max (hi - m)(m -
  * lo); infinite without a range. */
 double cr_moments_largest_variance(double range_lo, double range_hi, double mean_lo,
                                    double mean_hi);

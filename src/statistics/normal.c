@@ -1,25 +1,24 @@
 #include "statistics/normal.h"
+#include "base/constants.h"
 #include <math.h>
 
-static const double inv_sqrt_2pi = 0x1.9884533d43651p-2;
-static const double sqrt_half = 0x1.6a09e667f3bcdp-1, sqrt_half_low = -0x1.bdd3413b26456p-55;
-static const double half_log_2pi = 0x1.d67f1c864beb5p-1;
+static const double sqrt_half_low = -0x1.bdd3413b26456p-55; /* what CR_SQRT_HALF lacks */
 
 double cr_normal_pdf(double x)
 {
     if (fabs(x) > 40) return isnan(x) ? x : 0;
     /* x*x rounds, and exp would magnify that by x*x: the lost part goes back in. */
     const double square = x * x, lost = fma(x, x, -square);
-    return inv_sqrt_2pi * exp(-0.5 * square) * (1 - 0.5 * lost);
+    return CR_INV_SQRT_TWO_PI * exp(-0.5 * square) * (1 - 0.5 * lost);
 }
 
 double cr_normal_sf(double x)
 {
     if (!(fabs(x) <= 40)) return isnan(x) ? x : x < 0;
-    const double scaled = x * sqrt_half, lost = fma(x, sqrt_half, -scaled) + x * sqrt_half_low;
+    const double scaled = x * CR_SQRT_HALF,
+                 lost = fma(x, CR_SQRT_HALF, -scaled) + x * sqrt_half_low;
     const double tail = 0.5 * erfc(scaled);
-    /* d/du erfc(u)/2 = -exp(-u^2)/sqrt(pi); only the far tail notices the rounding of the argument.
-     */
+    /* d/du erfc(u)/2 = -exp(-u^2)/sqrt(pi). Only the far tail feels the argument's rounding. */
     return x > 1 ? tail - lost * exp(-scaled * scaled) * 0x1.20dd750429b6dp-1 : tail;
 }
 
@@ -36,7 +35,7 @@ static double far_tail(double z, double *mills)
     double sum = 1;
     for (int k = 8; k >= 1; k--) sum = 1 - (2 * k - 1) * u * sum;
     *mills = sum / z;
-    return -0.5 * z * z - half_log_2pi + log(*mills);
+    return -0.5 * z * z - 0.5 * CR_LOG_TWO_PI + log(*mills);
 }
 
 /* Lower half, p in (0, 1/4]: the z > 0 with upper tail p. Rational start (error below 5e-4), then
@@ -66,9 +65,10 @@ static double tail_quantile(double p)
 static double middle_quantile(double p)
 {
     const double target = p - 0.5;
-    double x = target * 2.5066282746310002 * (1 + target * target * 1.0471975511965976);
+    const double slope = 1 / CR_INV_SQRT_TWO_PI;
+    double x = target * slope * (1 + target * target * (CR_PI / 3));
     for (int i = 0; i < 4; i++) {
-        const double u = (0.5 * erf(x * sqrt_half) - target) / cr_normal_pdf(x);
+        const double u = (0.5 * erf(x * CR_SQRT_HALF) - target) / cr_normal_pdf(x);
         x -= u / (1 + 0.5 * u * x);
     }
     return x;

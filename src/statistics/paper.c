@@ -10,8 +10,8 @@ void cr_paper_start(cr_paper *paper, double norm, uint64_t count)
 void cr_paper_add(cr_paper *paper, const float *y, size_t step, size_t count, const double *dots,
                   const double *norms)
 {
-    const double g = sqrt(paper->length) / (double)paper->count; /* length of g; dots are along its
-                                                                    direction */
+    /* The length of g; dots are along its direction. */
+    const double g = sqrt(paper->length) / (double)paper->count;
     for (size_t i = 0; i < count; i++) {
         const double value = (double)y[i * step], along = value * dots[i] * g;
         paper->self += value * value * norms[i];

@@ -13,11 +13,11 @@ size_t cr_prediction_pilot(size_t max_samples, size_t blocks)
     const double wanted = PILOT_SHARE * (double)max_samples;
     const size_t plain = wanted < 1 ? 1 : (size_t)(wanted + 0.5);
     if (blocks == 0 || max_samples / 4 < blocks) return plain;
-    const size_t least = (max_samples - 1) % blocks + 1; /* smallest pilot that leaves whole blocks
-                                                          */
+    /* The smallest pilot that leaves whole blocks. */
+    const size_t least = (max_samples - 1) % blocks + 1;
     if (plain <= least) return least;
-    return least + (plain - least + blocks / 2) / blocks * blocks; /* the nearest of least, least +
-                                                                      blocks, ... */
+    /* The nearest of least, least + blocks, ... */
+    return least + (plain - least + blocks / 2) / blocks * blocks;
 }
 
 typedef struct dead_zone {

@@ -1,8 +1,7 @@
 #include "statistics/score.h"
+#include "base/constants.h"
 #include "statistics/location.h"
 #include <math.h>
-
-static const double full_turn = 6.283185307179586476925;
 
 static double clip(double v)
 {
@@ -20,7 +19,7 @@ static double sign_on_line(const cr_score *s, double y)
 static double circular_value(const cr_score *s, double t)
 {
     switch (s->kind) {
-    case CR_SCORE_SINE: return sin((t + s->tolerance) * (full_turn / s->period));
+    case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
     case CR_SCORE_ARC: return t >= -s->arc && t <= s->cut ? 1 : -1;
     case CR_SCORE_SIGN: return t > -s->tolerance && t < s->cut ? 1 : -1;
     default: return fabs(t) < s->cut ? clip((t + s->tolerance) / s->width) : -1;

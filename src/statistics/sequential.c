@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* ---- the closed test: paths */
-static const double negligible = 1e-30; /* paths of such a share are counted as passed, not followed
-                                         */
+/* Paths of such a share are counted as passed, not followed. */
+static const double negligible = 1e-30;
 static const double most_steps = 1.5e7; /* multiplications that following the paths may take */
 
 typedef struct paths { /* share of the paths that have not passed, by their number of failures */
@@ -16,10 +16,10 @@ typedef struct paths { /* share of the paths that have not passed, by their numb
     double steps;      /* taken so far */
 } paths;
 
-typedef struct law { /* probability of numbers of failures in a number of trials, likewise */
+typedef struct distribution { /* of the number of failures in a number of trials, likewise */
     double *share;
     size_t low, count;
-} law;
+} distribution;
 
 static double binomial_share(uint64_t k, uint64_t n, double q)
 {
@@ -30,7 +30,7 @@ static double binomial_share(uint64_t k, uint64_t n, double q)
 
 /* From the most likely number down to the first that is not negligible, then upwards as far as
  * `most`: to none if that is beyond it. Non-zero: there are more than `room`. */
-static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
+static int fill_distribution(distribution *l, uint64_t trials, double q, size_t most, size_t room)
 {
     const double odds = q / (1 - q), n = (double)trials;
     const uint64_t mode = (uint64_t)fmin(n, floor((n + 1) * q));
@@ -47,7 +47,7 @@ static int fill_law(law *l, uint64_t trials, double q, size_t most, size_t room)
 }
 
 /* From the upper end down, so that what is read has not been written yet. */
-static void convolve(paths *p, const law *l, size_t count)
+static void convolve(paths *p, const distribution *l, size_t count)
 {
     for (size_t k = count; k-- > 0;) {
         const size_t from = k >= p->count ? k - p->count + 1 : 0,
@@ -64,8 +64,9 @@ static void convolve(paths *p, const law *l, size_t count)
  * not suffice. */
 static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room)
 {
-    law l = {.share = p->share + p->count};
-    if (p->count >= room || fill_law(&l, trials, q, most - p->low, room - p->count)) return 1;
+    distribution l = {.share = p->share + p->count};
+    if (p->count >= room || fill_distribution(&l, trials, q, most - p->low, room - p->count))
+        return 1;
     const size_t whole = l.count ? p->count + l.count - 1 : 0, least = p->low + l.low;
     const size_t allowed = least > most ? 0 : most - least + 1,
                  count = whole < allowed ? whole : allowed;
@@ -74,7 +75,8 @@ static int advance(paths *p, uint64_t trials, double q, size_t most, size_t room
     memmove(p->share + room - l.count, l.share, l.count * sizeof *l.share);
     l.share = p->share + room - l.count;
     convolve(p, &l, count);
-    p->passed += 2 * negligible * (double)trials; /* what the law leaves out at its two ends */
+    /* What the distribution leaves out at its two ends. */
+    p->passed += 2 * negligible * (double)trials;
     return 0;
 }
 
@@ -106,8 +108,9 @@ double cr_closed_crossing(const uint64_t *looks, size_t count, double q, const i
 }
 
 /* ---- the closed test: critical numbers */
-/* Whoever passes at a later look with no more failures than an earlier one allows passed there, so
- * raising the later number to the earlier one changes nothing but makes them ascend. */
+/* A path that passes at a later look with no more failures than an earlier look allows has passed
+ * there already. So raising the later number to the earlier one changes nothing, but makes them
+ * ascend. */
 static void make_ascending(size_t count, int64_t *critical)
 {
     for (size_t j = 1; j < count; j++)
@@ -141,8 +144,9 @@ void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
     *s = (cr_closed_search){.low = low, .high = high, .level = low + 0.6 * (high - low)};
 }
 
-/* The same level at every look, as high as the probability of passing anywhere allows: that grows
- * with the level, a little slower than in proportion. Non-zero: this level is the last to try. */
+/* The same level at every look, as high as the probability of passing anywhere allows. That
+ * probability grows with the level, a little slower than in proportion. Non-zero: this level is the
+ * last to try. */
 static int try_level(cr_closed_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
@@ -178,8 +182,8 @@ void cr_closed_nest(int64_t *critical, const int64_t *of_greater_q, size_t count
 
 /* ---- the mixture */
 /* E(q) = int_0^q pi(s) [s/q]^k [(1-s)/(1-q)]^(n-k) ds / int_0^q pi(s) ds with pi = [s
- * (1-s)]^(-1/2), as a logarithm. Of a probability p >= q each factor has expectation at most 1,
- * since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
+ * (1-s)]^(-1/2), as a logarithm. If the probability is p >= q, each factor has expectation at most
+ * 1, since (s/q) p + (1-s)/(1-q) (1-p) falls with p and is 1 at p = q. */
 static double log_evidence(double k, double n, double q)
 {
     const double a = k + 0.5, b = n - k + 0.5, y = 1 - q;

@@ -1,17 +1,17 @@
 /* Tests of a probability that look at the data more than once (theory 6): an exact closed one, and
- * one that may look always. */
+ * one that may look at any time. */
 #ifndef CR_STATISTICS_SEQUENTIAL_H
 #define CR_STATISTICS_SEQUENTIAL_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* Critical numbers of the test "the probability of a failure is below q" that looks after looks[0]
- * < looks[1] < ... trials: passed at a look where at most critical[j] of them failed (-1: never).
- * If the probability is q or more, any of them passes with probability at most alpha, whenever one
- * stops looking. The numbers may be lowered, never raised. work: `room` doubles to follow the paths
- * in; where they, or the time, do not suffice, the interim looks share half of alpha and the last
- * one has the rest. It is made in steps, each of which follows the paths once at most: begin, then
- * step until that is non-zero. Until then `critical` has no meaning. */
+/* Critical numbers of the test "the probability of a failure is below q" with interim looks after
+ * looks[0] < looks[1] < ... trials. It is passed at look j if at most critical[j] trials failed
+ * (-1: never). If the probability is q or more, the test passes at any look with probability at
+ * most alpha. The numbers may be lowered, never raised. work: `room` doubles to follow the paths
+ * in; if they, or the time, do not suffice, the interim looks share half of alpha and the last one
+ * has the rest. The test is made in steps, each of which follows the paths once at most: begin,
+ * then step until that is non-zero. Until then `critical` has no meaning. */
 typedef struct cr_closed_search {
     double low, high, level; /* logarithms of the level of each look */
     int rounds, proven;

@@ -1,11 +1,12 @@
 #include "statistics/served.h"
+#include "base/constants.h"
 #include "statistics/binomial.h"
 #include <math.h>
 
 /* The estimate fails if at most floor(share N') of the values are 1. */
 double cr_served_binomial(uint64_t samples, double share, double beta)
 {
-    const uint64_t most = (uint64_t)floor(share * (double)samples * (1 + 1e-12));
+    const uint64_t most = (uint64_t)floor(share * (double)samples * (1 + CR_ROUNDING));
     return nextafter(2 * cr_binomial_upper(most, samples, beta) - 1, 2);
 }
 
@@ -26,5 +27,5 @@ double cr_served_bounded(uint64_t samples, double least, double greatest, double
         if (divergence >= need * (1 + 1e-9)) high = p;
         else low = p;
     }
-    return least + span * high + 1e-12 * span;
+    return least + span * high + CR_ROUNDING * span;
 }

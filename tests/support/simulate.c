@@ -122,9 +122,14 @@ void simulate_other_coordinates(simulate_source *source, const double *deviation
     }
 }
 
+double simulate_at_least(uint64_t k, uint64_t n, double p)
+{
+    return k > n ? 0 : cr_binomial_cdf(n - k, n, 1 - p);
+}
+
 uint64_t simulate_most_misses(uint64_t trials, double nominal, double level)
 {
     uint64_t most = (uint64_t)(nominal * (double)trials);
-    while (cr_binomial_sf(most + 1, trials, nominal) > level) most++;
+    while (simulate_at_least(most + 1, trials, nominal) > level) most++;
     return most;
 }

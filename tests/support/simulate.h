@@ -22,6 +22,9 @@ double simulate_gamma(simulate_source *source, double shape); /* scale 1 */
 void simulate_other_coordinates(simulate_source *source, const double *deviation, size_t blocks,
                                 size_t coordinates, double *gram);
 
+/* P(X >= k) for X ~ Binomial(n, p). */
+double simulate_at_least(uint64_t k, uint64_t n, double p);
+
 /* Most misses in `trials` that a true rate of `nominal` exceeds with a probability of at most
  * `level`. */
 uint64_t simulate_most_misses(uint64_t trials, double nominal, double level);

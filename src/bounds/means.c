@@ -1,0 +1,120 @@
+#include "bounds/means.h"
+#include "bounds/parts.h"
+#include "question/looks.h"
+#include "question/question.h"
+#include "statistics/binomial.h"
+#include "statistics/moments.h"
+#include <math.h>
+
+/* ---- two-valued scores */
+/* u falls below v with probability at most p, and is at least `least` there: E u >= v - (v - least)
+ * p, rounded down. */
+static double mean_of_share(double v, double least, double p)
+{
+    return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
+}
+
+/* Upper bound of the probability of a miss. */
+static double miss_rate(certreg_estimator *e, const cr_conditions *conditions,
+                        const cr_condition *c, double alpha)
+{
+    if (cr_question_is_closed(&conditions->question)) return cr_looks_upper(e, conditions, c);
+    if (conditions->question.method == CERTREG_METHOD_ANYTIME)
+        return cr_looks_anytime(e, conditions, c, alpha);
+    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+    uint64_t misses = 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) misses += cr_samples_at(&s, i) < 0;
+    return cr_binomial_upper(misses, s.count, alpha);
+}
+
+void cr_means_exact(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
+                    double alpha, certreg_bounds *b)
+{
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->mean_lo = mean_of_share(1, -1, miss_rate(e, conditions, c, alpha));
+    b->mean_hi = 1;
+    b->range_lo = -1, b->range_hi = 1;
+}
+
+/* ---- by counting */
+/* The value of more than half of the scores (Boyer and Moore), or any; *others counts those that
+ * differ from it. */
+static double usual_score(const cr_samples *s, size_t *others)
+{
+    double usual = NAN;
+    size_t lead = 0;
+    for (size_t i = 0; cr_samples_has(s, i); i++) {
+        const double u = cr_samples_at(s, i);
+        if (!lead) usual = u;
+        lead = u == usual ? lead + 1 : lead - 1;
+    }
+    *others = 0;
+    for (size_t i = 0; cr_samples_has(s, i); i++) *others += cr_samples_at(s, i) != usual;
+    return usual;
+}
+
+int cr_means_are_sparse(const certreg_estimator *e, const cr_conditions *conditions,
+                        const cr_condition *c)
+{
+    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+    size_t others;
+    usual_score(&s, &others);
+    return others < e->plan.blocks;
+}
+
+/* A level fixed without the main samples, so that counting the scores below it is a binomial
+ * matter. */
+static double level_of(const cr_samples *pilot, double greatest)
+{
+    size_t others;
+    if (!pilot->count) return greatest;
+    const double usual = usual_score(pilot, &others);
+    return 2 * others < pilot->count ? usual : greatest;
+}
+
+static double mean_above(double v, double least, uint64_t below, uint64_t samples, double alpha)
+{
+    return mean_of_share(v, least, cr_binomial_upper(below, samples, alpha));
+}
+
+/* For scores with a finite range; non-zero: there is none. */
+static int bound_by_counting(const certreg_estimator *e, const cr_conditions *conditions,
+                             const cr_condition *c, double lo, double hi, double alpha,
+                             certreg_bounds *b)
+{
+    if (!isfinite(lo) || !isfinite(hi)) return 1;
+    const cr_samples pilot = cr_parts_pilot(e, conditions, &c->score),
+                     s = cr_parts_main(e, conditions, &c->score);
+    const double level = level_of(&pilot, hi);
+    const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
+    uint64_t below = 0, above = 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) {
+        const double u = cr_samples_at(&s, i);
+        below += u < level;
+        above += u > level;
+    }
+    if (two_sided) alpha /= 2;
+    b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    b->range_lo = lo, b->range_hi = hi;
+    b->mean_lo = mean_above(level, lo, below, b->samples, alpha);
+    b->mean_hi = two_sided ? -mean_above(-level, -hi, above, b->samples, alpha) : hi;
+    return 0;
+}
+
+/* ---- asymptotic */
+int cr_means_asymptotic(const certreg_estimator *e, const cr_conditions *conditions,
+                        const cr_condition *c, certreg_bounds *b)
+{
+    const double alpha = conditions->question.alpha, tail = CR_SHARE_MEAN * alpha;
+    const int32_t k = conditions->question.output;
+    double lo, hi;
+    cr_moments m;
+    cr_score_range(&c->score, e->model.lo[k], e->model.hi[k], &lo, &hi);
+    if (cr_means_are_sparse(e, conditions, c))
+        return bound_by_counting(e, conditions, c, lo, hi, tail, b);
+    const cr_samples s = cr_parts_main(e, conditions, &c->score);
+    cr_moments_of(&s, &m);
+    const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
+    return cr_asymptotic_moments(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
+                                 CR_SHARE_VARIANCE * alpha, b);
+}

@@ -1,0 +1,21 @@
+/* What all bounds have in common: the two parts of a record, and the shares of alpha. */
+#ifndef CR_BOUNDS_PARTS_H
+#define CR_BOUNDS_PARTS_H
+#include "question/conditions.h"
+#include "statistics/samples.h"
+
+/* Shares of alpha (theory 5.1): the two ends of an interval that needs both take half of the mean's
+ * share each. A second order takes its share from what is left to the gradient. */
+#define CR_SHARE_MEAN 0.25
+#define CR_SHARE_VARIANCE 0.25
+#define CR_SHARE_CORRELATIONS 0.5
+#define CR_SHARE_SECOND_ORDER 0.2
+
+/* The first sample with noise. */
+size_t cr_parts_noisy(const certreg_estimator *);
+/* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
+ * which the bounds are about. */
+cr_samples cr_parts_pilot(const certreg_estimator *, const cr_conditions *, const cr_score *);
+cr_samples cr_parts_main(const certreg_estimator *, const cr_conditions *, const cr_score *);
+
+#endif

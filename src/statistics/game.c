@@ -1,0 +1,200 @@
+/* Betting against "the mean is m" (Waudby-Smith and Ramdas; theory 6).
+ *
+ * Values are mapped to y in [0, 1]. A player owns x and stakes a >= 0 on every value being small: x
+ * becomes F = x + a (m - y). If the mean is m, or more, x is a supermartingale as long as F >= 0,
+ * so it ever grows from x_0 to x_0/alpha with probability at most alpha (Ville). m is rejected when
+ * it has; the upper bound is the least m from which on all are rejected.
+ *
+ * The search may stop at any m that is rejected if larger ones are rejected too. So x must not fall
+ * in m, at any time, whatever the values: by induction it suffices that F increases in x and in m,
+ * with dF/dx = 1 + a_x (m - y) and dF/dm = a + a_m (m - y), both linear in y and so decided at y =
+ * 0 and y = 1.
+ *
+ * Fixed count n. The fastest growing capital is not the one that most probably reaches its target
+ * by a given time. That one is the price of a bet that pays 1 if the mean is rejected and 0 if not,
+ * a share x of 1 now: for increments of standard deviation s over all values that remain, x =
+ * Phi(h), and its dependence on the next value is a = pdf(h)/s =: g(x)/s. So the stakes follow x:
+ * a player who is behind stakes more. With s^2 = remaining * spread * m (1 - m), where spread, the
+ * variance as a part of the greatest one m (1 - m) there is, comes from the pilot and earlier
+ * values, that is nearly the exact binomial test for values 0 and 1, and the normal one in the
+ * limit. Target is x = 1 from x_0 = (1 - SURPLUS) alpha, and x = 1 - SURPLUS suffices: the last
+ * steps need not be perfect. In full a = min(g(x)/s, x/(1 + THETA - m), (1 - x)/m). The second
+ * keeps F > 0, the third keeps F <= 1, and both keep F increasing in x: g is concave with g(0) =
+ * g(1) = 0. Where the first is the least, a_x <= a/x <= 1/(1 - m) and a_x >= -a/(1 - x) >= -1/m,
+ * which is what y = 1 and y = 0 ask for; the other two are lines with slopes below and at these. In
+ * m: for the first, dF/dm is a/(2 (1 - m)) at y = 0 and a/(2 m) at y = 1, hence at least a/2. For
+ * the second F = x (1 + THETA - y)/(1 + THETA - m), for the third F = 1 - (1 - x) y/m.
+ *
+ * Any time. Fixed fractions of the capital are staked, a = x min(lambda, 1/(1 + THETA - m)), by
+ * several players with lambda from large to small among whom the initial capital is divided; their
+ * sum is the martingale. No stake depends on the count.
+ *
+ * Rounding. The computed stake a is the stake. The computed F differs from x + a (m - y) by 2^-53
+ * (F + 2 a |m - y|) at most. The expectation of that is below 2^-50 x, since a E|m - y| <= 2 x: so
+ * x (1 - 2^-50)^t is a supermartingale, and x_0, or else the target, allows for that. F need be
+ * monotone only from m to m + GAP, and m + GAP is what is returned. F at the two, each with the
+ * rounding of its own stake, is known up to 2^-52 (F + 11 a |m - y|). Here a |m - y| <= max(x, F)
+ * and x <= 1025 F, and since F_x > 2^-11 wherever y > m, a larger x outweighs its larger error. At
+ * equal x the smaller m is behind by GAP a/2 or more with the first stake and with fixed fractions
+ * (a/x >= .5/sqrt(n), resp. .001), GAP F/1.001 with the second, and GAP SURPLUS with the third as
+ * long as the target is not reached. GAP = 2^-34 + 2^-42 sqrt(n) exceeds what each of them asks
+ * for; the 2^-51 by which the shares y of the range are off is in it too. */
+#include "statistics/game.h"
+#include "statistics/normal.h"
+#include <string.h>
+
+#define PLAYERS 18 /* any time */
+#define THETA 0x1p-10
+#define SURPLUS 0.15
+/* Share of a value at the far end of the range that is added to the spread seen so far. */
+#define UNSEEN 0.5
+/* Capital that will not come back: it is out of the game before its arithmetic gets slow. */
+#define DEAD 1e-306
+/* Chords of g: two per octave down to 2^-FINE, then one for every COARSE octaves. */
+#define FINE 24
+#define COARSE 8
+
+/* ---- the price of the rest of the game */
+static double knot(int k)
+{
+    return ldexp(k % 2 ? 1.5 : 1, k / 2 - FINE);
+}
+
+static double price(double x)
+{
+    return cr_normal_pdf(cr_normal_quantile(x));
+}
+
+static void set_chord(cr_stakes *g, int k, double left, double right)
+{
+    const double low = left > 0 ? price(left) : 0, high = price(right);
+    g->slope[k] = (high - low) / (right - left);
+    g->intercept[k] = left > 0 ? fmax(0, low - g->slope[k] * left) : 0;
+}
+
+/* Down to 2^-16 alpha; further below stakes are proportional. */
+static void make_stakes(cr_stakes *g, double alpha)
+{
+    g->fine = 2 * (FINE - 1);
+    for (int k = 0; k < g->fine; k++) set_chord(g, k, knot(k), knot(k + 1));
+    double right = ldexp(1, -FINE);
+    g->count = g->fine;
+    while (right > ldexp(alpha, -16) && g->count < CR_GAME_CHORDS - 1) {
+        set_chord(g, g->count++, ldexp(right, -COARSE), right);
+        right = ldexp(right, -COARSE);
+    }
+    set_chord(g, g->count++, 0, right);
+}
+
+static inline double stake(const cr_stakes *g, double x)
+{
+    const double y = x > 0.5 ? 1 - x : x;
+    uint64_t bits;
+    memcpy(&bits, &y, sizeof bits);
+    int k = (int)(bits >> 51) - 2 * (1023 - FINE); /* half octaves above 2^-FINE */
+    if (k < 0) {
+        k = g->fine + (-k - 1) / (2 * COARSE);
+        if (k >= g->count) k = g->count - 1;
+    } else if (k >= g->fine) k = g->fine - 1;
+    return g->intercept[k] + g->slope[k] * y;
+}
+
+/* ---- one pass over the values */
+double cr_game_spread(const cr_seen *seen)
+{
+    const double mean = seen->count > 0 ? seen->sum / seen->count : 0;
+    const double most = fmax(0, seen->sum - mean * seen->sum),
+                 found = fmax(0, seen->square - mean * seen->sum);
+    return fmin(1, (UNSEEN + found) / (UNSEEN + most));
+}
+
+cr_seen cr_game_pilot(const cr_game *g)
+{
+    const cr_seen *p = &g->bet->pilot;
+    if (!g->mirrored) return *p;
+    return (cr_seen){p->count, p->count - p->sum, p->count - 2 * p->sum + p->square};
+}
+
+typedef struct lane { /* one mean's game: its capital and what its stakes are limited by */
+    double x, mean, per_spread, most, inverse;
+} lane;
+
+static inline void play(lane *p, const cr_stakes *g, double per_deviation, double y)
+{
+    if (p->x >= 1 - SURPLUS || p->x < DEAD) return;
+    const double priced = stake(g, p->x) * (per_deviation * p->per_spread);
+    const double a = fmin(fmin(priced, p->x * p->most), (1 - p->x) * p->inverse);
+    p->x += a * (p->mean - y);
+}
+
+static void try_fixed(const cr_game *g, cr_trial *t)
+{
+    const size_t count = g->bet->count;
+    lane lanes[CR_GAME_LANES];
+    cr_seen seen = cr_game_pilot(g);
+    double per_deviation = 0;
+    for (int k = 0; k < CR_GAME_LANES; k++) {
+        const double m = t->mean[k];
+        lanes[k] = (lane){g->alpha * (1 - SURPLUS) * (1 - 0x1p-50 * (double)count), m,
+                          1 / sqrt(m * (1 - m)), 1 / (1 + THETA - m), 1 / m};
+    }
+    for (size_t i = 0; cr_game_has(g, i); i++) {
+        const size_t left = count - i;
+        if (i % 8 == 0 || left < 64) per_deviation = 1 / sqrt((double)left * cr_game_spread(&seen));
+        const double y = cr_game_share(g, i);
+        for (int k = 0; k < CR_GAME_LANES; k++) play(lanes + k, &g->stakes, per_deviation, y);
+        seen = (cr_seen){seen.count + 1, seen.sum + y, seen.square + y * y};
+    }
+    for (int k = 0; k < CR_GAME_LANES; k++) t->rejected[k] = lanes[k].x >= 1 - SURPLUS;
+}
+
+typedef struct table { /* players at one mean */
+    double x[PLAYERS], fraction[PLAYERS];
+} table;
+
+static void seat(table *players, double mean, double capital)
+{
+    double total = 0;
+    for (int j = 0; j < PLAYERS; j++) total += 1 / (j + 1.5);
+    for (int j = 0; j < PLAYERS; j++) {
+        players->x[j] = capital / ((j + 1.5) * total);
+        players->fraction[j] = fmin(4 * exp2(-0.7 * j), 1 / (1 + THETA - mean));
+    }
+}
+
+static double play_all(table *players, double gain)
+{
+    double total = 0;
+    for (int j = 0; j < PLAYERS; j++) {
+        const double x = players->x[j] + players->x[j] * players->fraction[j] * gain;
+        players->x[j] = x < DEAD ? 0 : x;
+        total += players->x[j];
+    }
+    return total;
+}
+
+static void try_anytime(const cr_game *g, cr_trial *t)
+{
+    table tables[CR_GAME_LANES];
+    for (int k = 0; k < CR_GAME_LANES; k++) {
+        seat(tables + k, t->mean[k], g->alpha * (1 - 0x1p-48));
+        t->rejected[k] = 0;
+    }
+    for (size_t i = 0; cr_game_has(g, i); i++) {
+        const double y = cr_game_share(g, i), target = 1 + 0x1p-50 * (double)(i + 1);
+        for (int k = 0; k < CR_GAME_LANES; k++)
+            if (!t->rejected[k]) t->rejected[k] = play_all(tables + k, t->mean[k] - y) >= target;
+    }
+}
+
+void cr_game_begin(cr_game *g, const cr_bet *bet, double alpha, int anytime, int mirrored)
+{
+    g->bet = bet, g->alpha = alpha, g->anytime = anytime, g->mirrored = mirrored;
+    if (!anytime) make_stakes(&g->stakes, alpha);
+}
+
+void cr_game_try(const cr_game *g, cr_trial *t)
+{
+    if (g->anytime) try_anytime(g, t);
+    else try_fixed(g, t);
+}
