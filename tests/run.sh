@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM...: runs test programs, two at a time; then what MODE names: everything else that
+# run.sh PROGRAM...: runs test programs, JOBS at a time; then what MODE names: everything else that
 # make check promises (empty), what of that takes seconds (fast), or nothing (programs).
-# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, MODE, WRAP
-# (a command put before each program). A passing program gets one line, a skipped one its reason, a
-# failing one its whole output. The last line counts; the status is 0 if nothing failed. Programs
-# count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or
-# "skip" line by line; one that ends otherwise counts as failed.
+# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, JOBS
+# (default: one per core), MODE, WRAP (a command put before each program). A passing program gets
+# one line, a skipped one its reason, a failing one its whole output. The last line counts; the
+# status is 0 if nothing failed. Programs count their own checks ("100%: Checks: 9, Failures: 0,
+# Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one that ends otherwise counts as
+# failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
@@ -14,9 +15,10 @@ tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 number=0
-export OPENBLAS_NUM_THREADS=1 # two programs run at a time; the library itself sets nothing
+jobs=${JOBS:-$(nproc)}
+export OPENBLAS_NUM_THREADS=1 # several programs run at a time; the library itself sets nothing
 
-# The numbers behind the words of Check's summary line, or of a script's lines: passed failed skipped.
+# Passed, failed and skipped by Check's summary line, or by a script's lines.
 counts() { # FILE STATUS
     awk -v status="$2" '
         /^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
@@ -52,13 +54,13 @@ one() { # NUMBER NAME COMMAND...
     cat "$result.text"
 }
 
-start() { # NAME COMMAND...: in the background, at most two at a time
-    while (($(jobs -rp | wc -l) >= 2)); do wait -n; done
+start() { # NAME COMMAND...: in the background, at most $jobs at a time
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
     number=$((number + 1))
     one "$number" "$@" &
 }
 
-# ---- examples: they end well and print what tests/data/examples.expected says ("NAME PART-OF-A-LINE") -------------------------
+# Examples end well and print what tests/data/examples.expected says ("NAME PART-OF-A-LINE").
 example() { # NAME
     local said status wanted name line bad=0
     said=$("$OBJ/examples/$1")
@@ -98,7 +100,9 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh .ci/run && echo "ok shellcheck" || echo "not ok shellcheck"
+    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh .ci/run ||
+        { echo "not ok shellcheck"; return; }
+    echo "ok shellcheck"
 }
 
 python() {
@@ -106,12 +110,16 @@ python() {
     CERTREG_LIB=$OBJ/libcertreg.so PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
 }
 
+# First, since it takes a minute.
+[ -n "$MODE" ] || start clang-tidy env JOBS=1 bash tests/clang.sh tidy
 for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"
 done
 if [ "$MODE" != programs ]; then
     start rooms bash tests/rooms.sh
+    start columns bash tests/columns.sh
+    start layout bash tests/clang.sh format-check
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
     start "shell scripts" lint

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# symbols.sh LIBRARY: what the shared library shows and needs is what it promises (docs/compatibility.md).
+# symbols.sh LIBRARY: what the shared library shows and needs is what it promises
+# (docs/compatibility.md).
 set -u
 library=$(realpath "$1") || exit 2
 cd "$(dirname "$0")/.." || exit 2
@@ -13,22 +14,32 @@ tell() { # NAME UNWANTED: ok if there is nothing unwanted
     fi
 }
 
-exported=$(nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
-declared=$(sed -n 's/^CERTREG_API .*[ *]\(certreg_[a-z_]*\)(.*/\1/p' include/certreg/certreg.h | sort)
-tell 'the exported symbols are the functions of the header' "$(diff <(echo "$declared") <(echo "$exported"))"
+exported=$(nm -D --defined-only "$library" |
+    awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+declared=$(cat include/certreg/*.h | tr '\n' ' ' |
+    grep -oE 'CERTREG_API [^()]*[ *]certreg_[a-z_]*\(' | grep -oE 'certreg_[a-z_]*\($' |
+    tr -d '(' | sort)
+tell 'the exported symbols are the functions of the headers' \
+    "$(diff <(echo "$declared") <(echo "$exported"))"
 tell 'they are those of tests/abi/symbols.txt' "$(diff tests/abi/symbols.txt <(echo "$exported"))"
-tell 'they have a version' "$(nm -D --defined-only "$library" | awk '$2 != "A"' | grep -v '@@CERTREG_[0-9.]*$')"
+tell 'they have a version' \
+    "$(nm -D --defined-only "$library" | awk '$2 != "A"' | grep -v '@@CERTREG_[0-9.]*$')"
 
 dynamic=$(readelf -dW "$library")
 soname=$(sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p' <<<"$dynamic")
 tell 'the SONAME is libcertreg.so.0' "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
-tell 'only libc, libm, threads, the loader, OpenBLAS and LAPACKE are needed' \
-    "$(grep NEEDED <<<"$dynamic" | grep -Ev '\[(libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*|libopenblas|liblapacke)\.so\.[0-9]+\]')"
+needed='libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*'
+# Where BLAS and LAPACK have a module of their own, that module alone needs them.
+[ -e "${library%/*}/certreg/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
+tell "only ${needed//|/, } are needed" \
+    "$(grep NEEDED <<<"$dynamic" | grep -Ev "\[($needed)\.so\.[0-9]+\]")"
 tell 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
-# Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the names left out are those of
-# the compiler's start files and of its test for instruction sets.
-state=$(objdump -t "$library" | awk '$0 ~ /[ \t]\.(data|bss|tdata|tbss)(\.[^ \t]*)?[ \t]/ && !/\.data\.rel\.ro/ && / O / {
-        if ($NF !~ /^(completed\.[0-9]+|__dso_handle|__TMC_END__|__cpu_model|__cpu_features2?)$/) print $NF }')
+# Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the
+# names left out are those of the compiler's start files and of its test for instruction sets.
+state=$(objdump -t "$library" | awk '
+    /[ \t]\.(data|bss|tdata|tbss)(\.[^ \t]*)?[ \t]/ && !/\.data\.rel\.ro/ && / O / &&
+    $NF !~ /^(completed\.[0-9]+|__dso_handle|__TMC_END__|__cpu_model|__cpu_features2?)$/ {
+        print $NF }')
 tell 'there is no global state' "$state"
 exit "$bad"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # consumers/run.sh [headers]: the library as others use it, or the header alone. The header under
 # several compilers and standards; make install into an empty folder, programs built against it
-# through pkg-config, the first program of README.md with its compile line; make uninstall.
+# through pkg-config, the first program of README.md with its compile line; make uninstall. Folders
+# with a space in their names, and relative ones.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -19,13 +20,18 @@ tell() { # NAME COMMAND...
     fi
 }
 
-# Variables of the calling make hold here too (so that the same library is installed), its jobs do not.
+# Variables of the calling make hold here too (so that the same library is installed), its jobs do
+# not.
 MAKEFLAGS=$(sed -E 's/ ?--jobserver-[a-z]+=[^ ]*//g; s/(^| )-j[0-9]*//g' <<<"${MAKEFLAGS:-}")
 export MAKEFLAGS
 unset MFLAGS MAKELEVEL PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 
-# ---- the header alone ------------------------------------------------------------------------------------------------------------
-printf '#include <certreg/certreg.h>\nint nothing(void);\nint nothing(void) { return (int)sizeof(certreg_plan) %% 8; }\n' >"$tmp/header.c"
+# ---- the header alone ---------------------------------------------------------------------------
+cat >"$tmp/header.c" <<'END'
+#include <certreg/certreg.h>
+int nothing(void);
+int nothing(void) { return (int)sizeof(certreg_plan) % 8; }
+END
 cp "$tmp/header.c" "$tmp/header.cpp"
 strict='-Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
 # shellcheck disable=SC2086 # flags and the compiler are lists of words
@@ -40,12 +46,16 @@ header clang++ c++11 header.cpp
 
 [ "${1:-}" != headers ] || exit "$bad"
 
-# ---- installed -------------------------------------------------------------------------------------------------------------------
+# ---- installed ----------------------------------------------------------------------------------
 prefix=$tmp/usr
-install() { make -s --no-print-directory install PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
-tell 'make install' install
+into_prefix() { # install|uninstall
+    make -s --no-print-directory "$1" PREFIX="$prefix" LIBDIR="$prefix/lib" \
+        INCLUDEDIR="$prefix/include"
+}
+tell 'make install' into_prefix install
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
-tell 'pkg-config knows the version' [ "$(pkg-config --modversion certreg)" = "${VERSION:-$(pkg-config --modversion certreg)}" ]
+version=$(pkg-config --modversion certreg)
+tell 'pkg-config knows the version' [ "$version" = "${VERSION:-$version}" ]
 
 prints_a_radius() { # COMMAND...: its last number is a radius, and not zero
     local said
@@ -65,11 +75,15 @@ tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static -
 tell 'it needs no shared library' static ./static
 tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
 tell 'and the same one' diff <(./shared) <(./static)
-tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' '-Wall -Wextra -Werror -pedantic'
+tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' \
+    '-Wall -Wextra -Werror -pedantic'
 tell 'it prints a radius' prints_a_radius ./cpp
-# A program with the library inside, called by its name alone, has the module beside it, and never one in the working directory.
+# A program with the library inside, called by its name alone, has the module beside it, and never
+# one in the working directory.
 mkdir -p elsewhere/certreg bin
-printf '__attribute__((constructor)) static void run(void) { __builtin_puts("a stranger"); }\n' >stranger.c
+cat >stranger.c <<'END'
+__attribute__((constructor)) static void run(void) { __builtin_puts("a stranger"); }
+END
 cat >opens.c <<'END'
 #include <certreg/certreg.h>
 #include <stdio.h>
@@ -92,7 +106,8 @@ private=$(pkg-config --static --libs-only-l certreg | sed 's/-lcertreg//')
 inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
-tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
+tell 'and not in the working directory' \
+    bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
 lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens"; }
 called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
 tell 'nor where the name says that it was called with' called_otherwise
@@ -105,25 +120,46 @@ loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
 tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 
-# ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
+# ---- README.md: the first program and its compile line, word for word ---------------------------
 mkdir readme
 cd readme || exit 2
-awk '/^```c$/ && !done { inside = 1; next } /^```$/ { if (inside) done = 1; inside = 0 } inside' "$root/README.md" >quickstart.c
+awk '/^```c$/ && !done { inside = 1; next }
+    /^```$/ { if (inside) done = 1; inside = 0 }
+    inside' "$root/README.md" >quickstart.c
 line=$(sed -n 's/^    \(cc quickstart\.c .*\)/\1/p' "$root/README.md")
 tell 'README.md shows examples/quickstart.c' diff quickstart.c "$root/examples/quickstart.c"
 tell 'its compile line works' bash -c "${line:-false}"
 tell 'the program prints a radius' prints_a_radius ./quickstart
 cd "$root" || exit 2
 
-# ---- and gone again; with DESTDIR, as packages are made ---------------------------------------------------------------------------
-uninstall() { make -s --no-print-directory uninstall PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
+# ---- and gone again; with DESTDIR, as packages are made -----------------------------------------
 packaged() { make -s --no-print-directory "$1" PREFIX=/usr DESTDIR="$tmp/package"; }
-none_left() { [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1" ! -type d; false; }; }
-tell 'make uninstall' uninstall
+none_left() { # FOLDER
+    [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1" ! -type d; false; }
+}
+tell 'make uninstall' into_prefix uninstall
 tell 'nothing is left' none_left "$prefix"
 tell 'make install with DESTDIR' packaged install
 tell 'all of it is below usr' [ "$(ls "$tmp/package")" = usr ]
-tell 'the package does not name the folder it was made in' bash -c "! grep -rIl '$tmp' '$tmp/package'"
+tell 'the package does not name the folder it was made in' \
+    bash -c "! grep -rIl '$tmp' '$tmp/package'"
 tell 'make uninstall with DESTDIR' packaged uninstall
 tell 'nothing is left' none_left "$tmp/package"
+
+# ---- folders of other kinds ---------------------------------------------------------------------
+round_trip() { # PREFIX FOLDER-THAT-IT-IS
+    make -s --no-print-directory install PREFIX="$1" || return
+    (
+        export PKG_CONFIG_PATH=$2/lib/pkgconfig LD_LIBRARY_PATH=$2/lib
+        eval "$CC examples/quickstart.c $(pkg-config --cflags --libs certreg) -o '$tmp/there'" &&
+            prints_a_radius "$tmp/there" &&
+            [ "$(pkg-config --variable=libdir certreg)" -ef "$2/lib" ]
+    ) || return
+    make -s --no-print-directory uninstall PREFIX="$1" && none_left "$2"
+}
+relative() { realpath -ms --relative-to . "$1"; }
+unset LIBDIR INCLUDEDIR DESTDIR
+tell 'a prefix with spaces' round_trip "$tmp/with a space" "$tmp/with a space"
+tell 'a relative prefix' round_trip "$(relative "$tmp/relative")" "$tmp/relative"
+tell 'a relative prefix with spaces' round_trip "$(relative "$tmp/a & b's")" "$tmp/a & b's"
 exit "$bad"

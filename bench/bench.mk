@@ -1,0 +1,32 @@
+# Measurements. What is measured runs alone, after everything has been built.
+benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
+certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
+    $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
+
+.PHONY: bench bench-certificates bench-gpu
+#: Measure
+bench: all $(benches) ## Time the library against its peers: prints, and writes lib/bench.csv
+	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
+	@set -e; for b in $(benches); do echo "== $$(basename $$b)"; \
+	    PYTHON='$(PYTHON)' $$b lib/bench.csv; done; echo; cat lib/bench.csv
+bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls with their targets
+	@$(OBJ)/bench_certificates
+bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
+ifneq ($(NVCC),)
+	@rm -f lib/bench_gpu.csv; $(OBJ)/bench_gpu lib/bench_gpu.csv
+else
+	@echo 'bench-gpu: skipped, no nvcc'
+endif
+	@-$(if $(PYTHON),$(PYTHON) bench/gpu/torch_peer.py lib/bench_gpu.csv)
+
+$(OBJ)/bench/%.o: own = -Itests $(engine_cflags)
+$(benches): $(OBJ)/bench/%: $(OBJ)/bench/%.o $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
+    $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
+$(OBJ)/bench_certificates: $(certificate_sources:%.c=$(OBJ)/%.o) $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) -lz $(static_libs)
+$(OBJ)/bench/gpu/bench_gpu.o: own = -isystem $(CUDA_HOME)/include
+$(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
+$(benches) $(OBJ)/bench_certificates $(OBJ)/bench_gpu: $(blas_made)
+$(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so

@@ -1,0 +1,12 @@
+# The CUDA module is built where nvcc and cuBLAS are; NVCC= builds without it. One binary for
+# Turing to Blackwell, as far as this nvcc knows them.
+ifeq ($(origin NVCC),undefined)
+NVCC := $(shell command -v nvcc 2>/dev/null || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+ifeq ($(wildcard $(CUDA_HOME)/include/cublas_v2.h),)
+override NVCC :=
+endif
+CUDA_ARCH ?= $(if $(NVCC),$(filter 75 80 86 89 90 100 120,$(shell $(NVCC) --list-gpu-arch | \
+    sed 's/compute_//')))
+CUDA_ARCH := $(CUDA_ARCH)

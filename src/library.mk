@@ -1,0 +1,44 @@
+# The static and the shared library. blas.mk and cuda.mk add the modules.
+sources   := $(sort $(wildcard src/*/*.c))
+objects   := $(sources:%.c=$(OBJ)/%.o)
+libraries := lib/libcertreg.a lib/libcertreg.so
+# Modules are opened by their path, and share what reports errors and grows structs.
+module_common := $(addprefix $(OBJ)/src/base/,error.o structs.o)
+module_flags  := -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL
+include src/backend/blas/blas.mk
+
+# `own` is what one file needs beyond the common flags.
+ifeq ($(shell uname -m),x86_64)
+$(OBJ)/%_avx2.o:   own := -mavx2 -mfma
+$(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
+endif
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(own) -MMD -MP -c $< -o $@
+
+# The libraries are made per configuration and copied to lib/, which holds what was asked for last.
+library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \
+    -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now
+$(OBJ)/libcertreg.a: $(static_objects)
+	@rm -f $@
+	$(call say,AR,$@)$(AR) rcs $@ $^
+$(OBJ)/libcertreg.so: $(objects) src/certreg.map
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(library_flags) -Wl,-z,relro $(LDFLAGS) \
+	    $(filter %.o,$^) $(shared_libs) -o $@
+	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
+lib/libcertreg.a: $(OBJ)/libcertreg.a
+	$(call say,COPY,$@)cp --remove-destination $< $@
+lib/libcertreg.so: $(OBJ)/libcertreg.so
+	$(call say,COPY,$@)cp --remove-destination $< lib/libcertreg.so.$(VERSION)
+	@ln -sf libcertreg.so.$(VERSION) lib/libcertreg.so.$(MAJOR)
+	@ln -sf libcertreg.so.$(MAJOR) $@
+lib/certreg/%.so: $(OBJ)/certreg/%.so
+	@mkdir -p $(@D)
+	$(call say,COPY,$@)cp --remove-destination $< $@
+
+# Which configuration lib/ holds: a change of flags makes the copies again.
+lib/libcertreg.a lib/libcertreg.so: lib/.obj/current
+ifneq ($(config),$(file <lib/.obj/current))
+lib/.obj/current: FORCE
+	@mkdir -p $(@D); echo $(config) >$@
+endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# clang.sh format|format-check: clang-format 14 on all sources in C and CUDA, by .clang-format.
+# clang.sh tidy: clang-tidy 14 on src, by .clang-tidy, compiled as compile_commands.json says, JOBS
+# at a time. Other versions break some lines elsewhere, and know other checks, so where there is no
+# 14 nothing is said about the sources.
+cd "$(dirname "$0")/.." || exit 2
+version=14
+tool() { # NAME: its command, or the reason why there is none
+    local command
+    for command in "$1-$version" "$1"; do
+        "$command" --version 2>/dev/null | grep -q "version $version\." && echo "$command" && return
+    done
+    if command -v "$1" >/dev/null; then
+        echo "skip $1 is not of version $version, which the sources are kept to"
+    else
+        echo "skip $1 $version is not installed"
+    fi
+    return 1
+}
+judge() { # NAME STATUS
+    [ "$2" != 0 ] || { echo "ok $1"; return; }
+    echo "not ok $1"
+    return 1
+}
+
+action=${1:?}
+case $action in
+    format | format-check)
+        name=clang-format
+        mapfile -t files < <(find src include tests examples bench python \
+            -name '*.[ch]' -o -name '*.cu' 2>/dev/null)
+        ;;
+    tidy)
+        name=clang-tidy
+        mapfile -t files < <(sed -n 's/.*"file": "\(src\/.*\)".*/\1/p' compile_commands.json)
+        ;;
+    *) exit 2 ;;
+esac
+command=$(tool $name) || { echo "$command"; exit 0; }
+case $action in
+    format) "$command" -i "${files[@]}" ;;
+    format-check)
+        "$command" --dry-run -Werror "${files[@]}"
+        judge "clang-format on ${#files[@]} files (make format mends them)" $?
+        ;;
+    tidy)
+        # One file each: told about several, its analysis of one depends on those before.
+        printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-1}" -n 1 \
+            "$command" -p . --quiet --warnings-as-errors='*' 2>/dev/null
+        judge "clang-tidy on ${#files[@]} files" $?
+        ;;
+esac

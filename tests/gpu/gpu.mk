@@ -1,0 +1,55 @@
+# Tests on a real device. With a toolkit they build everywhere; without a device they say so.
+gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
+check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o products.o crash.o) $(OBJ)/libcertreg.a
+
+.PHONY: check-gpu check-gpu-memory gpu-bundle
+#: Test
+check-gpu: all $(gpu_programs) ## Test the CUDA backend on a device against the CPU
+	@$(if $(NVCC),$(OBJ)/check_gpu,echo 'check-gpu: skipped, no nvcc')
+check-gpu-memory: all $(gpu_programs) ## Run check-gpu under compute-sanitizer
+	@failed=; for tool in memcheck racecheck synccheck initcheck; do echo "== $$tool"; \
+	    CK_RUN_CASE=typical compute-sanitizer --tool $$tool --error-exitcode 9 $(OBJ)/check_gpu || \
+	        failed="$$failed $$tool"; done; \
+	    [ -z "$$failed" ] || { echo "check-gpu-memory: failed:$$failed"; exit 1; }
+
+$(OBJ)/tests/gpu/check_gpu.o: own = -Itests -isystem $(CUDA_HOME)/include $(check_cflags)
+$(OBJ)/check_gpu: $(check_gpu) $(OBJ)/certreg/libcertreg_cuda.so $(blas_made)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) $(cuda_link) \
+	    $(static_libs)
+$(OBJ)/sqrt_all: $(OBJ)/tests/gpu/sqrt_all.o
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ $(cuda_link) -lm
+
+# What a machine with a driver and CUDA's libraries, and nothing else, needs to run these: .gpu/,
+# with the host's libraries in .gpu/libs. The C library is that machine's. LAPACKE comes from its
+# archive where there is one, which spares two more LAPACKs.
+bundle       := $(OBJ)/bundle
+bundled      := $(addprefix $(bundle)/,check_gpu bench_gpu libcertreg.so.$(MAJOR)) $(OBJ)/sqrt_all
+bundled_modules := $(OBJ)/certreg/libcertreg_cuda.so $(blas_module:lib/%=$(bundle)/%)
+lapacke      := $(if $(filter /%,$(shell $(CC) -print-file-name=liblapacke.a)),-l:liblapacke.a)
+bundle_libs  := $(or $(lapacke),-llapacke) -lopenblas -lm -lpthread -ldl
+bundle_link   = $(CC) $(CFLAGS_ALL) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$(1)/libs' \
+    $(filter %.o %.a,$^) -o $@
+the_hosts    := /(ld-linux|libc|libm|libdl|librt|libpthread|libcuda|libcublas|libcublasLt)[-.]
+$(bundle)/check_gpu: $(check_gpu)
+$(bundle)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
+$(bundle)/check_gpu $(bundle)/bench_gpu:
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(call bundle_link,) $(check_libs) $(cuda_link) $(bundle_libs)
+$(bundle)/libcertreg.so.$(MAJOR): $(objects) src/certreg.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(call bundle_link,) $(library_flags) $(shared_libs)
+$(bundle)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(call bundle_link,/..) $(module_flags) $(bundle_libs)
+
+gpu-bundle: $(if $(NVCC),$(bundled) $(bundled_modules))
+gpu-bundle: ## Collect in .gpu/ what a bare machine needs
+ifneq ($(NVCC),)
+	@rm -rf .gpu; mkdir -p .gpu/certreg .gpu/libs
+	$(call say,COPY,.gpu)cp $(bundled) .gpu/ && cp $(bundled_modules) .gpu/certreg/
+	@find .gpu -type f -exec ldd {} + | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | \
+	    grep -vE '$(the_hosts)' | xargs -I{} cp -L {} .gpu/libs/
+	@strip --strip-unneeded .gpu/sqrt_all .gpu/certreg/* .gpu/libs/*
+else
+	@echo 'gpu-bundle: skipped, no nvcc'
+endif

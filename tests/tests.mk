@@ -1,0 +1,95 @@
+# The tests. Programs are named after what they do: cover_ simulates coverage, prop_ tries random
+# problems, unit_ and fault_ see the inside (static library), api_ only the public header and the
+# shared library. A new file of such a name is a new program, and needs no line here.
+tests    := $(sort $(foreach kind,cover prop unit fault api,$(wildcard tests/$(kind)_*.c)))
+programs := $(tests:tests/%.c=$(OBJ)/tests/%)
+api      := $(filter $(OBJ)/tests/api_%,$(programs))
+# Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
+# first, so that nothing is waited for at the end.
+named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
+longest  := $(call named,api_device% cover_second% cover_hessian% cover_finite% cover_gradient% \
+    prop_solver)
+slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
+    unit_backend% unit_normal4%))
+fast     := $(filter-out $(slow),$(programs))
+
+.PHONY: check check-fast check-sanitize check-valgrind sanitized
+run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
+    bash tests/run.sh
+everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden $(gpu_programs) \
+    $(if $(NVCC),gpu-bundle) compile_commands.json
+#: Test
+check: all $(everything) ## Build and run every test
+	@$(run_tests) $(slow) $(fast)
+check-fast: $(OBJ)/libcertreg.so $(fast)
+check-fast: ## Build and run the tests that take seconds, less than a minute
+	@MODE=fast $(run_tests) $(fast)
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
+	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
+	@$(MAKE) --no-print-directory check-valgrind
+sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs $(run_tests) $^
+# Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
+# of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
+# them.
+no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% fault_models%)
+check-valgrind: $(filter-out $(no_valgrind),$(programs))
+check-valgrind: ## Run the tests of the public interface under valgrind
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
+	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
+
+# ---- what they share ----------------------------------------------------------------------------
+# Archives, of which each program takes what it needs.
+support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
+    src/backend/cuda/status.c
+$(OBJ)/tests/support.a: $(support:%.c=$(OBJ)/%.o)
+$(OBJ)/examples/engines.a: $(engine_objects)
+$(OBJ)/tests/support.a $(OBJ)/examples/engines.a:
+	@rm -f $@
+	$(call say,AR,$@)$(AR) rcs $@ $^
+# Modules of other interfaces, to be refused.
+old_modules := $(patsubst tests/modules/%.c,$(OBJ)/tests/%.so,$(wildcard tests/modules/*.c))
+$(old_modules): $(OBJ)/tests/%.so: $(OBJ)/tests/modules/%.o
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared $^ -o $@
+
+# The CUDA module, kernels and all, on a device that is emulated on the host (tests/emulated); the
+# toolkit is not needed for it.
+emulated      := $(OBJ)/tests/libemulated_cuda.so
+emulated_link := -L$(OBJ)/tests -Wl,--as-needed -lemulated_cuda -Wl,--no-as-needed
+emulated_cuda := $(cuda_objects:$(OBJ)/src/backend/cuda/%=$(OBJ)/tests/emulated/cuda/%)
+emulated_objects := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/emulated/*.c)))
+$(emulated_objects): own := -Itests/emulated -fvisibility=default
+$(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$< (emulated))$(CC) -Itests/emulated $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP \
+	    -c $< -o $@
+$(OBJ)/tests/emulated/cuda/%.o: src/backend/cuda/%.cu
+	@mkdir -p $(@D)
+	$(call say,CXX,$< (emulated))$(CXX) -x c++ -std=c++17 -Itests/emulated $(CPPFLAGS_ALL) $(OPT) \
+	    -fPIC -ffp-contract=off -Wall -Wextra $(EXTRA) -MMD -MP -c $< -o $@
+$(emulated): $(emulated_objects)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared -Wl,-soname,$(@F) $^ -o $@ -lpthread
+$(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)
+	$(call say,LINK,$@)$(CXX) $(OPT) $(EXTRA) -shared -Wl,-z,defs $(filter %.o,$^) -o $@ -L$(@D) \
+	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
+
+# ---- programs -----------------------------------------------------------------------------------
+without_blas := $(OBJ)/tests/unit_without_blas
+test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
+$(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
+$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
+    $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
+	    -Wl,-rpath,'$$ORIGIN' $(check_libs) -lquadmath $(engine_libs) $(static_libs)
+# With what a static library made with BLAS=0 holds.
+$(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
+$(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
+	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl
+# Certificates of every kind, compared with those that are kept (tests/golden).
+$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
+	    -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/..' -lm -lpthread -ldl
