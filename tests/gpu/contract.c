@@ -225,6 +225,37 @@ START_TEST(block_sums_have_the_bits_of_the_cpu)
 }
 END_TEST
 
+static double later_than_due(void *of)
+{
+    (void)of;
+    return 2;
+}
+
+START_TEST(late_work_ends_with_its_status)
+{
+    enum { INPUTS = 5, LENGTH = 4 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
+    const float ones[BLOCKS * LENGTH] = {1, 1, 1, 1, 1};
+    float *weights = over(ones, sizeof ones);
+    double *sums = over(NULL, 2 * BLOCKS * INPUTS * sizeof *sums),
+           *results = over(NULL, (2 * (BLOCKS + 1) + 2 * BLOCKS * LENGTH) * sizeof *results);
+    for (int late = 0; late < 2; late++) {
+        const certreg_status wanted = late ? CERTREG_E_DEADLINE : CERTREG_OK;
+        cr_watch watch = {.now = later_than_due, .due = late ? 1 : 3};
+        ck_assert_int_eq(
+            gpu->ops->block_sums(gpu, &noise, 0, LENGTH, BLOCKS, 1, weights, 0, NULL, sums, &watch),
+            wanted);
+        watch.late = 0;
+        ck_assert_int_eq(gpu->ops->walk(gpu, &noise, 0, BLOCKS * LENGTH, BLOCKS, weights, weights,
+                                        sums, results, results + 2 * (BLOCKS + 1),
+                                        results + 2 * (BLOCKS + 1) + BLOCKS * LENGTH, &watch),
+                         wanted);
+    }
+    ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
+    gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, results);
+}
+END_TEST
+
 START_TEST(memory_is_filled)
 {
     const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
@@ -271,6 +302,7 @@ void contract_add_tests(TCase *to, certreg_backend *backend)
     tcase_add_loop_test(to, directions_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, walks_have_the_bits_of_the_cpu, 0, SHAPES);
     tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu, 0, SHAPES);
+    tcase_add_test(to, late_work_ends_with_its_status);
     tcase_add_test(to, memory_is_filled);
     tcase_add_test(to, what_crosses_comes_back);
     tcase_add_test(to, every_operation_is_there);
