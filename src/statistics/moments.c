@@ -33,9 +33,9 @@ void cr_moments_add(cr_moments *moments, double u)
 
 void cr_moments_of(const cr_samples *samples, cr_moments *moments)
 {
-    cr_moments_start(moments, samples->count ? cr_samples_at(samples, 0) : 0);
-    for (size_t i = 0; cr_samples_has(samples, i); i++)
-        cr_moments_add(moments, cr_samples_at(samples, i));
+    const cr_samples s = *samples; /* a copy that `moments` cannot overlap stays in registers */
+    cr_moments_start(moments, s.count ? cr_samples_at(&s, 0) : 0);
+    for (size_t i = 0; cr_samples_has(&s, i); i++) cr_moments_add(moments, cr_samples_at(&s, i));
 }
 
 /* Moments 1 .. 6 about the center; out[0] is the zeroth, 1. */
