@@ -43,8 +43,8 @@ START_TEST(block_puts_seed_stream_and_index_where_curand_does)
     const known *a = &answers[_i];
     uint32_t words[4];
     philox_block((uint64_t)a->key[1] << 32 | a->key[0],
-                    (uint64_t)a->counter[3] << 32 | a->counter[2],
-                    (uint64_t)a->counter[1] << 32 | a->counter[0], words);
+                 (uint64_t)a->counter[3] << 32 | a->counter[2],
+                 (uint64_t)a->counter[1] << 32 | a->counter[0], words);
     same(words, a->words);
 }
 END_TEST
@@ -57,7 +57,7 @@ START_TEST(every_bit_of_the_input_changes_about_half_of_the_output)
     for (uint64_t index = 0; index < 64; index++) {
         philox_block(1, 2, index, plain);
         philox_block(1 ^ (_i / 64 == 0 ? bit : 0), 2 ^ (_i / 64 == 1 ? bit : 0),
-                        index ^ (_i / 64 == 2 ? bit : 0), words);
+                     index ^ (_i / 64 == 2 ? bit : 0), words);
         for (int i = 0; i < 4; i++) changed += __builtin_popcount(plain[i] ^ words[i]);
     }
     ck_assert_int_gt(changed, 4096 - 6 * 45); /* of 8192 bits; standard deviation 45 (64 where index

@@ -142,8 +142,7 @@ START_TEST(both_ways_give_the_means_over_distinct_samples)
             continue;
         }
         ck_assert_int_eq(status, CERTREG_OK);
-        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->there.tile,
-                    (double)b->n);
+        expect_same(&s, &want, way == CR_HESSIAN_PAIRS || b->n <= b->e->there.tile, (double)b->n);
         ck_assert_int_eq(isnan(s.top) != 0, way == CR_HESSIAN_PAIRS);
     }
     certreg_estimator_destroy(b->e);

@@ -264,6 +264,23 @@ static certreg_status build(certreg_estimator *e, const request *r)
     return cr_layout_prepare(e);
 }
 
+static certreg_status create(certreg_backend *backend, const certreg_model *model,
+                             const certreg_plan *plan, certreg_error *why, certreg_estimator **out)
+{
+    request r;
+    void *memory = NULL;
+    certreg_status status = read_request(backend, model, plan, &r, why);
+    if (!status) status = take_memory(&r, &memory, why);
+    if (status) return status;
+    certreg_estimator *e = begin_in(memory, &r);
+    status = cr_estimator_enter(e);
+    if (!status) status = cr_estimator_leave(e, build(e, &r));
+    if (!status) return *out = e, CERTREG_OK;
+    *why = e->error;
+    certreg_estimator_destroy(e);
+    return status;
+}
+
 certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model,
                                         const certreg_plan *plan, certreg_error *why,
                                         certreg_estimator **out)
@@ -271,21 +288,8 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    request r;
-    void *memory = NULL;
-    certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    if (!status) status = read_request(backend, model, plan, &r, &error);
-    if (!status) status = take_memory(&r, &memory, &error);
-    if (!status) {
-        *out = begin_in(memory, &r);
-        status = cr_estimator_enter(*out);
-        if (!status) status = cr_estimator_leave(*out, build(*out, &r));
-        if (status) {
-            error = (*out)->error;
-            certreg_estimator_destroy(*out);
-            *out = NULL;
-        }
-    }
+    const certreg_status status = out ? create(backend, model, plan, &error, out)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_give(why, &error);
     return status;
 }

@@ -29,7 +29,7 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
 /* Whole batches of noise up to the max_samples lie within one level of the stream. */
 static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
-    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
+    const uint64_t row = (e->model.inputs - 1) / 4 + 1; /* blocks of four */
     const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
     if (e->plan.max_samples <= most && e->model.batch <= most - e->plan.max_samples)
         return CERTREG_OK;
