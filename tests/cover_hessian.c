@@ -181,7 +181,7 @@ static int eval(void *user, const certreg_batch *b)
 static void run(certreg_estimator *e, const law *l, size_t n, size_t d, size_t pilot, count *c)
 {
     const cr_score score = {.kind = CR_SCORE_OUTPUT};
-    cr_hessian_job job = {.score = &score, .first = pilot, .count = n};
+    cr_samples job = cr_record_samples(e, &score, 0, pilot, n, 0);
     for (size_t i = 0; i < pilot; i++)
         job.center += (double)cr_record_value(e, i, 0) / (double)pilot;
     cr_hessian s;

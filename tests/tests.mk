@@ -42,15 +42,16 @@ check-valgrind: ## Run the tests of the public interface under valgrind
 
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.
-support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c src/backend/cuda/status.c
+support := $(sort $(wildcard tests/support/*.c)) tests/gpu/contract.c tests/gpu/products.c \
+    src/backend/cuda/status.c
 $(OBJ)/tests/support.a: $(support:%.c=$(OBJ)/%.o)
 $(OBJ)/examples/engines.a: $(engine_objects)
 $(OBJ)/tests/support.a $(OBJ)/examples/engines.a:
 	@rm -f $@
 	$(call say,AR,$@)$(AR) rcs $@ $^
-# A module of an older interface, to be refused.
-old_module := $(OBJ)/tests/old_module.so
-$(old_module): $(OBJ)/tests/modules/old_module.o
+# Modules of other interfaces, to be refused.
+old_modules := $(patsubst tests/modules/%.c,$(OBJ)/tests/%.so,$(wildcard tests/modules/*.c))
+$(old_modules): $(OBJ)/tests/%.so: $(OBJ)/tests/modules/%.o
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared $^ -o $@
 
 # The CUDA module, kernels and all, on a device that is emulated on the host (tests/emulated); the
@@ -75,12 +76,16 @@ $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)
 	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
 
 # ---- programs -----------------------------------------------------------------------------------
-test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_module) $(blas_made)
+without_blas := $(OBJ)/tests/unit_without_blas
+test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
-$(filter-out $(api),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
+$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
     $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN' $(check_libs) -lquadmath $(engine_libs) $(static_libs)
+# With what a static library made with BLAS=0 holds.
+$(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl

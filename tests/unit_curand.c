@@ -9,6 +9,7 @@
 /* after the lanes */
 #include "backend/backend.h"
 #include "backend/normal4.h"
+#include "support/philox_block.h"
 #include "support/suite.h"
 #include <check.h>
 #include <dlfcn.h>
@@ -69,7 +70,7 @@ START_TEST(words_are_those_of_curand)
     ck_assert_int_eq(theirs.words(generator, words, COUNT), 0);
     for (size_t q = 0; q < COUNT / 4; q++) {
         uint32_t ours[4];
-        cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, ours);
+        philox_block(seeds[_i], q % STREAMS, q / STREAMS, ours);
         for (size_t k = 0; k < 4; k++)
             ck_assert_msg(ours[k] == words[4 * q + k], "word %zu differs", 4 * q + k);
     }
@@ -87,7 +88,7 @@ START_TEST(normals_are_those_of_curand_but_for_rounding)
     for (size_t q = 0; q < COUNT / 4; q++) {
         uint32_t words[4];
         float ours[4];
-        cr_philox_block(seeds[_i], q % STREAMS, q / STREAMS, words);
+        philox_block(seeds[_i], q % STREAMS, q / STREAMS, words);
         cr_normal4_from(words, ours);
         for (size_t k = 0; k < 4; k++)
             worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));

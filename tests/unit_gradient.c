@@ -60,33 +60,6 @@ START_TEST(statistics_are_means_over_distinct_blocks)
 }
 END_TEST
 
-START_TEST(gram_is_the_product_of_active_sums)
-{
-    static const size_t shapes[][2] = {{1, 1}, {4, 3}, {5, 511}, {7, 512}, {8, 1030}, {9, 5}};
-    const size_t blocks = shapes[_i][0], inputs = shapes[_i][1], stride = inputs + 3;
-    double *sums = malloc(blocks * stride * sizeof *sums), gram[MOST * MOST];
-    float *mask = malloc(inputs * sizeof *mask);
-    simulate_source source;
-    simulate_seed(&source, (uint64_t)_i);
-    for (size_t i = 0; i < blocks * stride; i++) sums[i] = simulate_normal(&source);
-    for (size_t j = 0; j < inputs; j++) mask[j] = simulate_uniform(&source) < 0.5 ? 0.f : 1.f;
-    for (int masked = 0; masked < 2; masked++) {
-        cr_gradient_gram(sums, stride, blocks, inputs, masked ? mask : NULL, 0.5, gram);
-        for (size_t p = 0; p < blocks; p++)
-            for (size_t q = 0; q < blocks; q++) {
-                double want = 0;
-                for (size_t j = 0; j < inputs; j++)
-                    want += 0.25 * (masked ? (double)mask[j] : 1) * sums[p * stride + j] *
-                            sums[q * stride + j];
-                ck_assert_double_eq_tol(gram[p * blocks + q], want, 1e-11);
-                ck_assert_double_eq(gram[p * blocks + q], gram[q * blocks + p]);
-            }
-    }
-    free(mask);
-    free(sums);
-}
-END_TEST
-
 START_TEST(ends_solve_their_equations)
 {
     double gram[MOST * MOST], lo, hi;
@@ -171,7 +144,6 @@ int main(void)
     TCase *limits = kit_case(suite, "limits", 20);
     TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical, statistics_are_means_over_distinct_blocks, 0, 30);
-    tcase_add_loop_test(typical, gram_is_the_product_of_active_sums, 0, 6);
     tcase_add_test(typical, ends_solve_their_equations);
     tcase_add_loop_test(typical, known_kurtosis_never_loosens_the_upper_end, 0, 20);
     tcase_add_test(typical, smaller_tails_widen_the_interval);

@@ -47,21 +47,21 @@ START_TEST(statistics_are_those_of_the_cpu)
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, _i), *device = make(backend, _i);
-    const cr_hessian_job job = {
-        .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[_i].n};
+    const cr_samples job[2] = {cr_record_samples(cpu, &outputs, 0, FIRST, shapes[_i].n, 0.2),
+                               cr_record_samples(device, &outputs, 0, FIRST, shapes[_i].n, 0.2)};
     for (int way = CR_HESSIAN_PAIRS; way <= CR_HESSIAN_MATRIX; way++) {
         cr_hessian a, b;
-        const certreg_status status = cr_hessian_estimate(cpu, &job, way, &a);
-        ck_assert_int_eq(cr_hessian_estimate(device, &job, way, &b), status);
+        const certreg_status status = cr_hessian_estimate(cpu, job, way, &a);
+        ck_assert_int_eq(cr_hessian_estimate(device, job + 1, way, &b), status);
         if (status) continue;
-        const double noise = fabs(a.square) + a.self / sqrt((double)job.count);
+        const double noise = fabs(a.square) + a.self / sqrt((double)job->count);
         ck_assert_double_eq(a.unit, b.unit);
         ck_assert_double_eq(a.fourth, b.fourth);
         ck_assert_double_eq_tol(a.self, b.self, 1e-9 * a.self);
         ck_assert_double_eq_tol(a.square, b.square, 1e-5 * noise);
         ck_assert_double_eq_tol(a.energy, b.energy, 1e-4 * a.energy);
         ck_assert_double_eq_tol(a.projection, b.projection,
-                                1e-4 * (a.projection + a.energy / (double)job.count));
+                                1e-4 * (a.projection + a.energy / (double)job->count));
         ck_assert_double_eq_tol(a.skewness, b.skewness, 1e-3 * (1 + fabs(a.skewness)));
         ck_assert((isnan(a.top) && isnan(b.top)) || fabs(a.top - b.top) <= 1e-4 * a.top);
     }
@@ -75,8 +75,7 @@ START_TEST(a_failure_of_any_call_is_a_status)
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, 1);
-    const cr_hessian_job job = {
-        .score = &outputs, .center = 0.2, .first = FIRST, .count = shapes[1].n};
+    const cr_samples job = cr_record_samples(e, &outputs, 0, FIRST, shapes[1].n, 0.2);
     cr_hessian s;
     emulated()->calls = 0;
     ck_assert_int_eq(cr_hessian_estimate(e, &job, _i, &s), CERTREG_OK);

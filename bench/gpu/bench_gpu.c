@@ -86,7 +86,8 @@ static int replay(certreg_backend *gpu, watch *w, size_t n, size_t d, const char
     cudaMemsetAsync(weights, 0, 2 * n * sizeof *weights, w->stream);
     for (int i = 0; i < ROUNDS; i++) {
         start(w);
-        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums))
+        if (gpu->ops->block_sums(gpu, &noise, 0, n / BLOCKS, BLOCKS, 2, weights, n, NULL, sums,
+                                 NULL))
             return 1;
         const double t = stop(w);
         best = t < best ? t : best;
@@ -122,8 +123,8 @@ static int noise_of_certificate(certreg_backend *gpu, watch *w, size_t d, const 
         start(w);
         for (uint64_t first = 0; first < N; first += BATCH)
             bad = bad || gpu->ops->draw(gpu, &noise, z, z, first, BATCH, x);
-        bad = bad ||
-              gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL, sums);
+        bad = bad || gpu->ops->block_sums(gpu, &noise, 0, N / BLOCKS, BLOCKS, 2, weights, N, NULL,
+                                          sums, NULL);
         for (size_t f = 0; f < 2; f++)
             bad = bad || gpu->ops->gram(gpu, sums + f * d, 2 * d, BLOCKS, d, there) ||
                   gpu->ops->fetch(gpu, gram, there, sizeof gram);

@@ -1,5 +1,5 @@
-/* The seam between estimator and device: draw noise, replay noise. Everything else of a certificate
- * is host code above it. */
+/* The seam between the estimator and where its noise is drawn and replayed: the CPU, or a device
+ * with memory of its own. Everything else of a certificate is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
 #include "base/busy.h"
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 6u
+#define CR_BACKEND_API 7u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
@@ -38,18 +38,36 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
-typedef struct cr_tile { /* consecutive samples of a second-order sum */
-    const float *rows, *weights;
-    const double *norms;
+/* For the second order: sums over pairs of samples, met tile by tile. */
+typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
+    const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
+    const int32_t *features;    /* active: indices of the features that have noise */
+    size_t active;
+    float *zero, *mask; /* inputs: a point to draw noise about, and its steps */
+    float *rows[2];     /* of two tiles; the second is scratch where one is enough */
+    float *products;    /* of the rows of a tile with those of another one */
+    double *squares;    /* a number for each row of a tile: their sum counts */
+    float *matrix;      /* active * active; or NULL */
+    double *trace;      /* of the matrix */
+} cr_pair_room;
+
+typedef struct cr_tile { /* consecutive samples */
+    uint64_t first;
     size_t count;
+    float *rows;          /* count * active, with room for count * inputs: their noise */
+    const float *weights; /* count, like what follows */
+    double *norms, *sums; /* |e|^2; sums of the products of a sample with all others */
 } cr_tile;
 
-/* A device has memory of its own: every array below lives there, but for those that are said to be
- * on the host. Nothing of the size samples*inputs crosses. Work is enqueued on stream(); what ends
- * in host memory is there when the op returns. */
+/* Arrays below are memory of the backend, but for those that are said to be the host's: what
+ * `alloc` gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is
+ * enqueued on stream(); what ends in host memory is there when the op returns. Every backend has
+ * every op. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
-    int32_t device;       /* -1: the host */
+    int32_t device;       /* -1: its memory is the host's */
+    size_t replay_step;   /* the most samples that one call of replay or project should take, so
+                             that the clock is asked between calls; a multiple of CR_REPLAY_CHUNK */
     void (*close)(certreg_backend *);
     /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its
      * sign), where step[j] is 0 and in the noise-free sample; x row-major, count*inputs floats, not
@@ -84,60 +102,70 @@ typedef struct cr_backend_ops {
     certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
                            size_t blocks, const float *weights, const float *mask, double *room,
                            double *lengths, double *dots, double *norms, cr_watch *watch);
-    /* ---- NULL on the CPU from here on */
+    /* ---- memory. Between a place and itself store and fetch have nothing to do. */
     certreg_status (*alloc)(certreg_backend *, size_t bytes, void **out);
     void (*free)(certreg_backend *, void *);
-    certreg_status (*store)(certreg_backend *, void *device, const void *host,
-                            size_t bytes); /* host: untouched until fetch or wait */
-    certreg_status (*fetch)(certreg_backend *, void *host, const void *device, size_t bytes);
-    certreg_status (*fill)(certreg_backend *, void *device, size_t bytes, int byte);
+    /* host: untouched until fetch or wait */
+    certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
+    certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
+    certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
     /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait
-     * for it. */
+     * for it. *ahead 0: nothing was drawn, as there is nothing to draw beside. */
     certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
-                                 const float *step, uint64_t first, size_t count, float *x);
+                                 const float *step, uint64_t first, size_t count, float *x,
+                                 int *ahead);
     certreg_status (*join)(certreg_backend *);
     certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
     /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0
      * where mask[j] is 0 (NULL: nowhere); weights are those of all blocks one after the other,
-     * functions `stride` apart. */
+     * functions `stride` apart. watch: as for walk; what clearing the sums takes is told to it as
+     * fixed. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length,
                                  size_t blocks, size_t functions, const float *weights,
-                                 size_t stride, const float *mask, double *sums);
+                                 size_t stride, const float *mask, double *sums, cr_watch *watch);
     /* gram[p*blocks + q] = sum_j sums[p*pitch + j] sums[q*pitch + j], of q >= p alone; else 0 */
     certreg_status (*gram)(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
                            size_t inputs, double *gram);
-    /* ---- for the second order: tiles of noise of the active features, whose indices `features`
-     * has */
+    /* ---- for the second order */
     /* rows[i][k] = e[first+i][features[k]]; norms[i]: their squared lengths */
-    certreg_status (*tile)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
-                           const int32_t *features, size_t active, float *rows, double *norms);
-    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: sums[i] += sum of k_ij and
-     * squares[i] += sum of k_ij^2 over j of b; without j = i where a and b are the same. products:
-     * room for the e_i.e_j. */
-    certreg_status (*pairs)(certreg_backend *, const cr_tile *a, const cr_tile *b, size_t active,
-                            float *products, double *sums, double *squares);
-    /* matrix += sum over the tile of w e e'; scaled: room for as many rows */
-    certreg_status (*outer)(certreg_backend *, const cr_tile *, size_t active, float *scaled,
-                            float *matrix);
-    /* forms[i] = e_i' matrix e_i; product: room for as many rows */
-    certreg_status (*forms)(certreg_backend *, const cr_tile *, size_t active, const float *matrix,
-                            float *product, double *forms);
+    certreg_status (*tile)(certreg_backend *, const cr_noise *, const cr_pair_room *,
+                           const cr_tile *);
+    /* With k_ij = w_i w_j ((e_i.e_j)^2 - |e_i|^2 - |e_j|^2 + active)/2: the sums of both tiles grow
+     * by k_ij of every pair of a sample of a and a sample of b, those of a tile with itself by
+     * every pair of different samples; squares: their sum grows by that of k_ij^2 over the ordered
+     * pairs. */
+    certreg_status (*pairs)(certreg_backend *, const cr_pair_room *, const cr_tile *a,
+                            const cr_tile *b);
+    /* matrix += sum over the tile of w e e', in its upper half at least; scratch: rows[1] */
+    certreg_status (*outer)(certreg_backend *, const cr_pair_room *, const cr_tile *);
+    /* matrix -= weight * identity; its trace is found. */
+    certreg_status (*take_identity)(certreg_backend *, const cr_pair_room *, double weight);
+    /* sums[i] = e_i' matrix e_i - trace; scratch: rows[1] */
+    certreg_status (*forms)(certreg_backend *, const cr_pair_room *, const cr_tile *);
+    /* ---- the host's view of the work */
     void *(*stream)(certreg_backend *);
-    int32_t (*last_code)(certreg_backend *, const char **text); /* of the op that failed last: the
-                                                                   device's code, and what it means
-                                                                 */
+    /* Of the op that failed last: the device's code, and what it means; 0 and NULL on the CPU. */
+    int32_t (*last_code)(certreg_backend *, const char **text);
 } cr_backend_ops;
 
 struct certreg_backend { /* first member of every concrete backend */
     const cr_backend_ops *ops;
-    cr_busy busy; /* with memory of its own: one call of an estimator at a time has its stream */
+    cr_busy busy; /* of a device: one call of an estimator at a time has its stream */
 };
 
-/* Whether batches live in memory that the host cannot touch. */
+/* Whether its memory is beyond the host's reach. For those who take memory, and within the room. */
 static inline int cr_backend_is_device(const certreg_backend *backend)
 {
-    return backend->ops->alloc != NULL;
+    return backend->ops->device >= 0;
 }
+
+/* Around a call's work on the backend: one whose work goes through one stream serves one call at a
+ * time. BUSY, with a sentence of its own; WRONG_STATE in a forked child. */
+certreg_status cr_backend_enter(certreg_backend *, certreg_error *);
+void cr_backend_leave(certreg_backend *);
+/* The error of an op, with what the backend knows of it: it "failed to `what`". */
+certreg_status cr_backend_failed(certreg_backend *, certreg_status, const char *what,
+                                 certreg_error *);
 
 /* The backend behind a NULL handle: CPU, the calling thread, no state. Never NULL; not to be
  * closed. */

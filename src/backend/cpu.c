@@ -150,6 +150,31 @@ static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
+static void clear_sums(double *sums, size_t count, cr_watch *watch)
+{
+    const double start = watch ? cr_watch_now(watch) : 0;
+    memset(sums, 0, count * sizeof *sums);
+    if (watch) watch->fixed += cr_watch_now(watch) - start;
+}
+
+static certreg_status op_block_sums(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                                    size_t length, size_t blocks, size_t functions,
+                                    const float *weights, size_t stride, const float *mask,
+                                    double *sums, cr_watch *watch)
+{
+    const size_t inputs = noise->inputs, rows = blocks * functions;
+    certreg_status status = CERTREG_OK;
+    clear_sums(sums, rows * inputs, watch);
+    for (size_t b = 0; b < blocks && !status; b++) {
+        if (cr_watch_late(watch)) return CERTREG_E_DEADLINE;
+        status = op_replay(backend, noise, first + b * length, length, functions,
+                           weights + b * length, stride, sums + b * functions * inputs);
+    }
+    for (size_t j = 0; mask && j < inputs && !status; j++)
+        for (size_t row = 0; row < rows && !(mask[j] > 0); row++) sums[row * inputs + j] = 0;
+    return status;
+}
+
 static certreg_status op_project(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                                  size_t count, const float *direction, const float *mask,
                                  double *dots, double *norms)
@@ -292,12 +317,30 @@ static void op_close(certreg_backend *backend)
 
 static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .device = -1,
+                                   .replay_step = CR_CPU_STEP,
                                    .close = op_close,
                                    .draw = op_draw,
                                    .replay = op_replay,
                                    .project = op_project,
                                    .aim = op_aim,
-                                   .walk = op_walk};
+                                   .walk = op_walk,
+                                   .alloc = cr_cpu_alloc,
+                                   .free = cr_cpu_free,
+                                   .store = cr_cpu_copy,
+                                   .fetch = cr_cpu_copy,
+                                   .fill = cr_cpu_fill,
+                                   .draw_ahead = cr_cpu_draw_ahead,
+                                   .join = cr_cpu_done,
+                                   .wait = cr_cpu_done,
+                                   .block_sums = op_block_sums,
+                                   .gram = cr_cpu_gram,
+                                   .tile = cr_cpu_tile,
+                                   .pairs = cr_cpu_pairs,
+                                   .outer = cr_cpu_outer,
+                                   .take_identity = cr_cpu_take_identity,
+                                   .forms = cr_cpu_forms,
+                                   .stream = cr_cpu_stream,
+                                   .last_code = cr_cpu_last_code};
 
 certreg_status cr_cpu_open(int32_t threads, certreg_error *why, certreg_backend **out)
 {

@@ -5,8 +5,9 @@
 #include "base/error.h"
 
 #define CR_CPU_MAX_THREADS 1024
-#define CR_CPU_SPLIT \
-    64u /* features per thread in a replay are a multiple of this, so that no lane idles */
+/* Features per thread in a replay are a multiple of this, so that no lane idles. */
+#define CR_CPU_SPLIT 64u
+#define CR_CPU_STEP 512u /* samples of a replay between two looks at the clock */
 
 /* Every kernel computes the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
@@ -31,6 +32,28 @@ const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
  * answer never changes. */
 const cr_cpu_kernels *cr_cpu_path(int path);
 const cr_cpu_kernels *cr_cpu_best(void);
+
+/* Ops that use neither kernels nor threads: in cpu_memory.c, */
+certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);
+void cr_cpu_free(certreg_backend *, void *);
+certreg_status cr_cpu_copy(certreg_backend *, void *to, const void *from, size_t bytes);
+certreg_status cr_cpu_fill(certreg_backend *, void *there, size_t bytes, int byte);
+certreg_status cr_cpu_draw_ahead(certreg_backend *, const cr_noise *, const float *z,
+                                 const float *step, uint64_t first, size_t count, float *x,
+                                 int *ahead);
+certreg_status cr_cpu_done(certreg_backend *);
+void *cr_cpu_stream(certreg_backend *);
+int32_t cr_cpu_last_code(certreg_backend *, const char **text);
+/* in cpu_gram.c and cpu_pairs.c. */
+certreg_status cr_cpu_gram(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
+                           size_t inputs, double *gram);
+certreg_status cr_cpu_tile(certreg_backend *, const cr_noise *, const cr_pair_room *,
+                           const cr_tile *);
+certreg_status cr_cpu_pairs(certreg_backend *, const cr_pair_room *, const cr_tile *a,
+                            const cr_tile *b);
+certreg_status cr_cpu_outer(certreg_backend *, const cr_pair_room *, const cr_tile *);
+certreg_status cr_cpu_take_identity(certreg_backend *, const cr_pair_room *, double weight);
+certreg_status cr_cpu_forms(certreg_backend *, const cr_pair_room *, const cr_tile *);
 
 /* For tests: makes a backend that cr_cpu_open gave use one path; NO_BACKEND if this machine cannot
  * run it. */

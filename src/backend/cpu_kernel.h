@@ -15,9 +15,8 @@
 #define TILE 128u /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
-#define SLACK                                                                          \
-    64u /* floats that a fill may write, or a sum may read, beyond the last wanted one \
-         */
+/* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
+#define SLACK 64u
 #define CR_ALWAYS_INLINE static inline __attribute__((always_inline))
 #define VECTOR ((size_t)V_LANES)
 
@@ -116,19 +115,19 @@ static inline void add_chunk(const float *e, size_t pitch, size_t samples, size_
 
 /* Normals of `samples` samples for the `blocks` blocks of a tile that starts `offset` blocks into
  * the row. Returns the pitch. */
-static inline size_t fill_tile(const cr_source *s, int center, uint64_t first, size_t samples,
+static inline size_t fill_tile(const cr_source *s, int clean_first, uint64_t first, size_t samples,
                                size_t offset, size_t blocks, float *e)
 {
     const int whole = blocks == s->row;
     const size_t pitch = whole ? 4 * blocks : TILE;
     if (whole) {
-        memset(e + samples * pitch, 0, SLACK * sizeof *e); /* sums run over whole vectors: idle
-                                                              lanes must hold ordinary numbers */
+        /* Sums run over whole vectors: idle lanes must hold ordinary numbers. */
+        memset(e + samples * pitch, 0, SLACK * sizeof *e);
         fill(s, cr_source_block(s, first), samples * blocks, e);
     } else
         for (size_t i = 0; i < samples; i++)
             fill(s, cr_source_block(s, first + i) + offset, blocks, e + i * pitch);
-    if (center && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
+    if (clean_first && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
     return pitch;
 }
 
@@ -206,7 +205,7 @@ static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks
     fill(s, block, blocks, e);
 }
 
-static inline void project_rows(const cr_source *s, const ruler *r, int center, uint64_t first,
+static inline void project_rows(const cr_source *s, const ruler *r, int clean_first, uint64_t first,
                                 size_t samples, float *e, double *dots, double *norms)
 {
     const size_t row = (size_t)s->row, piece = least(4 * row, FILL_FLOATS);
@@ -220,7 +219,7 @@ static inline void project_rows(const cr_source *s, const ruler *r, int center, 
                 fill_groups(s, cr_source_block(s, first + i) + j / 4, (n + 3) / 4, e);
             project_piece(&p, r, piece == 4 * row ? e + i * 4 * row : e, j, n);
         }
-        const int still = center && first + i == 0;
+        const int still = clean_first && first + i == 0;
         dots[i] = still ? 0.0 : cr_add_halves(p.dots, GROUP);
         norms[i] = still ? 0.0 : cr_add_halves(p.norms, GROUP);
     }

@@ -1,10 +1,9 @@
-/* Finding and opening a backend's module. Nothing is ever unloaded: drivers keep threads and
+/* Finding and opening a module. Nothing is ever unloaded: drivers and BLAS keep threads and
  * handlers in the process. */
 #if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "backend/load.h"
-#include "backend/module.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
  * whole. */
 static char *path_of(char *line)
 {
-    const uintptr_t here = (uintptr_t)cr_module_load;
+    const uintptr_t here = (uintptr_t)cr_module_find;
     char *end, *path = strchr(line, '/'), *newline = strchr(line, '\n');
     const unsigned long long from = strtoull(line, &end, 16),
                              to = *end == '-' ? strtoull(end + 1, NULL, 16) : 0;
@@ -37,12 +36,11 @@ static int own_file(char *path, size_t room)
 }
 
 /* The module that lies in certreg/ beside it. */
-static int beside_us(char *path, size_t room)
+static int beside_us(const char *name, char *path, size_t room)
 {
     if (!own_file(path, room)) return 0;
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", CR_MODULE_FILE) <
-           room - folder;
+    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", name) < room - folder;
 }
 
 static void *open_file(const char *path)
@@ -50,31 +48,24 @@ static void *open_file(const char *path)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-certreg_status cr_module_load(const char *path, int32_t device, void *stream, certreg_error *why,
-                              certreg_backend **out)
+certreg_status cr_module_find(const cr_module_file *file, const char *path, certreg_error *why,
+                              void *function)
 {
     char beside[4096];
     void *library = NULL;
     if (path) library = open_file(path);
-    else if (beside_us(beside, sizeof beside)) library = open_file(beside);
+    else if (beside_us(file->name, beside, sizeof beside)) library = open_file(beside);
     if (!library) {
         const char *reason = dlerror();
-        return cr_fail(why, CERTREG_E_NO_BACKEND, "the CUDA module cannot be opened: %.180s",
+        return cr_fail(why, CERTREG_E_NO_BACKEND, "%s: %.180s", file->missing,
                        reason ? reason : "its place is not known; give its path");
     }
-    cr_module_open open = NULL;
-    void *symbol = dlsym(library, CR_MODULE_SYMBOL);
-    memcpy(&open, &symbol, sizeof open); /* ISO C has no way from an object's address to a
-                                            function's */
-    if (!open)
+    void *symbol = dlsym(library, file->symbol);
+    if (!symbol)
         return cr_fail(why, CERTREG_E_NO_BACKEND,
                        "%.120s is no module of this library: it lacks %s", path ? path : beside,
-                       CR_MODULE_SYMBOL);
-    certreg_status status = open(CR_BACKEND_API, device, stream, why, out);
-    const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
-    if (fits) cr_busy_init(&(*out)->busy);
-    if (status || fits) return status;
-    *out = NULL;
-    return cr_fail(why, CERTREG_E_VERSION, "%.120s was made for another version of this library",
-                   path ? path : beside);
+                       file->symbol);
+    /* ISO C has no way from an object's address to a function's. */
+    memcpy(function, &symbol, sizeof symbol);
+    return CERTREG_OK;
 }

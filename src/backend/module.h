@@ -1,5 +1,4 @@
-/* What a backend module (a shared object of its own) shows the library: one function, found by
- * name. */
+/* A backend in a module of its own: the one function that it shows. */
 #ifndef CR_BACKEND_MODULE_H
 #define CR_BACKEND_MODULE_H
 #include "backend/backend.h"

@@ -39,9 +39,8 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
     const vf tt = v_mul(t, t);
     vf s = v_fma(tt, v_set(-3.59545083e-05f), v_set(0.00249000709f));
     s = v_fma(tt, s, v_set(-0.0807454363f));
-    s = v_fma(t, v_set(0.785398185f), v_mul(t, v_fma(tt, s, v_set(-2.43e-8f)))); /* the factor's own
-                                                                                    rounding undone
-                                                                                  */
+    /* The last number undoes the factor's own rounding. */
+    s = v_fma(t, v_set(0.785398185f), v_mul(t, v_fma(tt, s, v_set(-2.43e-8f))));
     vf c = v_fma(tt, v_set(3.53133464e-06f), v_set(-0.000325942005f));
     c = v_fma(tt, c, v_set(0.015854327f));
     c = v_fma(tt, c, v_set(-0.308425128f));

@@ -4,6 +4,7 @@
 #endif
 #include "backend/cpu.h"
 #include "backend/load.h"
+#include "backend/module.h"
 #include "base/structs.h"
 #include <unistd.h>
 
@@ -34,6 +35,24 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
     return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
 }
 
+static const cr_module_file cuda_file = {.name = CR_MODULE_FILE,
+                                         .symbol = CR_MODULE_SYMBOL,
+                                         .missing = "the CUDA module cannot be opened"};
+
+static certreg_status open_module(const char *path, int32_t device, void *stream,
+                                  certreg_error *why, certreg_backend **out)
+{
+    cr_module_open open = NULL;
+    certreg_status status = cr_module_find(&cuda_file, path, why, &open);
+    if (!status) status = open(CR_BACKEND_API, device, stream, why, out);
+    const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
+    if (fits) cr_busy_init(&(*out)->busy);
+    if (status || fits) return status;
+    *out = NULL;
+    return cr_fail(why, CERTREG_E_VERSION, "%.120s was made for another version of this library",
+                   path ? path : CR_MODULE_FILE);
+}
+
 certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const char *module,
                                          certreg_error *why, certreg_backend **out)
 {
@@ -49,7 +68,7 @@ certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const cha
         return give(why, &error,
                     cr_fail(&error, CERTREG_E_INVALID,
                             "module is an empty path; NULL asks for the documented search"));
-    return give(why, &error, cr_module_load(module, device, stream, &error, out));
+    return give(why, &error, open_module(module, device, stream, &error, out));
 }
 
 void certreg_backend_close(certreg_backend *backend)

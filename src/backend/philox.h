@@ -64,11 +64,4 @@ CR_INLINE void cr_philox_at(const uint32_t keys[2 * CR_PHILOX_ROUNDS], uint64_t 
     cr_philox_words(words, keys);
 }
 
-CR_INLINE void cr_philox_block(uint64_t seed, uint64_t stream, uint64_t index, uint32_t words[4])
-{
-    uint32_t keys[2 * CR_PHILOX_ROUNDS];
-    cr_philox_keys(seed, keys);
-    cr_philox_at(keys, stream, index, words);
-}
-
 #endif

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_BYTES                                                                             \
-    ((size_t)1 << 20) /* kernels use less than 64 KiB; the rest is for thread-local data of the \
-                         host program */
+/* Kernels use less than 64 KiB; the rest is for thread-local data of the host program. */
+#define STACK_BYTES ((size_t)1 << 20)
 
 typedef struct worker {
     cr_pool *pool;
@@ -92,8 +91,8 @@ static int start_all(cr_pool *pool, size_t workers)
     sigset_t all, before;
     int failed = pthread_attr_init(&attributes);
     if (failed) return failed;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES); /* where it is refused, the system's
-                                                            default will do */
+    /* Where it is refused, the system's default will do. */
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (; !failed && pool->workers < workers; pool->workers += !failed) {

@@ -9,7 +9,7 @@ typedef struct cr_source {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
     uint64_t stream, base, row; /* base: first block of the level; row: blocks of a sample */
     size_t inputs;
-    int32_t center;
+    int32_t clean_first;
 } cr_source;
 
 /* The block with which a sample begins. */
@@ -26,7 +26,7 @@ static inline cr_source cr_source_of(const cr_noise *noise)
     s.base = noise->level << CR_LEVEL_BITS;
     s.row = noise->inputs / 4 + (noise->inputs % 4 != 0);
     s.inputs = noise->inputs;
-    s.center = noise->clean_first;
+    s.clean_first = noise->clean_first;
     return s;
 }
 

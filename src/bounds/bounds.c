@@ -57,8 +57,8 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
     const certreg_status status =
         with_gradient ? cr_correlate_paper(e, (size_t)q->output, first, count, &paper) : CERTREG_OK;
     if (status) return status;
-    *abstained = cr_paper_bounds(&paper, &m, e->at.lo[q->output], e->at.hi[q->output], q->alpha,
-                                 with_gradient, b);
+    *abstained = cr_paper_bounds(&paper, &m, e->model.lo[q->output], e->model.hi[q->output],
+                                 q->alpha, with_gradient, b);
     if (with_gradient) return CERTREG_OK;
     b->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_GRADIENT;
     b->gradient_lo = b->gradient_hi = 0;

@@ -110,7 +110,7 @@ void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
     const double share = !spread ? 1 : together == output ? ends_share : 0;
-    cr_score_range(score, e->at.lo[k], e->at.hi[k], &b->range_lo, &b->range_hi);
+    cr_score_range(score, e->model.lo[k], e->model.hi[k], &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
     if (share > 0) bound_mean(e, conditions, score, share * alpha, output, b);

@@ -25,9 +25,10 @@ static double center_of(const certreg_estimator *e, const cr_conditions *conditi
 }
 
 /* ---- asymptotic */
-typedef struct gradient_job {
-    cr_correlate_job sums;
+typedef struct gradient_job { /* of one or two functions: their main samples about a center */
+    cr_samples main[2];
     certreg_bounds *bounds[2];
+    size_t functions;
 } gradient_job;
 
 static int is_clipped(const cr_score *score)
@@ -40,19 +41,22 @@ static int is_clipped(const cr_score *score)
 static certreg_status pilot_is_linear(certreg_estimator *e, const cr_conditions *conditions,
                                       const gradient_job *job, int linear[2])
 {
-    cr_correlate_job pilot = job->sums;
-    cr_samples s = cr_parts_pilot(e, conditions, pilot.score[0]);
+    cr_samples pilot[2], plain;
+    cr_block_sums sums;
     linear[0] = linear[1] = 0;
-    pilot.first = s.first, pilot.count = s.count;
-    if (pilot.count < 2 * e->plan.blocks) return CERTREG_OK;
-    certreg_status status = cr_correlate_blocks(e, &pilot);
-    for (size_t f = 0; !status && f < pilot.functions; f++) {
+    for (size_t f = 0; f < job->functions; f++) {
+        pilot[f] = cr_parts_pilot(e, conditions, job->main[f].score);
+        pilot[f].center = job->main[f].center;
+    }
+    if (pilot->count < 2 * e->plan.blocks) return CERTREG_OK;
+    certreg_status status = cr_correlate_blocks(e, pilot, job->functions, &sums);
+    for (size_t f = 0; !status && f < job->functions; f++) {
         cr_moments m;
         cr_gradient g;
-        s.score = pilot.score[f];
-        cr_moments_of(&s, &m);
-        if ((status = cr_correlate_gram(e, &pilot, f))) break;
-        cr_gradient_estimate(e->at.gram, e->plan.blocks, &g);
+        plain = cr_parts_pilot(e, conditions, pilot[f].score);
+        cr_moments_of(&plain, &m);
+        if ((status = cr_correlate_gram(e, &sums, f))) break;
+        cr_gradient_estimate(e->here.gram, e->plan.blocks, &g);
         linear[f] = g.square > 0.5 * cr_moments_variance(&m);
     }
     return status;
@@ -76,16 +80,16 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
 {
     int linear[2] = {0, 0};
     certreg_status status = CERTREG_OK;
-    if (!is_clipped(job->sums.score[0])) status = pilot_is_linear(e, conditions, job, linear);
-    if (!status) status = cr_correlate_blocks(e, &job->sums);
-    for (size_t f = 0; !status && f < job->sums.functions; f++) {
+    cr_block_sums sums;
+    if (!is_clipped(job->main->score)) status = pilot_is_linear(e, conditions, job, linear);
+    if (!status) status = cr_correlate_blocks(e, job->main, job->functions, &sums);
+    for (size_t f = 0; !status && f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
-        cr_samples s = cr_parts_main(e, conditions, job->sums.score[f]);
-        s.center = job->sums.center[f];
-        if ((status = cr_correlate_gram(e, &job->sums, f))) break;
+        if ((status = cr_correlate_gram(e, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
-        cr_gradient_interval(e->at.gram, e->plan.blocks, (double)e->input.active, kurtosis_of(&s),
-                             linear[f] ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
+        cr_gradient_interval(e->here.gram, e->plan.blocks, (double)e->input.active,
+                             kurtosis_of(job->main + f), linear[f] ? tail : 0, tail,
+                             &b->gradient_lo, &b->gradient_hi);
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     }
     return status;
@@ -94,9 +98,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
 static gradient_job job_of(const certreg_estimator *e, const cr_conditions *conditions,
                            certreg_bounds *bounds)
 {
-    gradient_job job = {.sums = {.output = (size_t)conditions->question.output,
-                                 .first = conditions->main_first,
-                                 .count = conditions->samples - conditions->main_first}};
+    gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         if (c->guard) continue;
@@ -105,9 +107,9 @@ static gradient_job job_of(const certreg_estimator *e, const cr_conditions *cond
         if (c->exact ? cr_means_are_sparse(e, conditions, c)
                      : !(bounds[i].constraints & CERTREG_CONSTRAINT_VARIANCE))
             continue;
-        const size_t f = job.sums.functions++;
-        job.sums.score[f] = &c->score;
-        job.sums.center[f] = center_of(e, conditions, c);
+        const size_t f = job.functions++;
+        job.main[f] = cr_parts_main(e, conditions, &c->score);
+        job.main[f].center = center_of(e, conditions, c);
         job.bounds[f] = bounds + i;
     }
     return job;
@@ -117,15 +119,11 @@ static gradient_job job_of(const certreg_estimator *e, const cr_conditions *cond
 static certreg_status bound_second_orders(certreg_estimator *e, const cr_conditions *conditions,
                                           const gradient_job *job)
 {
-    for (size_t f = 0; f < job->sums.functions; f++) {
-        const cr_hessian_job second = {.score = job->sums.score[f],
-                                       .center = job->sums.center[f],
-                                       .output = job->sums.output,
-                                       .first = job->sums.first,
-                                       .count = job->sums.count};
+    for (size_t f = 0; f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
-        const certreg_status status = cr_hessian_upper(
-            e, &second, CR_SHARE_SECOND_ORDER * conditions->question.alpha, &b->second_order_hi);
+        const certreg_status status =
+            cr_hessian_upper(e, job->main + f, CR_SHARE_SECOND_ORDER * conditions->question.alpha,
+                             &b->second_order_hi);
         if (status) return status;
         if (isfinite(b->second_order_hi)) b->constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
         else b->second_order_hi = 0;
@@ -177,7 +175,7 @@ certreg_status cr_gradients_find(certreg_estimator *e, const cr_conditions *cond
     if (cr_question_without_normality(&conditions->question))
         return bound_without_normality(e, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
     gradient_job job = job_of(e, conditions, bounds);
-    if (!job.sums.functions) return CERTREG_OK;
+    if (!job.functions) return CERTREG_OK;
     certreg_status status = CERTREG_OK;
     if (constraints & CERTREG_CONSTRAINT_GRADIENT)
         status = bound_gradients(e, conditions, share * alpha, &job);

@@ -1,24 +1,17 @@
-/* The statistics of pairs from their sums, bounds from the statistics, and the memory that they
- * take. */
+/* The statistics of pairs from their sums, and bounds from the statistics. */
 #include "bounds/hessian_sums.h"
 #include "statistics/binomial.h"
 #include "statistics/moments.h"
 #include <math.h>
 
 /* ---- statistics */
-static double weight_of(const cr_hessian_sums *s, size_t at)
-{
-    return cr_score_value(s->job->score,
-                          cr_record_value(s->e, s->job->first + at, s->job->output)) -
-           s->job->center;
-}
-
 /* The unit, or NaN if some weight is not finite or none differs from 0. */
 static double find_weights(cr_hessian_sums *s)
 {
+    const cr_samples *samples = s->samples;
     double greatest = 0, sum = 0;
-    for (size_t i = 0; i < s->job->count && !cr_watch_ends(s->e->clock.watch, i); i++) {
-        const double w = fabs(weight_of(s, i));
+    for (size_t i = 0; i < samples->count && !cr_watch_ends(samples->watch, i); i++) {
+        const double w = fabs(cr_samples_at(samples, i));
         greatest = fmax(greatest, w);
         sum += w;
     }
@@ -26,8 +19,9 @@ static double find_weights(cr_hessian_sums *s)
     int exponent;
     frexp(greatest, &exponent);
     const double unit = ldexp(1, exponent);
-    for (size_t i = 0; i < s->job->count && !cr_watch_ends(s->e->clock.watch, i); i++) {
-        const double w = (double)(s->room->weights[i] = (float)(weight_of(s, i) / unit));
+    for (size_t i = 0; i < samples->count && !cr_watch_ends(samples->watch, i); i++) {
+        float *weight = s->e->here.pair_weights + i;
+        const double w = (double)(*weight = (float)(cr_samples_at(samples, i) / unit));
         s->weights += w;
         s->fourth += w * w * w * w;
     }
@@ -36,14 +30,15 @@ static double find_weights(cr_hessian_sums *s)
 
 static void finish(const cr_hessian_sums *s, cr_hessian *out)
 {
-    const double n = (double)s->job->count, ordered = n * (n - 1), triples = ordered * (n - 2);
+    const double n = (double)s->samples->count, ordered = n * (n - 1), triples = ordered * (n - 2);
+    const double *sums = s->e->here.pair_sums;
     double total = 0, rows = 0, third = 0;
-    for (size_t i = 0; i < s->job->count; i++) {
-        total += s->room->sums[i];
-        rows += s->room->sums[i] * s->room->sums[i];
+    for (size_t i = 0; i < s->samples->count; i++) {
+        total += sums[i];
+        rows += sums[i] * sums[i];
     }
-    for (size_t i = 0; i < s->job->count; i++) {
-        const double gap = s->room->sums[i] - total / n;
+    for (size_t i = 0; i < s->samples->count; i++) {
+        const double gap = sums[i] - total / n;
         third += gap * gap * gap / n;
     }
     const double squares = s->squares / s->pairs;               /* E k12^2 */
@@ -64,31 +59,40 @@ static void finish(const cr_hessian_sums *s, cr_hessian *out)
 
 /* By the number of samples there are, which may be far below the max_samples; measured, they take
  * the same time at about a quarter. */
-static int choose_way(const cr_hessian_sums *s, int way)
+static int choose_way(const certreg_estimator *e, size_t count, int way)
 {
     if (way) return way;
-    return s->room->matrix && s->d <= s->job->count / 4 ? CR_HESSIAN_MATRIX : CR_HESSIAN_PAIRS;
+    return e->there.pairs.matrix && e->input.active <= count / 4 ? CR_HESSIAN_MATRIX
+                                                                 : CR_HESSIAN_PAIRS;
 }
 
-certreg_status cr_hessian_estimate(certreg_estimator *e, const cr_hessian_job *job, int way,
+static certreg_status check(const certreg_estimator *e, size_t count, int way, certreg_error *why)
+{
+    if (!e->there.tile)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.constraints left out the second order");
+    if (count < 4)
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
+                       "%zu samples beside the pilot do not bound the second order", count);
+    if (way == CR_HESSIAN_MATRIX && !e->there.pairs.matrix)
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
+                       "plan.second_order_bytes has no room for the matrix");
+    return CERTREG_OK;
+}
+
+certreg_status cr_hessian_estimate(certreg_estimator *e, const cr_samples *samples, int way,
                                    cr_hessian *out)
 {
-    cr_hessian_sums s = {.e = e, .job = job, .room = &e->at.second, .d = e->input.active};
-    *out = (cr_hessian){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, job->count};
-    if (!s.room->tile)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "plan.constraints left out the second order");
-    if (job->count < 4)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "%zu samples beside the pilot do not bound the second order", job->count);
-    way = choose_way(&s, way);
-    if (way == CR_HESSIAN_MATRIX && !s.room->matrix)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "plan.second_order_bytes has no room for the matrix");
+    cr_hessian_sums s = {.e = e, .samples = samples};
+    *out = (cr_hessian){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, samples->count};
+    way = choose_way(e, samples->count, way);
+    certreg_status status = check(e, samples->count, way, &e->error);
+    if (status) return status;
     const double unit = find_weights(&s);
     if (isnan(unit)) return CERTREG_OK;
-    const certreg_status status = cr_estimator_on_device(e) ? cr_hessian_on_device(&s, way)
-                                                            : cr_hessian_by_blas(&s, way);
-    if (status) return status;
+    status = cr_hessian_add_up(&s, way);
+    if (status == CERTREG_E_DEADLINE) return status;
+    if (status)
+        return cr_backend_failed(e->backend, status, "sum over pairs of samples", &e->error);
     finish(&s, out);
     out->unit = unit;
     out->top = way == CR_HESSIAN_MATRIX ? cr_hessian_top(&s) : NAN;
@@ -154,12 +158,12 @@ double cr_hessian_less(const cr_hessian *s, double dimension, double tail)
                 cr_hessian_operator(s, dimension, 0.25 * tail));
 }
 
-certreg_status cr_hessian_upper(certreg_estimator *e, const cr_hessian_job *job, double tail,
+certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples, double tail,
                                 double *second_order_hi)
 {
     cr_hessian s;
     *second_order_hi = INFINITY;
-    const certreg_status status = cr_hessian_estimate(e, job, 0, &s);
+    const certreg_status status = cr_hessian_estimate(e, samples, 0, &s);
     if (status) return status;
     *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail);
     return CERTREG_OK;

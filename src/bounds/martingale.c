@@ -113,7 +113,7 @@ static int weigh(certreg_estimator *e, const game *g)
     for (size_t i = 0; i < g->samples->count; i++) {
         const double w = weight_at(g->samples, g->reach, i);
         if (!(fabs(w) <= 1)) return 1;
-        e->at.weights[i] = (float)w;
+        e->here.weights[i] = (float)w;
     }
     return 0;
 }
@@ -132,7 +132,8 @@ static void set_direction(const game *g, const double lengths[2], block *k)
 static void play(const certreg_estimator *e, game *g, const block *k)
 {
     const double blur = DOT_ERROR * sqrt(g->share * (double)e->input.active);
-    const double *dots = e->at.dots + k->first, *norms = e->at.norms + k->first;
+    const double *dots = e->here.dots + k->first,
+                 *norms = cr_replay_norms(e, g->samples->count) + k->first;
     g->slack += (double)k->count * SUM_ERROR * g->lengths;
     for (size_t i = 0; i < k->count; i++) {
         const double w = weight_at(g->samples, g->reach, k->first + i);
@@ -153,7 +154,7 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
     const certreg_status status = cr_replay_walk(e, g->samples->first, g->samples->count);
     for (size_t b = 0; b < BLOCKS && !status; b++) {
         block k = block_of(g->samples, b);
-        set_direction(g, e->at.lengths + 2 * b, &k);
+        set_direction(g, e->here.lengths + 2 * b, &k);
         play(e, g, &k);
     }
     return status;
@@ -306,7 +307,7 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     if (!status) status = play_all(e, &g, &broken);
     if (status || broken) return status;
     *upper =
-        fmin(*upper, (by_norm ? bound_by_norm(&g, e->at.lengths[2 * BLOCKS]) : solve_game(&g)) *
+        fmin(*upper, (by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g)) *
                          g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

@@ -15,8 +15,8 @@ typedef struct cr_martingale_job {
 } cr_martingale_job;
 
 /* At most cap and sqrt(second_hi), which are all there is where the score has no finite range or
- * there are fewer than 64 samples. Draws the noise again, twice. Overwrites at.sums, weights, dots,
- * norms and direction: of estimators with memory for the gradient only. */
+ * there are fewer than 64 samples. Draws the noise again, twice. Overwrites what a replay computes:
+ * of estimators with memory for the gradient only. */
 certreg_status cr_martingale_upper(certreg_estimator *, const cr_martingale_job *, double *upper);
 
 #endif

@@ -109,7 +109,7 @@ int cr_means_asymptotic(const certreg_estimator *e, const cr_conditions *conditi
     const int32_t k = conditions->question.output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, e->at.lo[k], e->at.hi[k], &lo, &hi);
+    cr_score_range(&c->score, e->model.lo[k], e->model.hi[k], &lo, &hi);
     if (cr_means_are_sparse(e, conditions, c))
         return bound_by_counting(e, conditions, c, lo, hi, tail, b);
     const cr_samples s = cr_parts_main(e, conditions, &c->score);

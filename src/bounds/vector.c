@@ -38,7 +38,7 @@ static double square_at(const void *of, size_t sample)
     const certreg_estimator *e = of;
     double sum = 0;
     for (size_t k = 0; k < e->model.outputs; k++) {
-        const double gap = (double)cr_record_value(e, sample, k) - e->at.center[k];
+        const double gap = (double)cr_record_value(e, sample, k) - e->here.center[k];
         sum += gap * gap;
     }
     return sum;
@@ -58,7 +58,8 @@ static void bound_without_normality(const certreg_estimator *e, const cr_conditi
 {
     double most = 0;
     for (size_t k = 0; k < e->model.outputs; k++) {
-        const double far = fmax(e->at.hi[k] - e->at.center[k], e->at.center[k] - e->at.lo[k]);
+        const double far =
+            fmax(e->model.hi[k] - e->here.center[k], e->here.center[k] - e->model.lo[k]);
         most += far * far;
     }
     const cr_bet bet = {.value = square_at,
@@ -86,16 +87,13 @@ static certreg_status add_output(certreg_estimator *e, const cr_conditions *cond
                                  size_t output)
 {
     const size_t first = first_of(e, conditions), cells = e->plan.blocks * e->plan.blocks;
-    cr_correlate_job job = {.score = {&identity, NULL},
-                            .center = {e->at.center[output], 0},
-                            .functions = 1,
-                            .output = output,
-                            .first = first,
-                            .count = conditions->samples - first};
-    certreg_status status = cr_correlate_blocks(e, &job);
-    if (!status) status = cr_correlate_gram(e, &job, 0);
+    const cr_samples samples = cr_record_samples(
+        e, &identity, output, first, conditions->samples - first, e->here.center[output]);
+    cr_block_sums sums;
+    certreg_status status = cr_correlate_blocks(e, &samples, 1, &sums);
+    if (!status) status = cr_correlate_gram(e, &sums, 0);
     if (status) return status;
-    for (size_t i = 0; i < cells; i++) e->at.gram_sum[i] += e->at.gram[i];
+    for (size_t i = 0; i < cells; i++) e->here.gram_sum[i] += e->here.gram[i];
     return CERTREG_OK;
 }
 
@@ -107,12 +105,12 @@ static certreg_status bound_gradient(certreg_estimator *e, const cr_conditions *
 {
     const double outputs = (double)e->model.outputs, mean = cr_moments_mean(m);
     const double kurtosis = (cr_moments_second(m) + mean * mean) / (mean * mean);
-    memset(e->at.gram_sum, 0, e->plan.blocks * e->plan.blocks * sizeof *e->at.gram_sum);
+    memset(e->here.gram_sum, 0, e->plan.blocks * e->plan.blocks * sizeof *e->here.gram_sum);
     for (size_t k = 0; k < e->model.outputs; k++) {
         const certreg_status status = add_output(e, conditions, k);
         if (status) return status;
     }
-    cr_gradient_interval(e->at.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
+    cr_gradient_interval(e->here.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
                          outputs * outputs * kurtosis, 0, tail, &b->gradient_lo, &b->gradient_hi);
     if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     return CERTREG_OK;
@@ -132,7 +130,7 @@ certreg_status cr_vector_find(certreg_estimator *e, const cr_conditions *conditi
                  share = constraints & CERTREG_CONSTRAINT_GRADIENT ? 0.5 : 1;
     cr_moments m;
     *abstained = 0;
-    for (size_t k = 0; k < e->model.outputs; k++) e->at.center[k] = center_of(e, k);
+    for (size_t k = 0; k < e->model.outputs; k++) e->here.center[k] = center_of(e, k);
     if (cr_question_without_normality(&conditions->question))
         return bound_without_normality(e, conditions, alpha, b), CERTREG_OK;
     collect(e, conditions, &m);

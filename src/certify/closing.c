@@ -57,7 +57,7 @@ static void make_up(certreg_estimator *e, size_t output, double prediction, doub
                     size_t samples)
 {
     static const double golden = 0.618033988749894848;
-    const double lo = e->at.lo[output], hi = e->at.hi[output],
+    const double lo = e->model.lo[output], hi = e->model.hi[output],
                  middle = fmin(fmax(prediction, lo), hi);
     for (size_t i = 0; i < samples; i++) {
         const double turns = (double)i * golden, place = 2 * (turns - floor(turns)) - 1;
@@ -76,7 +76,8 @@ void cr_closing_make_up_for(certreg_estimator *e, const cr_question *q, size_t s
 {
     if (q->output < 0) return;
     const size_t k = (size_t)q->output;
-    const double lo = e->at.lo[k], span = e->at.hi[k] - lo, half = isfinite(span) ? span / 2 : 1;
+    const double lo = e->model.lo[k], span = e->model.hi[k] - lo,
+                 half = isfinite(span) ? span / 2 : 1;
     const double prediction = q->prediction_given ? q->prediction : isfinite(span) ? lo + half : 0;
     make_up(e, k, prediction, q->tolerance > 0 ? q->tolerance : half, samples);
 }

@@ -36,10 +36,10 @@ static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *co
     const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
     *from = low > 0    ? cr_location_order(&values, (size_t)(low - 1))
             : may_fail ? -INFINITY
-                       : e->at.lo[q->output];
+                       : e->model.lo[q->output];
     *to = rank > 0 && high <= (int64_t)valid ? cr_location_order(&values, (size_t)(high - 1))
           : may_fail                         ? INFINITY
-                                             : e->at.hi[q->output];
+                                             : e->model.hi[q->output];
 }
 
 /* ---- the mean: the box of its bounds */
@@ -51,8 +51,8 @@ static certreg_status bounds_of_mean(certreg_estimator *e, const cr_answer *a, d
     if (a->abstained) return CERTREG_OK;
     const certreg_status status = cr_solve_mean(e, a, q->at_radius, &least, &greatest);
     if (status) return status;
-    const double span = e->at.hi[q->output] - e->at.lo[q->output]; /* Hoeffding, for a fresh sample
-                                                                      mean */
+    const double span = e->model.hi[q->output] - e->model.lo[q->output]; /* Hoeffding, for a fresh
+                                                                      sample mean */
     const double served =
         q->served_samples ? span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples))
                           : 0;
@@ -70,7 +70,7 @@ static double largest_tolerance(const certreg_estimator *e, const cr_question *q
     const double period = cr_question_period(e, q);
     if (q->tolerance > 0) return q->tolerance;
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN) return 0.25 * period;
-    return period > 0 ? 0.499 * period : e->at.hi[q->output] - e->at.lo[q->output];
+    return period > 0 ? 0.499 * period : e->model.hi[q->output] - e->model.lo[q->output];
 }
 
 static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance, int *yes)

@@ -41,10 +41,11 @@ static uint64_t identity(const certreg_estimator *e)
     uint64_t h = CR_HASH_START;
     for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.z[j]));
     for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.scale[j]));
-    for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->at.kind[k]);
+    for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->model.kind[k]);
     for (size_t k = 0; k < q; k++)
-        if (e->at.kind[k] != CERTREG_OUTPUT_REAL)
-            h = cr_hash64(cr_hash64(h, bits_of_double(e->at.lo[k])), bits_of_double(e->at.hi[k]));
+        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
+            h = cr_hash64(cr_hash64(h, bits_of_double(e->model.lo[k])),
+                          bits_of_double(e->model.hi[k]));
     return cr_hash_end(h);
 }
 
@@ -202,10 +203,11 @@ static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, 
 {
     float value;
     memcpy(&value, &bits, sizeof value);
-    if ((double)value >= e->at.lo[output] && (double)value <= e->at.hi[output]) return CERTREG_OK;
+    if ((double)value >= e->model.lo[output] && (double)value <= e->model.hi[output])
+        return CERTREG_OK;
     cr_fail(why, CERTREG_E_MISMATCH,
             "output %zu of the record is %g, outside the declared range [%g, %g]", output,
-            (double)value, e->at.lo[output], e->at.hi[output]);
+            (double)value, e->model.lo[output], e->model.hi[output]);
     why->output = (int32_t)output;
     why->value = (double)value;
     return CERTREG_E_MISMATCH;

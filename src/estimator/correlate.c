@@ -1,74 +1,78 @@
 #include "estimator/correlate.h"
-#include "estimator/device.h"
-#include "statistics/gradient.h"
 #include "estimator/replay.h"
 #include <math.h>
-#include <string.h>
 
-static size_t block_length(const certreg_estimator *e, size_t count)
-{
-    return count / e->plan.blocks;
-}
-
-/* The power of two at or above the greatest weight of function f. */
-static double unit_of(const certreg_estimator *e, const cr_correlate_job *s, size_t f)
+/* The power of two at or above the greatest weight. */
+static double unit_of(const cr_samples *s)
 {
     double greatest = 0;
-    for (size_t i = s->first; i < s->first + s->count && !cr_watch_ends(e->clock.watch, i); i++)
-        greatest = fmax(
-            greatest,
-            fabs(cr_score_value(s->score[f], cr_record_value(e, i, s->output)) - s->center[f]));
+    for (size_t i = 0; i < s->count && !cr_watch_ends(s->watch, i); i++)
+        greatest = fmax(greatest, fabs(cr_samples_at(s, i)));
     int exponent = 0;
     if (isfinite(greatest)) frexp(greatest, &exponent);
     return ldexp(1, exponent);
 }
 
-void cr_correlate_weights(certreg_estimator *e, const cr_correlate_job *s, size_t first,
-                          size_t count)
+static void weigh(const cr_samples *s, double unit, size_t count, float *weights)
 {
-    for (size_t f = 0; f < s->functions; f++)
-        for (size_t i = 0; i < count; i++)
-            e->at.weights[f * e->plan.max_samples + i] =
-                (float)((cr_score_value(s->score[f], cr_record_value(e, first + i, s->output)) -
-                         s->center[f]) /
-                        s->unit[f]);
+    for (size_t i = 0; i < count; i++) weights[i] = (float)(cr_samples_at(s, i) / unit);
 }
 
-certreg_status cr_correlate_blocks(certreg_estimator *e, cr_correlate_job *s)
+static certreg_status sum_blocks(certreg_estimator *e, const cr_samples *each,
+                                 const cr_block_sums *sums)
 {
-    const size_t length = block_length(e, s->count), d = e->model.inputs;
-    if (!length)
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t stride = e->plan.max_samples, count = sums->length * e->plan.blocks;
+    certreg_status status = CERTREG_OK;
+    for (size_t f = 0; f < sums->functions && !status; f++) {
+        weigh(each + f, sums->unit[f], count, e->here.weights + f * stride);
+        status = ops->store(e->backend, e->there.weights + f * stride, e->here.weights + f * stride,
+                            count * sizeof(float));
+    }
+    if (status) return status;
+    return ops->block_sums(e->backend, &e->input.noise, each->first, sums->length, e->plan.blocks,
+                           sums->functions, e->there.weights, stride, e->there.mask, e->there.sums,
+                           e->clock.watch);
+}
+
+certreg_status cr_correlate_blocks(certreg_estimator *e, const cr_samples *each, size_t functions,
+                                   cr_block_sums *sums)
+{
+    *sums = (cr_block_sums){.functions = functions, .length = each->count / e->plan.blocks};
+    if (!sums->length)
         return cr_fail(
             &e->error, CERTREG_E_WRONG_STATE,
             "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
-            s->count, e->plan.blocks);
-    for (size_t f = 0; f < s->functions; f++) s->unit[f] = unit_of(e, s, f);
+            each->count, e->plan.blocks);
+    for (size_t f = 0; f < functions; f++) sums->unit[f] = unit_of(each + f);
     if (cr_watch_late(e->clock.watch)) return CERTREG_E_DEADLINE;
-    if (cr_estimator_on_device(e)) return cr_device_blocks(e, s);
-    const double start = cr_estimator_now(e);
-    memset(e->at.sums, 0, s->functions * e->plan.blocks * d * sizeof *e->at.sums);
-    e->clock.watch->fixed += cr_estimator_now(e) - start;
-    cr_correlate_weights(e, s, s->first, e->plan.blocks * length);
-    certreg_status status = CERTREG_OK;
-    for (size_t b = 0; b < e->plan.blocks && !status; b++) {
-        if (cr_watch_late(e->clock.watch)) return CERTREG_E_DEADLINE;
-        status = e->backend->ops->replay(e->backend, &e->input.noise, s->first + b * length, length,
-                                         s->functions, e->at.weights + b * length,
-                                         e->plan.max_samples, e->at.sums + b * s->functions * d);
-    }
-    return status ? cr_estimator_backend_failed(e, status, "replay the noise") : CERTREG_OK;
+    const certreg_status status = sum_blocks(e, each, sums);
+    if (!status || status == CERTREG_E_DEADLINE) return status;
+    return cr_backend_failed(e->backend, status, "replay the noise", &e->error);
 }
 
-certreg_status cr_correlate_gram(certreg_estimator *e, const cr_correlate_job *s, size_t f)
+static certreg_status multiply(certreg_estimator *e, const cr_block_sums *sums, size_t f)
 {
-    const size_t d = e->model.inputs;
-    const double scale = s->unit[f] / (double)block_length(e, s->count),
-                 start = cr_estimator_now(e);
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t d = e->model.inputs, blocks = e->plan.blocks;
+    certreg_status status =
+        ops->gram(e->backend, e->there.sums + f * d, sums->functions * d, blocks, d, e->there.gram);
+    if (!status)
+        status = ops->fetch(e->backend, e->here.gram, e->there.gram,
+                            blocks * blocks * sizeof *e->here.gram);
+    return status ? cr_backend_failed(e->backend, status, "correlate blocks", &e->error) : status;
+}
+
+certreg_status cr_correlate_gram(certreg_estimator *e, const cr_block_sums *sums, size_t f)
+{
+    const size_t blocks = e->plan.blocks;
+    const double scale = sums->unit[f] / (double)sums->length, start = cr_estimator_now(e);
+    double *gram = e->here.gram;
     certreg_status status = cr_estimator_in_time(e);
-    if (!status && cr_estimator_on_device(e)) status = cr_device_gram(e, s, f, scale);
-    else if (!status)
-        cr_gradient_gram(e->at.sums + f * d, s->functions * d, e->plan.blocks, d, e->input.mask,
-                         scale, e->at.gram);
+    if (!status) status = multiply(e, sums, f);
+    for (size_t p = 0; p < blocks && !status; p++)
+        for (size_t q = p; q < blocks; q++)
+            gram[q * blocks + p] = gram[p * blocks + q] *= scale * scale;
     e->clock.watch->fixed += cr_estimator_now(e) - start;
     return status;
 }
@@ -77,21 +81,17 @@ certreg_status cr_correlate_paper(certreg_estimator *e, size_t output, size_t fi
                                   cr_paper *paper)
 {
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
-    cr_correlate_job whole = {.score = {&identity, NULL},
-                              .functions = 1,
-                              .output = output,
-                              .first = first,
-                              .count = count};
-    whole.unit[0] = unit_of(e, &whole, 0);
+    const cr_samples s = cr_record_samples(e, &identity, output, first, count, 0);
+    const double unit = unit_of(&s);
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);
-    cr_correlate_weights(e, &whole, first, count);
+    weigh(&s, unit, count, e->here.weights);
     if (!status) status = cr_replay_add(e, first, count);
     if (!status) status = cr_replay_aim(e);
     if (!status) status = cr_replay_project(e, first, count);
     if (status) return status;
-    cr_paper_start(paper, e->at.lengths[0] * whole.unit[0], count);
-    cr_paper_add(paper, e->record.values + first * e->model.outputs + output, e->model.outputs,
-                 count, e->at.dots, e->at.norms);
+    cr_paper_start(paper, e->here.lengths[0] * unit, count);
+    cr_paper_add(paper, s.y + first * s.step, s.step, count, e->here.dots,
+                 cr_replay_norms(e, count));
     return CERTREG_OK;
 }

@@ -2,89 +2,13 @@
 #include "base/environment.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include "estimator/device.h"
-#include "estimator/estimator.h"
 #include "estimator/hessian_shape.h"
+#include "estimator/layout.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double half_turn = 3.14159265358979323846;
-
-/* A device has x, and a y of its own. */
-static void lay_out_batch(cr_arena *arena, const certreg_model *model, size_t columns, int device,
-                          cr_buffers *at)
-{
-    at->x = device
-                ? NULL
-                : cr_arena_take(arena, cr_arena_times(model->batch, model->inputs), sizeof(float));
-    at->y_host = cr_arena_take(arena, cr_arena_times(model->batch, columns), sizeof(float));
-    at->y = device ? NULL : at->y_host;
-}
-
-static void lay_out_gradient(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
-                             int device, cr_buffers *at)
-{
-    at->sums = device ? NULL
-                      : cr_arena_take(arena, cr_arena_times(2 * plan->blocks, model->inputs),
-                                      sizeof(double));
-    at->gram = cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double));
-    at->gram_sum = model->outputs > 1
-                       ? cr_arena_take(arena, plan->blocks * plan->blocks, sizeof(double))
-                       : at->gram;
-    at->weights = cr_arena_take(arena, cr_arena_times(2, plan->max_samples), sizeof(float));
-    at->lengths = cr_arena_take(arena, cr_estimator_replayed(plan->max_samples), sizeof(double));
-    at->dots = at->lengths ? at->lengths + cr_estimator_replayed(0) : NULL;
-    at->direction = device ? NULL : cr_arena_take(arena, model->inputs, sizeof(float));
-}
-
-static void lay_out_second(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
-                           size_t active, int device, cr_hessian_room *at)
-{
-    const cr_hessian_shape shape =
-        cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
-    at->tile = shape.tile;
-    if (!device) {
-        at->zero = cr_arena_take(arena, model->inputs, sizeof(float));
-        for (int i = 0; i < 2; i++)
-            at->rows[i] =
-                cr_arena_take(arena, cr_arena_times(shape.tile, model->inputs), sizeof(float));
-        at->products = cr_arena_take(arena, shape.tile * shape.tile, sizeof(float));
-    }
-    at->weights = cr_arena_take(arena, plan->max_samples, sizeof(float));
-    at->sums = cr_arena_take(arena, plan->max_samples, sizeof(double));
-    at->norms = device ? cr_arena_take(arena, plan->max_samples, sizeof(double)) : NULL;
-    at->squares = device ? cr_arena_take(arena, plan->max_samples, sizeof(double)) : NULL;
-    at->matrix = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, active), sizeof(float))
-                              : NULL;
-    at->eigen = shape.matrix ? cr_arena_take(arena, cr_arena_times(active, CR_HESSIAN_EIGEN_ROOM),
-                                             sizeof(float))
-                             : NULL;
-}
-
-static void lay_out(cr_arena *arena, const certreg_model *model, const certreg_plan *plan,
-                    size_t columns, size_t active, const certreg_backend *backend,
-                    certreg_estimator *e)
-{
-    cr_buffers *at = &e->at;
-    e->input.scale = cr_arena_take(arena, model->inputs, sizeof(float));
-    e->input.mask = cr_arena_take(arena, model->inputs, sizeof(float));
-    e->input.z = cr_arena_take(arena, model->inputs, sizeof(float));
-    e->input.step = cr_arena_take(arena, model->inputs, sizeof(float));
-    at->kind = cr_arena_take(arena, model->outputs, sizeof(int32_t));
-    at->lo = cr_arena_take(arena, model->outputs, sizeof(double));
-    at->hi = cr_arena_take(arena, model->outputs, sizeof(double));
-    at->center = cr_arena_take(arena, model->outputs, sizeof(double));
-    lay_out_batch(arena, model, columns, cr_backend_is_device(backend), at);
-    e->record.values =
-        cr_arena_take(arena, cr_arena_times(plan->max_samples, model->outputs), sizeof(float));
-    at->paths = cr_arena_take(arena, CR_CLOSED_ROOM, sizeof(double));
-    e->clock.watch = cr_arena_take(arena, 1, sizeof *e->clock.watch);
-    if (plan->constraints & CERTREG_CONSTRAINT_GRADIENT)
-        lay_out_gradient(arena, model, plan, cr_backend_is_device(backend), at);
-    if (plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
-        lay_out_second(arena, model, plan, active, cr_backend_is_device(backend), &at->second);
-}
 
 /* ---- what the caller said, checked and with its defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
@@ -175,8 +99,8 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
     return CERTREG_OK;
 }
 
-static certreg_status check_second(const certreg_model *model, const certreg_plan *plan,
-                                   size_t active, certreg_error *why)
+static certreg_status check_second_order(const certreg_model *model, const certreg_plan *plan,
+                                         size_t active, certreg_error *why)
 {
     if (!(plan->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) return CERTREG_OK;
     const cr_hessian_shape shape =
@@ -192,8 +116,28 @@ typedef struct request { /* everything create and size agree upon */
     certreg_backend *backend;
     certreg_model model;
     certreg_plan plan;
-    size_t columns, active, bytes;
+    size_t columns, active;
+    size_t here, there; /* bytes of the host, and of a device */
 } request;
+
+/* Of the estimator's memory. */
+static certreg_status count_bytes(request *r, certreg_error *why)
+{
+    certreg_estimator like = {.backend = r->backend,
+                              .model = r->model,
+                              .plan = r->plan,
+                              .columns = r->columns,
+                              .input.active = r->active};
+    cr_arena here = {0}, there = cr_layout_there(NULL);
+    cr_arena_take(&here, 1, sizeof(certreg_estimator));
+    cr_layout(&like, &here, &there);
+    if (here.overflow || there.overflow)
+        return cr_fail(why, CERTREG_E_NO_MEMORY,
+                       "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
+                       r->model.inputs, r->model.batch, r->plan.max_samples);
+    r->here = here.used, r->there = there.used;
+    return CERTREG_OK;
+}
 
 static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
                                     const certreg_plan *plan, request *out, certreg_error *why)
@@ -209,18 +153,8 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
     if (!status) status = check_plan(&out->plan, why);
-    if (!status) status = check_second(&out->model, &out->plan, out->active, why);
-    if (status) return status;
-    cr_arena arena = {0};
-    certreg_estimator none;
-    cr_arena_take(&arena, 1, sizeof(certreg_estimator));
-    lay_out(&arena, &out->model, &out->plan, out->columns, out->active, out->backend, &none);
-    if (arena.overflow)
-        return cr_fail(why, CERTREG_E_NO_MEMORY,
-                       "%zu inputs, batch %zu, max_samples %zu do not fit into memory",
-                       out->model.inputs, out->model.batch, out->plan.max_samples);
-    out->bytes = arena.used;
-    return CERTREG_OK;
+    if (!status) status = check_second_order(&out->model, &out->plan, out->active, why);
+    return status ? status : count_bytes(out, why);
 }
 
 static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
@@ -239,7 +173,7 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
     if (!bytes) return CERTREG_E_INVALID;
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
-    *bytes = status ? 0 : r.bytes;
+    *bytes = status ? 0 : r.here;
     return status;
 }
 
@@ -247,34 +181,28 @@ certreg_status certreg_estimator_device_size(certreg_backend *backend, const cer
                                              const certreg_plan *plan, size_t *bytes)
 {
     if (!bytes) return CERTREG_E_INVALID;
-    *bytes = 0;
     request r;
     const certreg_status status = read_request(backend, model, plan, &r, NULL);
-    if (status || !cr_backend_is_device(r.backend)) return status;
-    const certreg_estimator like = {
-        .model = r.model, .plan = r.plan, .columns = r.columns, .input.active = r.active};
-    const size_t needed = cr_device_bytes(&like);
-    if (needed == SIZE_MAX) return CERTREG_E_NO_MEMORY;
-    *bytes = needed;
-    return CERTREG_OK;
+    *bytes = status ? 0 : r.there;
+    return status;
 }
 
 /* ---- create */
-static void copy_model(certreg_estimator *e, const request *r)
+static void copy_model(certreg_estimator *e, const request *r, const cr_declared *to)
 {
     for (size_t j = 0; j < e->model.inputs; j++) {
         e->input.scale[j] = r->model.scale ? r->model.scale[j] : 1.0f;
-        e->input.mask[j] = e->input.scale[j] > 0 ? 1.0f : 0.0f;
+        e->here.mask[j] = e->input.scale[j] > 0 ? 1.0f : 0.0f;
     }
     for (size_t k = 0; k < e->model.outputs; k++) {
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
         double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
                hi = r->model.hi ? r->model.hi[k] : INFINITY;
         if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -half_turn, hi = half_turn;
-        e->at.kind[k] = kind, e->at.lo[k] = lo, e->at.hi[k] = hi;
+        to->kind[k] = kind, to->lo[k] = lo, to->hi[k] = hi;
     }
-    e->model.scale = e->input.scale, e->model.kind = e->at.kind, e->model.lo = e->at.lo,
-    e->model.hi = e->at.hi;
+    e->model.scale = e->input.scale;
+    e->model.kind = to->kind, e->model.lo = to->lo, e->model.hi = to->hi;
 }
 
 static certreg_status take_memory(const request *r, void **memory, certreg_error *why)
@@ -284,23 +212,23 @@ static certreg_status take_memory(const request *r, void **memory, certreg_error
         if ((uintptr_t)*memory % CR_ALIGN)
             return cr_fail(why, CERTREG_E_INVALID, "plan.memory is not aligned to %u bytes",
                            CR_ALIGN);
-        if (r->plan.memory_bytes < r->bytes)
+        if (r->plan.memory_bytes < r->here)
             return cr_fail(why, CERTREG_E_SMALL_MEMORY, "plan.memory has %zu bytes; %zu are needed",
-                           r->plan.memory_bytes, r->bytes);
+                           r->plan.memory_bytes, r->here);
         return CERTREG_OK;
     }
-    const size_t rounded = (r->bytes + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
+    const size_t rounded = (r->here + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
     *memory = aligned_alloc(CR_ALIGN, rounded);
     return *memory ? CERTREG_OK
                    : cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for an estimator of %zu bytes",
                              rounded);
 }
 
-static certreg_estimator *build(void *memory, const request *r)
+/* So far an estimator is nothing but what enter and leave need. */
+static certreg_estimator *begin_in(void *memory, const request *r)
 {
-    memset(memory, 0, r->bytes);
-    cr_arena arena = {.base = memory};
-    certreg_estimator *e = cr_arena_take(&arena, 1, sizeof *e);
+    memset(memory, 0, r->here);
+    certreg_estimator *e = memory;
     e->backend = r->backend;
     e->model = r->model;
     e->plan = r->plan;
@@ -308,19 +236,44 @@ static certreg_estimator *build(void *memory, const request *r)
     e->input.active = r->active;
     e->owns_memory = !r->plan.memory;
     cr_busy_init(&e->busy);
-    lay_out(&arena, &r->model, &r->plan, r->columns, r->active, r->backend, e);
-    copy_model(e, r);
-    e->clock.watch->now = cr_estimator_clock;
     cr_error_clear(&e->error);
     atomic_init(&e->cancel, 0);
-    cr_record_clear(e);
     return e;
 }
 
-static certreg_status open_device(certreg_estimator *e)
+static certreg_status build(certreg_estimator *e, const request *r)
 {
-    const certreg_status status = cr_estimator_enter(e);
-    return status ? status : cr_estimator_leave(e, cr_device_open(e));
+    certreg_status status = CERTREG_OK;
+    const cr_blas *blas = NULL;
+    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
+        status = cr_blas_open(&e->error, &blas);
+    if (!status) status = cr_layout_take(e, r->there);
+    if (status) return status;
+    cr_arena here = {.base = (void *)e}, there = cr_layout_there(e->memory_there);
+    cr_arena_take(&here, 1, sizeof *e);
+    const cr_declared declared = cr_layout(e, &here, &there);
+    copy_model(e, r, &declared);
+    e->there.pairs.blas = blas;
+    e->clock.watch->now = cr_estimator_clock;
+    cr_record_clear(e);
+    return cr_layout_prepare(e);
+}
+
+static certreg_status create(certreg_backend *backend, const certreg_model *model,
+                             const certreg_plan *plan, certreg_error *why, certreg_estimator **out)
+{
+    request r;
+    void *memory = NULL;
+    certreg_status status = read_request(backend, model, plan, &r, why);
+    if (!status) status = take_memory(&r, &memory, why);
+    if (status) return status;
+    certreg_estimator *e = begin_in(memory, &r);
+    status = cr_estimator_enter(e);
+    if (!status) status = cr_estimator_leave(e, build(e, &r));
+    if (!status) return *out = e, CERTREG_OK;
+    *why = e->error;
+    certreg_estimator_destroy(e);
+    return status;
 }
 
 certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_model *model,
@@ -330,19 +283,8 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    request r;
-    void *memory = NULL;
-    certreg_status status = out ? CERTREG_OK : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
-    if (!status) status = read_request(backend, model, plan, &r, &error);
-    if (!status) status = take_memory(&r, &memory, &error);
-    if (!status) {
-        *out = build(memory, &r);
-        if (cr_backend_is_device(r.backend) && (status = open_device(*out))) {
-            error = (*out)->error;
-            certreg_estimator_destroy(*out);
-            *out = NULL;
-        }
-    }
+    const certreg_status status = out ? create(backend, model, plan, &error, out)
+                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_give(why, &error);
     return status;
 }
@@ -350,6 +292,6 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
 void certreg_estimator_destroy(certreg_estimator *e)
 {
     if (!e) return;
-    if (!cr_busy_is_foreign(&e->busy)) cr_device_close(e); /* a forked child has no device */
+    if (!cr_busy_is_foreign(&e->busy)) cr_layout_release(e); /* a forked child has no device */
     if (e->owns_memory) free(e);
 }

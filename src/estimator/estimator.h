@@ -2,6 +2,7 @@
 #ifndef CR_ESTIMATOR_ESTIMATOR_H
 #define CR_ESTIMATOR_ESTIMATOR_H
 #include "backend/backend.h"
+#include "backend/blas.h"
 #include "base/arena.h"
 #include "base/busy.h"
 #include "base/watch.h"
@@ -12,31 +13,9 @@
 
 #define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
 
-#define CR_HESSIAN_EIGEN_ROOM                                                                   \
-    36u /* floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, \
-           and the values */
-
-typedef struct cr_hessian_room { /* for the second order; all NULL without it */
-    size_t tile;                 /* rows */
-    float *zero; /* inputs: a point to draw noise about; NULL with a device, as are the next three
-                  */
-    float *rows[2];          /* tile * inputs each */
-    float *products;         /* tile * tile */
-    float *matrix, *eigen;   /* active * active, active * CR_HESSIAN_EIGEN_ROOM; or NULL: see
-                                cr_hessian_choose */
-    float *weights;          /* max_samples */
-    double *sums;            /* max_samples: of the products of a sample with all others */
-    double *norms, *squares; /* max_samples, with a device: |e|^2 and sums of squared products */
-} cr_hessian_room;
-
-typedef struct cr_hessian_device { /* likewise, where the batches live */
-    int32_t *features;             /* active: indices of features that have noise */
-    float *rows[2];                /* tile * active each */
-    float *products;               /* tile * tile */
-    float *matrix;                 /* active * active, or NULL */
-    float *weights;                /* max_samples, like what follows */
-    double *sums, *norms, *squares;
-} cr_hessian_device;
+/* Floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the
+ * values. */
+#define CR_HESSIAN_EIGEN_ROOM 36u
 
 typedef struct cr_record { /* the outputs of one input */
     float *values;         /* max_samples * outputs; see cr_record_... for missing and failed */
@@ -47,7 +26,7 @@ typedef struct cr_record { /* the outputs of one input */
 } cr_record;
 
 typedef struct cr_input { /* the input and its noise */
-    float *scale, *mask;  /* inputs: noise scale; 1 where it is positive */
+    float *scale;         /* inputs: of the noise */
     float *z, *step;      /* inputs: the input; sigma * scale */
     size_t active;        /* inputs with positive scale: the dimension of the noise */
     cr_noise noise;
@@ -57,18 +36,17 @@ typedef struct cr_input { /* the input and its noise */
     int begun;
 } cr_input;
 
-typedef struct cr_closing { /* the computation behind the last batch, for the questions asked last
-                             */
-    cr_cost *cost;          /* NULL: none were asked */
-    double times;           /* how often they will be answered behind a batch */
-    size_t from;            /* with fewer samples none of them has an answer */
-    double supposed;        /* seconds, as long as nothing is known of the cost */
+/* The computation behind the last batch, for the questions asked last. */
+typedef struct cr_closing {
+    cr_cost *cost;   /* NULL: none were asked */
+    double times;    /* how often they will be answered behind a batch */
+    size_t from;     /* with fewer samples none of them has an answer */
+    double supposed; /* seconds, as long as nothing is known of the cost */
 } cr_closing;
 
 typedef struct cr_clock { /* what takes how long, and by when it has to be done */
-    cr_watch *watch; /* the clock, and when the closing computation is due; only certify sets that
-                      */
-    double deadline; /* of the clock; 0: none */
+    cr_watch *watch;      /* the clock, and when the closing computation is due: certify says */
+    double deadline;      /* of the clock; 0: none */
     double slowest_batch; /* of this input */
     double fastest_batch; /* of all; 0: none yet */
     cr_cost costs[CR_COSTS_KEPT];
@@ -77,50 +55,56 @@ typedef struct cr_clock { /* what takes how long, and by when it has to be done 
     double model_seconds, library_seconds;
 } cr_clock;
 
-typedef struct cr_buffers { /* of an estimator; one layout function counts and carves all its memory
-                             */
-    int32_t *kind;          /* outputs */
-    double *lo, *hi;        /* outputs: declared range; a full turn for angles */
-    double *center;         /* outputs: what is subtracted before their norm is taken */
-    float *x, *y;           /* a batch of the model; on a device they live there */
-    float *y_host;          /* outputs of one batch on the host; equal to y on the CPU */
-    double *sums;           /* 2 functions * blocks * inputs; a device has its own */
-    double *gram, *gram_sum; /* blocks * blocks; the second with several outputs */
-    float *weights;          /* 2 functions * max_samples */
-    double *lengths;         /* two for each border of a walk; behind them, in one piece: */
-    double *dots, *norms;    /* of the samples replayed last: as many each; room for max_samples */
-    float *direction;        /* inputs; a device has its own */
-    double *paths;           /* CR_CLOSED_ROOM */
-    cr_hessian_room second;
-} cr_buffers;
-
-typedef struct cr_device_room { /* of a backend with memory of its own */
-    float *z, *step, *mask;     /* inputs */
-    float *x, *y;               /* a batch; at.x and at.y are these */
-    float *next;         /* the batch after it, drawn while the model runs; x and next take turns */
-    uint64_t next_first; /* its first sample; valid if has_next */
-    int has_next;
-    float *weights;         /* 2 functions * max_samples */
+/* Memory of the backend: what its operations read and write. */
+typedef struct cr_there {
+    float *z, *step, *mask; /* inputs; mask: 1 where there is noise, else 0 */
+    float *x[2];            /* a batch of the model each; the same one where none is drawn ahead */
+    float *y;               /* the model's outputs */
     double *sums, *gram;    /* 2 functions * blocks * inputs; blocks * blocks */
-    float *direction;       /* as in `at`: */
-    double *lengths, *dots; /* dots and norms */
-    cr_hessian_device second;
-} cr_device_room;
+    float *weights;         /* 2 functions * max_samples */
+    float *direction;       /* inputs */
+    double *lengths;        /* two for each border of a walk; behind them, in one piece: */
+    double *dots;           /* and squared lengths, of the samples replayed last */
+    int32_t *features;      /* active: indices of those that have noise; for the second order */
+    cr_pair_room pairs;     /* likewise */
+    size_t tile;            /* rows of its tiles; 0 without it */
+    float *pair_weights;    /* max_samples, like what follows */
+    double *pair_sums, *pair_norms;
+} cr_there;
+
+/* Memory of the host: what it has of the above (the same memory where the backend's is the host's,
+ * else a copy), and scratch of its own. */
+typedef struct cr_here {
+    float *mask, *y, *weights, *pair_weights, *matrix;
+    double *gram, *lengths, *dots, *pair_sums, *pair_norms, *squares;
+    int32_t *features;
+    float *eigen;     /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
+    double *gram_sum; /* blocks * blocks, of several outputs */
+    double *center;   /* outputs: what is subtracted before their norm is taken */
+    double *paths;    /* CR_CLOSED_ROOM */
+} cr_here;
+
+typedef struct cr_batches { /* of the model: they take turns where one is drawn ahead */
+    int turn;               /* there.x[turn] is the model's */
+    int ahead;              /* the other one holds the samples from `first` on */
+    uint64_t first;
+} cr_batches;
 
 struct certreg_estimator {
     certreg_error error;
     cr_busy busy;
     atomic_int cancel;
     certreg_backend *backend;
-    certreg_model model; /* defaults resolved; its arrays are those of `input` and `at` */
+    certreg_model model; /* defaults resolved; its arrays are the estimator's own */
     certreg_plan plan;   /* defaults resolved, but for the pilot's */
     size_t columns;      /* of y: pairs take two */
     cr_record record;
     cr_input input;
     cr_clock clock;
-    cr_buffers at;
-    cr_device_room device;
-    void *device_memory; /* all of it */
+    cr_batches batches;
+    cr_here here;
+    cr_there there;
+    void *memory_there; /* all of it; NULL where it is the host's, within the estimator */
     cr_closed closed[CR_CLOSED_KEPT];
     size_t closed_next; /* the one made longest ago */
     int owns_memory;
@@ -132,12 +116,7 @@ static inline int cr_estimator_has_gradient(const certreg_estimator *e)
     return (e->plan.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0;
 }
 
-static inline int cr_estimator_on_device(const certreg_estimator *e)
-{
-    return cr_backend_is_device(e->backend);
-}
-
-/* Lengths, dots and norms lie in one piece, so that one transfer brings them from a device. */
+/* Lengths, dots and norms lie in one piece, so that one transfer brings them. */
 static inline size_t cr_estimator_replayed(size_t samples)
 {
     return 2 * (CR_WALK_BLOCKS + 1) + 2 * samples;
@@ -149,26 +128,27 @@ static inline certreg_status cr_estimator_in_time(const certreg_estimator *e)
     return cr_watch_late(e->clock.watch) ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
 
-/* ---- device.c */
-/* The error of an op of the backend, with what that knows of it. */
-certreg_status cr_estimator_backend_failed(certreg_estimator *, certreg_status, const char *what);
+static inline double cr_estimator_now(const certreg_estimator *e)
+{
+    return cr_watch_now(e->clock.watch);
+}
 
-/* ---- sample.c */
+/* ---- call.c */
 double cr_estimator_clock(void *unused); /* CLOCK_MONOTONIC */
-double cr_estimator_now(const certreg_estimator *);
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
- * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. A backend whose work
- * goes through one stream serves one call at a time. */
+ * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. */
 certreg_status cr_estimator_enter(certreg_estimator *);
 certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
+/* WRONG_STATE before begin. */
+certreg_status cr_estimator_ready(certreg_estimator *);
+
+/* ---- sample.c */
 /* certreg_estimator_begin and _sample within a call. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
-/* WRONG_STATE before begin. */
-certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */
 void cr_record_clear(certreg_estimator *);

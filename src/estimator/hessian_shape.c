@@ -2,14 +2,14 @@
 #include <math.h>
 
 #define LEAST_ROWS 16u
-#define MATRIX_ROWS                                                                            \
-    128u /* the least beside the matrix, where squares of products are known from within tiles \
-            only */
+/* The least beside the matrix, where squares of products are known from within tiles only. */
+#define MATRIX_ROWS 128u
 #define USUAL_LIMIT ((size_t)256 << 20)
 
 static double bytes_without_matrix(double inputs, double max_samples, double tile)
 {
-    return 4 * (inputs + 2 * tile * inputs + tile * tile) + 12 * max_samples + 8 * CR_ALIGN;
+    return 4 * (2 * inputs + 2 * tile * inputs + tile * tile) + 8 * tile + 20 * max_samples +
+           12 * CR_ALIGN;
 }
 
 /* In doubles: no size is so large that it would wrap round. */

@@ -3,9 +3,9 @@
 #define CR_ESTIMATOR_HESSIAN_SHAPE_H
 #include "estimator/estimator.h"
 
-#define CR_HESSIAN_MOST_ROWS                                                                       \
-    512u /* of a tile: each normal drawn meets so many others, so that drawing is cheap beside the \
-            products */
+/* Of a tile: each normal drawn meets so many others, so that drawing is cheap beside the products.
+ */
+#define CR_HESSIAN_MOST_ROWS 512u
 
 /* Rows of a tile, and whether the d x d matrix has room and can pay; the bytes they take are at
  * most `limit` (0: 256 MiB), or tile is 0, and then the bytes are what the least tile takes. */

@@ -109,11 +109,11 @@ static float angle_of_pair(const float *y, double lo, double hi, fault *why)
 /* Output k of one row, read from its column(s). */
 static float convert(const certreg_estimator *e, size_t k, const float *y, fault *why)
 {
-    const double lo = e->at.lo[k], hi = e->at.hi[k];
-    if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
+    const double lo = e->model.lo[k], hi = e->model.hi[k];
+    if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
     why->value = (double)*y;
     if (!isfinite(*y)) why->status = CERTREG_E_NOT_FINITE;
-    else if (e->at.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
+    else if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
     else if ((double)*y < lo || (double)*y > hi) why->status = CERTREG_E_OUT_OF_RANGE;
     return *y;
 }
@@ -130,7 +130,7 @@ static float recorded(const certreg_estimator *e, size_t k, const float *y, faul
 
 static size_t columns_of(const certreg_estimator *e, size_t k)
 {
-    return e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+    return e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
 }
 
 static certreg_status report(const certreg_estimator *e, const fault *f, uint64_t sample,
@@ -140,13 +140,14 @@ static certreg_status report(const certreg_estimator *e, const fault *f, uint64_
     if (f->status == CERTREG_E_OUT_OF_RANGE)
         cr_fail(why, f->status,
                 "sample %llu (row %lld): output %d is %g, outside the declared range [%g, %g]",
-                (unsigned long long)sample, (long long)row, (int)k, f->value, e->at.lo[k],
-                e->at.hi[k]);
+                (unsigned long long)sample, (long long)row, (int)k, f->value, e->model.lo[k],
+                e->model.hi[k]);
     else
         cr_fail(why, f->status,
                 "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
                 (unsigned long long)sample, (long long)row, (int)k, f->value,
-                e->at.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction" : "");
+                e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction"
+                                                              : "");
     why->sample = (int64_t)sample;
     why->row = row;
     why->output = k;

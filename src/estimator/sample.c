@@ -1,67 +1,25 @@
 /* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a
  * loop of their own. */
-#include "estimator/device.h"
+#include "estimator/estimator.h"
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
-#include <time.h>
-
-double cr_estimator_clock(void *unused)
-{
-    struct timespec t;
-    (void)unused;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double cr_estimator_now(const certreg_estimator *e)
-{
-    return cr_watch_now(e->clock.watch);
-}
-
-/* ---- a call */
-certreg_status cr_estimator_enter(certreg_estimator *e)
-{
-    if (!e) return CERTREG_E_INVALID;
-    certreg_status status = cr_busy_enter(&e->busy, &e->error);
-    if (status || !cr_estimator_on_device(e)) return status;
-    status = cr_busy_enter(&e->backend->busy, &e->error);
-    if (status == CERTREG_E_BUSY)
-        cr_fail(&e->error, status, "the backend is serving another estimator's call");
-    return status ? cr_busy_leave(&e->busy, status) : CERTREG_OK;
-}
-
-certreg_status cr_estimator_leave(certreg_estimator *e, certreg_status status)
-{
-    if (cr_estimator_on_device(e)) cr_busy_leave(&e->backend->busy, status);
-    return cr_busy_leave(&e->busy, status);
-}
-
-certreg_status cr_estimator_ready(certreg_estimator *e)
-{
-    if (!e->input.begun)
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "certreg_estimator_begin has not been called");
-    return CERTREG_OK;
-}
 
 /* ---- begin */
 /* Float has to carry the noise: below 2^10 units in the last place of z_j its distribution is no
  * longer Gaussian. */
-static certreg_status check_feature(certreg_estimator *e, size_t j, float z, double sigma)
+static certreg_status check_feature(const certreg_estimator *e, size_t j, float z, double sigma,
+                                    certreg_error *why)
 {
     if (!isfinite(z)) {
-        cr_fail(&e->error, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j,
-                (double)z);
-        return e->error.value = (double)z, CERTREG_E_INVALID;
+        cr_fail(why, CERTREG_E_INVALID, "z[%zu] is %g; the input must be finite", j, (double)z);
+        return why->value = (double)z, CERTREG_E_INVALID;
     }
     if (!(e->input.scale[j] > 0)) return CERTREG_OK;
     const double step = sigma * (double)e->input.scale[j];
     const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
     if (!(step >= 1024 * ulp) || step < (double)FLT_MIN ||
         !(step + fabs((double)z) < (double)FLT_MAX / 16))
-        return cr_fail(&e->error, CERTREG_E_INVALID,
+        return cr_fail(why, CERTREG_E_INVALID,
                        "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 "
                        "ulp = %g and no overflow)",
                        j, step, (double)z, 1024 * ulp);
@@ -69,14 +27,14 @@ static certreg_status check_feature(certreg_estimator *e, size_t j, float z, dou
 }
 
 /* Whole batches of noise up to the max_samples lie within one level of the stream. */
-static certreg_status check_noise(certreg_estimator *e)
+static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
-    const uint64_t row = e->model.inputs / 4 + (e->model.inputs % 4 != 0);
+    const uint64_t row = (e->model.inputs - 1) / 4 + 1; /* blocks of four */
     const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / row;
     if (e->plan.max_samples <= most && e->model.batch <= most - e->plan.max_samples)
         return CERTREG_OK;
     return cr_fail(
-        &e->error, CERTREG_E_INVALID,
+        why, CERTREG_E_INVALID,
         "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that one level "
         "of a stream has",
         e->plan.max_samples, e->model.batch, (unsigned long long)most);
@@ -89,10 +47,24 @@ certreg_status cr_estimator_check_input(certreg_estimator *e, const float *z, do
         return cr_fail(&e->error, CERTREG_E_INVALID, "sigma is %g; it must be positive and finite",
                        sigma);
     for (size_t j = 0; j < e->model.inputs; j++) {
-        const certreg_status status = check_feature(e, j, z[j], sigma);
+        const certreg_status status = check_feature(e, j, z[j], sigma, &e->error);
         if (status) return status;
     }
-    return check_noise(e);
+    return check_noise(e, &e->error);
+}
+
+/* The input goes to where its noise is drawn. */
+static certreg_status store_input(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t bytes = e->model.inputs * sizeof(float);
+    certreg_status status = ops->join(e->backend); /* nothing may still read the last input */
+    e->batches.ahead = 0;
+    if (!status) status = ops->store(e->backend, e->there.z, e->input.z, bytes);
+    if (!status) status = ops->store(e->backend, e->there.step, e->input.step, bytes);
+    /* What is drawn ahead reads them, and the next begin writes here. */
+    if (!status) status = ops->wait(e->backend);
+    return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }
 
 certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double sigma,
@@ -121,10 +93,8 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     cr_record_clear(e);
     e->record.pilot_fixed = 0;
     cr_record_expect(e, e->plan.max_samples);
-    if (cr_estimator_on_device(e)) {
-        const certreg_status taken = cr_device_begin(e);
-        if (taken) return taken;
-    }
+    const certreg_status taken = store_input(e);
+    if (taken) return taken;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.asked = (cr_asked){0};
     e->input.begun = 1;
@@ -176,36 +146,98 @@ static certreg_status interrupted(certreg_estimator *e, size_t more)
     return CERTREG_OK;
 }
 
+/* x lies where the backend computes. */
+static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
+{
+    const certreg_status status = e->backend->ops->draw(e->backend, &e->input.noise, e->there.z,
+                                                        e->there.step, first, count, x);
+    if (status == CERTREG_E_INVALID)
+        return cr_fail(&e->error, status, "x is no memory of device %d",
+                       (int)e->backend->ops->device);
+    return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
+}
+
+/* The model's batch: it was drawn ahead, or is drawn now. */
+static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
+{
+    cr_batches *at = &e->batches;
+    if (!at->ahead || at->first != first)
+        return draw(e, first, e->model.batch, e->there.x[at->turn]);
+    const certreg_status status = e->backend->ops->join(e->backend);
+    if (status) return cr_backend_failed(e->backend, status, "draw noise", &e->error);
+    at->turn = !at->turn;
+    at->ahead = 0;
+    return CERTREG_OK;
+}
+
+/* Beside the model's work, where the backend can: the batch that will be asked for next. */
+static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    cr_batches *at = &e->batches;
+    /* What was drawn ahead, and not used, is drawn upon again. */
+    certreg_status status = at->ahead ? ops->join(e->backend) : CERTREG_OK;
+    at->ahead = 0;
+    at->first = first;
+    if (!status)
+        status = ops->draw_ahead(e->backend, &e->input.noise, e->there.z, e->there.step, first,
+                                 e->model.batch, e->there.x[!at->turn], &at->ahead);
+    if (!status) return CERTREG_OK;
+    at->ahead = 0;
+    return cr_backend_failed(e->backend, status, "draw noise", &e->error);
+}
+
+static size_t output_bytes(const certreg_estimator *e)
+{
+    return e->model.batch * e->columns * sizeof *e->there.y;
+}
+
+/* Outputs that the model will not write are NaN. */
+static certreg_status blank_outputs(certreg_estimator *e)
+{
+    const certreg_status status =
+        e->backend->ops->fill(e->backend, e->there.y, output_bytes(e), 0xff); /* a NaN */
+    return status ? cr_backend_failed(e->backend, status, "prepare a batch", &e->error)
+                  : CERTREG_OK;
+}
+
+/* This waits for the model. */
+static certreg_status fetch_outputs(certreg_estimator *e)
+{
+    const certreg_status status =
+        e->backend->ops->fetch(e->backend, e->here.y, e->there.y, output_bytes(e));
+    return status ? cr_backend_failed(e->backend, status,
+                                      "run the model's work or to give its outputs back", &e->error)
+                  : CERTREG_OK;
+}
+
+static certreg_batch batch_of(const certreg_estimator *e, uint64_t first, span used)
+{
+    return (certreg_batch){.struct_size = sizeof(certreg_batch),
+                           .device = e->backend->ops->device,
+                           .rows = e->model.batch,
+                           .inputs = e->model.inputs,
+                           .columns = e->columns,
+                           .first = first,
+                           .used_first = (size_t)(used.first - first),
+                           .used_count = (size_t)(used.end - used.first),
+                           .x = e->there.x[e->batches.turn],
+                           .y = e->there.y,
+                           .stream = e->backend->ops->stream(e->backend)};
+}
+
 static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used,
                                  uint64_t end)
 {
-    const size_t rows = e->model.batch;
-    certreg_batch b = {.struct_size = sizeof b,
-                       .device = e->backend->ops->device,
-                       .rows = rows,
-                       .inputs = e->model.inputs,
-                       .columns = e->columns,
-                       .first = batch_first,
-                       .used_first = (size_t)(used.first - batch_first),
-                       .used_count = (size_t)(used.end - used.first),
-                       .x = e->at.x,
-                       .y = e->at.y};
-    const int device = cr_estimator_on_device(e);
-    certreg_status status = CERTREG_OK;
-    if (device) {
-        b.stream = e->backend->ops->stream(e->backend);
-        status = cr_device_blank_outputs(e);
-        if (!status && batch_first + rows < end)
-            status = cr_device_draw_ahead(e, batch_first + rows);
-        if (status) return status;
-    }
-    for (size_t i = 0; !device && i < rows * e->columns; i++) e->at.y[i] = NAN;
+    const certreg_batch b = batch_of(e, batch_first, used);
+    certreg_status status = blank_outputs(e);
+    if (!status && batch_first + b.rows < end) status = draw_ahead(e, batch_first + b.rows);
+    if (status) return status;
     const double start = cr_estimator_now(e);
     cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
     cr_busy_in(&e->busy);
-    if (device)
-        status = cr_device_fetch_outputs(e); /* also after a failure: nothing stays in flight */
+    status = fetch_outputs(e); /* also after a failure: nothing stays in flight */
     e->clock.model_seconds += cr_estimator_now(e) - start;
     if (!code) return status;
     cr_fail(&e->error, CERTREG_E_MODEL_FAILED, "the model returned %d for samples %llu to %llu",
@@ -216,35 +248,19 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     return CERTREG_E_MODEL_FAILED;
 }
 
-/* x lies where the backend computes. */
-static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, float *x)
-{
-    const int device = cr_estimator_on_device(e);
-    const float *z = device ? e->device.z : e->input.z,
-                *step = device ? e->device.step : e->input.step;
-    const certreg_status status =
-        e->backend->ops->draw(e->backend, &e->input.noise, z, step, first, count, x);
-    if (status == CERTREG_E_INVALID)
-        return cr_fail(&e->error, status, "x is no memory of device %d",
-                       (int)e->backend->ops->device);
-    return status ? cr_estimator_backend_failed(e, status, "draw noise") : CERTREG_OK;
-}
-
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are
  * missing. end: of all that is asked for. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
     e->record.pilot_fixed = 1;
-    certreg_status status = cr_estimator_on_device(e)
-                                ? cr_device_draw(e, batch_first)
-                                : draw(e, batch_first, e->model.batch, e->at.x);
+    certreg_status status = draw_batch(e, batch_first);
     if (status) return status;
     status = call_model(e, batch_first, used, end);
     for (uint64_t i = used.first; !status && i < used.end; i++)
         if (!cr_record_has(e, i)) {
             const size_t row = (size_t)(i - batch_first);
-            status = cr_record_store(e, i, 1, e->at.y_host + row * e->columns, (int64_t)row);
+            status = cr_record_store(e, i, 1, e->here.y + row * e->columns, (int64_t)row);
         }
     const double took = cr_estimator_now(e) - start;
     e->clock.library_seconds += took - (e->clock.model_seconds - model_before);
@@ -262,15 +278,14 @@ static span missing_part(const certreg_estimator *e, span s)
     return s;
 }
 
-static certreg_status check_span(certreg_estimator *e, uint64_t first, size_t count)
+static certreg_status check_span(const certreg_estimator *e, uint64_t first, size_t count,
+                                 certreg_error *why)
 {
-    const certreg_status status = cr_estimator_ready(e);
-    if (status) return status;
     if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
-        cr_fail(&e->error, CERTREG_E_TOO_MANY,
+        cr_fail(why, CERTREG_E_TOO_MANY,
                 "samples %llu and %zu more go beyond plan.max_samples = %zu",
                 (unsigned long long)first, count, e->plan.max_samples);
-        return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
+        return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;
 }
@@ -296,7 +311,8 @@ static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
 {
     cr_error_clear(&e->error);
-    certreg_status status = check_span(e, first, count);
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
     if (!e->model.eval)
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
@@ -344,7 +360,8 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     cr_record_expect(e, e->plan.max_samples);
     e->record.pilot_fixed = 1;
     status = draw(e, first, count, x);
-    if (!status && cr_estimator_on_device(e)) status = cr_device_wait(e);
+    if (!status && (status = e->backend->ops->wait(e->backend)))
+        status = cr_backend_failed(e->backend, status, "draw noise", &e->error);
     e->clock.library_seconds += cr_estimator_now(e) - start;
     return status;
 }
@@ -358,7 +375,8 @@ certreg_status certreg_estimator_draw(certreg_estimator *e, uint64_t first, size
 static certreg_status record_range(certreg_estimator *e, uint64_t first, size_t count,
                                    const float *y)
 {
-    const certreg_status status = check_span(e, first, count);
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = check_span(e, first, count, &e->error);
     if (status) return status;
     if (!y && count) return cr_fail(&e->error, CERTREG_E_INVALID, "y is NULL");
     cr_record_expect(e, e->plan.max_samples);
@@ -371,27 +389,4 @@ certreg_status certreg_estimator_record(certreg_estimator *e, uint64_t first, si
 {
     const certreg_status status = cr_estimator_enter(e);
     return status ? status : cr_estimator_leave(e, record_range(e, first, count, y));
-}
-
-/* ---- asynchronous wishes */
-certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
-{
-    const certreg_status status = cr_estimator_enter(e);
-    if (status) return status;
-    if (isnan(seconds))
-        return cr_estimator_leave(
-            e, cr_fail(&e->error, CERTREG_E_INVALID, "seconds is NaN; 0 is for no deadline"));
-    e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN); /* below 0:
-                                                                                            over */
-    return cr_estimator_leave(e, CERTREG_OK);
-}
-
-void certreg_estimator_cancel(certreg_estimator *e)
-{
-    if (e) atomic_store(&e->cancel, 1);
-}
-
-const certreg_error *certreg_estimator_error(const certreg_estimator *e)
-{
-    return e ? cr_busy_error(&e->busy, &e->error) : NULL;
 }

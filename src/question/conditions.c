@@ -40,9 +40,9 @@ static double into_turn(const certreg_estimator *e, const cr_question *q, double
 {
     const double period = cr_question_period(e, q);
     if (!(period > 0) || isnan(value) || q->statistic == CERTREG_STATISTIC_MEAN) return value;
-    const double lo = e->at.lo[q->output], t = fmod(value - lo, period);
+    const double lo = e->model.lo[q->output], t = fmod(value - lo, period);
     const double wrapped = lo + (t < 0 ? t + period : t);
-    return wrapped < e->at.hi[q->output] ? wrapped : lo;
+    return wrapped < e->model.hi[q->output] ? wrapped : lo;
 }
 
 /* Location of count recorded samples from `first` on: what the score of this question estimates. */
@@ -112,7 +112,7 @@ static void add(const certreg_estimator *e, cr_conditions *conditions, const cr_
     c->threshold = 2 * share - 1;
     if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return;
     double least, greatest;
-    cr_score_range(score, e->at.lo[q->output], e->at.hi[q->output], &least, &greatest);
+    cr_score_range(score, e->model.lo[q->output], e->model.hi[q->output], &least, &greatest);
     c->threshold = c->exact ? cr_served_binomial(q->served_samples, share, beta)
                             : cr_served_bounded(q->served_samples, least, greatest, beta);
 }

@@ -89,7 +89,7 @@ static int make_some(certreg_estimator *e, cr_closed *t)
     uint64_t trials[CR_LOOKS];
     int64_t critical[CR_LOOKS];
     for (size_t j = 0; j < t->count; j++) trials[j] = t->trials[j];
-    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, e->at.paths,
+    if (!cr_closed_step(&t->search, trials, t->count, t->q[t->made], t->alpha, e->here.paths,
                         CR_CLOSED_ROOM, critical))
         return 0;
     keep(critical, t->count, t->critical[t->made]);

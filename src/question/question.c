@@ -6,12 +6,12 @@
 
 int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
 {
-    return q->output >= 0 && e->at.kind[q->output] != CERTREG_OUTPUT_REAL;
+    return q->output >= 0 && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
 }
 
 double cr_question_period(const certreg_estimator *e, const cr_question *q)
 {
-    return cr_question_is_angle(e, q) ? e->at.hi[q->output] - e->at.lo[q->output] : 0;
+    return cr_question_is_angle(e, q) ? e->model.hi[q->output] - e->model.lo[q->output] : 0;
 }
 
 int cr_question_orders(const certreg_estimator *e, const cr_question *q)
@@ -53,7 +53,7 @@ static certreg_status refused(certreg_estimator *e, const char *field, const cha
 
 static int has_range(const certreg_estimator *e, int32_t output)
 {
-    return isfinite(e->at.lo[output]) && isfinite(e->at.hi[output]);
+    return isfinite(e->model.lo[output]) && isfinite(e->model.hi[output]);
 }
 
 int cr_question_without_normality(const cr_question *q)
@@ -152,7 +152,7 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
 static certreg_status check_each_output(certreg_estimator *e, const cr_question *q)
 {
     for (size_t k = 0; k < e->model.outputs; k++) {
-        if (e->at.kind[k] != CERTREG_OUTPUT_REAL)
+        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
             return refused(e, "output",
                            "ask the outputs one by one: CERTREG_ALL_OUTPUTS needs them all "
                            "CERTREG_OUTPUT_REAL, not angles");

@@ -20,12 +20,6 @@ typedef struct cr_gradient {
     double skewness;
 } cr_gradient;
 
-/* gram = scale^2 S diag(mask) S^T for `blocks` rows of `inputs` sums, `stride` apart (>= inputs:
- * rows of two functions may be interleaved); mask of 0 and 1, NULL: all ones. The order of the
- * additions depends on `inputs` alone. */
-void cr_gradient_gram(const double *sums, size_t stride, size_t blocks, size_t inputs,
-                      const float *mask, double scale, double *gram);
-
 /* The statistics above from a symmetric Gram matrix, row-major; blocks >= 4, else all NaN. */
 void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estimate);
 

@@ -170,8 +170,8 @@ START_TEST(host_memory_and_too_much_memory_are_refused)
     certreg_estimator *e = make(gpu, &c, 256);
     float x[INPUTS];
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_INVALID);
-    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED); /* with work in
-                                                                                       flight */
+    /* With work in flight. */
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     certreg_estimator_destroy(e);

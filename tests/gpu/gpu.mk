@@ -1,6 +1,6 @@
 # Tests on a real device. With a toolkit they build everywhere; without a device they say so.
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
-check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o crash.o) $(OBJ)/libcertreg.a
+check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o products.o crash.o) $(OBJ)/libcertreg.a
 
 .PHONY: check-gpu check-gpu-memory gpu-bundle
 #: Test
@@ -37,7 +37,7 @@ $(bundle)/check_gpu $(bundle)/bench_gpu:
 	$(call say,LINK,$@)$(call bundle_link,) $(check_libs) $(cuda_link) $(bundle_libs)
 $(bundle)/libcertreg.so.$(MAJOR): $(objects) src/certreg.map
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(call bundle_link,) $(library_flags) $(bundle_libs)
+	$(call say,LINK,$@)$(call bundle_link,) $(library_flags) $(shared_libs)
 $(bundle)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(call bundle_link,/..) $(module_flags) $(bundle_libs)

@@ -1,4 +1,5 @@
 #include "support/ref_backend.h"
+#include "support/philox_block.h"
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/normal4.h"
@@ -11,8 +12,8 @@ float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
     const uint64_t row = (noise->inputs + 3) / 4; /* blocks of four normals per sample */
     uint32_t words[4];
     float normals[4];
-    cr_philox_block(noise->seed, noise->noise_id, (noise->level << CR_LEVEL_BITS) + i * row + j / 4,
-                    words);
+    philox_block(noise->seed, noise->noise_id, (noise->level << CR_LEVEL_BITS) + i * row + j / 4,
+                 words);
     cr_normal4_from(words, normals);
     return normals[j % 4];
 }

@@ -1,25 +1,14 @@
 # The second order alone needs BLAS and LAPACK (theory 8). What calls them is a module beside the
-# library; the static library has it inside, unless BLAS=0 leaves it out. While this folder has no
-# sources, the one file that calls them belongs to both libraries.
+# library; the static library has it inside, unless BLAS=0 leaves it out.
 blas_sources := $(sort $(wildcard src/backend/blas/*.c))
-blas_alone   := src/bounds/hessian_blas.c
 # Sources of the library that the static one compiles again, with -DCR_BLAS_INSIDE.
-blas_inside  :=
+blas_inside  := src/backend/blas.c
 
 blas_cflags   = $(call once,blas_cflags,pkg-config --cflags lapacke openblas 2>/dev/null)
 blas_libs    := -llapacke -lopenblas
 blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
 shared_libs  := -lm -lpthread -ldl
 
-ifeq ($(blas_sources),)
-ifeq ($(BLAS),0)
-$(error BLAS=0 needs src/backend/blas: the library has no module to leave out)
-endif
-$(blas_alone:%.c=$(OBJ)/%.o): own = $(blas_cflags)
-shared_libs    := $(blas_libs) $(shared_libs)
-static_libs    := $(shared_libs)
-static_objects := $(objects)
-else
 blas_module    := lib/certreg/libcertreg_blas.so
 libraries      += $(blas_module)
 blas_made      := $(OBJ)/certreg/libcertreg_blas.so
@@ -36,4 +25,3 @@ $(OBJ)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(module_flags) $(LDFLAGS) $^ $(blas_libs) -lm -o $@
 $(blas_module): lib/.obj/current
-endif

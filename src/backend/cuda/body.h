@@ -20,7 +20,7 @@ CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4]
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
     cr_body_block(source, cr_source_block(source, sample) + quad, e);
-    if (source->center && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
+    if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
 /* Weighted float sums over one chunk of at most CR_REPLAY_CHUNK samples. */
@@ -30,7 +30,7 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
 {
     const uint64_t row = source->row;
     uint64_t block = cr_source_block(source, first) + quad;
-    size_t i = source->center && first == 0; /* whose noise is 0 */
+    size_t i = source->clean_first && first == 0; /* whose noise is 0 */
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
@@ -72,7 +72,7 @@ CR_INLINE float cr_body_normal(const cr_source *source, uint64_t sample, size_t 
     return e[feature % 4];
 }
 
-/* w_i w_j <A_i, A_j> (estimator/second.h) by e_i.e_j. */
+/* w_i w_j <A_i, A_j> (bounds/hessian.h) by e_i.e_j. */
 CR_INLINE double cr_body_pair(double weights, double product, double norm_i, double norm_j,
                               double active)
 {

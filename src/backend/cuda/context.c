@@ -15,8 +15,8 @@ static int find(const char *name, void *function)
 #else
     const int code = (int)cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #endif
-    memcpy(function, &found, sizeof found); /* ISO C has no way from an object's address to a
-                                               function's */
+    /* ISO C has no way from an object's address to a function's. */
+    memcpy(function, &found, sizeof found);
     return code || found ? code : (int)cudaErrorInsufficientDriver;
 }
 

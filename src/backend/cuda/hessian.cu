@@ -1,4 +1,4 @@
-/* Kernels of the second order, around cuBLAS's products (module.c). */
+/* Kernels of the second order, around cuBLAS's products (products.c). */
 #include "backend/cuda/body.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/launch.h"
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads)
 /* A row to a block of threads. */
 __global__ void __launch_bounds__(threads)
     row_dots_kernel(const float *__restrict__ a, const float *__restrict__ b, size_t count,
-                    size_t active, double *__restrict__ dots)
+                    size_t active, const double *__restrict__ minus, double *__restrict__ dots)
 {
     __shared__ double part[threads];
     for (size_t i = blockIdx.x; i < count; i += gridDim.x) {
@@ -56,33 +56,49 @@ __global__ void __launch_bounds__(threads)
         for (size_t k = threadIdx.x; k < active; k += threads)
             mine += static_cast<double>(a[i * active + k]) * static_cast<double>(b[i * active + k]);
         const double sum = cr_sum_of_block<threads>(mine, part);
-        if (threadIdx.x == 0) dots[i] = sum;
+        if (threadIdx.x == 0) dots[i] = sum - (minus ? *minus : 0.0);
     }
 }
 
+/* What the samples of a gain by those of b, or by each other. The products are a row for each
+ * sample of a; across: a column. */
+template <bool across>
 __global__ void __launch_bounds__(threads)
     pairs_kernel(const cr_tile a, const cr_tile b, bool same, size_t active,
-                 const float *__restrict__ products, double *__restrict__ sums,
-                 double *__restrict__ squares)
+                 const float *__restrict__ products, double *__restrict__ squares)
 {
     __shared__ double part[threads];
     for (size_t i = blockIdx.x; i < a.count; i += gridDim.x) {
         double mine = 0.0, mine_squared = 0.0;
         for (size_t j = threadIdx.x; j < b.count; j += threads) {
             if (same && i == j) continue;
+            const float product = products[across ? j * a.count + i : i * b.count + j];
             const double weights =
                 static_cast<double>(a.weights[i]) * static_cast<double>(b.weights[j]);
-            const double k = cr_body_pair(weights, static_cast<double>(products[i * b.count + j]),
-                                          a.norms[i], b.norms[j], static_cast<double>(active));
+            const double k = cr_body_pair(weights, static_cast<double>(product), a.norms[i],
+                                          b.norms[j], static_cast<double>(active));
             mine += k;
             mine_squared += k * k;
         }
         const double sum = cr_sum_of_block<threads>(mine, part),
                      square = cr_sum_of_block<threads>(mine_squared, part);
         if (threadIdx.x != 0) continue;
-        sums[i] += sum;
+        a.sums[i] += sum;
         squares[i] += square;
     }
+}
+
+/* By one block of threads. */
+__global__ void __launch_bounds__(threads)
+    identity_kernel(float *__restrict__ matrix, size_t active, float weight,
+                    double *__restrict__ trace)
+{
+    __shared__ double part[threads];
+    double mine = 0.0;
+    for (size_t k = threadIdx.x; k < active; k += threads)
+        mine += static_cast<double>(matrix[k * active + k] -= weight);
+    const double sum = cr_sum_of_block<threads>(mine, part);
+    if (threadIdx.x == 0) *trace = sum;
 }
 
 } // namespace
@@ -90,7 +106,7 @@ __global__ void __launch_bounds__(threads)
 int cr_cuda_load_hessian_kernels(void)
 {
     return cr_load(tile_kernel, tile_all_kernel<true>, tile_all_kernel<false>, scale_kernel,
-                   row_dots_kernel, pairs_kernel);
+                   row_dots_kernel, pairs_kernel<false>, pairs_kernel<true>, identity_kernel);
 }
 
 int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t count,
@@ -107,11 +123,11 @@ int cr_cuda_tile(void *stream, const cr_noise *noise, uint64_t first, size_t cou
 }
 
 int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active,
-                     double *dots)
+                     const double *minus, double *dots)
 {
     if (count == 0) return 0;
     return cr_launch(stream, row_dots_kernel, cr_grid(count, 1), threads, a, b, count, active,
-                     dots);
+                     minus, dots);
 }
 
 int cr_cuda_scale(void *stream, const cr_tile *tile, size_t active, float *scaled)
@@ -121,10 +137,19 @@ int cr_cuda_scale(void *stream, const cr_tile *tile, size_t active, float *scale
                      tile->rows, tile->weights, tile->count, active, scaled);
 }
 
-int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, int same, size_t active,
-                  const float *products, double *sums, double *squares)
+int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, size_t active,
+                  const float *products, double *squares)
 {
-    if (a->count == 0) return 0;
-    return cr_launch(stream, pairs_kernel, cr_grid(a->count, 1), threads, *a, *b, same != 0, active,
-                     products, sums, squares);
+    if (a->count == 0 || b->count == 0) return 0;
+    const bool same = a->rows == b->rows;
+    const int code = cr_launch(stream, pairs_kernel<false>, cr_grid(a->count, 1), threads, *a, *b,
+                               same, active, products, squares);
+    if (code || same) return code;
+    return cr_launch(stream, pairs_kernel<true>, cr_grid(b->count, 1), threads, *b, *a, same,
+                     active, products, squares);
+}
+
+int cr_cuda_take_identity(void *stream, float *matrix, size_t active, float weight, double *trace)
+{
+    return cr_launch(stream, identity_kernel, 1, threads, matrix, active, weight, trace);
 }

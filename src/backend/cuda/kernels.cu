@@ -8,18 +8,18 @@
 namespace
 {
 
-constexpr unsigned draw_threads = 256, draw_most = 1u << 20; /* of a block; of a grid, unless a row
-                                                                has more quads */
-constexpr unsigned most_quads = 1u << 30, most_high = 65535; /* of a row; of a grid's blocks one
-                                                                above the other */
+/* Of a block; of a grid, unless a row has more quads. */
+constexpr unsigned draw_threads = 256, draw_most = 1u << 20;
+/* Of a row; of a grid's blocks one above the other. */
+constexpr unsigned most_quads = 1u << 30, most_high = 65535;
 constexpr unsigned quads_wide = 32, chunks_deep = 8; /* of a block of threads in block_sums */
 constexpr unsigned lanes = CR_BODY_LANES, aim_threads = 1024;
 
-typedef struct pace { /* of threads that keep their quad and go from sample to sample, `deep` at a
-                         time */
-    uint32_t quads, deep, turns, rest; /* samples of each thread; the first `rest` rows have one
-                                          more */
-    uint64_t blocks, floats;           /* of normals and of x, from one sample to the next */
+/* Of threads that keep their quad and go from sample to sample, `deep` at a time. */
+typedef struct pace {
+    uint32_t quads, deep;
+    uint32_t turns, rest;    /* samples of each thread; the first `rest` rows have one more */
+    uint64_t blocks, floats; /* of normals and of x, from one sample to the next */
 } pace;
 
 template <bool whole>
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(draw_threads)
     uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
     uint32_t left = go.turns + (row < go.rest);
-    if (source.center != 0 && first + row == 0) { /* the noise-free sample */
+    if (source.clean_first != 0 && first + row == 0) { /* the noise-free sample */
         cr_put<whole>(to, from, features);
         block += go.blocks, to += go.floats, left--;
     }

@@ -22,14 +22,16 @@ int cr_cuda_aim(void *stream, const double *sums, const float *mask, size_t inpu
                 float *direction, double *lengths);
 int cr_cuda_tile(void *stream, const cr_noise *, uint64_t first, size_t count,
                  const int32_t *features, size_t active, float *rows);
-/* dots[i] = a_i . b_i */
+/* dots[i] = a_i . b_i - *minus; minus: NULL for 0 */
 int cr_cuda_row_dots(void *stream, const float *a, const float *b, size_t count, size_t active,
-                     double *dots);
+                     const double *minus, double *dots);
 /* scaled[i][k] = weights[i] rows[i][k] */
 int cr_cuda_scale(void *stream, const cr_tile *, size_t active, float *scaled);
 /* As the op, with the products there. */
-int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, int same, size_t active,
-                  const float *products, double *sums, double *squares);
+int cr_cuda_pairs(void *stream, const cr_tile *a, const cr_tile *b, size_t active,
+                  const float *products, double *squares);
+/* As the op. */
+int cr_cuda_take_identity(void *stream, float *matrix, size_t active, float weight, double *trace);
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,36 @@
+/* Products of float matrices on the host, for the second order alone. They are BLAS's and LAPACK's,
+ * in a module of their own that is opened when a plan asks for the second order; a static library
+ * has it inside. All matrices are dense, row by row. */
+#ifndef CR_BACKEND_BLAS_H
+#define CR_BACKEND_BLAS_H
+#include "base/error.h"
+#include <stddef.h>
+
+#define CR_BLAS_API 1u
+#define CR_BLAS_SYMBOL "certreg_module_blas"
+#define CR_BLAS_FILE "libcertreg_blas.so"
+
+/* Sizes are at most INT32_MAX. */
+typedef struct cr_blas {
+    uint32_t api_version; /* CR_BLAS_API; read before anything else */
+    /* c = a b': m rows of n, from m and n rows of k */
+    void (*multiply)(size_t m, size_t n, size_t k, const float *a, const float *b, float *c);
+    /* c += factor a'a in its upper half: n rows of n, from `rows` rows of n */
+    void (*add_square)(size_t n, size_t rows, float factor, const float *a, float *c);
+    /* c = a b: m rows of n, from m rows of n and a symmetric b, of which the upper half is read */
+    void (*multiply_symmetric)(size_t m, size_t n, const float *a, const float *b, float *c);
+    /* In ascending order, of a symmetric matrix of which the upper half is read; it is used up.
+     * work: `room` floats. Non-zero: they were not found. */
+    int (*eigenvalues)(size_t n, float *matrix, float *values, float *work, size_t room);
+} cr_blas;
+
+/* NO_BACKEND where the module, or BLAS, is missing or damaged; VERSION where it belongs to another
+ * version of the library. It stays open to the end of the process. BLAS may start threads when it
+ * is opened, which keep the floating-point environment that they are born in: open it within a
+ * call. */
+certreg_status cr_blas_open(certreg_error *why, const cr_blas **out);
+
+/* What the module shows. */
+const cr_blas *certreg_module_blas(void);
+
+#endif

@@ -1,0 +1,58 @@
+/* What every op of the CUDA backend begins and ends with, and errors of CUDA as statuses. */
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/status.h"
+
+enum { BLAS_CODES = 10000 }; /* what cuBLAS's statuses are raised by, among CUDA's numbers */
+
+certreg_status cr_cuda_of_runtime(cr_cuda *me, int code)
+{
+    if (code) me->code = code, me->text = cudaGetErrorString((cudaError_t)code);
+    return cr_cuda_status(code);
+}
+
+certreg_status cr_cuda_of_blas(cr_cuda *me, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS) return CERTREG_OK;
+    me->code = BLAS_CODES + (int)status;
+    me->text = cublasGetStatusString(status);
+    return status == CUBLAS_STATUS_ALLOC_FAILED ? CERTREG_E_NO_MEMORY : CERTREG_E_DEVICE_FAILED;
+}
+
+/* Work on a capturing stream would go into the caller's graph instead of being done, and waiting
+ * for it would spoil the capture. */
+static certreg_status check_capture(cr_cuda *me)
+{
+    enum cudaStreamCaptureStatus now = cudaStreamCaptureStatusNone;
+    const int code = (int)cudaStreamIsCapturing(me->stream, &now);
+    if (code == cudaErrorStreamCaptureImplicit)
+        cudaGetLastError(); /* another stream's, which the legacy stream would wait for */
+    else if (code) return cr_cuda_of_runtime(me, code);
+    if (!code && now == cudaStreamCaptureStatusNone) return CERTREG_OK;
+    me->code = cudaErrorStreamCaptureUnsupported;
+    me->text =
+        "the stream is capturing a graph; end the capture before the library is to work on it";
+    return CERTREG_E_WRONG_STATE;
+}
+
+/* Every op begins with enter and ends with leave. A context that is lost stays lost. */
+certreg_status cr_cuda_enter(cr_cuda *me)
+{
+    if (cr_cuda_is_sticky(me->code)) return CERTREG_E_DEVICE_FAILED;
+    const certreg_status status = cr_cuda_of_runtime(me, cr_cuda_context_enter(&me->context));
+    me->inside = !status;
+    return status || !me->stream ? status : check_capture(me);
+}
+
+/* What ends memory, streams and the like: also where the context is lost, or it would be looked for
+ * in the caller's. */
+void cr_cuda_enter_to_end(cr_cuda *me)
+{
+    me->inside = !cr_cuda_context_enter(&me->context);
+}
+
+certreg_status cr_cuda_leave(cr_cuda *me, certreg_status status)
+{
+    if (me->inside) cr_cuda_context_leave(&me->context);
+    me->inside = 0;
+    return status;
+}

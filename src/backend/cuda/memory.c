@@ -1,0 +1,75 @@
+/* Memory of a device: copies, and waiting for them. */
+#include "backend/cuda/cuda.h"
+
+static certreg_status op_alloc(certreg_backend *backend, size_t bytes, void **out)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    *out = NULL;
+    if (!status) status = cr_cuda_of_runtime(me, (int)cudaMalloc(out, bytes));
+    return cr_cuda_leave(me, status);
+}
+
+static void op_free(certreg_backend *backend, void *memory)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    cr_cuda_enter_to_end(me);
+    if (memory) cudaFree(memory); /* a lost context refuses, and that is all */
+    cr_cuda_leave(me, CERTREG_OK);
+}
+
+static certreg_status op_store(certreg_backend *backend, void *device, const void *host,
+                               size_t bytes)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    if (!status && bytes)
+        status = cr_cuda_of_runtime(
+            me, (int)cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, me->stream));
+    return cr_cuda_leave(me, status);
+}
+
+static certreg_status op_fetch(certreg_backend *backend, void *host, const void *device,
+                               size_t bytes)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    if (!status)
+        status = cr_cuda_of_runtime(
+            me, (int)cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, me->stream));
+    if (!status) status = cr_cuda_of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    return cr_cuda_leave(me, status);
+}
+
+static certreg_status op_fill(certreg_backend *backend, void *device, size_t bytes, int byte)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    if (!status)
+        status = cr_cuda_of_runtime(me, (int)cudaMemsetAsync(device, byte, bytes, me->stream));
+    return cr_cuda_leave(me, status);
+}
+
+static certreg_status op_join(certreg_backend *backend)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    if (!status)
+        status = cr_cuda_of_runtime(me, (int)cudaStreamWaitEvent(me->stream, me->drawn, 0));
+    return cr_cuda_leave(me, status);
+}
+
+static certreg_status op_wait(certreg_backend *backend)
+{
+    cr_cuda *me = cr_cuda_of(backend);
+    certreg_status status = cr_cuda_enter(me);
+    if (!status) status = cr_cuda_of_runtime(me, (int)cudaStreamSynchronize(me->stream));
+    return cr_cuda_leave(me, status);
+}
+
+void cr_cuda_memory_ops(cr_backend_ops *ops)
+{
+    ops->alloc = op_alloc, ops->free = op_free;
+    ops->store = op_store, ops->fetch = op_fetch, ops->fill = op_fill;
+    ops->join = op_join, ops->wait = op_wait;
+}

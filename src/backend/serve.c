@@ -1,0 +1,26 @@
+/* What every call on a backend has in common, whatever it computes on. */
+#include "backend/backend.h"
+
+certreg_status cr_backend_enter(certreg_backend *backend, certreg_error *why)
+{
+    if (!cr_backend_is_device(backend)) return CERTREG_OK;
+    const certreg_status status = cr_busy_enter(&backend->busy, why);
+    if (status != CERTREG_E_BUSY) return status;
+    return cr_fail(why, status, "the backend is serving another estimator's call");
+}
+
+void cr_backend_leave(certreg_backend *backend)
+{
+    if (cr_backend_is_device(backend)) cr_busy_leave(&backend->busy, CERTREG_OK);
+}
+
+certreg_status cr_backend_failed(certreg_backend *backend, certreg_status status, const char *what,
+                                 certreg_error *why)
+{
+    const char *text = NULL;
+    const int32_t code = backend->ops->last_code(backend, &text);
+    cr_fail(why, status, "the backend failed to %s%s%.150s", what, text ? ": " : "",
+            text ? text : "");
+    why->model_code = code;
+    return status;
+}

@@ -1,0 +1,215 @@
+#include "estimator/layout.h"
+#include "estimator/hessian_shape.h"
+
+/* What engines ask of their inputs and outputs, and what a device's allocator gives. */
+#define DEVICE_ALIGN 256u
+
+typedef struct places { /* the same one twice, where the backend's memory is the host's */
+    cr_arena *here, *there;
+} places;
+
+static int is_one(const places *p)
+{
+    return p->here == p->there;
+}
+
+/* The host's own of what is laid out there: itself, or room for a copy. */
+static void *mirror(const places *p, void *there, size_t count, size_t size)
+{
+    return is_one(p) ? there : cr_arena_take(p->here, count, size);
+}
+
+static void lay_out_input(const places *p, certreg_estimator *e)
+{
+    const size_t d = e->model.inputs;
+    e->there.z = cr_arena_take(p->there, d, sizeof(float));
+    e->there.step = cr_arena_take(p->there, d, sizeof(float));
+    e->there.mask = cr_arena_take(p->there, d, sizeof(float));
+    e->input.scale = cr_arena_take(p->here, d, sizeof(float));
+    e->input.z = mirror(p, e->there.z, d, sizeof(float));
+    e->input.step = mirror(p, e->there.step, d, sizeof(float));
+    e->here.mask = mirror(p, e->there.mask, d, sizeof(float));
+}
+
+static void lay_out_batch(const places *p, certreg_estimator *e)
+{
+    const size_t x = cr_arena_times(e->model.batch, e->model.inputs),
+                 y = cr_arena_times(e->model.batch, e->columns);
+    e->there.x[0] = cr_arena_take(p->there, x, sizeof(float));
+    e->there.x[1] = is_one(p) ? e->there.x[0] : cr_arena_take(p->there, x, sizeof(float));
+    e->there.y = cr_arena_take(p->there, y, sizeof(float));
+    e->here.y = mirror(p, e->there.y, y, sizeof(float));
+}
+
+static void lay_out_gradient(const places *p, certreg_estimator *e)
+{
+    const size_t blocks = e->plan.blocks, cells = blocks * blocks,
+                 weights = cr_arena_times(2, e->plan.max_samples),
+                 replayed = cr_estimator_replayed(e->plan.max_samples);
+    cr_there *there = &e->there;
+    cr_here *here = &e->here;
+    there->sums =
+        cr_arena_take(p->there, cr_arena_times(2 * blocks, e->model.inputs), sizeof(double));
+    there->gram = cr_arena_take(p->there, cells, sizeof(double));
+    there->weights = cr_arena_take(p->there, weights, sizeof(float));
+    there->direction = cr_arena_take(p->there, e->model.inputs, sizeof(float));
+    there->lengths = cr_arena_take(p->there, replayed, sizeof(double));
+    there->dots = there->lengths ? there->lengths + cr_estimator_replayed(0) : NULL;
+    here->gram = mirror(p, there->gram, cells, sizeof(double));
+    here->gram_sum = e->model.outputs > 1 ? cr_arena_take(p->here, cells, sizeof(double))
+                                          : here->gram;
+    here->weights = mirror(p, there->weights, weights, sizeof(float));
+    here->lengths = mirror(p, there->lengths, replayed, sizeof(double));
+    here->dots = here->lengths ? here->lengths + cr_estimator_replayed(0) : NULL;
+}
+
+/* What the host has of it. */
+static void lay_out_pairs_here(const places *p, const cr_hessian_shape *shape, certreg_estimator *e)
+{
+    const size_t n = e->plan.max_samples, d = e->input.active;
+    const cr_there *there = &e->there;
+    cr_here *here = &e->here;
+    here->features = mirror(p, there->features, d, sizeof(int32_t));
+    here->squares = mirror(p, there->pairs.squares, shape->tile, sizeof(double));
+    here->pair_weights = mirror(p, there->pair_weights, n, sizeof(float));
+    here->pair_sums = mirror(p, there->pair_sums, n, sizeof(double));
+    here->pair_norms = mirror(p, there->pair_norms, n, sizeof(double));
+    if (!shape->matrix) return;
+    here->matrix = mirror(p, there->pairs.matrix, cr_arena_times(d, d), sizeof(float));
+    here->eigen = cr_arena_take(p->here, cr_arena_times(d, CR_HESSIAN_EIGEN_ROOM), sizeof(float));
+}
+
+static void lay_out_pairs(const places *p, certreg_estimator *e)
+{
+    const size_t n = e->plan.max_samples, d = e->input.active;
+    const cr_hessian_shape shape =
+        cr_hessian_choose(e->model.inputs, d, n, e->plan.second_order_bytes);
+    cr_there *there = &e->there;
+    cr_pair_room *room = &there->pairs;
+    there->tile = shape.tile;
+    room->active = d;
+    room->mask = there->mask;
+    room->features = there->features = cr_arena_take(p->there, d, sizeof(int32_t));
+    room->zero = cr_arena_take(p->there, e->model.inputs, sizeof(float));
+    for (int i = 0; i < 2; i++)
+        room->rows[i] =
+            cr_arena_take(p->there, cr_arena_times(shape.tile, e->model.inputs), sizeof(float));
+    room->products = cr_arena_take(p->there, shape.tile * shape.tile, sizeof(float));
+    room->squares = cr_arena_take(p->there, shape.tile, sizeof(double));
+    if (shape.matrix) {
+        room->matrix = cr_arena_take(p->there, cr_arena_times(d, d), sizeof(float));
+        room->trace = cr_arena_take(p->there, 1, sizeof(double));
+    }
+    there->pair_weights = cr_arena_take(p->there, n, sizeof(float));
+    there->pair_sums = cr_arena_take(p->there, n, sizeof(double));
+    there->pair_norms = cr_arena_take(p->there, n, sizeof(double));
+    lay_out_pairs_here(p, &shape, e);
+}
+
+cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
+{
+    const places p = {here, cr_backend_is_device(e->backend) ? there : here};
+    const size_t outputs = e->model.outputs;
+    const cr_declared declared = {.kind = cr_arena_take(here, outputs, sizeof(int32_t)),
+                                  .lo = cr_arena_take(here, outputs, sizeof(double)),
+                                  .hi = cr_arena_take(here, outputs, sizeof(double))};
+    lay_out_input(&p, e);
+    lay_out_batch(&p, e);
+    e->here.center = cr_arena_take(here, outputs, sizeof(double));
+    e->record.values =
+        cr_arena_take(here, cr_arena_times(e->plan.max_samples, outputs), sizeof(float));
+    e->here.paths = cr_arena_take(here, CR_CLOSED_ROOM, sizeof(double));
+    e->clock.watch = cr_arena_take(here, 1, sizeof *e->clock.watch);
+    if (cr_estimator_has_gradient(e)) lay_out_gradient(&p, e);
+    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER) lay_out_pairs(&p, e);
+    return declared;
+}
+
+cr_arena cr_layout_there(void *memory)
+{
+    return (cr_arena){.base = memory, .align = DEVICE_ALIGN};
+}
+
+certreg_status cr_layout_take(certreg_estimator *e, size_t bytes)
+{
+    if (!cr_backend_is_device(e->backend)) return CERTREG_OK;
+    const certreg_status status = e->backend->ops->alloc(e->backend, bytes, &e->memory_there);
+    return status ? cr_backend_failed(e->backend, status, "take memory", &e->error) : CERTREG_OK;
+}
+
+void cr_layout_release(certreg_estimator *e)
+{
+    if (e->memory_there) e->backend->ops->free(e->backend, e->memory_there);
+}
+
+/* ---- a device's first use of everything */
+/* Every product of matrices once, of zeros and in the shapes to come: their code is loaded when it
+ * is first needed, which is now. */
+static certreg_status warm_gradient(const certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const size_t d = e->model.inputs, blocks = e->plan.blocks;
+    certreg_status status =
+        ops->fill(e->backend, e->there.sums, 2 * blocks * d * sizeof *e->there.sums, 0);
+    if (!status) /* they come whole */
+        status = ops->fill(e->backend, e->there.lengths,
+                           cr_estimator_replayed(0) * sizeof *e->there.lengths, 0);
+    for (size_t functions = 1; functions <= 2 && !status; functions++)
+        status = ops->gram(e->backend, e->there.sums, functions * d, blocks, d, e->there.gram);
+    return status;
+}
+
+static certreg_status warm_pairs(const certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    const cr_there *at = &e->there;
+    const cr_pair_room *room = &at->pairs;
+    const size_t n = e->plan.max_samples, d = e->input.active, rows = at->tile < n ? at->tile : n;
+    const cr_tile a = {0, rows, room->rows[0], at->pair_weights, at->pair_norms, at->pair_sums},
+                  b = {0, rows, room->rows[1], at->pair_weights, at->pair_norms, at->pair_sums};
+    certreg_status status =
+        ops->fill(e->backend, at->pair_weights, n * sizeof *at->pair_weights, 0);
+    if (!status) status = ops->fill(e->backend, at->pair_norms, n * sizeof(double), 0);
+    if (!status) status = ops->fill(e->backend, at->pair_sums, n * sizeof(double), 0);
+    if (!status) status = ops->fill(e->backend, room->squares, at->tile * sizeof(double), 0);
+    for (int i = 0; i < 2 && !status; i++)
+        status = ops->fill(e->backend, room->rows[i], rows * d * sizeof(float), 0);
+    if (!status) status = ops->pairs(e->backend, room, &a, &b);
+    if (status || !room->matrix) return status;
+    status = ops->fill(e->backend, room->matrix, d * d * sizeof(float), 0);
+    if (!status) status = ops->outer(e->backend, room, &a);
+    if (!status) status = ops->take_identity(e->backend, room, 0);
+    return status ? status : ops->forms(e->backend, room, &a);
+}
+
+static certreg_status warm(const certreg_estimator *e)
+{
+    certreg_status status = CERTREG_OK;
+    if (!e->memory_there) return CERTREG_OK;
+    if (cr_estimator_has_gradient(e)) status = warm_gradient(e);
+    return status || !e->there.tile ? status : warm_pairs(e);
+}
+
+static certreg_status store_features(const certreg_estimator *e)
+{
+    const size_t d = e->model.inputs;
+    for (size_t j = 0, k = 0; j < d; j++)
+        if (e->here.mask[j] > 0) e->here.features[k++] = (int32_t)j;
+    const certreg_status status =
+        e->backend->ops->store(e->backend, e->there.features, e->here.features,
+                               e->input.active * sizeof *e->here.features);
+    return status ? status
+                  : e->backend->ops->fill(e->backend, e->there.pairs.zero, d * sizeof(float), 0);
+}
+
+certreg_status cr_layout_prepare(certreg_estimator *e)
+{
+    const cr_backend_ops *ops = e->backend->ops;
+    certreg_status status =
+        ops->store(e->backend, e->there.mask, e->here.mask, e->model.inputs * sizeof *e->here.mask);
+    if (!status && e->there.tile) status = store_features(e);
+    if (!status) status = warm(e);
+    if (!status) status = ops->wait(e->backend);
+    return status ? cr_backend_failed(e->backend, status, "prepare for a model", &e->error)
+                  : CERTREG_OK;
+}

@@ -1,0 +1,301 @@
+/* Products of matrices on a backend: sums are double of float products, so they agree nearly. */
+#include "backend/blas.h"
+#include "gpu/contract.h"
+#include "support/made_up.h"
+#include <math.h>
+#include <string.h>
+
+static certreg_backend *gpu; /* whichever is tested */
+
+static void *over(const void *host, size_t bytes)
+{
+    return contract_over(gpu, host, bytes);
+}
+
+static void fetch(void *host, const void *there, size_t bytes)
+{
+    ck_assert_int_eq(gpu->ops->fetch(gpu, host, there, bytes), CERTREG_OK);
+}
+
+/* ---- Gram matrices */
+enum { MOST = 10 };
+static const struct {
+    size_t blocks, inputs, gap; /* gap: between rows */
+} grams[] = {{1, 1, 0},       {4, 3, 3}, {5, 511, 0}, {7, 512, 1},
+             {8, 1030, 1030}, {9, 5, 0}, {10, 784, 0}};
+
+START_TEST(gram_is_the_upper_half_of_the_product_of_rows)
+{
+    const size_t blocks = grams[_i].blocks, d = grams[_i].inputs, pitch = d + grams[_i].gap;
+    double *sums = malloc(blocks * pitch * sizeof *sums), gram[MOST * MOST];
+    float *numbers = made_up_numbers(blocks * pitch, 3);
+    for (size_t i = 0; i < blocks * pitch; i++) sums[i] = 1.1 * (double)numbers[i];
+    double *sums_there = over(sums, blocks * pitch * sizeof *sums),
+           *there = over(NULL, sizeof gram);
+    ck_assert_int_eq(gpu->ops->gram(gpu, sums_there, pitch, blocks, d, there), CERTREG_OK);
+    fetch(gram, there, blocks * blocks * sizeof *gram);
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = 0; q < blocks; q++) {
+            double sum = 0, size = 0;
+            for (size_t j = 0; j < d && q >= p; j++) {
+                const double term = sums[p * pitch + j] * sums[q * pitch + j];
+                sum += term, size += fabs(term);
+            }
+            ck_assert_double_le(fabs(gram[p * blocks + q] - sum), 1e-13 * size);
+        }
+    gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, there);
+    free(sums), free(numbers);
+}
+END_TEST
+
+/* ---- the second order */
+enum { ROWS_A = 37, ROWS_B = 21, FEATURES = 300, ACTIVE = 240 };
+static const cr_noise noise = {.seed = 5, .noise_id = 1, .inputs = FEATURES, .clean_first = 1};
+
+/* Every fifth feature is left out. */
+static int is_active(size_t j)
+{
+    return j % 5 != 3;
+}
+
+static float *rows_by_hand(uint64_t first, size_t count)
+{
+    float *all = malloc(count * FEATURES * sizeof *all),
+          *rows = malloc(count * ACTIVE * sizeof *rows), z[FEATURES] = {0}, step[FEATURES];
+    certreg_backend *cpu = cr_backend_default();
+    size_t at = 0;
+    for (size_t j = 0; j < FEATURES; j++) step[j] = 1;
+    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, first, count, all), CERTREG_OK);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < FEATURES; j++)
+            if (is_active(j)) rows[at++] = all[i * FEATURES + j];
+    free(all);
+    return rows;
+}
+
+static cr_pair_room open_room(void)
+{
+    float zero[FEATURES] = {0}, mask[FEATURES];
+    double squares[ROWS_A] = {0};
+    int32_t features[ACTIVE];
+    cr_pair_room room = {.active = ACTIVE};
+    for (size_t j = 0, k = 0; j < FEATURES; j++) {
+        mask[j] = (float)is_active(j);
+        if (is_active(j)) features[k++] = (int32_t)j;
+    }
+    ck_assert_int_eq(cr_blas_open(NULL, &room.blas), CERTREG_OK);
+    room.features = over(features, sizeof features);
+    room.zero = over(zero, sizeof zero), room.mask = over(mask, sizeof mask);
+    for (int i = 0; i < 2; i++) room.rows[i] = over(NULL, ROWS_A * FEATURES * sizeof(float));
+    room.products = over(NULL, ROWS_A * ROWS_A * sizeof(float));
+    room.squares = over(squares, sizeof squares);
+    room.matrix = over(NULL, ACTIVE * ACTIVE * sizeof(float));
+    room.trace = over(NULL, sizeof(double));
+    ck_assert_int_eq(gpu->ops->fill(gpu, room.matrix, ACTIVE * ACTIVE * sizeof(float), 0),
+                     CERTREG_OK);
+    return room;
+}
+
+static void close_room(cr_pair_room *room)
+{
+    void *all[] = {(void *)(uintptr_t)room->features,
+                   room->zero,
+                   room->mask,
+                   room->rows[0],
+                   room->rows[1],
+                   room->products,
+                   room->squares,
+                   room->matrix,
+                   room->trace};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpu->ops->free(gpu, all[i]);
+}
+
+typedef struct hand_tile { /* on both sides */
+    float *rows, *weights;
+    size_t count;
+    double sums[ROWS_A]; /* what its sums begin with: their numbers */
+    cr_tile there;
+} hand_tile;
+
+static hand_tile make_tile(const cr_pair_room *room, int which, uint64_t first, size_t count)
+{
+    hand_tile t = {.rows = rows_by_hand(first, count),
+                   .weights = made_up_numbers(count, 5 + (unsigned)which),
+                   .count = count};
+    for (size_t i = 0; i < count; i++) t.sums[i] = (double)i;
+    t.there = (cr_tile){.first = first,
+                        .count = count,
+                        .rows = room->rows[which],
+                        .weights = over(t.weights, count * sizeof *t.weights),
+                        .norms = over(NULL, count * sizeof(double)),
+                        .sums = over(t.sums, count * sizeof(double))};
+    ck_assert_int_eq(gpu->ops->tile(gpu, &noise, room, &t.there), CERTREG_OK);
+    return t;
+}
+
+static void end_tile(hand_tile *t)
+{
+    void *all[] = {(void *)(uintptr_t)t->there.weights, t->there.norms, t->there.sums};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gpu->ops->free(gpu, all[i]);
+    free(t->rows), free(t->weights);
+}
+
+static double dot(const float *a, const float *b)
+{
+    double sum = 0;
+    for (size_t k = 0; k < ACTIVE; k++) sum += (double)a[k] * (double)b[k];
+    return sum;
+}
+
+START_TEST(tiles_have_the_bits_of_draw)
+{
+    cr_pair_room room = open_room();
+    for (uint64_t first = 0; first < 200; first += 100) { /* sample 0 is free of noise */
+        hand_tile t = make_tile(&room, 0, first, ROWS_A);
+        static float rows[ROWS_A * ACTIVE];
+        double norms[ROWS_A];
+        fetch(rows, t.there.rows, sizeof rows), fetch(norms, t.there.norms, sizeof norms);
+        ck_assert_mem_eq(rows, t.rows, sizeof rows);
+        for (size_t i = 0; i < ROWS_A; i++)
+            ck_assert_double_eq_tol(norms[i], dot(t.rows + i * ACTIVE, t.rows + i * ACTIVE),
+                                    1e-12 * norms[i] + 1e-300);
+        end_tile(&t);
+    }
+    close_room(&room);
+}
+END_TEST
+
+/* As noise is about 0 in steps of 1; aligned for access by fours, or not. */
+START_TEST(tiles_of_all_features_have_the_bits_of_draw)
+{
+    static const size_t wide[] = {1, 2, 3, 5, 16, 63, 784, 1001};
+    enum { ROWS = 20, WIDEST = 1001 };
+    const size_t d = wide[_i], bytes = ROWS * d * sizeof(float);
+    const cr_noise plain = {.seed = 3, .noise_id = 4, .inputs = d, .clean_first = _i % 2};
+    static float z[WIDEST], step[WIDEST], want[ROWS * WIDEST], got[ROWS * WIDEST];
+    static int32_t features[WIDEST];
+    for (size_t j = 0; j < d; j++) features[j] = (int32_t)j, step[j] = 1;
+    certreg_backend *cpu = cr_backend_default();
+    ck_assert_int_eq(cpu->ops->draw(cpu, &plain, z, step, 0, ROWS, want), CERTREG_OK);
+    float *rows = over(NULL, bytes + sizeof *rows), *zero = over(z, d * sizeof *z),
+          *mask = over(step, d * sizeof *step);
+    int32_t *features_there = over(features, d * sizeof *features);
+    double *norms = over(NULL, ROWS * sizeof *norms);
+    const cr_pair_room room = {.features = features_there, .active = d, .zero = zero, .mask = mask};
+    for (size_t off = 0; off < 2; off++) {
+        const cr_tile t = {.count = ROWS, .rows = rows + off, .norms = norms};
+        ck_assert_int_eq(gpu->ops->tile(gpu, &plain, &room, &t), CERTREG_OK);
+        fetch(got, t.rows, bytes);
+        for (size_t k = 0; k < ROWS * d; k++) ck_assert(got[k] == want[k]);
+    }
+    gpu->ops->free(gpu, rows), gpu->ops->free(gpu, zero), gpu->ops->free(gpu, mask);
+    gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
+}
+END_TEST
+
+/* What the sums of a gain by b, or by a itself; *squared: likewise its squares. */
+static void expect_sums(const hand_tile *a, const hand_tile *b, double *squared)
+{
+    double sums[ROWS_A];
+    fetch(sums, a->there.sums, a->count * sizeof *sums);
+    for (size_t i = 0; i < a->count; i++) {
+        double sum = a->sums[i], size = 1;
+        for (size_t j = 0; j < b->count; j++) {
+            const float *p = a->rows + i * ACTIVE, *q = b->rows + j * ACTIVE;
+            const double g = dot(p, q), k = (double)a->weights[i] * (double)b->weights[j] *
+                                            (g * g - dot(p, p) - dot(q, q) + ACTIVE) / 2;
+            if (a == b && i == j) continue;
+            sum += k, *squared += k * k, size += fabs(k);
+        }
+        ck_assert_double_eq_tol(sums[i], sum, 1e-5 * size);
+    }
+}
+
+START_TEST(products_of_pairs_are_summed_for_both_tiles)
+{
+    cr_pair_room room = open_room();
+    hand_tile a = make_tile(&room, 0, 0, ROWS_A), b = make_tile(&room, 1, 100, ROWS_B);
+    const hand_tile *other = _i ? &b : &a;
+    double squares[ROWS_A], squared = 0, sum = 0;
+    ck_assert_int_eq(gpu->ops->pairs(gpu, &room, &a.there, &other->there), CERTREG_OK);
+    expect_sums(&a, other, &squared);
+    if (other == &b) expect_sums(&b, &a, &squared);
+    fetch(squares, room.squares, sizeof squares);
+    for (size_t i = 0; i < ROWS_A; i++) sum += squares[i];
+    ck_assert_double_eq_tol(sum, squared, 1e-5 * squared);
+    end_tile(&a), end_tile(&b);
+    close_room(&room);
+}
+END_TEST
+
+/* Of twice the sum of w e e' without twice the identity. */
+static double entry_of(const hand_tile *t, size_t p, size_t q, double *size)
+{
+    double sum = p == q ? -2 : 0;
+    *size = 2;
+    for (size_t i = 0; i < t->count; i++) {
+        const double term = 2 * (double)t->weights[i] * (double)t->rows[i * ACTIVE + p] *
+                            (double)t->rows[i * ACTIVE + q];
+        sum += term, *size += fabs(term);
+    }
+    return sum;
+}
+
+START_TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
+{
+    cr_pair_room room = open_room();
+    hand_tile a = make_tile(&room, 0, 0, ROWS_A);
+    static float matrix[ACTIVE * ACTIVE];
+    double found, trace = 0, total = 0, size;
+    for (int twice = 0; twice < 2; twice++)
+        ck_assert_int_eq(gpu->ops->outer(gpu, &room, &a.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->take_identity(gpu, &room, 2), CERTREG_OK);
+    fetch(matrix, room.matrix, sizeof matrix), fetch(&found, room.trace, sizeof found);
+    for (size_t p = 0; p < ACTIVE; p++)
+        for (size_t q = p; q < ACTIVE; q++) {
+            const double want = entry_of(&a, p, q, &size);
+            ck_assert_double_eq_tol((double)matrix[p * ACTIVE + q], want, 1e-5 * size);
+            if (p == q) trace += want, total += size;
+        }
+    ck_assert_double_eq_tol(found, trace, 1e-5 * total);
+    end_tile(&a);
+    close_room(&room);
+}
+END_TEST
+
+START_TEST(forms_are_those_of_the_matrix_without_its_trace)
+{
+    cr_pair_room room = open_room();
+    hand_tile a = make_tile(&room, 0, 0, ROWS_A);
+    double forms[ROWS_A], squares = 0;
+    ck_assert_int_eq(gpu->ops->outer(gpu, &room, &a.there), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->take_identity(gpu, &room, 3), CERTREG_OK);
+    ck_assert_int_eq(gpu->ops->forms(gpu, &room, &a.there), CERTREG_OK);
+    fetch(forms, a.there.sums, sizeof forms);
+    for (size_t j = 0; j < ROWS_A; j++)
+        squares += (double)a.weights[j] * dot(a.rows + j * ACTIVE, a.rows + j * ACTIVE);
+    for (size_t i = 0; i < ROWS_A; i++) {
+        const float *row = a.rows + i * ACTIVE;
+        double sum = 3 * ACTIVE - squares - 3 * dot(row, row), size = fabs(squares) + 3 * ACTIVE;
+        for (size_t j = 0; j < ROWS_A; j++) {
+            const double g = dot(row, a.rows + j * ACTIVE), term = (double)a.weights[j] * g * g;
+            sum += term, size += fabs(term);
+        }
+        ck_assert_double_eq_tol(forms[i], sum, 1e-5 * size);
+    }
+    end_tile(&a);
+    close_room(&room);
+}
+END_TEST
+
+void contract_add_products(TCase *to, certreg_backend *backend)
+{
+    gpu = backend;
+    tcase_add_loop_test(to, gram_is_the_upper_half_of_the_product_of_rows, 0,
+                        (int)(sizeof grams / sizeof *grams));
+    tcase_add_test(to, tiles_have_the_bits_of_draw);
+    tcase_add_loop_test(to, tiles_of_all_features_have_the_bits_of_draw, 0, 8);
+    tcase_add_loop_test(to, products_of_pairs_are_summed_for_both_tiles, 0, 2);
+    tcase_add_test(to, weighted_squares_add_up_to_a_matrix_without_the_identity);
+    tcase_add_test(to, forms_are_those_of_the_matrix_without_its_trace);
+}
