@@ -266,10 +266,8 @@ static const struct {
     certreg_status (*make)(void);
     long least; /* allocations that it needs at least */
     int explains;
-} makers[] = {{make_estimator, 1, 1},
-              {make_solver, 1, 1},
-              {make_bisection, 1, 1},
-              {make_backend, 2, 1}};
+} makers[] = {
+    {make_estimator, 1, 1}, {make_solver, 1, 1}, {make_bisection, 1, 1}, {make_backend, 2, 1}};
 
 START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
 {

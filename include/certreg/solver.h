@@ -83,9 +83,8 @@ CERTREG_API size_t certreg_solver_size(void);
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
  *  @par Threads any
  *  @par Memory allocates where the plan has no memory  @since 0.1 */
-CERTREG_API certreg_status certreg_solver_create(const certreg_solver_plan *plan,
-                                                 certreg_error *why,
-                                                 certreg_solver **out);
+CERTREG_API certreg_status certreg_solver_create(
+    const certreg_solver_plan *plan, certreg_error *why, certreg_solver **out);
 
 /** Frees it. NULL is allowed.  @since 0.1 */
 CERTREG_API void certreg_solver_destroy(certreg_solver *);
@@ -104,18 +103,16 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *       the result comes from fewer constraints. A radius between 0 and 2^-330 sigma is
  *       taken for 2^-330 sigma
  *  @par Source theory 2, 3  @since 0.1 */
-CERTREG_API certreg_status certreg_solver_worst_case(certreg_solver *,
-                                                     const certreg_bounds *bounds,
-                                                     uint32_t constraints,
-                                                     double radius,
-                                                     certreg_mean_change *out);
+CERTREG_API certreg_status certreg_solver_worst_case(
+    certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
+    certreg_mean_change *out);
 
 /** What the last certreg_solver_worst_case on this solver has cost; all 0 before the
  *  first. The error of the handle stays, unless this call itself fails.
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
  *  @par Threads one call at a time per solver  @since 0.1 */
-CERTREG_API certreg_status certreg_solver_info(certreg_solver *,
-                                               certreg_solve_info *out);
+CERTREG_API certreg_status
+certreg_solver_info(certreg_solver *, certreg_solve_info *out);
 
 /** The error of the last call on this solver.  @since 0.1 */
 CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
@@ -169,9 +166,8 @@ CERTREG_API size_t certreg_bisection_size(void);
  *  @return as certreg_solver_create
  *  @par Threads any
  *  @par Memory allocates where the plan has no memory  @since 0.1 */
-CERTREG_API certreg_status certreg_bisection_create(const certreg_bisection_plan *plan,
-                                                    certreg_error *why,
-                                                    certreg_bisection **out);
+CERTREG_API certreg_status certreg_bisection_create(
+    const certreg_bisection_plan *plan, certreg_error *why, certreg_bisection **out);
 
 /** Frees it. NULL is allowed.  @since 0.1 */
 CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
@@ -183,11 +179,9 @@ CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate
  *  @par Rounding down  @par Source theory 4  @since 0.1 */
-CERTREG_API certreg_status certreg_bisection_within(certreg_bisection *,
-                                                    const certreg_bounds *bounds,
-                                                    uint32_t constraints,
-                                                    double tolerance,
-                                                    certreg_radius *out);
+CERTREG_API certreg_status certreg_bisection_within(
+    certreg_bisection *, const certreg_bounds *bounds, uint32_t constraints,
+    double tolerance, certreg_radius *out);
 
 /** The largest radius at which the mean of every one of `count` functions stays above
  *  its threshold.
@@ -197,16 +191,14 @@ CERTREG_API certreg_status certreg_bisection_within(certreg_bisection *,
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate
  *  @par Rounding down  @par Source theory 1, 4  @since 0.1 */
-CERTREG_API certreg_status certreg_bisection_above(certreg_bisection *,
-                                                   const certreg_bounds *bounds,
-                                                   const double *threshold,
-                                                   size_t count, uint32_t constraints,
-                                                   certreg_radius *out);
+CERTREG_API certreg_status certreg_bisection_above(
+    certreg_bisection *, const certreg_bounds *bounds, const double *threshold,
+    size_t count, uint32_t constraints, certreg_radius *out);
 
 /** What the last call on this bisection that searched has cost, as
  *  certreg_solver_info.  @since 0.1 */
-CERTREG_API certreg_status certreg_bisection_info(certreg_bisection *,
-                                                  certreg_solve_info *out);
+CERTREG_API certreg_status
+certreg_bisection_info(certreg_bisection *, certreg_solve_info *out);
 
 /** The error of the last call on this bisection.  @since 0.1 */
 CERTREG_API const certreg_error *certreg_bisection_error(const certreg_bisection *);

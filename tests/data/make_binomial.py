@@ -1,8 +1,11 @@
-"""Known answers for tests/unit_binomial.c, by mpmath at 60 digits. Run: python3 make_binomial.py > binomial.inc
+"""Known answers for tests/unit_binomial.c, by mpmath at 60 digits.
 
-Tails are summed term by term, all positive, so that no incomplete beta routine has to be trusted; quantiles are roots of them.
-Upper bounds are rounded up to the next double and lower ones down, so that a bound is outward iff it passes them.
+Run: python3 make_binomial.py > binomial.inc
+Tails are summed term by term, all positive, so that no incomplete beta routine has to be trusted.
+Quantiles are roots of them. Upper bounds are rounded up to the next double and lower ones down, so
+a bound is outward if and only if it passes them.
 """
+
 import math
 from mpmath import mp, mpf, loggamma, log, exp, betainc
 
@@ -44,7 +47,9 @@ def quantile(a, b, alpha):
             lo = x
         if abs(gap) < mpf(10) ** -35:
             break
-        density = exp(loggamma(a + b) - loggamma(a) - loggamma(b) + a * log(x) + (b - 1) * log(1 - x))
+        density = exp(
+            loggamma(a + b) - loggamma(a) - loggamma(b) + a * log(x) + (b - 1) * log(1 - x)
+        )
         following = x * exp(-gap * value / density)
         x = following if lo < following < hi else (lo + hi) / 2
     return x
@@ -60,7 +65,10 @@ def rounded(value, up):
 
 
 def upper(k, n, alpha):
-    """Largest p with cdf >= alpha; solved for 1 - p where p is near 1, for p by the mirrored tail otherwise."""
+    """Largest p with cdf >= alpha.
+
+    Solved for 1 - p where p is near 1, else for p by the mirrored tail.
+    """
     lo, hi = mpf(0), mpf(1)
     p = min((mpf(k) + 1) / (n + 1) + 5 * mpf(1) / n, 1 - mpf(10) ** -25)
     a, b = mpf(n - k), mpf(k + 1)
@@ -73,7 +81,9 @@ def upper(k, n, alpha):
             hi = p
         if abs(gap) < mpf(10) ** -35:
             break
-        density = exp(loggamma(a + b) - loggamma(a) - loggamma(b) + (a - 1) * log(1 - p) + b * log(p))
+        density = exp(
+            loggamma(a + b) - loggamma(a) - loggamma(b) + (a - 1) * log(1 - p) + b * log(p)
+        )
         following = p * exp(gap * value / density)
         p = following if lo < following < hi else (lo + hi) / 2
     return p
@@ -94,7 +104,9 @@ def student(q, degrees):
     for _ in range(60):
         t = exp(s)
         value = tail_of(t)
-        density = exp(loggamma((nu + 1) / 2) - loggamma(nu / 2) - (nu + 1) / 2 * log(1 + t * t / nu)) / mp.sqrt(nu * mp.pi)
+        density = exp(
+            loggamma((nu + 1) / 2) - loggamma(nu / 2) - (nu + 1) / 2 * log(1 + t * t / nu)
+        ) / mp.sqrt(nu * mp.pi)
         step = log(value / q) * value / (t * density)
         s += step
         if abs(step) < mpf(10) ** -30:
@@ -106,18 +118,42 @@ def student(q, degrees):
 def main():
     print("/* Made by make_binomial.py (mpmath, 60 digits); see there. */")
     print("static const struct { uint64_t k, n; double p, cdf; } cdf_rows[] = {")
-    for k, n, p in [(0, 1, .5), (0, 10, .1), (3, 10, .5), (9, 10, .99), (2, 64, .25), (31, 64, .7), (100, 1000, .125),
-                    (0, 10**6, 1e-5), (499, 1000, .9), (4000, 10**4, .5), (4900, 10**4, .5), (10, 10**9, 1e-7),
-                    (1, 10**9, 4e-9), (5 * 10**8 - 10**5, 10**9, .5), (10**5, 10**9, 1.02e-4)]:
-        print(f"    {{{k}u, {n}u, {p.hex()}, {float(cdf(k, n, mpf(p))).hex()}}}, /* {float(cdf(k, n, mpf(p))):.6g} */")
+    for k, n, p in [
+        (0, 1, 0.5),
+        (0, 10, 0.1),
+        (3, 10, 0.5),
+        (9, 10, 0.99),
+        (2, 64, 0.25),
+        (31, 64, 0.7),
+        (100, 1000, 0.125),
+        (0, 10**6, 1e-5),
+        (499, 1000, 0.9),
+        (4000, 10**4, 0.5),
+        (4900, 10**4, 0.5),
+        (10, 10**9, 1e-7),
+        (1, 10**9, 4e-9),
+        (5 * 10**8 - 10**5, 10**9, 0.5),
+        (10**5, 10**9, 1.02e-4),
+    ]:
+        print(
+            f"    {{{k}u, {n}u, {p.hex()}, {float(cdf(k, n, mpf(p))).hex()}}}, "
+            f"/* {float(cdf(k, n, mpf(p))):.6g} */"
+        )
     print("};")
     rows = []
-    for n, ks in [(1, [0, 1]), (10, [0, 1, 5, 9, 10]), (64, [0, 1, 31, 63]), (1000, [0, 3, 100, 500, 999]),
-                  (10**4, [0, 1, 1500, 5000]), (10**6, [0, 17, 10**5]), (10**9, [0, 1, 1000, 10**6])]:
+    for n, ks in [
+        (1, [0, 1]),
+        (10, [0, 1, 5, 9, 10]),
+        (64, [0, 1, 31, 63]),
+        (1000, [0, 3, 100, 500, 999]),
+        (10**4, [0, 1, 1500, 5000]),
+        (10**6, [0, 17, 10**5]),
+        (10**9, [0, 1, 1000, 10**6]),
+    ]:
         for k in ks:
-            for alpha in [.5, .1, .05, 1e-3, 1e-10, 1e-20]:
+            for alpha in [0.5, 0.1, 0.05, 1e-3, 1e-10, 1e-20]:
                 rows.append((k, n, alpha))
-    rows += [(5 * 10**8, 10**9, .05), (5 * 10**8, 10**9, 1e-20)]
+    rows += [(5 * 10**8, 10**9, 0.05), (5 * 10**8, 10**9, 1e-20)]
     print("static const struct { uint64_t k, n; double alpha, upper, lower; } bound_rows[] = {")
     for k, n, alpha in rows:
         high = rounded(upper(k, n, mpf(alpha)), True) if k < n else 1.0
@@ -126,13 +162,25 @@ def main():
     print("};")
     print("static const struct { double q, degrees, t; } student_rows[] = {")
     for degrees in [1, 2, 3.5, 10, 63, 127, 1023, 1e5]:
-        for q in [.45, .25, .1, .05, .0125, 1e-3, 1e-5, 1e-10, 1e-20]:
+        for q in [0.45, 0.25, 0.1, 0.05, 0.0125, 1e-3, 1e-5, 1e-10, 1e-20]:
             print(f"    {{{q!r}, {degrees!r}, {float(student(mpf(q), degrees)).hex()}}},")
     print("};")
     print("static const struct { double a, b, x, value; } beta_rows[] = {")
-    for a, b, x in [(.5, .5, .25), (1, 1, .3), (31.5, .5, .8), (31.5, .5, .99), (2.5, 7, .1), (100, 300, .2), (5000, 5000, .49),
-                    (.5, 31.5, .001), (63.5, .5, .5)]:
-        print(f"    {{{a!r}, {b!r}, {x!r}, {float(betainc(mpf(a), mpf(b), 0, mpf(x), regularized=True)).hex()}}},")
+    for a, b, x in [
+        (0.5, 0.5, 0.25),
+        (1, 1, 0.3),
+        (31.5, 0.5, 0.8),
+        (31.5, 0.5, 0.99),
+        (2.5, 7, 0.1),
+        (100, 300, 0.2),
+        (5000, 5000, 0.49),
+        (0.5, 31.5, 0.001),
+        (63.5, 0.5, 0.5),
+    ]:
+        print(
+            f"    {{{a!r}, {b!r}, {x!r}, "
+            f"{float(betainc(mpf(a), mpf(b), 0, mpf(x), regularized=True)).hex()}}},"
+        )
     print("};")
 
 

@@ -1,7 +1,9 @@
-"""Known answers for tests/unit_normal.c, by mpmath at 60 digits. Run: python3 make_normal.py > normal.inc
+"""Known answers for tests/unit_normal.c, by mpmath at 60 digits.
 
-Every argument is a double, and every answer the double nearest to the true value at that very double.
+Run: python3 make_normal.py > normal.inc
+Every argument is a double, and every answer is the double nearest to the true value there.
 """
+
 from mpmath import mp, mpf, erfc, exp, log, pi, sqrt
 
 mp.dps = 60
@@ -31,17 +33,72 @@ def number(value):
     return float(value).hex()
 
 
-points = [0.0, 1e-300, 1e-12, 0.1, 0.5, 2 / 3, 1.0, 1.1, 1.959963984540054, 2.5, 3.3333, 5.0, 7.77, 8.3, 12.0, 20.3, 30.1, 36.9, 37.5]
+points = [
+    0.0,
+    1e-300,
+    1e-12,
+    0.1,
+    0.5,
+    2 / 3,
+    1.0,
+    1.1,
+    1.959963984540054,
+    2.5,
+    3.3333,
+    5.0,
+    7.77,
+    8.3,
+    12.0,
+    20.3,
+    30.1,
+    36.9,
+    37.5,
+]
 points = [-x for x in reversed(points) if x] + points
-levels = [5e-324, 1e-308, 1e-200, 1e-137, 1e-136, 1e-135, 1e-100, 1e-50, 1e-20, 1e-10, 1e-5, 0.001, 0.025, 0.1, 0.2, 0.25, 0.26, 0.4,
-          0.49, 0.499999, 0.5 - 2.0**-54, 0.5, 0.5 + 2.0**-53, 0.5000001, 0.6, 0.74, 0.75, 0.76, 0.9, 0.975, 0.999, 1 - 1e-7, 1 - 1e-12,
-          1 - 2.0**-53]
+levels = [
+    5e-324,
+    1e-308,
+    1e-200,
+    1e-137,
+    1e-136,
+    1e-135,
+    1e-100,
+    1e-50,
+    1e-20,
+    1e-10,
+    1e-5,
+    0.001,
+    0.025,
+    0.1,
+    0.2,
+    0.25,
+    0.26,
+    0.4,
+    0.49,
+    0.499999,
+    0.5 - 2.0**-54,
+    0.5,
+    0.5 + 2.0**-53,
+    0.5000001,
+    0.6,
+    0.74,
+    0.75,
+    0.76,
+    0.9,
+    0.975,
+    0.999,
+    1 - 1e-7,
+    1 - 1e-12,
+    1 - 2.0**-53,
+]
 
 print("/* Made by make_normal.py. */")
 print("static const struct { double x, pdf, cdf, sf; } point_rows[] = {")
 for x in points:
     density = exp(-mpf(x) ** 2 / 2) / sqrt(2 * pi)
-    print("    {%s, %s, %s, %s}," % (number(x), number(density), number(upper(-x)), number(upper(x))))
+    print(
+        "    {%s, %s, %s, %s}," % (number(x), number(density), number(upper(-x)), number(upper(x)))
+    )
 print("};")
 print("static const struct { double p, x; } quantile_rows[] = {")
 for p in levels:
