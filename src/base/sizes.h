@@ -25,7 +25,7 @@
     X(certreg_bisection_plan, BISECTION_PLAN, 48, 48) \
     X(certreg_radius, RADIUS, 32, 32)
 
-#define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = oldest,
+#define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };
 #undef CR_OLDEST
 

@@ -12,6 +12,6 @@ double cr_finite_bound(const certreg_estimator *, const cr_conditions *, cr_bet,
 /* Bounds without normality of a score with a finite range: its second moment about a center from
  * the pilot, or its mean where the constraints lack the variance; of the output itself both. */
 void cr_finite_find(const certreg_estimator *, const cr_conditions *, const cr_score *,
-                    uint32_t constraints, double alpha, certreg_bounds *out);
+                    uint32_t constraints, double alpha, certreg_bounds *b);
 
 #endif

@@ -5,6 +5,6 @@
 
 /* Of CERTREG_ALL_OUTPUTS. *abstained: the interval says nothing. */
 certreg_status cr_vector_find(certreg_estimator *, const cr_conditions *, uint32_t constraints,
-                              certreg_bounds *out, int *abstained);
+                              certreg_bounds *b, int *abstained);
 
 #endif

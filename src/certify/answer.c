@@ -3,20 +3,18 @@
 #include "certify/output_bounds.h"
 #include "question/question.h"
 #include <math.h>
-#include <string.h>
 
 /* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions
  * need the same constraints. */
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
     if (!before->known || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
-    cr_question alike = before->conditions.question;
-    const uint32_t differ = cr_bounds_constraints(e, &alike) ^ cr_bounds_constraints(e, q);
+    const cr_question *b = &before->conditions.question;
+    const uint32_t differ = cr_bounds_constraints(e, b) ^ cr_bounds_constraints(e, q);
     if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
-    alike.constraints = q->constraints;
-    alike.tolerance = q->tolerance;
-    alike.digest = q->digest;
-    return memcmp(&alike, q, sizeof alike) == 0;
+    return b->center == q->center && b->output == q->output && b->statistic == q->statistic &&
+           b->method == q->method && b->alpha == q->alpha && b->at_radius == q->at_radius &&
+           b->prediction_given == q->prediction_given && b->prediction == q->prediction;
 }
 
 static certreg_status find_bounds(certreg_estimator *e, const cr_question *q, cr_answer *a)

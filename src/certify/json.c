@@ -181,7 +181,7 @@ typedef struct said { /* what the caller has, as this version knows it */
 } said;
 
 #define READ(ours, OLDEST, theirs) \
-    (theirs ? cr_struct_read(&(ours), sizeof(ours), OLDEST, theirs, #ours, NULL) : CERTREG_OK)
+    ((theirs) ? cr_struct_read(&(ours), sizeof(ours), (OLDEST), (theirs), #ours, NULL) : CERTREG_OK)
 
 static certreg_status read(const certreg_question *q, const certreg_run *run,
                            const certreg_certificate *c, said *s)

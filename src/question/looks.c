@@ -68,8 +68,9 @@ static double attainable(const certreg_estimator *e, const cr_conditions *condit
 
 static int is_same(const cr_closed *a, const cr_closed *b)
 {
-    return a->count == b->count && a->alpha == b->alpha && !memcmp(a->q, b->q, sizeof a->q) &&
-           !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
+    int same = a->count == b->count && a->alpha == b->alpha;
+    for (size_t i = 0; same && i < CR_CLOSED_RADII; i++) same = a->q[i] == b->q[i];
+    return same && !memcmp(a->trials, b->trials, a->count * sizeof *a->trials);
 }
 
 /* ---- making it */

@@ -4,7 +4,7 @@
 #define CR_QUESTION_QUESTION_H
 #include "estimator/estimator.h"
 
-typedef struct cr_question { /* no padding: two of them may be compared as bytes */
+typedef struct cr_question {
     int32_t output, statistic, method, center;
     uint32_t constraints;
     int32_t prediction_given;

@@ -157,7 +157,7 @@ static int nearly_feasible(const cr_problem *problem, const cr_descent *now, dou
     const double C = problem->variance, price = now->value / ratio->norm, first[] = {s->yt, s->yh};
     double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C +
                     (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
-    for (int j = 0; j < ratio->order; j++) {
+    for (int j = 0; j < ratio->order && j < CR_ORDERS; j++) {
         const double each =
             (fabs(cr_dual_surplus(problem, &now->at, j)) + cr_ratio_weight(ratio, j + 1)) /
             ratio->norm;

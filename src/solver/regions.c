@@ -102,8 +102,9 @@ static void find_level(const level *at, const shape *s, double tolerance, double
 }
 
 void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double tolerance,
-                     cr_regions *regions)
+                     cr_regions *warm_and_out)
 {
+    cr_regions *regions = warm_and_out;
     const double slope = cr_dual_slope(problem, at), bend = cr_dual_bend(problem, at);
     const shape s = shape_of(problem, slope, bend);
     level height = {.problem = problem, .slope = slope, .bend = bend};

@@ -74,7 +74,8 @@ void cr_subsets_ask(cr_subsets *subsets, int count, cr_effort *effort)
     }
     for (int i = 0; i < count; i++) {
         if (subsets[i].settled[subsets[i].all] == CR_BOTH) continue;
-        const int most = cr_effort_narrow(effort, (effort->most - effort->used) / open--);
+        const int share = (effort->most - effort->used) / (open > 1 ? open-- : 1);
+        const int most = cr_effort_narrow(effort, share);
         ask_parts(subsets + i);
         effort->most = most;
     }
