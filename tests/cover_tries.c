@@ -237,6 +237,46 @@ START_TEST(an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_lev
 }
 END_TEST
 
+/* ---- output bounds of a median */
+/* Whoever has seen the pilot may choose the number of samples by it: so it must not be in the
+ * bounds. The outputs are standard normal; within the radius 1 their median reaches from -1 to 1.
+ */
+static double sum_of_pilot;
+
+static int sum_up(void *user, const certreg_batch *b)
+{
+    if (b->first == 0) sum_of_pilot = 0;
+    for (size_t i = 0; i < b->rows && b->first + i < 150; i++) sum_of_pilot += (double)b->x[i];
+    return kit_identity(user, b);
+}
+
+START_TEST(output_bounds_may_have_their_number_of_samples_from_the_pilot)
+{
+    enum { MANY = 10000, PILOT = 150, MOST = 1500 };
+    certreg_model m = kit_model(sum_up, NULL, 1, 1);
+    m.batch = 50;
+    certreg_plan p = kit_plan(MOST);
+    p.pilot = PILOT, p.seed = 6;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = kit_question(0);
+    q.alpha = ALPHA;
+    uint64_t wrong = 0;
+    for (uint64_t run = 0; run < MANY; run++) {
+        certreg_certificate c = kit_certificate();
+        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
+        KIT_OK(e, certreg_estimator_sample(e, 0, PILOT));
+        const size_t total = fabs(sum_of_pilot) > sqrt(PILOT) ? PILOT + 10 : MOST;
+        KIT_OK(e, certreg_output_bounds(e, total, &q, 1, 1, &c));
+        wrong += c.output_lo > -1 || c.output_hi < 1;
+    }
+    printf("output bounds, as long as the pilot says wrong in %.3f of runs, alpha %.2f\n",
+           (double)wrong / MANY, ALPHA);
+    fflush(stdout);
+    ck_assert_uint_le(wrong, simulate_most_misses(MANY, ALPHA, 0.001));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("second tries");
@@ -244,5 +284,6 @@ int main(void)
     tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0,
                         KIT_ROWS(policies));
     tcase_add_test(tries, an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level);
+    tcase_add_test(tries, output_bounds_may_have_their_number_of_samples_from_the_pilot);
     return kit_run(suite);
 }
