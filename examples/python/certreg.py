@@ -30,7 +30,7 @@ import threading
 import numpy as np
 
 # ---- enums ----------------------------------------------------------------------------------
-HEADER = 100  # CERTREG_VERSION_NUMBER of the header that this file follows
+VERSION_NUMBER = 100  # of the header that this file follows
 NO_PILOT = C.c_size_t(-1).value  # Estimator(pilot=NO_PILOT): every question gives its prediction
 ALL_OUTPUTS = -1  # Question(output=ALL_OUTPUTS): all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = (
@@ -83,7 +83,10 @@ _f64, _size, _ptr = C.c_double, C.c_size_t, C.c_void_p
 
 
 def _natural(value, what):
-    value = operator.index(value)
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, not {value!r}") from None
     if not 0 <= value < 2**64:
         raise ValueError(f"{what} is {value}, which does not fit")
     return value
@@ -247,9 +250,9 @@ def _open_library():
         raise ImportError(f"{error}; name the library in CERTREG_LIB") from None
     lib.certreg_version.restype = _u32
     version = lib.certreg_version()
-    if version // 10000 != HEADER // 10000 or version < HEADER:
+    if version // 10000 != VERSION_NUMBER // 10000 or version < VERSION_NUMBER:
         raise ImportError(
-            f"{path} has version {version}; this file needs {HEADER} "
+            f"{path} has version {version}; this file needs {VERSION_NUMBER} "
             "or a later one of the same major version"
         )
     return lib
@@ -304,7 +307,11 @@ def _declare(lib):
 
 
 _lib = _declare(_open_library())
-VERSION = _lib.certreg_version()
+
+
+def version():
+    """VERSION_NUMBER of the library."""
+    return _lib.certreg_version()
 
 
 class CertregError(RuntimeError):
@@ -385,6 +392,8 @@ class Question:
             target = self.target if isinstance(self.target, Target) else Target(self.target)
             q.target = C.pointer(target._struct())
         if self.serving is not None:
+            if not isinstance(self.serving, Serving):
+                raise TypeError("serving must be Serving(samples, failure_rate)")
             q.serving = C.pointer(self.serving._struct())
         return q
 
@@ -565,8 +574,8 @@ class SolveInfo(_Answer):
 
 
 def to_json(question=None, run=None, certificate=None, flags=0):
-    """What a program keeps, as one line of JSON, by certreg_write_json. The seed is left out
-    unless flags is JSON_SEED."""
+    """What a program keeps, as one line of JSON, which certreg_write_json writes. The seed is
+    left out unless flags is JSON_SEED."""
     question = None if question is None else Question._of(question)
     said = [None if part is None else part._struct() for part in (question, run, certificate)]
     refs = [None if struct is None else C.byref(struct) for struct in said]
@@ -970,8 +979,9 @@ class Estimator(_Handle):
     # ---- one input
     def begin(self, z, sigma, noise_id=None, level=0):
         """Starts a new input and empties the record. Without a noise_id the input gets the next
-        number above all that this estimator has used: 0, 1, 2, ... Give one to repeat an input,
-        or to import its record. sigmas[k] of certify_sigmas has the noise of level k + 1."""
+        number above all that this estimator has used: 0, 1, 2, ... A begin that fails may use
+        one up. Give one to repeat an input, or to import its record. sigmas[k] of
+        certify_sigmas has the noise of level k + 1."""
         z, level = _array(np.ravel(z), self.inputs, np.float32, "z"), _natural(level, "level")
         with self._calls:
             self._call("begin_level", z.ctypes.data, sigma, self._noise(noise_id), level)

@@ -121,11 +121,13 @@ class Beyond(unittest.TestCase):
                     e.certify(*arguments)
             with self.assertRaisesRegex(TypeError, "noise_id"):
                 e.certify(SAMPLES, 0.5, noise_id=1)  # which begins nothing
-            with self.assertRaises(TypeError):
+            with self.assertRaisesRegex(TypeError, "total_samples must be an integer"):
                 e.certify(2000.0, 0.5)
             with self.assertRaises(CertregError) as caught:
                 e.certify(SAMPLES, 0.5)
             self.assertEqual(caught.exception.status, Status.WRONG_STATE)
+            with self.assertRaisesRegex(TypeError, "Serving"):
+                e.certify(ORIGIN, 0.25, SAMPLES, Question(0.5, serving=(101, 0.01)))
 
     def test_outputs_share_one_radius_and_a_norm(self):
         lo, hi = [-9.0] * 3, [9.0] * 3
