@@ -71,6 +71,7 @@ class Typical(unittest.TestCase):
             )
             self.assertLess(several[4].radius, several[0].radius)
             self.assertTrue(same(several[0], e.certify(0, 0.5)))  # a number is a tolerance
+            self.assertTrue(same(several, e.certify(0, *asked)))
             self.assertEqual(sum(rows), SAMPLES)
 
     def test_angle_pairs_pass_the_ends_of_the_turn(self):

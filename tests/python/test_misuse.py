@@ -3,6 +3,7 @@ one side is lost on the other."""
 
 import copy
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -16,7 +17,7 @@ import unittest
 import numpy as np
 
 from support import estimator, model, run, same, SAMPLES, Z
-from certreg import Bisection, Bounds, CertregError, Question, Side, Solver, Status, Stop
+from certreg import Bisection, Bounds, CertregError, Outcome, Question, Side, Solver, Status, Stop
 
 
 def fails_in_a_process(sigma):
@@ -30,6 +31,9 @@ class Misuse(unittest.TestCase):
         with self.assertRaises(CertregError) as caught:
             call(*arguments)
         self.assertEqual(caught.exception.status, Status.BUSY)
+        for c in caught.exception.certificates:  # which claim nothing
+            self.assertEqual((c.status, c.outcome, c.radius), (Status.BUSY, Outcome.ABSTAINED, 0))
+            self.assertEqual((c.output_lo, c.output_hi), (-math.inf, math.inf))
 
     def ask_meanwhile(self, ask, on_a_thread):
         """Has `ask` called once while a certify runs, by its model or another thread; the
