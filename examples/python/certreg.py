@@ -604,8 +604,8 @@ def choose_sigma(certificates):
 
 # ---- Python called from C --------------------------------------------------------------------
 class _Interrupts:
-    """From its making to `end` Ctrl-C waits until it can be delivered: while `inside` is set, where
-    the model is interrupted at once, or else at the end."""
+    """Ctrl-C waits until it can be delivered: in the model (while `inside` is set), which is
+    interrupted at once, or else at `end`."""
 
     def __init__(self):
         self.waiting, self.inside, self.handler = None, False, None
@@ -632,12 +632,12 @@ class _Interrupts:
 
 
 class _Calls:
-    """`with` around every call: one at a time, the closing of the handle included, so that nobody
-    frees what a call is using."""
+    """`with` around every call, close included: one at a time, so that nobody frees what a call
+    is using."""
 
     def __init__(self):
         self.process, self.called_back = os.getpid(), False
-        # A thread's: should Ctrl-C hit between taking it and `with`, that thread can go on.
+        # It belongs to a thread: if Ctrl-C hits between acquire and `with`, that thread goes on.
         self.lock = threading.RLock()
 
     def __enter__(self):
@@ -654,9 +654,9 @@ class _Calls:
 
 
 class _Callbacks:
-    """`with` around a call that may call back. Carries exceptions of callbacks across the library:
-    nothing may be raised but inside `guarded`, since an exception on the way into or out of a
-    callback would be lost in ctypes."""
+    """`with` around a call that may call back. It carries exceptions of callbacks across the
+    library. Nothing may be raised outside `guarded`, because ctypes loses an exception on the
+    way into or out of a callback."""
 
     def __init__(self, calls):
         self.calls, self.error, self.interrupts = calls, None, None
@@ -903,23 +903,17 @@ class Estimator(_Handle):
         self._backend, self._unused_noise = _ptr(), 0
         self.on_device = device is not None
         self.inputs, self.outputs, self.columns = inputs, outputs, _columns(outputs, kind)
-        scale, kind = _array(scale, inputs, np.float32, "scale"), _array(
-            kind, outputs, np.int32, "kind"
-        )
-        lo, hi = _array(lo, outputs, np.float64, "lo"), _array(hi, outputs, np.float64, "hi")
         self._memory = []  # a _Memory, as soon as its size is known
         self._callbacks = _Callbacks(self._calls)
         self._eval, self._progress = self._functions(model, progress)
-        m = _Model(
-            eval=self._eval,
-            inputs=inputs,
-            outputs=outputs,
-            batch=batch,
-            scale=_address(scale),
-            kind=_address(kind),
-            lo=_address(lo),
-            hi=_address(hi),
-        )
+        arrays = {
+            "scale": _array(scale, inputs, np.float32, "scale"),
+            "kind": _array(kind, outputs, np.int32, "kind"),
+            "lo": _array(lo, outputs, np.float64, "lo"),
+            "hi": _array(hi, outputs, np.float64, "hi"),
+        }
+        addresses = {name: _address(array) for name, array in arrays.items()}
+        m = _Model(eval=self._eval, inputs=inputs, outputs=outputs, batch=batch, **addresses)
         p = _Plan(
             constraints=constraints,
             seed=secrets.randbits(64) if seed is None else seed,
@@ -934,7 +928,7 @@ class Estimator(_Handle):
         self._create(m, p)
 
     def _functions(self, model, progress):
-        # They do not refer to self: an estimator that nobody needs shall go at once.
+        # They do not refer to self: an estimator without references goes at once.
         callbacks, memory = self._callbacks, self._memory
 
         def run(batch):
@@ -979,8 +973,8 @@ class Estimator(_Handle):
     # ---- one input
     def begin(self, z, sigma, noise_id=None, level=0):
         """Starts a new input and empties the record. Without a noise_id the input gets the next
-        number above all that this estimator has used: 0, 1, 2, ... A begin that fails may use
-        one up. Give one to repeat an input, or to import its record. sigmas[k] of
+        number above all that this estimator has used: 0, 1, 2, ... A call that fails may
+        skip one. Give the noise_id to repeat an input, or to import its record. sigmas[k] of
         certify_sigmas has the noise of level k + 1."""
         z, level = _array(np.ravel(z), self.inputs, np.float32, "z"), _natural(level, "level")
         with self._calls:
