@@ -1,10 +1,10 @@
-"""How wrong may the constraints about a house be before its estimated price moves by 40 (thousand)?"""
+"""How wrong may the figures for a house be before its estimated price moves by 40 (thousand)?"""
 import numpy as np
 from certreg import Estimator, Question
 
 names = ["living area", "age", "distance to town", "garden"]
 house = np.array([120, 12, 6, 1])
-spread = np.array([8, 5, 2, 0])  # noise per feature in units of sigma; a garden is there or not: never moved
+scale = np.array([8, 5, 2, 0])  # noise of each feature in units of sigma; 0: exact, never moved
 
 
 def price(x):  # (rows, 4) -> (rows,)
@@ -12,8 +12,9 @@ def price(x):  # (rows, 4) -> (rows,)
     return 3.2 * area * np.exp(-0.05 * distance) - 1.5 * np.minimum(age, 40) + 25 * garden
 
 
-with Estimator(price, inputs=4, max_samples=10_000, scale=spread) as estimator:
+# The seed is given so that the output stays the same; without it a secret one is drawn.
+with Estimator(price, inputs=4, max_samples=10_000, scale=scale, seed=42) as estimator:
     c = estimator.certify(house, 0.5, 10_000, Question(tolerance=40))
-print(f"{c.prediction:.1f} plus or minus {c.tolerance:g} while ||error / spread|| < {c.radius:.3f}")
-for name, reach in zip(names, c.reach(spread)):
-    print(f"  {name} alone: about {reach:.1f}")
+print(f"{c.prediction:.1f} plus or minus {c.tolerance:g} while ||error / scale|| < {c.radius:.3f}")
+for name, s in zip(names, scale):
+    print(f"  {name} alone: about {c.radius * s:.1f}")

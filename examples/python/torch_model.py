@@ -1,6 +1,8 @@
-"""A PyTorch model on the GPU, certified without a copy: the library draws the noise there, torch sees the same memory. Ends with a message
-where there is no torch or no device."""
+"""A PyTorch model on the GPU, certified without a copy: the library draws the noise there, and
+torch sees the same memory. Without torch or a device the program says so and ends."""
+
 import sys
+
 from certreg import CertregError, Estimator, Question, Status
 
 try:
@@ -13,25 +15,33 @@ if not torch.cuda.is_available():
     sys.exit()
 
 torch.manual_seed(0)
-net = torch.nn.Sequential(torch.nn.Linear(784, 256), torch.nn.Tanh(), torch.nn.Linear(256, 1)).cuda().eval()
+net = (
+    torch.nn.Sequential(torch.nn.Linear(784, 256), torch.nn.Tanh(), torch.nn.Linear(256, 1))
+    .cuda()
+    .eval()
+)
 
 
 @torch.no_grad()
 def model(x, y):
-    """Enqueues on the library's noise_id; nobody waits here."""
+    """Enqueues on the library's stream; nobody waits here."""
     with torch.cuda.stream(torch.cuda.ExternalStream(x.stream, device=x.device)):
         torch.as_tensor(y, device="cuda").copy_(net(torch.as_tensor(x, device="cuda")))
 
 
-torch.cuda.synchronize()  # the library's stream does not wait for what is under way on torch's
+torch.cuda.synchronize()  # the library's stream does not wait for torch's
 z = torch.linspace(0, 1, 784).numpy()
 try:
     with Estimator(model, 784, 10_000, batch=2500, device=0) as estimator:
         c = estimator.certify(z, 0.25, 10_000, Question(tolerance=0.2))
+        run = estimator.run()
 except CertregError as error:
     if error.status not in (Status.NO_BACKEND, Status.NO_DEVICE):
         raise
     print(f"skipped: {error}")
     sys.exit()
-print(f"within {c.tolerance:g} of {c.prediction:.4f} for every shift below {c.radius:.4f}; "
-      f"{1e3 * c.model_seconds:.2f} ms in the model, {1e3 * c.library_seconds:.2f} ms in the library")
+print(
+    f"within {c.tolerance:g} of {c.prediction:.4f} for every shift below {c.radius:.4f}; "
+    f"{1e3 * run.model_seconds:.2f} ms in the model, "
+    f"{1e3 * run.library_seconds:.2f} ms in the library"
+)

@@ -19,15 +19,15 @@ def model(x):
 
 
 def estimator(f=model, inputs=3, **more):
-    return certreg.Estimator(f, inputs, more.pop("max_samples", SAMPLES), **more)
+    """All of them have the same noise, unless a test gives another seed."""
+    return certreg.Estimator(
+        f, inputs, more.pop("max_samples", SAMPLES), seed=more.pop("seed", 42), **more
+    )
 
 
 def same(a, b):
-    """Certificates that differ in nothing but seconds."""
-    strip = {"model_seconds": 0, "library_seconds": 0}
-    return repr(certreg.dataclasses.replace(a, **strip)) == repr(
-        certreg.dataclasses.replace(b, **strip)
-    )
+    """Answers that differ in nothing; NaN is NaN."""
+    return repr(a) == repr(b)
 
 
 def run():

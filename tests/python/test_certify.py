@@ -1,5 +1,7 @@
-"""The Python wrapper's structs are those of the header, and its answers those of the library."""
+"""Typical questions to the Python wrapper, the noise behind them, and what a program keeps."""
 
+import json
+import math
 import re
 import subprocess
 import sys
@@ -9,69 +11,19 @@ import numpy as np
 
 from support import certreg, estimator, model, root, run, same, SAMPLES, Z
 from certreg import (
-    Bounds,
+    Center,
     CertregError,
     Constraints,
     Method,
-    Kind,
     Outcome,
-    Center,
+    Output,
     Question,
-    Statistic,
     Side,
-    Solver,
+    Statistic,
     Status,
     Stop,
+    to_json,
 )
-
-
-class Header(unittest.TestCase):
-    text = re.sub(r"/\*.*?\*/", "", "".join((root / "include/certreg" / name).read_text() for name in ("certreg.h", "solver.h")), flags=re.S)
-
-    def test_structs_have_the_fields_of_the_header_in_its_order(self):
-        names = "error batch model plan question bounds mean_change radius certificate forecast"
-        for name in names.split():
-            body = re.search(
-                r"typedef struct certreg_%s \{(.*?)\} certreg_%s;" % (name, name), self.text, re.S
-            ).group(1)
-            fields = [
-                re.sub(r"\[.*", "", word.split("*")[-1].split()[-1])
-                for line in body.split(";")
-                for word in re.sub(r"\(\*(\w+)\)\(.*\)", r"\1", line, flags=re.S).split(",")
-                if word.strip()
-            ]
-            ours = [
-                field[0] for field in getattr(certreg, "_" + name.title().replace("_", ""))._fields_
-            ]
-            self.assertEqual(ours, fields, name)
-
-    def test_numbers_have_the_names_of_the_header(self):
-        numbers = dict(re.findall(r"CERTREG_(\w+) = (-?\d+)", self.text))
-        self.assertEqual(
-            certreg.HEADER, int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", self.text).group(1))
-        )
-        self.assertEqual(certreg.COUNT_FAILURES, int(numbers["PLAN_COUNT_FAILURES"]))
-        prefixes = {
-            "Constraints": "CONSTRAINTS_",
-            "Constraint": "CONSTRAINT_",
-            "Statistic": "STATISTIC_",
-            "Method": "METHOD_",
-            "Center": "CENTER_",
-            "Side": "SIDE_",
-            "Stop": "STOP_",
-            "Status": "E_",
-            "Kind": "OUTPUT_",
-            "Outcome": "OUTCOME_",
-        }
-        numbers["E_OK"] = numbers["OK"]
-        for name, prefix in prefixes.items():
-            members = list(getattr(certreg, name))
-            for member in members:
-                self.assertEqual(int(numbers[prefix + member.name]), member.value, member)
-            self.assertEqual(len(members), sum(word.startswith(prefix) for word in numbers), name)
-
-    def test_version_is_that_of_the_library(self):
-        self.assertEqual(certreg.VERSION, certreg.HEADER)
 
 
 class Typical(unittest.TestCase):
@@ -82,11 +34,14 @@ class Typical(unittest.TestCase):
         self.assertEqual((c.outcome, c.stop, c.status), (Outcome.CERTIFIED, Stop.ALL, Status.OK))
         self.assertAlmostEqual(c.prediction, 0.875, delta=0.05)
         self.assertEqual((c.samples, c.tolerance, c.alpha, c.sigma), (SAMPLES, 0.5, 0.05, 0.25))
-        np.testing.assert_array_equal(c.reach([1, 0, 2]), [c.radius, 0, 2 * c.radius])
+        self.assertIn(c.limiting_side, (Side.LOWER, Side.UPPER))
+        self.assertTrue(c.prediction - 0.5 <= c.output_lo < c.output_hi <= c.prediction + 0.5)
 
     def test_several_questions_are_answered_from_one_record(self):
         rows = []
-        with estimator(lambda x: (rows.append(len(x)), model(x))[1]) as e:
+        with estimator(
+            lambda x: (rows.append(len(x)), model(x))[1], constraints=Constraints.ECGM
+        ) as e:
             asked = [
                 Question(0.5),
                 Question(0.5, statistic=Statistic.MEAN, method=Method.ASYMPTOTIC),
@@ -115,21 +70,15 @@ class Typical(unittest.TestCase):
                 ],
             )
             self.assertLess(several[4].radius, several[0].radius)
-            self.assertTrue(same(several[0], e.answer(0.5)))  # a number is a tolerance
+            self.assertTrue(same(several[0], e.certify(0, 0.5)))  # a number is a tolerance
+            self.assertTrue(same(several, e.certify(0, *asked)))
             self.assertEqual(sum(rows), SAMPLES)
-
-    def test_streams_are_independent_and_repeatable(self):
-        with estimator(seed=7, threads=2) as e:
-            a, b, again = (e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=s) for s in (1, 2, 1))
-            self.assertTrue(same(a, again))
-            self.assertNotEqual(a.estimate, b.estimate)
-            self.assertEqual((a.seed, b.noise_id), (7, 2))
 
     def test_angle_pairs_pass_the_ends_of_the_turn(self):
         def north(x):
             return np.stack([4 + x[:, 0], x[:, 1]], axis=1)
 
-        with estimator(north, 2, kind=Kind.ANGLE_PAIR, lo=0, hi=360, scale=0.5) as e:
+        with estimator(north, 2, kind=Output.ANGLE_PAIR, lo=0, hi=360, scale=0.5) as e:
             c = e.certify(
                 [0, -0.01],
                 0.5,
@@ -158,73 +107,44 @@ class Typical(unittest.TestCase):
     def test_given_predictions(self):
         with estimator(pilot=certreg.NO_PILOT) as e:
             c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.9))
-            self.assertEqual((c.prediction, c.pilot), (0.9, 0))
+            self.assertEqual((c.prediction, e.run().pilot), (0.9, 0))
             with self.assertRaises(CertregError):
-                e.answer(0.5)
+                e.certify(0, 0.5)
 
     def test_draw_and_record_replace_the_callback(self):
-        with estimator(seed=3) as e:
+        with estimator() as e:
             called = e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=9)
-        with estimator(None, seed=3) as e:
+        with estimator(None) as e:
             e.begin(Z, 0.25, 9)
             for first in (1024, 0):
                 x = e.draw(first, min(1024, SAMPLES - first))
                 self.assertEqual((x.dtype, x.shape[1]), (np.float32, 3))
                 e.record(first, model(x))
-            self.assertTrue(same(called, e.answer(0.5)))
+            self.assertTrue(same(called, e.certify(0, 0.5)))
 
-    def test_records_are_exported_merged_and_resumed(self):
+    def test_records_are_exported_imported_and_resumed(self):
         with estimator() as e, estimator(lambda x: self.fail("asked again")) as other:
             whole = e.certify(Z, 0.25, SAMPLES, 0.5)
             data = e.export()
             self.assertIsInstance(data, bytes)
             other.begin(Z, 0.25)
-            other.merge(data)
+            other.import_(data)
             other.sample(0, SAMPLES)
-            self.assertTrue(same(whole, other.answer(0.5)))
+            self.assertTrue(same(whole, other.certify(0, 0.5)))
             self.assertEqual(other.export(), data)
+
+    def test_shards_are_merged_by_import(self):
         with estimator() as e:
-            parts = []
-            for first in (0, 512, 1024):
-                e.begin(Z, 0.25)
-                e.sample(first, min(512, SAMPLES - first) if first < 1024 else SAMPLES - first)
+            whole, data, parts = e.certify(Z, 0.25, SAMPLES, 0.5), e.export(), []
+            for first, end in ((0, 512), (512, 1024), (1024, SAMPLES)):
+                e.begin(Z, 0.25, 0)
+                e.sample(first, end - first)
                 parts.append(e.export())
-            e.begin(Z, 0.25)
+            e.begin(Z, 0.25, 0)
             for part in reversed(parts):
-                e.merge(part)
-            self.assertTrue(same(whole, e.answer(0.5)))
+                e.import_(part)
+            self.assertTrue(same(whole, e.certify(0, 0.5)))
             self.assertEqual(e.export(), data)  # which remembers that it was asked
-
-    def test_a_certificate_names_the_noise_of_its_level(self):
-        with estimator() as e:
-            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), noise_id=3)
-            for k, c in enumerate(levels):
-                self.assertEqual((c.noise_id, c.level), (3, k + 1))
-                e.begin(Z, c.sigma, c.noise_id, c.level)
-                e.sample(0, SAMPLES)
-                self.assertEqual(e.answer(Question(0.5, bonferroni=2)).radius, c.radius)
-
-    def test_bounds_of_a_record_give_its_radius(self):
-        q = Question(0.5, statistic=Statistic.MEAN, method=Method.ASYMPTOTIC)
-        with estimator() as e, Solver() as s:
-            c = e.certify(Z, 0.25, SAMPLES, q)
-            sides = [e.bounds(q, side) for side in (Side.UPPER, Side.LOWER)]
-            self.assertEqual(s.above(sides).radius, c.radius)
-            self.assertIsNotNone(sides[0].mean)
-            self.assertGreater(sides[0].gradient[1], sides[0].gradient[0])
-
-    def test_solver_by_hand(self):
-        u = Bounds(0.5, mean=(0.95, 1.05), variance=2, gradient=(0.7, 0.85), range=(-3.2, 3.2))
-        with Solver() as s:
-            r = s.within(u, 0.5)
-            self.assertEqual((r.outcome, r.limiting_side, r.limiting), (Outcome.CERTIFIED, Side.LOWER, 0))
-            self.assertLessEqual(s.shift(u, r.radius).drop, 0.5)
-            self.assertGreater(s.shift(u, r.radius * 1.001).drop, 0.5)
-            self.assertLess(s.within(u, 0.5, Constraints.C).radius, r.radius)
-            self.assertEqual(s.above(u, 0.45).radius, s.above([u], [0.45]).radius)
-            self.assertEqual(
-                s.shift(u, 0.1, Constraints.C).constraints, certreg.Constraint.VARIANCE
-            )
 
     def test_the_example_prints_what_readme_shows(self):
         source = root / "examples/python/example.py"
@@ -250,6 +170,117 @@ class Typical(unittest.TestCase):
             [float(n) for n in re.findall(number, said)],
             rtol=0.05,
         )
+
+
+class Noise(unittest.TestCase):
+    def test_seeds_are_secret_and_reported(self):
+        seeds, estimates = set(), set()
+        for _ in range(3):
+            with estimator(seed=None) as e:
+                c, run = e.certify(Z, 0.25, SAMPLES, 0.5), e.run()
+                self.assertNotIn(str(run.seed), repr(run))
+                with estimator(seed=run.seed) as again:
+                    self.assertTrue(same(c, again.certify(Z, 0.25, SAMPLES, 0.5)))
+            seeds.add(run.seed)
+            estimates.add(c.estimate)
+        self.assertEqual((len(seeds), len(estimates)), (3, 3))
+        self.assertGreater(max(seeds), 2**32)  # 64 bits: less once in 10^29 runs
+
+    def test_a_given_seed_is_used_as_it_is(self):
+        for seed in (0, 7, 2**64 - 1):
+            with estimator(seed=seed) as e:
+                e.begin(Z, 0.25)
+                self.assertEqual(e.run().seed, seed)
+
+    def test_every_input_has_noise_of_its_own_by_default(self):
+        with estimator(threads=2) as e:
+            first, second = (e.certify(Z, 0.25, SAMPLES, 0.5) for _ in range(2))
+            self.assertEqual((first.noise_id, second.noise_id), (0, 1))
+            self.assertNotEqual(first.estimate, second.estimate)
+            e.begin(Z, 0.25)
+            self.assertEqual(e.run().noise_id, 2)
+            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, 0.5)
+            self.assertEqual([c.noise_id for c in levels], [3, 3])
+
+    def test_a_given_noise_id_is_used_as_it_is_and_not_again_by_default(self):
+        with estimator() as e:
+            ids = [
+                e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=i) for i in (None, 5, 3, None, 0, None)
+            ]
+            self.assertEqual([c.noise_id for c in ids], [0, 5, 3, 6, 0, 7])
+            self.assertTrue(same(ids[0], ids[4]))
+            e.begin(Z, 0.25, 2**64 - 1)
+            with self.assertRaisesRegex(ValueError, "noise_id"):
+                e.begin(Z, 0.25)
+
+    def test_a_certificate_of_a_level_is_repeated_with_its_noise(self):
+        with estimator() as e:
+            levels = e.certify_sigmas(Z, [0.25, 0.5], SAMPLES, Question(0.5), noise_id=3)
+            for k, c in enumerate(levels):
+                self.assertEqual(c.noise_id, 3)
+                e.begin(Z, c.sigma, c.noise_id, k + 1)
+                self.assertEqual(e.certify(SAMPLES, Question(0.5, bonferroni=2)).radius, c.radius)
+                self.assertEqual((e.run().level, e.run().noise_id), (k + 1, 3))
+
+
+class Kept(unittest.TestCase):
+    question = Question(
+        0.5,
+        prediction=0.9,
+        target=certreg.Target(0.1, looks=(400, 2000)),
+        serving=certreg.Serving(101, 0.01),
+    )
+
+    def test_a_line_of_json_holds_question_run_and_certificate(self):
+        with estimator() as e:
+            c, run = e.certify(Z, 0.25, SAMPLES, self.question), e.run()
+        line = to_json(self.question, run, c)
+        self.assertNotIn("\n", line)
+        said = json.loads(line)
+        self.assertEqual(set(said), {"question", "run", "certificate"})
+        for name, whole in (("run", run), ("certificate", c)):
+            fields = certreg.dataclasses.asdict(whole)
+            fields.pop("seed", None)
+            for field, value in said[name].items():
+                wanted = fields.pop(field)
+                self.assertEqual(int(value) if isinstance(value, str) else value, wanted, field)
+            self.assertFalse(fields, name)
+        asked = said["question"]
+        self.assertEqual((asked["tolerance"], asked["prediction"]), (0.5, 0.9))
+        self.assertEqual(asked["target"], {"radius": 0.1, "looks": ["400", "2000"]})
+        self.assertEqual(asked["serving"], {"samples": "101", "failure_rate": 0.01})
+
+    def test_the_seed_is_in_the_line_only_if_asked_for(self):
+        with estimator() as e:
+            e.begin(Z, 0.25)
+            run = e.run()
+        self.assertNotIn("seed", json.loads(to_json(run=run))["run"])
+        said = json.loads(to_json(run=run, flags=certreg.JSON_SEED))
+        self.assertEqual((set(said), said["run"]["seed"]), ({"run"}, "42"))
+
+    def test_what_is_not_known_is_null(self):
+        with estimator() as e:
+            c = e.certify(Z, 0.25, SAMPLES, 0.001)
+        self.assertEqual((c.outcome, c.output_hi), (Outcome.ABSTAINED, math.inf))
+        said = json.loads(to_json(0.001, certificate=c))
+        self.assertIsNone(said["certificate"]["output_hi"])
+        self.assertIsNone(said["question"]["prediction"])
+
+    def test_a_certificate_has_the_digest_of_its_question(self):
+        with estimator() as e:
+            c, other = e.certify(Z, 0.25, SAMPLES, self.question, Question(0.5))
+        self.assertEqual(c.question, certreg.question_digest(self.question))
+        self.assertEqual(other.question, certreg.question_digest(Question(0.5, alpha=0.05)))
+        self.assertNotEqual(c.question, other.question)
+
+    def test_a_run_has_what_its_certificates_share(self):
+        with estimator(batch=100, pilot=250) as e:
+            with self.assertRaises(CertregError):
+                e.run()
+            e.certify(Z, 0.25, SAMPLES, 0.5)
+            run = e.run()
+        self.assertEqual((run.samples, run.pilot, run.batch, run.sigma), (SAMPLES, 250, 100, 0.25))
+        self.assertGreater(run.model_seconds, 0)
 
 
 if __name__ == "__main__":

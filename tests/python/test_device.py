@@ -54,10 +54,10 @@ class Device(unittest.TestCase):
             self.store(y, self.fetch(x)[:, :1])
 
         with certreg.Estimator(
-            model, 3, 1000, device=0, stream=stream.value, module=self.module
+            model, 3, 1000, seed=5, device=0, stream=stream.value, module=self.module
         ) as e:
             there = e.certify(ORIGIN, 0.25, 1000, 0.5)
-        with certreg.Estimator(lambda x: x[:, 0], 3, 1000) as e:
+        with certreg.Estimator(lambda x: x[:, 0], 3, 1000, seed=5) as e:
             here = e.certify(ORIGIN, 0.25, 1000, 0.5)
         self.assertEqual((there.radius, there.prediction), (here.radius, here.prediction))
         self.assertEqual(set(streams), {(stream.value, 0, "<f4")})
@@ -72,14 +72,14 @@ class Device(unittest.TestCase):
             )
             shape, stream = (5, 3), None
 
-        with certreg.Estimator(None, 3, 1000) as e:
+        with certreg.Estimator(None, 3, 1000, seed=5) as e:
             e.begin(ORIGIN, 0.25)
             here = e.draw(2, 5)
         stream = ctypes.c_void_p()
         self.assertEqual(self.cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
         Out.stream = stream.value
         with certreg.Estimator(
-            None, 3, 1000, device=0, stream=stream.value, module=self.module
+            None, 3, 1000, seed=5, device=0, stream=stream.value, module=self.module
         ) as e:
             e.begin(ORIGIN, 0.25)
             np.testing.assert_array_equal(self.fetch(e.draw(2, 5, out=Out())), here)
@@ -111,6 +111,8 @@ class Device(unittest.TestCase):
         with self.assertRaises(certreg.CertregError) as refused:
             certreg.Estimator(lambda x, y: None, 3, 1000, device=99, module=self.module)
         self.assertEqual(refused.exception.status, certreg.Status.NO_DEVICE)
+        with self.assertRaisesRegex(ValueError, "threads or device"):
+            certreg.Estimator(lambda x, y: None, 3, 1000, device=0, threads=1, module=self.module)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ one side is lost on the other."""
 
 import copy
 import gc
+import math
 import multiprocessing
 import os
 import pickle
@@ -16,7 +17,7 @@ import unittest
 import numpy as np
 
 from support import estimator, model, run, same, SAMPLES, Z
-from certreg import Bounds, CertregError, Question, Solver, Status, Stop
+from certreg import Bisection, Bounds, CertregError, Outcome, Question, Side, Solver, Status, Stop
 
 
 def fails_in_a_process(sigma):
@@ -30,6 +31,9 @@ class Misuse(unittest.TestCase):
         with self.assertRaises(CertregError) as caught:
             call(*arguments)
         self.assertEqual(caught.exception.status, Status.BUSY)
+        for c in caught.exception.certificates:  # which claim nothing
+            self.assertEqual((c.status, c.outcome, c.radius), (Status.BUSY, Outcome.ABSTAINED, 0))
+            self.assertEqual((c.output_lo, c.output_hi), (-math.inf, math.inf))
 
     def ask_meanwhile(self, ask, on_a_thread):
         """Has `ask` called once while a certify runs, by its model or another thread; the
@@ -57,8 +61,8 @@ class Misuse(unittest.TestCase):
 
         asked = []
         with estimator(disturbed) as e:
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
         self.assertTrue(asked)
         if errors:
             raise errors[0]
@@ -72,11 +76,14 @@ class Misuse(unittest.TestCase):
             for ask in (
                 lambda e: e.certify(Z, 0.25, SAMPLES, 0.5),
                 lambda e: e.begin(Z, 0.25),
-                lambda e: e.answer(0.5),
+                lambda e: e.certify(0, 0.5),
+                lambda e: e.certify_sigmas(Z, [0.25], SAMPLES, 0.5),
+                lambda e: e.output_bounds(0, 0.1, 0.5),
+                lambda e: e.run(),
                 lambda e: e.export(),
                 lambda e: e.draw(0, 1),
-                lambda e: e.deadline(1),
-                lambda e: e.bounds(0.5),
+                lambda e: e.set_deadline(1),
+                lambda e: e.bounds(0.5, Side.UPPER),
             ):
                 self.ask_meanwhile(lambda e, ask=ask: self.busy(ask, e), on_a_thread)
 
@@ -131,10 +138,10 @@ class Misuse(unittest.TestCase):
             self.assertEqual(caught.exception.status, Status.INVALID)
 
     def test_handles_say_that_they_cannot_be_pickled(self):
-        for make in (estimator, Solver):
+        for make in (estimator, Solver, Bisection):
             with make() as handle:
                 for call in (pickle.dumps, copy.copy, copy.deepcopy):
-                    with self.assertRaisesRegex(TypeError, "(Estimator|Solver) cannot be pickled"):
+                    with self.assertRaisesRegex(TypeError, "cannot be pickled"):
                         call(handle)
 
     def test_a_forked_child_is_told(self):
@@ -145,9 +152,9 @@ class Misuse(unittest.TestCase):
             if child == 0:
                 said = []
                 for call in (
-                    lambda: e.answer(0.5, samples=SAMPLES),
+                    lambda: e.certify(SAMPLES, 0.5),
                     lambda: e.export(),
-                    lambda: s.shift(Bounds(1, variance=1), 1),
+                    lambda: s.worst_case(Bounds(1, variance_hi=1), 1),
                 ):
                     try:
                         call()
@@ -158,7 +165,7 @@ class Misuse(unittest.TestCase):
                 os._exit(0)
             os.waitpid(child, 0)
             self.assertEqual(os.read(told, 1), b"y")
-            self.assertTrue(e.answer(0.5, samples=SAMPLES).certified)
+            self.assertTrue(e.certify(SAMPLES, 0.5).certified)
             os.close(told), os.close(tell)
 
 
@@ -179,8 +186,8 @@ class Exceptions(unittest.TestCase):
             with self.assertRaises((KeyboardInterrupt, SystemExit, ZeroDivisionError)) as caught:
                 e.certify(Z, 0.25, SAMPLES, 0.5)
             self.assertEqual(len(calls), 3)
-            self.assertTrue(same(wanted, e.answer(0.5, samples=SAMPLES)), "what was recorded stays")
-            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5)))
+            self.assertTrue(same(wanted, e.certify(SAMPLES, 0.5)), "what was recorded stays")
+            self.assertTrue(same(wanted, e.certify(Z, 0.25, SAMPLES, 0.5, noise_id=0)))
         return caught.exception
 
     def test_exceptions_of_the_model_arrive_as_they_are(self):

@@ -1,6 +1,7 @@
 """What goes beyond one radius of one output, the limits of what is asked, and refusals."""
 
 import gc
+import math
 import threading
 import time
 import unittest
@@ -9,7 +10,7 @@ import weakref
 import numpy as np
 
 from support import certreg, estimator, model, ORIGIN, run, same, SAMPLES, Z
-from certreg import Bounds, CertregError, Outcome, Question, Solver, Status, Stop
+from certreg import Bisection, Bounds, CertregError, Outcome, Question, Solver, Status, Stop
 
 
 class Beyond(unittest.TestCase):
@@ -17,46 +18,56 @@ class Beyond(unittest.TestCase):
 
     plain = dict(tolerance=0.5, alpha=0.1)
 
-    def test_a_wanted_radius_stops_early_and_is_forecast(self):
+    def test_a_target_stops_sampling_early_and_is_forecast(self):
         for method in (certreg.Method.FINITE, certreg.Method.ANYTIME):
-            q = certreg.Question(**self.plain, wanted=0.2, method=method)
+            q = Question(**self.plain, target=0.2, method=method)
             with estimator(max_samples=4000, batch=8, pilot=16) as e:
                 e.begin(ORIGIN, 0.25)
-                least, expected = e.forecast(q)
-                self.assertTrue(16 < least < 200 and expected == np.inf)
-                c = e.answer(q, samples=4000)
-                self.assertEqual(c.stop, certreg.Stop.TARGET)
-                self.assertTrue(0.2 <= c.radius <= 0.5 and least <= c.samples < 500)
+                forecast = e.forecast(q)
+                self.assertTrue(16 < forecast.least_samples < 200)
+                self.assertEqual(forecast.expected_samples, math.inf)
+                c = e.certify(4000, q)
+                self.assertEqual(c.stop, Stop.TARGET)
+                self.assertTrue(0.2 <= c.radius <= 0.5)
+                self.assertTrue(forecast.least_samples <= c.samples < 500)
 
     def test_looks_are_the_callers(self):
         with estimator(max_samples=400, batch=1, pilot=16) as e:
-            c = e.certify(
-                ORIGIN,
-                0.25,
-                400,
-                certreg.Question(**self.plain, wanted=0.05, looks=(100, 250, 400)),
-            )
-            self.assertEqual((c.samples, c.stop), (100, certreg.Stop.TARGET))
-            with self.assertRaisesRegex(certreg.CertregError, "ascend"):
-                e.certify(
-                    ORIGIN, 0.25, 400, certreg.Question(**self.plain, wanted=0.05, looks=(250, 100))
-                )
+            for looks in ((100, 250, 400), np.array([100, 250, 400])):
+                target = certreg.Target(0.05, looks=looks)
+                c = e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
+                self.assertEqual((c.samples, c.stop), (100, Stop.TARGET))
+            for looks, why in (((250, 100), "ascend"), ((), "look_count")):
+                target = certreg.Target(0.05, looks=looks)
+                with self.assertRaisesRegex(CertregError, why):
+                    e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
 
-    def test_reach_and_what_is_served(self):
+    def test_what_is_served_has_a_smaller_radius(self):
         with estimator(max_samples=4000) as e:
-            plain = e.certify(ORIGIN, 0.25, 4000, certreg.Question(**self.plain))
-            served = e.answer(certreg.Question(**self.plain, served_samples=101, served_beta=0.01))
-            reach = e.answer(
-                certreg.Question(0.0, alpha=0.1, center=certreg.Center.REACH, at_radius=0.2)
-            )
+            plain = e.certify(ORIGIN, 0.25, 4000, Question(**self.plain))
+            serving = certreg.Serving(samples=101, failure_rate=0.01)
+            served = e.certify(0, Question(**self.plain, serving=serving))
         self.assertTrue(0 < served.radius < plain.radius)
-        self.assertTrue(-0.3 < reach.output_lo < -0.2 and 0.2 < reach.output_hi < 0.3, reach)
+
+    def test_output_bounds_hold_at_a_given_radius(self):
+        with estimator(max_samples=4000) as e:
+            e.begin(ORIGIN, 0.25)
+            c = e.output_bounds(4000, 0.2, Question(1, alpha=0.1))
+            self.assertTrue(-0.3 < c.output_lo < -0.2 and 0.2 < c.output_hi < 0.3, c)
+            self.assertEqual((c.radius, c.samples, c.limiting_side), (0.2, 4000, 0))
+            near, _ = e.output_bounds(0, 0.1, Question(1, alpha=0.1), Question(1))
+            self.assertTrue(c.output_lo < near.output_lo < near.output_hi < c.output_hi)
+            for radius in (0, -1, math.nan):
+                with self.assertRaisesRegex(CertregError, "radius"):
+                    e.output_bounds(0, radius, 1)
+            with self.assertRaisesRegex(CertregError, "target"):
+                e.output_bounds(0, 0.1, Question(1, target=0.1))
 
     def test_several_sigmas_share_alpha_and_one_is_chosen(self):
         with estimator(max_samples=1000) as e:
             rows = [
                 e.certify_sigmas(
-                    ORIGIN, [0.1, 0.2, 0.4], 1000, certreg.Question(**self.plain), noise_id=10 * i
+                    ORIGIN, [0.1, 0.2, 0.4], 1000, Question(**self.plain), noise_id=10 * i
                 )
                 for i in range(4)
             ]
@@ -65,27 +76,34 @@ class Beyond(unittest.TestCase):
         level, means = certreg.choose_sigma(rows)
         self.assertEqual(level, int(np.argmax(means)))
         self.assertAlmostEqual(means[level], np.mean([row[level].radius for row in rows]))
+        with self.assertRaisesRegex(CertregError, "same noise levels"):
+            certreg.choose_sigma([rows[0], rows[1][::-1]])
+        with self.assertRaisesRegex(ValueError, "every level"):
+            certreg.choose_sigma([rows[0], rows[1][1:]])
 
     def test_integers_that_do_not_fit_are_refused(self):
         with estimator(max_samples=1000) as e:
             e.begin(ORIGIN, 0.25)
             for bad in (
-                dict(bonferroni=2**32),
+                dict(bonferroni=2**64),
+                dict(bonferroni=-1),
                 dict(output=2**32),
-                dict(served_samples=-1, served_beta=0.1),
-                dict(wanted=0.1, looks=(-1,)),
+                dict(serving=certreg.Serving(-1, 0.1)),
+                dict(target=certreg.Target(0.1, looks=(-1,))),
             ):
                 with self.assertRaisesRegex(ValueError, "does not fit"):
-                    e.answer(certreg.Question(**self.plain, **bad), samples=1000)
+                    e.certify(1000, Question(**self.plain, **bad))
             for call in (
-                lambda: e.answer(0.5, samples=-1),
+                lambda: e.certify(-1, 0.5),
+                lambda: e.begin(ORIGIN, 0.25, 2**64),
                 lambda: e.begin(ORIGIN, 0.25, -1),
                 lambda: e.sample(-1, 1),
             ):
                 with self.assertRaisesRegex(ValueError, "does not fit"):
                     call()
-        with self.assertRaisesRegex(ValueError, "seed"):
-            estimator(max_samples=1000, seed=-1)
+        for seed in (-1, 2**64):
+            with self.assertRaisesRegex(ValueError, "seed"):
+                estimator(max_samples=1000, seed=seed)
 
     def test_nothing_asked_is_said_so(self):
         with estimator(max_samples=1000) as e:
@@ -93,49 +111,57 @@ class Beyond(unittest.TestCase):
                 e.certify(ORIGIN, 0.25, 1000)
             with self.assertRaisesRegex(ValueError, "nothing to ask"):
                 e.certify_sigmas(ORIGIN, [], 1000, 0.5)
-            looked = e.certify(
-                ORIGIN,
-                0.25,
-                1000,
-                certreg.Question(**self.plain, wanted=0.05, looks=np.array([400, 1000])),
-            )
-            self.assertEqual(looked.samples, 400)
-            with self.assertRaisesRegex(certreg.CertregError, "wanted"):
+            with self.assertRaisesRegex(CertregError, "target"):
                 e.forecast(0.4)
+
+    def test_certify_says_what_it_takes(self):
+        with estimator() as e:
+            for arguments in ((), (ORIGIN,), (ORIGIN, 0.25), ([],)):
+                with self.assertRaisesRegex(TypeError, "total_samples"):
+                    e.certify(*arguments)
+            with self.assertRaisesRegex(TypeError, "noise_id"):
+                e.certify(SAMPLES, 0.5, noise_id=1)  # which begins nothing
+            with self.assertRaisesRegex(TypeError, "total_samples must be an integer"):
+                e.certify(2000.0, 0.5)
+            with self.assertRaises(CertregError) as caught:
+                e.certify(SAMPLES, 0.5)
+            self.assertEqual(caught.exception.status, Status.WRONG_STATE)
+            with self.assertRaisesRegex(TypeError, "Serving"):
+                e.certify(ORIGIN, 0.25, SAMPLES, Question(0.5, serving=(101, 0.01)))
 
     def test_outputs_share_one_radius_and_a_norm(self):
         lo, hi = [-9.0] * 3, [9.0] * 3
         with estimator(lambda x: x, max_samples=2000, outputs=3, lo=lo, hi=hi) as e:
             e.begin(ORIGIN, 0.25)
-            bonferroni, each = e.answer_outputs(
-                *[certreg.Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)],
-                samples=2000
+            combined, each = e.certify_outputs(
+                2000, *[Question(0.3 + 0.1 * k, output=k, alpha=0.1) for k in range(3)]
             )
-            self.assertEqual(bonferroni.radius, min(c.radius for c in each))
-            self.assertEqual(bonferroni.alpha, 0.1)
+            self.assertEqual(combined.radius, min(c.radius for c in each))
+            self.assertEqual(combined.alpha, 0.1)
             for method in (certreg.Method.ASYMPTOTIC, certreg.Method.FINITE):
-                norm = e.answer(
-                    certreg.Question(
+                norm = e.certify(
+                    0,
+                    Question(
                         0.5,
                         output=certreg.ALL_OUTPUTS,
                         statistic=certreg.Statistic.MEAN,
                         method=method,
                         center=certreg.Center.TRUE_MEAN,
-                    )
+                    ),
                 )
                 self.assertTrue(0 < norm.radius < 0.5, norm)
-            with self.assertRaisesRegex(certreg.CertregError, "outputs"):
-                e.answer_outputs(certreg.Question(0.3))
+            with self.assertRaisesRegex(CertregError, "outputs"):
+                e.certify_outputs(0, Question(0.3))
 
-    def test_finite_intervals_of_every_score(self):
+    def test_finite_bounds_of_every_statistic(self):
         with estimator(max_samples=4000, lo=-5.0, hi=5.0) as e:
             e.begin(ORIGIN, 0.25)
             for more in (
                 dict(statistic=certreg.Statistic.HUBER, huber_width=0.25),
                 dict(statistic=certreg.Statistic.MEAN),
-                dict(constraints=13),
+                dict(constraints=certreg.Constraint.MEAN | certreg.Constraint.RANGE),
             ):
-                c = e.answer(certreg.Question(**self.plain, **more), samples=4000)
+                c = e.certify(4000, Question(**self.plain, **more))
                 self.assertTrue(0.1 < c.radius < 0.5, (more, c.radius))
 
     def test_radii_in_other_norms(self):
@@ -158,7 +184,8 @@ class Limits(unittest.TestCase):
 
     def test_batches_of_one_row(self):
         with estimator(batch=1, max_samples=100) as e:
-            self.assertEqual(e.certify(Z, 0.25, 100, 0.5).batch, 1)
+            e.certify(Z, 0.25, 100, 0.5)
+            self.assertEqual(e.run().batch, 1)
 
     def test_progress_counts_and_cancels(self):
         seen = []
@@ -182,21 +209,17 @@ class Limits(unittest.TestCase):
             self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)
         with estimator(lambda x: (time.sleep(0.02), model(x))[1]) as e:
             e.begin(Z, 0.25)
-            e.deadline(0.05)
-            self.assertEqual(e.answer(0.5, samples=SAMPLES).stop, Stop.DEADLINE)
+            e.set_deadline(0.05)
+            self.assertEqual(e.certify(SAMPLES, 0.5).stop, Stop.DEADLINE)
 
     def test_a_tick_without_samples_hands_its_prediction_on(self):
         with estimator() as e:
-            e.deadline(1e-9)
+            e.set_deadline(1e-9)
             c = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=0.75))
             self.assertEqual((c.stop, c.samples, c.estimate), (Stop.DEADLINE, 0, 0.75))
-            e.deadline(0)
-            self.assertEqual(
-                e.certify(
-                    Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate), noise_id=1
-                ).prediction,
-                0.75,
-            )
+            e.set_deadline(0)
+            next_tick = e.certify(Z, 0.25, SAMPLES, Question(0.5, prediction=c.estimate))
+            self.assertEqual((next_tick.prediction, next_tick.noise_id), (0.75, 1))
 
     def test_an_estimator_goes_with_its_last_reference(self):
         gone = weakref.ref(estimator())
@@ -244,7 +267,7 @@ class BadInput(unittest.TestCase):
             self.assertEqual((error.sample, error.row, error.output), (17, 17, 0))
             self.assertNotEqual(error.value, error.value)
             self.assertEqual([c.radius for c in error.certificates], [0])
-        with estimator(broken, flags=certreg.COUNT_FAILURES) as e:
+        with estimator(broken, flags=certreg.PLAN_COUNT_FAILURES) as e:
             self.assertTrue(e.certify(Z, 0.25, SAMPLES, 0.5).certified)
 
     def test_outputs_out_of_range_are_named(self):
@@ -280,35 +303,38 @@ class BadInput(unittest.TestCase):
             self.assertIn("tolerance", str(error))
             self.assertTrue(error.certificates[0].status == Status.INVALID)
             self.refused(Status.TOO_MANY, e.sample, 0, SAMPLES + 1)
-        with Solver() as s:
+        with Solver() as s, Bisection() as b:
             self.assertIn(
-                "sigma", str(self.refused(Status.INVALID, s.within, Bounds(-1, variance=1), 0.5))
+                "sigma", str(self.refused(Status.INVALID, b.within, Bounds(-1, variance_hi=1), 0.5))
             )
-            self.refused(Status.INVALID, s.shift, Bounds(1, variance=1), -1)
+            self.refused(Status.INVALID, s.worst_case, Bounds(1, variance_hi=1), -1)
 
     def test_foreign_and_damaged_records_are_refused(self):
         with estimator() as e:
             e.begin(Z, 0.25)
             e.sample(0, 512)
             data = e.export()
-            e.begin(Z, 0.5)
-            self.assertIn("sigma", str(self.refused(Status.MISMATCH, e.merge, data)))
+            e.begin(Z, 0.5, 0)
+            self.assertIn("sigma", str(self.refused(Status.MISMATCH, e.import_, data)))
             e.begin(Z, 0.25)
+            self.assertIn("noise_id", str(self.refused(Status.MISMATCH, e.import_, data)))
+            e.begin(Z, 0.25, 0)
             damaged = bytearray(data)
             damaged[-100] ^= 1
             for bad in (damaged, data[:-1], b"", b"nonsense"):
-                self.refused(Status.CORRUPT, e.merge, bad)
-            e.merge(data)
+                self.refused(Status.CORRUPT, e.import_, bad)
+            e.import_(data)
 
     def test_closed_handles_say_so(self):
-        e, s = estimator(), Solver()
-        for handle in (e, s):
+        e, s, b = estimator(), Solver(), Bisection()
+        for handle in (e, s, b):
             handle.close()
             handle.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             e.begin(Z, 0.25)
-        with self.assertRaisesRegex(ValueError, "closed"):
-            s.within(Bounds(1, variance=1), 1)
+        for call in (s.worst_case, b.within):
+            with self.assertRaisesRegex(ValueError, "closed"):
+                call(Bounds(1, variance_hi=1), 1)
 
 
 if __name__ == "__main__":
