@@ -90,15 +90,13 @@ int calls_for_target(struct demo *d, uint64_t *noise_id)
     *noise_id += images;
     certreg_estimator_destroy(e);
     if (bad) return 1;
-    printf(
-        "\nTarget radius %.3f, half of the finite-sample median's best mean, at sigma %g with at "
-        "most %d calls per image:\n"
-        "of %zu images, %zu reach the target, %zu a smaller radius and %zu none; %.1f calls on "
-        "average.\n",
-        radius, sigma, MOST_CALLS, images, o.proved, o.smaller, o.none,
-        (double)o.calls / (double)images);
+    printf("\nTarget radius %.3f, half of the finite-sample median's best mean, at sigma %g.\n"
+           "With at most %d calls per image, %zu of %zu images reach it, %zu a smaller radius, "
+           "%zu none;\n%.1f calls on average.\n",
+           radius, sigma, MOST_CALLS, o.proved, images, o.smaller, o.none,
+           (double)o.calls / (double)images);
     if (o.proved < images)
-        printf("Of the %zu that miss the target, %zu stopped early because it was out of reach.\n",
+        printf("Of the %zu that miss it, sampling stopped early for %zu: it was out of reach.\n",
                images - o.proved, o.stopped);
     return 0;
 }

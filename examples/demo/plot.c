@@ -7,7 +7,7 @@
 
 #include "canvas.h"
 
-enum { WIDTH = 1180, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
+enum { WIDTH = 1230, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
 enum { BLACK = 0x202020, GREY = 0x707070, PALE = 0xe4e4e4 };
 /* The paper's certificates are grey; each other statistic has its hue, which is paler for
  * finite-sample bounds. The finite-sample median is red. */
