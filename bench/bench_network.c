@@ -1,6 +1,6 @@
-/* What the library costs beside a network: seconds per certificate of 10,000 samples of the demo's
- * network, model and library apart, and the memory of the estimator against its stated bound. Run
- * from the repository root. Usage: bench_network [results.csv] */
+/* What the library costs next to a network: seconds per certificate from 10,000 samples of the
+ * demo's network, for model and library, and the estimator's memory against its stated bound. Run
+ * it from the repository root. Usage: bench_network [results.csv] */
 #include <cblas.h>
 #include <certreg/certreg.h>
 #include <math.h>
