@@ -19,17 +19,17 @@ struct noise_set {
     double *angle;
 };
 
-int noise_set_open(struct context *context, size_t rows, struct noise_set *c);
-void noise_set_close(struct noise_set *c);
+int noise_set_open(struct context *context, size_t rows, struct noise_set *n);
+void noise_set_close(struct noise_set *n);
 /* Draws new noise. */
-int noise_set_draw(struct noise_set *c, double sigma, enum noise_kind kind, size_t noise_id);
+int noise_set_draw(struct noise_set *n, double sigma, enum noise_kind kind, size_t noise_id);
 /* Degrees from the prediction to T at z + radius * direction, and the share of angles at least the
  * tolerance away on that side (1 or -1); either may be NULL. */
-int noise_set_evaluate(struct noise_set *c, const struct objective *t, const float *direction,
+int noise_set_evaluate(struct noise_set *n, const struct objective *t, const float *direction,
                        double radius, int side, double *moved, double *share);
 /* The least radius along the direction at which T is outside the tolerance, with the relative error
  * `precision`. The search starts at `guess`; infinite if T is still inside at 8 times the guess. */
-int noise_set_exit_radius(struct noise_set *c, const struct objective *t, const float *direction,
+int noise_set_exit_radius(struct noise_set *n, const struct objective *t, const float *direction,
                           double guess, double precision, double *radius);
 /* Scales a vector of DIGITS_PIXELS numbers to length 1; zero stays zero. */
 void unit_length(float *v);
