@@ -65,8 +65,8 @@ static void print_row(int image, const certreg_certificate *c)
 static certreg_status all_images(certreg_estimator *e, int *at)
 {
     const double tolerance = 10 * 3.14159265358979 / 180;
-    const certreg_question ask[QUESTIONS] = {
-        {.struct_size = sizeof *ask, .tolerance = tolerance}, /* finite-sample median */
+    const certreg_question questions[QUESTIONS] = {
+        {.struct_size = sizeof *questions, .tolerance = tolerance}, /* finite-sample median */
         {.tolerance = tolerance,
          .statistic = CERTREG_STATISTIC_HUBER,
          .huber_width = 0.5 * tolerance,
@@ -81,7 +81,7 @@ static certreg_status all_images(certreg_estimator *e, int *at)
         for (int j = 0; j < PIXELS; j++) z[j] = 0.5f + 0.4f * sinf((float)(j * (*at + 2)) * 0.1f);
         certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}};
         certreg_status status = certreg_estimator_begin(e, z, 0.25, (uint64_t)*at);
-        if (!status) status = certreg_certify(e, SAMPLES, ask, QUESTIONS, c);
+        if (!status) status = certreg_certify(e, SAMPLES, questions, QUESTIONS, c);
         if (status) return status;
         for (int k = 0; k < QUESTIONS; k++) print_row(*at, c + k);
     }
