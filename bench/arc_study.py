@@ -1,7 +1,9 @@
-"""Which arc serves angles best where no pilot has seen the outputs (theory 7)? Needs NumPy and SciPy; a minute.
+"""Which arc serves angles best where no pilot has seen the outputs (theory 7)? Needs NumPy and
+SciPy; a minute.
 
-Outputs are normal about the prediction with some share of uniform outliers. For each tolerance, number of samples and
-scatter the radius of the exact median is worked out for every setting (A, arc), and compared with the best of them.
+Outputs are normal about the prediction with some share of uniform outliers. For each tolerance,
+number of samples and scatter the radius of the exact median is worked out for every setting (A,
+arc), and compared with the best of them.
 """
 
 import itertools
@@ -77,7 +79,8 @@ def main():
         name = list(SETTINGS)[place]
         if place < 3 or total[place] > total.max() - 0.001:
             print(
-                f"  {name:24} {total[place]:.4f}   mean of ratios {(rows[:, place] / rows.max(axis=1)).mean():.4f}"
+                f"  {name:24} {total[place]:.4f}   mean of ratios "
+                f"{(rows[:, place] / rows.max(axis=1)).mean():.4f}"
             )
 
 

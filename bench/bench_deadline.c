@@ -1,6 +1,6 @@
-/* Control loops with a deadline of 5 ms and a model that costs next to nothing, so that the
- * library has all of the time: how late do answers come, from how many samples, and how many ticks
- * go without? One core, which should be idle. Usage: bench_deadline [results.csv [ticks]] */
+/* Control loops with a deadline of 5 ms and a model that takes almost no time, so that the library
+ * has all of it. How late are certificates, from how many samples, and how many ticks have none?
+ * One core, which should be idle. Usage: bench_deadline [results.csv [ticks]] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif

@@ -1,6 +1,6 @@
-/* What the library costs beside a network: seconds per certificate of 10,000 samples of the demo's
- * network, model and library apart, and the memory of the estimator against its stated bound. Run
- * from the repository root. Usage: bench_network [results.csv] */
+/* What the library costs next to a network: seconds per certificate from 10,000 samples of the
+ * demo's network, for model and library, and the estimator's memory against its stated bound. Run
+ * it from the repository root. Usage: bench_network [results.csv] */
 #include <cblas.h>
 #include <certreg/certreg.h>
 #include <math.h>
@@ -17,7 +17,7 @@ static const double tolerance = 10, sigma = 0.25;
 
 typedef struct kind {
     const char *name;
-    certreg_question ask;
+    certreg_question question;
 } kind;
 
 static const kind kinds[] = {
@@ -47,12 +47,12 @@ static int measure(certreg_estimator *e, const float *z, const kind *k, double *
 {
     *library = *model = 1e9;
     for (int i = 0; i < REPEATS; i++) {
-        certreg_question ask = k->ask;
+        certreg_question question = k->question;
         certreg_certificate c = {.struct_size = sizeof c};
-        ask.struct_size = sizeof ask;
-        ask.tolerance = tolerance;
+        question.struct_size = sizeof question;
+        question.tolerance = tolerance;
         if (certreg_estimator_begin(e, z, sigma, (uint64_t)i) ||
-            certreg_certify(e, SAMPLES, &ask, 1, &c)) {
+            certreg_certify(e, SAMPLES, &question, 1, &c)) {
             fprintf(stderr, "%s: %s\n", k->name, certreg_estimator_error(e)->text);
             return 1;
         }

@@ -1,6 +1,6 @@
-/* Noise against NumPy, one core each: normals drawn per second, and all noise work of one
- * certificate (draw, then replay into the gradient sums of 64 blocks for two functions; the moments
- * of the outputs are in both). Usage: bench_noise [results.csv] */
+/* Noise against NumPy, one core each: normals per second, and all noise work of one certificate:
+ * the draw, then the replay into the gradient sums of 64 blocks for two functions. Both include the
+ * moments of the outputs. Usage: bench_noise [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif

@@ -1,6 +1,7 @@
-/* The solver and the radius search over random admissible inputs, one core: shift with mean,
- * variance, gradient and range from cold; radius to 1e-9, the final re-evaluation included. Peer:
- * the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [results.csv] */
+/* The solver and the radius search on random admissible inputs, one core: the mean change with
+ * mean, variance, gradient and range, from a cold start, and the radius to 1e-9 including the final
+ * re-evaluation. Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver
+ * [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif

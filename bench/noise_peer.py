@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The same quantities as bench_noise.c by NumPy, in float32, one thread. Prints two lines of seconds: normals, certificate noise."""
+"""The same quantities as bench_noise.c by NumPy, in float32, one thread. Prints two lines of
+seconds: normals, certificate noise."""
 
 import sys
 import time
@@ -24,7 +25,8 @@ def normals(generator, samples, inputs):
 
 
 def certificate(generator, samples, inputs, blocks, outputs, z, step):
-    """x = z + step e for every batch; for two functions of the outputs their moments and the sums of (u - c) e over each block."""
+    """x = z + step e for every batch; for two functions of the outputs their moments and the sums
+    of (u - c) e over each block."""
     x = np.empty((BATCH, inputs), np.float32)
     sums = np.zeros((blocks, 2, inputs))
     block = samples // blocks

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""The paper's radius procedure in SciPy, as bench_solver.c's peer: the bounded (E,C,G) dual by 40 Gauss-Hermite nodes, minimised by
-scipy.optimize, inside 50 bisection steps, for the upward and the downward shift. Reads rows "m C kappa lo hi sigma tolerance" from
-standard input and prints the median of seconds per radius. (Its quadrature errs by up to 2e-3 once clipping starts; it is here for speed.)
+"""The paper's radius procedure in SciPy, as bench_solver.c's peer: the bounded (E,C,G) dual by 40
+Gauss-Hermite nodes, minimised by scipy.optimize, inside 50 bisection steps, for the upward and the
+downward shift. Reads rows "m C kappa lo hi sigma tolerance" from standard input and prints the
+median of seconds per radius. (Its quadrature errs by up to 2e-3 once clipping starts; it is here
+for speed.)
 """
 
 import sys

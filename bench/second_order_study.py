@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Do parity (antithetic pairs +-e) and the second order enlarge radii, at equal numbers of evaluations?   (theory 8)
+"""Do parity (antithetic pairs +-e) and the second order enlarge radii, at equal numbers of
+evaluations?   (theory 8)
 
     python bench/second_order_study.py --mnist FOLDER [--images 12] [--evaluations 10000] [--check]
 
-Turned MNIST digits through examples/models/rotation.onnx (needs numpy, scipy, onnxruntime). For every digit and sigma it draws
-`pairs` antithetic pairs, and computes the radius of the mean angle (about the noise-free output, tolerance 10 degrees; without a
-range, and with the turn as range) and of the Huber location (scores clip((t +- tolerance)/width), range [-1, 1]) from
+Turned MNIST digits through examples/models/rotation.onnx (needs numpy, scipy, onnxruntime). For
+every digit and sigma it draws `pairs` antithetic pairs, and computes the radius of the mean angle
+(about the noise-free output, tolerance 10 degrees; without a range, and with the turn as range) and
+of the Huber location (scores clip((t +- tolerance)/width), range [-1, 1]) from
 
     first      mean, variance, gradient norm             C, kappa
     parity     and the variance split by parity          C_o, C_e, kappa
     second     and the Frobenius norm of second order    C, kappa, a
     both       all of it                                 C_o, C_e, kappa, a
 
-once with point estimates from all pairs ("population") and once with 90 % intervals from `evaluations` calls: independent samples
-for first and second, half as many pairs for parity and both. It needs no library: closed forms, and a dual on a grid for ranges.
-Each digit and sigma takes about ten seconds of one core.
---check compares the closed forms with explicit functions instead."""
+once with point estimates from all pairs ("population") and once with 90 % intervals from
+`evaluations` calls: independent samples for first and second, half as many pairs for parity and
+both. It needs no library: closed forms, and a dual on a grid for ranges. Each digit and sigma takes
+about ten seconds of one core. --check compares the closed forms with explicit functions instead."""
 
 import argparse
 import gzip
@@ -32,9 +34,10 @@ ALPHA, BLOCKS, TILE = 0.1, 64, 2000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-# ---- worst shifts ---------------------------------------------------------------------------------------------------------------
+# ---- worst shifts --------------------------------------------------------------------------------
 def split(budget, weights, caps):
-    """max sum weights*x over sum x^2 <= budget, 0 <= x <= caps: a concave problem; the last cap is infinite."""
+    """max sum weights*x over sum x^2 <= budget, 0 <= x <= caps: a concave problem; the last cap is
+    infinite."""
     best, n = 0.0, len(weights)
     for held in range(2 ** (n - 1)):
         x = np.array([caps[i] if held >> i & 1 else 0.0 for i in range(n)])
@@ -72,7 +75,8 @@ DENSITY = norm.pdf(GRID) * 0.02
 
 
 def box_max(v, vm, lo, hi, lam_o, lam_e):
-    """max over p, q in [lo, hi] of p v + q vm - lam_o (p-q)^2/2 - lam_e (p+q)^2/2: inside, or on one of the four edges."""
+    """max over p, q in [lo, hi] of p v + q vm - lam_o (p-q)^2/2 - lam_e (p+q)^2/2: inside, or on
+    one of the four edges."""
     s, c = lam_o + lam_e, lam_e - lam_o
 
     def value(p, q):
@@ -102,7 +106,8 @@ def box_max(v, vm, lo, hi, lam_o, lam_e):
 
 
 def ranged(r, b, method, start):
-    """The dual over functions of one variable with mean b["mean"] and range; x = log lam_o, log lam_e, nu, mu_1, mu_2+, mu_2-."""
+    """The dual over functions of one variable with mean b["mean"] and range; x = log lam_o, log
+    lam_e, nu, mu_1, mu_2+, mu_2-."""
     w, wm = np.expm1(r * GRID - r * r / 2), np.expm1(-r * GRID - r * r / 2)
     h2 = (GRID * GRID - 1) / np.sqrt(2)
     lo, hi = b["lo"] - b["mean"], b["hi"] - b["mean"]
@@ -158,7 +163,8 @@ def mirrored(b):
 
 
 def ranged_ok(b, method, least):
-    """Whether the rise of b's function stays within `least`; keeps its multipliers from call to call."""
+    """Whether the rise of b's function stays within `least`; keeps its multipliers from call to
+    call."""
     start = [np.array([np.log(0.5), np.log(0.5), 0.0, 0.0, 0.0, 0.0])]
 
     def ok(r):
@@ -169,16 +175,18 @@ def ranged_ok(b, method, least):
     return ok
 
 
-# ---- bounds from samples --------------------------------------------------------------------------------------------------------
+# ---- bounds from samples -------------------------------------------------------------------------
 def hall(q, skewness, n):
-    """Quantile of a studentised mean of skewed values; twice the skewness that a sample of products shows, as in the library."""
+    """Quantile of a studentised mean of skewed values; twice the skewness that a sample of products
+    shows, as in the library."""
     g = 2 * skewness / np.sqrt(n)
     return q if not g > 1e-6 else max(q, 3 / g * (1 - np.cbrt(1 - g * q - g * g / 6)))
 
 
 def statistics(rows, squares, n, self_mean, p, fourth, tail):
-    """U and the bound that solves x - U = q sqrt(4 x v/n + D2), theory 5.1, from row sums without the diagonal and the mean of squared
-    products; `fourth` bounds the variance v along any direction where U is not clear of its noise.
+    """U and the bound that solves x - U = q sqrt(4 x v/n + D2), theory 5.1, from row sums without
+    the diagonal and the mean of squared products; `fourth` bounds the variance v along any
+    direction where U is not clear of its noise.
     """
     total, pairs = rows.sum(), n * (n - 1)
     u = total / pairs
@@ -293,7 +301,7 @@ def bounds_of(e, plus, minus, pairs, n, interval, center, lo, hi):
     return out
 
 
-# ---- the model ------------------------------------------------------------------------------------------------------------------
+# ---- the model -----------------------------------------------------------------------------------
 def digits(folder, count):
     def read(name, skip):
         path = os.path.join(folder, name)
@@ -389,11 +397,13 @@ def print_table(sigma, table, n):
     for name in ("mean", "Huber"):
         odd, kappa, even, square = np.array(table[False, name]).T
         print(
-            "sigma %.2f  %-5s shares of the variance: odd %.3f (linear %.3f), even %.3f (second order %.3f)"
+            "sigma %.2f  %-5s shares of the variance: odd %.3f (linear %.3f), "
+            "even %.3f (second order %.3f)"
             % (sigma, name, odd.mean(), (kappa**2).mean(), even.mean(), square.mean())
         )
         print(
-            "                  in standard deviations, N = %d: bound of the Frobenius norm %.3f, top eigenvalue without any margin %.3f"
+            "                  in standard deviations, N = %d: bound of the Frobenius norm %.3f, "
+            "top eigenvalue without any margin %.3f"
             % (n, *np.mean(table[True, name], axis=0))
         )
     print(
@@ -417,9 +427,10 @@ def print_table(sigma, table, n):
             )
 
 
-# ---- proof by example -----------------------------------------------------------------------------------------------------------
+# ---- proof by example ----------------------------------------------------------------------------
 def check():
-    """Functions of two variables, by Gauss-Hermite sums: no shift exceeds the closed forms, and the extremal function reaches them."""
+    """Functions of two variables, by Gauss-Hermite sums: no shift exceeds the closed forms, and the
+    extremal function reaches them."""
     x, w = np.polynomial.hermite_e.hermegauss(80)
     w = w / w.sum()
     X, Y, W = x[:, None] + 0 * x[None], x[None] + 0 * x[:, None], np.outer(w, w)
@@ -460,7 +471,8 @@ def check():
         if trial % 2:
             reached = max(reached, shift / closed(r, b, "both"))
     print(
-        "greatest shift/bound over 4000 functions and all methods: %.9f (at most 1); extremal functions reach %.9f"
+        "greatest shift/bound over 4000 functions and all methods: %.9f (at most 1); "
+        "extremal functions reach %.9f"
         % (worst, reached)
     )
     assert worst < 1 + 1e-9 and reached > 0.999
@@ -504,7 +516,8 @@ def main():
         return check()
     if args.pairs < args.evaluations:
         parser.error(
-            "--pairs must be at least --evaluations: the first member of each pair is an independent sample"
+            "--pairs must be at least --evaluations: "
+            "the first member of each pair is an independent sample"
         )
     if not args.mnist:
         parser.error("give the folder of the MNIST files: --mnist")

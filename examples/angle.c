@@ -1,6 +1,7 @@
-/* A heading in degrees, close to north, where 359 and 1 are two degrees apart: several noise
- * levels, and several tolerances asked of one record. The model is a ring of eight detectors; it
- * answers with the direction of the source as (cos, sin). */
+/* An output that is an angle: a heading close to north, where 359 and 1 degree are two degrees
+ * apart. The model is a ring of eight detectors; it returns the direction of the source as
+ * (cos, sin). Several noise levels, and several tolerances answered from the samples of each.
+ * Prints, for each noise level and tolerance, the smoothed heading and its certified radius. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,14 +23,14 @@ static int direction(void *user, const certreg_batch *b)
             c += (double)b->x[i * DETECTORS + j] * cos(bearing(j));
             s += (double)b->x[i * DETECTORS + j] * sin(bearing(j));
         }
-        b->y[2 * i] = (float)c; /* any positive factor will do: the library takes the angle */
+        b->y[2 * i] = (float)c; /* any length will do: the library takes the angle */
         b->y[2 * i + 1] = (float)s;
     }
     return 0;
 }
 
-/* Every radius printed for one noise level holds together with all the others: alpha is shared by
- * SIGMAS*TOLERANCES promises. */
+/* All radii of the table hold together with probability 1 - alpha: `bonferroni` divides alpha among
+ * SIGMAS * TOLERANCES guarantees. (The radius for 15 degrees is one more, outside of the table.) */
 static certreg_status sweep(certreg_estimator *e, const float *z, double sigma, uint64_t stream)
 {
     static const double tolerance[TOLERANCES] = {5, 10, 20, 30};
@@ -44,7 +45,7 @@ static certreg_status sweep(certreg_estimator *e, const float *z, double sigma, 
         printf("sigma %.2f: heading %6.2f, within %2g degrees up to %.4f\n", sigma, c[t].prediction,
                c[t].tolerance, c[t].radius);
     if (status) return status;
-    q[0].tolerance = 15; /* an afterthought: the same record answers, the model is not called */
+    q[0].tolerance = 15; /* a later question: the record answers it, the model is not called */
     status = certreg_certify(e, 0, q, 1, c);
     if (!status)
         printf("sigma %.2f: afterwards,     within 15 degrees up to %.4f\n", sigma, c->radius);

@@ -1,6 +1,7 @@
-/* Inverted control: an inference server with a queue of its own takes batches and answers in any
- * order. `draw` gives the inputs, `record` takes the outputs, and the certificate has the same bits
- * as if the library had called the model itself. */
+/* Ask and tell: the program calls the model, not the library. An inference server with its own
+ * queue takes batches and returns them in any order. `draw` gives the noisy inputs, `record` takes
+ * the outputs, and the certificate has the same bits as if the library had called the model itself.
+ * Prints both radii and whether they are the same. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static int callback(void *user, const certreg_batch *b)
     return 0;
 }
 
-/* ---- the stand-in server: takes tickets, finishes them in an order of its own */
+/* ---- the stand-in server: takes tickets and finishes them in its own order */
 typedef struct job {
     int busy;
     uint64_t ticket; /* first sample of the batch */
@@ -30,7 +31,7 @@ typedef struct job {
 } job;
 typedef struct server {
     job slot[IN_FLIGHT];
-    unsigned mood;
+    unsigned random;
 } server;
 
 static job *free_slot(server *s)
@@ -43,8 +44,8 @@ static job *free_slot(server *s)
 static job *finished(server *s) /* any of those in flight */
 {
     for (;;) {
-        s->mood = s->mood * 1664525u + 1013904223u;
-        job *j = s->slot + (s->mood >> 16) % IN_FLIGHT;
+        s->random = s->random * 1664525u + 1013904223u;
+        job *j = s->slot + (s->random >> 16) % IN_FLIGHT;
         if (!j->busy) continue;
         for (int i = 0; i < BATCH; i++) j->y[i] = predict(j->x + i * INPUTS);
         j->busy = 0;
@@ -79,7 +80,7 @@ int main(void)
     const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.5};
     const float z[INPUTS] = {0.3f, -0.2f, 0.1f, 0, 0.4f, -0.5f};
-    certreg_certificate asked = {.struct_size = sizeof asked},
+    certreg_certificate served = {.struct_size = sizeof served},
                         called = {.struct_size = sizeof called};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
@@ -88,18 +89,18 @@ int main(void)
         return puts(s ? why.text : "out of memory"), free(s), 1;
     certreg_status status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = serve(e, s);
-    if (!status) status = certreg_certify(e, 0, &q, 1, &asked);
-    if (!status)
-        status = certreg_estimator_begin(e, z, 0.2, 7); /* once more, the library calling */
+    if (!status) status = certreg_certify(e, 0, &q, 1, &served);
+    /* Once more, with the same noise; now the library calls the model. */
+    if (!status) status = certreg_estimator_begin(e, z, 0.2, 7);
     if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &called);
     if (status) puts(certreg_estimator_error(e)->text);
     else
-        printf("radius %.6f from the server, %.6f from the callback: %s\n", asked.radius,
+        printf("radius %.6f from the server, %.6f from the callback: %s\n", served.radius,
                called.radius,
-               asked.radius == called.radius && asked.prediction == called.prediction
+               served.radius == called.radius && served.prediction == called.prediction
                    ? "same bits"
                    : "DIFFERENT");
     certreg_estimator_destroy(e);
     free(s);
-    return status || asked.radius != called.radius;
+    return status || served.radius != called.radius;
 }

@@ -1,8 +1,9 @@
-/* The solver alone, with bounds written down by hand: how far the mean can move as a curve over the
- * radius, and the largest radius for a tolerance. Each column uses other constraints: the more
- * constraints, the smaller the change.
- *     bounds_by_hand | gnuplot -p -e "plot for [i=2:5] '-' using 1:i with lines"
- */
+/* The solver alone, with bounds written by hand: no model and no samples.
+ * Prints how far the mean can move, as a table over the radius, and the largest radius for a
+ * tolerance of 0.5. Each column uses other constraints (E mean, C variance, G gradient, M range);
+ * the more constraints, the smaller the change. To plot the table:
+ *     bounds_by_hand >curve
+ *     gnuplot -p -e "plot for [i=2:5] 'curve' using 1:i with lines" */
 #include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ int main(void)
     certreg_radius r = {.struct_size = sizeof r};
     certreg_status status = certreg_solver_create(NULL, NULL, &s);
     if (!status) status = certreg_bisection_create(NULL, NULL, &b);
+    if (status) printf("# %s\n", certreg_status_text(status));
     if (!status && (status = print_curve(s, &bounds)))
         printf("# %s\n", certreg_solver_error(s)->text);
     if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r)))

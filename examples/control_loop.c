@@ -1,7 +1,8 @@
-/* Certificates inside a control loop: all memory is static, nothing is allocated after the start,
- * and another thread or a signal handler may stop the loop. Every tick the policy's output is
- * certified to stay within 0.1 while the state estimate is wrong by less than the radius. The mode
- * flags at the end of the state are not measured and hence never perturbed. */
+/* Certificates inside a control loop, with static memory, a deadline per tick and an emergency
+ * stop. In every tick the policy's output is certified to stay within 0.1 while the state estimate
+ * is wrong by less than the radius. The mode flags at the end of the state are not measured, so
+ * they have scale 0: they get no noise, and changes to them are not covered.
+ * Prints the tick that the emergency stop ended, and the range of the certified radii. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdalign.h>
@@ -10,9 +11,9 @@
 
 enum { STATE = 16, MEASURED = 12, SAMPLES = 256, TICKS = 500 };
 static alignas(64) unsigned char estimator_memory[64 * 1024];
-static certreg_estimator *volatile running; /* for the emergency stop */
+static certreg_estimator *volatile running; /* what the emergency stop cancels */
 
-/* What an emergency button's handler calls: safe from any thread and from a signal handler. */
+/* An emergency button's handler calls this: it is safe from any thread and any signal handler. */
 static void emergency(void)
 {
     if (running) certreg_estimator_cancel(running);
@@ -49,7 +50,7 @@ typedef struct summary {
 
 static certreg_status loop(certreg_estimator *e, summary *all)
 {
-    double u; /* the command: of the first tick what the policy says at its state */
+    double u; /* the command; in the first tick the policy's output without noise */
     certreg_question q = {
         .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .prediction = &u};
     certreg_certificate c = {.struct_size = sizeof c};
@@ -57,9 +58,8 @@ static certreg_status loop(certreg_estimator *e, summary *all)
     u = (double)act(z);
     for (all->ticks = 0; all->ticks < TICKS; all->ticks++) {
         certreg_estimator_set_deadline(e, 1); /* generous here; a loop at 100 Hz would say 0.008 */
-        certreg_status status =
-            certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks); /* every tick has noise of
-                                                                          its own */
+        /* The noise id is the tick: no two ticks have the same noise. */
+        certreg_status status = certreg_estimator_begin(e, z, 0.05, (uint64_t)all->ticks);
         if (!status) status = certreg_certify(e, SAMPLES, &q, 1, &c);
         if (status) return status;
         if (c.stop == CERTREG_STOP_CANCELLED) return CERTREG_OK;
@@ -69,8 +69,8 @@ static certreg_status loop(certreg_estimator *e, summary *all)
             all->greatest = fmax(all->greatest, c.radius);
         }
         plant(z, u);
-        /* Came from this tick's noise, so it is independent of the next one's. A tick that had no
-         * time for a sample hands its own prediction on. */
+        /* The next tick is certified about this tick's estimate, which is independent of the next
+         * tick's noise. If there was no time for a sample, the estimate is the prediction. */
         u = c.estimate;
         if (all->ticks == TICKS - 20) emergency();
     }
@@ -92,9 +92,9 @@ int main(void)
                              .hi = &hi};
     const certreg_plan p = {.struct_size = sizeof p,
                             .max_samples = SAMPLES,
-                            .pilot = SIZE_MAX,                      /* every prediction is given */
-                            .constraints = CERTREG_CONSTRAINT_MEAN, /* all that the exact median
-                                                                       needs */
+                            .pilot = SIZE_MAX, /* none: every question has its prediction */
+                            /* all that the finite-sample median needs */
+                            .constraints = CERTREG_CONSTRAINT_MEAN,
                             .memory = estimator_memory,
                             .memory_bytes = sizeof estimator_memory};
     certreg_error why = {.struct_size = sizeof why};
@@ -107,7 +107,7 @@ int main(void)
     running = NULL;
     if (status) puts(certreg_estimator_error(e)->text);
     else
-        printf("stopped in tick %d; %d ticks certified, radii %.4f to %.4f\n", all.ticks,
+        printf("stopped after tick %d; %d ticks certified, radii %.4f to %.4f\n", all.ticks,
                all.certified, all.least, all.greatest);
 
     certreg_estimator_destroy(e);

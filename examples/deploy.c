@@ -1,11 +1,11 @@
-/* From a model to a deployment: which noise level, how many calls to serve, and what to tell the
- * operator.
- *   1. On inputs set aside, certify at several noise levels and choose the one with the greatest
+/* From a model to a deployment: choose the noise level, certify what is served, bound the output.
+ *   1. On inputs set aside, certify at several noise levels and choose the one with the largest
  * mean radius.
- *   2. At that level, certify what is *served*: a median of 101 fresh calls, which has an error of
- * its own.
- *   3. For a shift of a given size, ask the inverse question: between which values does the answer
- * stay? The model, a sensor with a dead zone and an expensive range of its own, is a stand-in. */
+ *   2. At that level, on a new input, certify what is served: the median of 101 fresh calls, which
+ *      has a sampling error of its own.
+ *   3. For a shift of a given size, bound the output: between which values does it stay?
+ * Prints the mean radius of every level, the radii and output bounds of the new input, and one
+ * served output. The model is a stand-in. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static certreg_status choose(certreg_estimator *e, size_t *level)
     for (int i = 0; i < ASIDE; i++) {
         float z[INPUTS];
         input(i, z);
-        c[i * LEVELS].struct_size = sizeof *c; /* every level has noise of its own */
+        c[i * LEVELS].struct_size = sizeof *c;
         const certreg_status status = certreg_certify_sigmas(
             e, z, sigma, LEVELS, (uint64_t)(500 + i), SAMPLES, &q, 1, c + i * LEVELS);
         if (status) return status;
@@ -59,7 +59,7 @@ static certreg_status deploy(certreg_estimator *e, double level)
 {
     enum { MEDIAN, SERVE, QUESTIONS };
     const double shift = 0.1;
-    const uint64_t together = 2 * QUESTIONS; /* two radii, and where two answers stay */
+    const uint64_t together = 2 * QUESTIONS; /* two radii and two output bounds */
     const certreg_serving serving = {
         .struct_size = sizeof serving, .samples = SERVED, .failure_rate = 0.01};
     const certreg_question q[QUESTIONS] = {
@@ -73,19 +73,20 @@ static certreg_status deploy(certreg_estimator *e, double level)
     if (!status) status = certreg_certify(e, SAMPLES, q, QUESTIONS, c);
     if (!status) status = certreg_output_bounds(e, 0, q, QUESTIONS, shift, stays);
     if (status) return status;
-    printf("the smoothed answer, %.3f, moves by less than %g below a shift of %.4f\n",
+    printf("the smoothed output, %.3f, moves by less than %g for every shift below %.4f\n",
            c[MEDIAN].prediction, tolerance, c[MEDIAN].radius);
-    printf("what %d calls serve stays there, 99 times of 100, below %.4f\n", SERVED,
-           c[SERVE].radius);
-    printf("below a shift of %g the smoothed answer stays from %.3f to %.3f\n", shift,
+    printf(
+        "the median of %d fresh calls stays there, 99 times of 100, for every shift below %.4f\n",
+        SERVED, c[SERVE].radius);
+    printf("for every shift below %g the smoothed output stays between %.3f and %.3f\n", shift,
            stays[MEDIAN].output_lo, stays[MEDIAN].output_hi);
-    printf("and the served one, 99 times of 100, from %.3f to %.3f\n", stays[SERVE].output_lo,
-           stays[SERVE].output_hi);
+    printf("and the served output, 99 times of 100, between %.3f and %.3f\n",
+           stays[SERVE].output_lo, stays[SERVE].output_hi);
     return CERTREG_OK;
 }
 
-/* The served answer itself: a median of fresh calls at the present input, from streams that
- * certified nothing. */
+/* The served output itself: the median of fresh calls at the present input. Its noise ids differ
+ * from those of every certificate. */
 static certreg_status serve(certreg_estimator *e, double level, uint64_t request, double *answer)
 {
     const certreg_question q = {
@@ -93,10 +94,10 @@ static certreg_status serve(certreg_estimator *e, double level, uint64_t request
     certreg_certificate c = {.struct_size = sizeof c};
     float z[INPUTS];
     input(ASIDE, z);
-    z[0] += 0.05f; /* somebody has moved it */
+    z[0] += 0.05f; /* the input has been shifted */
     certreg_status status = certreg_estimator_begin(e, z, level, 2000 + request);
     if (!status) status = certreg_certify(e, SERVED, &q, 1, &c);
-    *answer = c.samples == SERVED ? c.estimate : NAN; /* with fewer the promise is not about it */
+    *answer = c.samples == SERVED ? c.estimate : NAN; /* the guarantee is about SERVED samples */
     return status;
 }
 
@@ -111,9 +112,9 @@ int main(void)
     size_t level = 0;
     double answer = 0;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    if (certreg_estimator_create(NULL, &m, &few, &why, &server)) return puts(why.text), 1;
-    certreg_status status = CERTREG_OK;
-    if (!status) status = choose(e, &level);
+    if (certreg_estimator_create(NULL, &m, &few, &why, &server))
+        return puts(why.text), certreg_estimator_destroy(e), 1;
+    certreg_status status = choose(e, &level);
     if (!status) status = deploy(e, sigma[level]);
     if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
     if (!status && (status = serve(server, sigma[level], 0, &answer)))

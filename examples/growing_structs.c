@@ -1,12 +1,13 @@
-/* The rule by which structs may grow, seen from a program compiled against a later header: what it
- * leaves at zero is accepted by an older library, what it sets is refused rather than ignored, and
- * what the older library does not know reads as zero. */
+/* How structs grow between versions, seen from a program that was compiled against a later header
+ * than the library's. A new field that is zero is accepted; one that is set is refused, not
+ * ignored; and a new field of a result reads as zero.
+ * Prints the status of each case, and of a struct whose struct_size was forgotten. */
 #include <certreg/certreg.h>
 #include <certreg/solver.h>
 #include <stdio.h>
 #include <string.h>
 
-struct later_bounds { /* certreg_bounds of some later version: one field more at the end */
+struct later_bounds { /* certreg_bounds of a later version: one more field at the end */
     certreg_bounds known;
     double novelty;
 };
@@ -15,8 +16,8 @@ struct later_radius {
     double novelty[2];
 };
 
-static certreg_status ask(certreg_bisection *b, uint32_t bounds_size, double novelty,
-                          struct later_radius *r)
+static certreg_status radius_of(certreg_bisection *b, uint32_t bounds_size, double novelty,
+                                struct later_radius *r)
 {
     struct later_bounds w = {.known = {.struct_size = bounds_size,
                                        .constraints = CERTREG_CONSTRAINT_VARIANCE,
@@ -36,15 +37,15 @@ int main(void)
     if (certreg_solver_create(NULL, NULL, &s) || certreg_bisection_create(NULL, NULL, &b)) return 1;
     printf("header %d, library %u\n", CERTREG_VERSION_NUMBER, (unsigned)certreg_version());
 
-    const certreg_status same = ask(b, sizeof(certreg_bounds), 0, &r);
+    const certreg_status same = radius_of(b, sizeof(certreg_bounds), 0, &r);
     printf("this header's struct: %s, radius %.6f\n", certreg_status_text(same), r.known.radius);
-    const certreg_status unused = ask(b, sizeof(struct later_bounds), 0, &r);
-    printf("a later one, novelty unused: %s, radius %.6f, novelty of the answer %g\n",
+    const certreg_status unused = radius_of(b, sizeof(struct later_bounds), 0, &r);
+    printf("a later struct, novelty unused: %s, radius %.6f, novelty of the result %g\n",
            certreg_status_text(unused), r.known.radius, r.novelty[1]);
-    const certreg_status used = ask(b, sizeof(struct later_bounds), 1, &r);
-    printf("a later one, novelty used: %s (%s)\n", certreg_status_text(used),
+    const certreg_status used = radius_of(b, sizeof(struct later_bounds), 1, &r);
+    printf("a later struct, novelty used: %s (%s)\n", certreg_status_text(used),
            certreg_bisection_error(b)->text);
-    const certreg_status forgotten = ask(b, 0, 0, &r);
+    const certreg_status forgotten = radius_of(b, 0, 0, &r);
     printf("struct_size forgotten: %s (%s)\n", certreg_status_text(forgotten),
            certreg_bisection_error(b)->text);
 

@@ -1,6 +1,7 @@
-/* One estimator for many inputs, three certificates from each record, progress, a CSV table. The
- * network is a stand-in with the shape of an inference engine: a session and a call that runs a
- * batch (examples/engines has a real one). */
+/* One estimator for many inputs, three certificates from the samples of each, and progress on the
+ * error stream. The network is a stand-in with the shape of an inference engine: a session, and a
+ * call that runs a batch (examples/engines has real ones).
+ * Prints a CSV table, one row per certificate. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static int run(const session *s, const float *x, float *y, size_t rows)
 }
 
 /* ---- certificates */
-static int eval(void *user, const certreg_batch *b) /* (cos, sin) goes straight into y */
+static int eval(void *user, const certreg_batch *b) /* writes (cos, sin) straight into y */
 {
     return run(user, b->x, b->y, b->rows);
 }
@@ -64,8 +65,8 @@ static void print_row(int image, const certreg_certificate *c)
 static certreg_status all_images(certreg_estimator *e, int *at)
 {
     const double tolerance = 10 * 3.14159265358979 / 180;
-    const certreg_question ask[QUESTIONS] = {
-        {.struct_size = sizeof *ask, .tolerance = tolerance}, /* the exact median */
+    const certreg_question questions[QUESTIONS] = {
+        {.struct_size = sizeof *questions, .tolerance = tolerance}, /* finite-sample median */
         {.tolerance = tolerance,
          .statistic = CERTREG_STATISTIC_HUBER,
          .huber_width = 0.5 * tolerance,
@@ -80,7 +81,7 @@ static certreg_status all_images(certreg_estimator *e, int *at)
         for (int j = 0; j < PIXELS; j++) z[j] = 0.5f + 0.4f * sinf((float)(j * (*at + 2)) * 0.1f);
         certreg_certificate c[QUESTIONS] = {{.struct_size = sizeof *c}};
         certreg_status status = certreg_estimator_begin(e, z, 0.25, (uint64_t)*at);
-        if (!status) status = certreg_certify(e, SAMPLES, ask, QUESTIONS, c);
+        if (!status) status = certreg_certify(e, SAMPLES, questions, QUESTIONS, c);
         if (status) return status;
         for (int k = 0; k < QUESTIONS; k++) print_row(*at, c + k);
     }
@@ -101,7 +102,7 @@ int main(void)
                              .outputs = 1,
                              .kind = &kind};
     const certreg_plan p = {.struct_size = sizeof p,
-                            .constraints = CERTREG_CONSTRAINTS_ECGM, /* the mean's gradient too */
+                            .constraints = CERTREG_CONSTRAINTS_ECGM, /* with the gradient */
                             .max_samples = SAMPLES,
                             .seed = 42,
                             .progress = progress,

@@ -1,7 +1,8 @@
-/* Sampling on several machines: every rank has its own index range, ranks send their records as
- * bytes, and the root's certificate has the bits of a run on one machine. One rank dies half-way
- * and resumes from its last checkpoint. Ranks are simulated one after the other; with MPI,
- * `collected` is what a gather delivers. */
+/* Sampling on several machines: every rank samples its own range of indices and sends its record as
+ * bytes, and the root's certificate has the same bits as a run on one machine. One rank dies
+ * half-way and resumes from its last checkpoint. The ranks are simulated one after the other; with
+ * MPI, `collected` is what a gather delivers.
+ * Prints how many rows of the model were computed, and the radii of both ways. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 enum { RANKS = 4, INPUTS = 5, SAMPLES = 10000, BATCH = 256, CHECKPOINT = 4 * BATCH };
 static const float z[INPUTS] = {0.1f, 0.2f, -0.3f, 0.4f, 0};
-static size_t model_rows; /* for the summary: rows that were computed */
+static size_t model_rows; /* rows computed by all ranks */
 
 typedef struct bytes {
     void *data;
@@ -47,14 +48,15 @@ static certreg_status save(certreg_estimator *e, bytes *to)
 {
     free(to->data);
     *to = (bytes){0};
-    certreg_estimator_export(e, NULL, &to->size); /* asks for the size */
+    const certreg_status status = certreg_estimator_export(e, NULL, &to->size); /* the size alone */
+    if (status) return status;
     to->data = malloc(to->size);
     return to->data ? certreg_estimator_export(e, to->data, &to->size) : CERTREG_E_NO_MEMORY;
 }
 
-/* One rank: whole batches (a batch that two ranks share would be computed twice), a checkpoint
- * every few of them. Returns early at `dies_at` samples, as if the machine had been switched off.
- */
+/* One rank, in whole batches: a batch that two ranks share would be computed twice. Writes a
+ * checkpoint every few batches. Stops at `dies_at` samples, as if the machine had been switched
+ * off. */
 static certreg_status work(int rank, size_t dies_at, bytes *checkpoint)
 {
     const size_t per = (SAMPLES / RANKS + BATCH - 1) / BATCH * BATCH, first = (size_t)rank * per;
@@ -94,13 +96,11 @@ int main(void)
     bytes collected[RANKS] = {{0}};
     certreg_certificate together = {.struct_size = sizeof together},
                         alone = {.struct_size = sizeof alone};
-    certreg_status status = work(2, CHECKPOINT, &collected[2]); /* dies after its first checkpoint
-                                                                 */
+    certreg_status status = work(2, CHECKPOINT, &collected[2]); /* dies at its first checkpoint */
     for (int r = 0; !status && r < RANKS; r++) status = work(r, SAMPLES, &collected[r]);
     const size_t rows = model_rows;
-    if (!status)
-        status = answer(collected, RANKS, 0, &together); /* 0: a gap would be reported, not filled
-                                                          */
+    /* 0 samples: a gap between the records would be reported, not filled. */
+    if (!status) status = answer(collected, RANKS, 0, &together);
     if (!status) status = answer(NULL, 0, SAMPLES, &alone);
     if (!status)
         printf("%zu rows for %d samples on %d ranks; radius %.17g together, %.17g alone: %s\n",

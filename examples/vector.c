@@ -1,11 +1,12 @@
-/* Several outputs at once, inputs in units of their own. A scanner of twelve range finders
- * estimates where a target is: two positions in metres and a bearing in degrees. One draw of noise
- * and one call of the model per sample serve all of them.
- *   - one radius within which all outputs keep their tolerances together
- *   - an ellipsoid of shifts: near range finders are precise, far ones are not, and a broken one is
- * masked
- *   - the same in the maximum norm ("every reading wrong by at most ...") and the 1-norm
- *   - the mean position as a vector, in the 2-norm, for which the outputs need ranges */
+/* Several outputs, and inputs of different precision. A scanner of twelve range finders estimates
+ * where an object is: two positions in metres and a bearing in degrees. All outputs share one draw
+ * of noise and one call of the model per sample. Prints
+ *   - the radius of each output, and one radius within which all keep their tolerances together.
+ *     The scale makes it an ellipsoid of shifts: near readings are precise, far ones are not, and a
+ *     broken range finder is masked
+ *   - the largest balls inside that ellipsoid in the 2-norm, the maximum norm ("every reading is
+ *     wrong by at most ...") and the 1-norm
+ *   - the radius of the mean position as a vector, in the 2-norm; this needs the outputs' ranges */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 enum { READINGS = 12, BROKEN = 11, OUTPUTS = 3, SAMPLES = 10000 };
 static const double sigma = 0.25;
 
-/* ---- the stand-in: a center of what the readings see */
+/* ---- the stand-in: a weighted center of the points that the readings see */
 static double beam(int j)
 {
     return 6.283185307179586 * (j + 0.5) / 48; /* a quarter circle ahead */
@@ -24,7 +25,7 @@ static void locate(const float *reading, float *position, float *bearing)
     double x = 0, y = 0, sum = 0;
     for (int j = 0; j < READINGS; j++) {
         if (j == BROKEN) continue;
-        const double near = exp(-1.5 * fabs((double)reading[j])); /* what is near counts most */
+        const double near = exp(-1.5 * fabs((double)reading[j])); /* near points count most */
         x += near * fabs((double)reading[j]) * cos(beam(j));
         y += near * fabs((double)reading[j]) * sin(beam(j));
         sum += near;
@@ -53,12 +54,12 @@ static void input(float *z, float *scale)
 {
     for (int j = 0; j < READINGS; j++) {
         z[j] = 2 + 0.1f * (float)((j - 4) * (j - 4));
-        scale[j] = j == BROKEN ? 0 : 0.1f * z[j]; /* errors grow with distance; 0: never moved */
+        scale[j] = j == BROKEN ? 0 : 0.1f * z[j]; /* errors grow with distance */
     }
 }
 
 /* ---- positions within 4 and 3 cm and the bearing within 1 degree, together */
-static certreg_status bonferroni(void)
+static certreg_status outputs_together(void)
 {
     static const int32_t kind[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
                                           CERTREG_OUTPUT_ANGLE};
@@ -93,7 +94,8 @@ static certreg_status bonferroni(void)
         printf("%-8s %7.3f within %4g up to %.4f\n", name[i], each[i].prediction, each[i].tolerance,
                each[i].radius);
     if (!status) {
-        printf("together up to %.4f; %s gives way first\n", together.radius, name[together.output]);
+        printf("together up to %.4f; %s is the first to leave its tolerance\n", together.radius,
+               name[together.output]);
         printf("in metres: %.4f in the 2-norm, %.4f in the maximum norm, %.4f in the 1-norm\n",
                together.radius_l2, together.radius_linf, together.radius_l1);
         printf("the first reading alone: %.4f, the broken one: %.4f\n",
@@ -104,10 +106,9 @@ static certreg_status bonferroni(void)
 }
 
 /* ---- the mean position as a vector */
-static certreg_status vector(void)
+static certreg_status position_as_vector(void)
 {
-    static const double lo[2] = {-8, -8}, hi[2] = {8, 8}; /* what the model can answer, whatever it
-                                                             sees */
+    static const double lo[2] = {-8, -8}, hi[2] = {8, 8}; /* of the model, for every input */
     const certreg_question q = {.struct_size = sizeof q,
                                 .output = CERTREG_ALL_OUTPUTS,
                                 .statistic = CERTREG_STATISTIC_MEAN,
@@ -141,5 +142,5 @@ static certreg_status vector(void)
 
 int main(void)
 {
-    return bonferroni() || vector();
+    return outputs_together() || position_as_vector();
 }

@@ -181,19 +181,19 @@ START_TEST(other_handles_are_free_in_a_callback_of_certify)
 }
 END_TEST
 
-/* ---- threads that do not know of each other */
+/* ---- threads that share handles without a lock */
 enum { THREADS = 3, ROUNDS = 300 };
-typedef struct crowd {
+typedef struct threads_set {
     certreg_estimator *e[THREADS];
     certreg_solver *s;
     certreg_bisection *b;
     int shared; /* they all use e[0] */
     certreg_certificate wanted;
     double drop, radius;
-} crowd;
+} threads_set;
 
 typedef struct member {
-    crowd *of;
+    threads_set *of;
     int number, answered, wrong;
     pthread_t thread;
 } member;
@@ -204,11 +204,11 @@ static void count(member *m, certreg_status status, int right, int nothing)
     m->wrong += status == CERTREG_OK ? !right : status != CERTREG_E_BUSY || !nothing;
 }
 
-/* One solver, one bisection, and each an estimator of its own with that bisection. */
+/* All threads share a solver and a bisection; each has its own estimator, or all share one. */
 static void *use(void *argument)
 {
     member *m = argument;
-    const crowd *c = m->of;
+    const threads_set *c = m->of;
     const certreg_bounds u = {.struct_size = sizeof u,
                               .constraints = CERTREG_CONSTRAINT_VARIANCE,
                               .sigma = 1,
@@ -229,11 +229,10 @@ static void *use(void *argument)
     return NULL;
 }
 
-/* With estimators of their own, or one for all; a backend of several threads serves them side by
- * side. */
+/* With its own estimator for each thread, or one for all, on a backend of several threads. */
 START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
 {
-    crowd c = {.shared = _i};
+    threads_set c = {.shared = _i};
     member m[THREADS];
     int answered = 0;
     certreg_backend *backend = NULL;

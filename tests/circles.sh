@@ -10,5 +10,6 @@ nm -A ./*/*.o | awk '
               if (part[2] in home && home[part[2]] != part[1]) print part[1], home[part[2]] } }' |
     sort -u | tsort 2>&1 >/dev/null | sed -n "s/^tsort: \(-: \)\{0,1\}//p" |
     awk '/contains a loop/ { circles++; next } { print "  " $0 }
-         END { if (circles) print "not ok " circles " circles of files"; else print "ok no file needs one that needs it"
+         END { if (circles) print "not ok " circles " circles of files"
+               else print "ok no file needs one that needs it"
                exit circles > 0 }'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# rooms.sh: every #include "..." below src/ goes to the same room or along an allowed edge (docs/design.md). A folder within a room, as
+# rooms.sh: every #include "..." below src/ goes to the same room or along an allowed edge
+# (docs/design.md). A folder within a room, as
 # the CUDA module's, is its own affair: nobody else includes from it.
 cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
@@ -10,7 +11,8 @@ grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | a
             for (i in edges) allowed[edges[i]] }
     { from = $1; split($0, part, "\""); slashes = split(part[2], to, "/"); seen++
       if (slashes == 3 && index($0, to[1] "/" to[2] "/") == 1) next
-      if (slashes == 2 && (to[1] == from || to[1] == "base" || to[1] == "certreg" || from ">" to[1] in allowed)) next
+      if (slashes == 2 && (to[1] == from || to[1] == "base" || to[1] == "certreg" ||
+                           from ">" to[1] in allowed)) next
       print "not ok " $0; bad = 1 }
     END { if (!seen) print "not ok no include was found"
           else if (!bad) print "ok " seen " includes keep to the rooms"

@@ -79,7 +79,8 @@ $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)
 without_blas := $(OBJ)/tests/unit_without_blas
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
-$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
+$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: \
+    $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
     $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN' $(check_libs) -lquadmath $(engine_libs) $(static_libs)

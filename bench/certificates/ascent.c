@@ -8,27 +8,27 @@
 
 #include "statistics/normal.h"
 
-/* What is climbed is the share of angles beyond the tolerance, smoothed. An angle lies beyond, up
- * to half a turn, where the answer (cos, sin) is on one side of a line through the origin, so the
- * distance from that line is what a sigmoid is taken of: unlike the angle it has a gradient of
- * ordinary size where the network changes its mind by half a turn. */
+/* The ascent maximizes the share of angles beyond the tolerance, made smooth by a sigmoid. An angle
+ * lies beyond the tolerance, by up to half a turn, where the output (cos, sin) is on one side of a
+ * line through the origin. The sigmoid is taken of the distance from that line: unlike the angle,
+ * it has a moderate gradient where the network's angle jumps by half a turn. */
 static const double pi = 3.14159265358979323846;
-static const double widest = 0.35, narrowest = 0.08; /* of the sigmoid, in lengths of the network's
-                                                        answers */
+/* Widths of the sigmoid, relative to the length of the network's outputs. */
+static const double widest = 0.35, narrowest = 0.08;
 static const double least_gain = 0.08, share_edge = 0.03, radius_gain = 0.4;
-enum { NOISE_SAMPLES = 1 << 18 };
+enum { ASCENT_SAMPLES = 1 << 18 };
 
-int ascent_open(struct lab *lab, struct ascent *a)
+int ascent_open(struct context *context, struct ascent *a)
 {
     char why[ENGINE_WHY];
     *a = (struct ascent){.length = 0.0};
-    if (gradient_open(lab->set.model, DIGITS_PIXELS, LAB_COLUMNS, &a->gradient, why)) {
+    if (gradient_open(context->set.model, DIGITS_PIXELS, NETWORK_COLUMNS, &a->gradient, why)) {
         fprintf(stderr, "%s\n", why);
         return 1;
     }
     a->x = malloc((size_t)ASCENT_ROWS * DIGITS_PIXELS * sizeof *a->x);
-    if (a->x != NULL && desk_open(lab, NOISE_SAMPLES, ASCENT_ROWS, SIZE_MAX,
-                                  CERTREG_CONSTRAINT_MEAN, &a->noise) == 0)
+    if (a->x != NULL && bench_run_open(context, ASCENT_SAMPLES, ASCENT_ROWS, SIZE_MAX,
+                                       CERTREG_CONSTRAINT_MEAN, &a->noise) == 0)
         return 0;
     ascent_close(a);
     return 1;
@@ -36,23 +36,24 @@ int ascent_open(struct lab *lab, struct ascent *a)
 
 void ascent_close(struct ascent *a)
 {
-    desk_close(&a->noise);
+    bench_run_close(&a->noise);
     gradient_close(a->gradient);
     free(a->x);
     *a = (struct ascent){0};
 }
 
-int ascent_begin(struct ascent *a, const struct target *t, size_t stream)
+int ascent_begin(struct ascent *a, const struct objective *t, size_t noise_id)
 {
     a->next = 0;
-    return desk_begin_at(&a->noise, t->z, t->sigma, LAB_ASCENT, stream);
+    return bench_run_begin_at(&a->noise, t->z, t->sigma, NOISE_ASCENT, noise_id);
 }
 
-/* Derivatives of the sigmoids in the answers of a few rows; returns how many angles lie beyond. */
-static size_t derive(struct ascent *a, const struct target *t, int side, double width,
+/* Derivatives of the sigmoids with respect to the outputs of a few rows; returns how many angles
+ * lie beyond the tolerance. */
+static size_t derive(struct ascent *a, const struct objective *t, int side, double width,
                      const float *y, size_t rows, float *dy)
 {
-    const double edge = (t->prediction + side * lab_tolerance) * pi / 180.0, c = side * cos(edge),
+    const double edge = (t->prediction + side * bench_tolerance) * pi / 180.0, c = side * cos(edge),
                  s = side * sin(edge);
     size_t beyond = 0;
     for (size_t r = 0; r < rows; r++) {
@@ -62,18 +63,19 @@ static size_t derive(struct ascent *a, const struct target *t, int side, double 
                      slope = 0.25 / (cosh(0.5 * margin) * cosh(0.5 * margin));
         dy[2 * r] = (float)(-s * slope / scale);
         dy[2 * r + 1] = (float)(c * slope / scale);
-        beyond += side * lab_apart(t->prediction, atan2(v, u) * 180.0 / pi) >= lab_tolerance;
+        beyond += side * degrees_between(t->prediction, atan2(v, u) * 180.0 / pi) >=
+                  bench_tolerance;
     }
     return beyond;
 }
 
-/* Gradient of the smoothed share at the climb's shift over fresh noise, and the share itself. */
-static int slope_at(struct ascent *a, const struct target *t, const struct climb *c, double width,
-                    float *gradient, double *share)
+/* The gradient of the smoothed share at the climb's shift, on fresh noise, and the share itself. */
+static int slope_at(struct ascent *a, const struct objective *t, const struct climb *c,
+                    double width, float *gradient, double *share)
 {
-    float y[GRADIENT_ROWS * LAB_COLUMNS], dy[GRADIENT_ROWS * LAB_COLUMNS];
+    float y[GRADIENT_ROWS * NETWORK_COLUMNS], dy[GRADIENT_ROWS * NETWORK_COLUMNS];
     size_t beyond = 0;
-    if (a->next + ASCENT_ROWS > NOISE_SAMPLES) a->next = 0;
+    if (a->next + ASCENT_ROWS > ASCENT_SAMPLES) a->next = 0;
     if (certreg_estimator_draw(a->noise.estimator, a->next, ASCENT_ROWS, a->x) != CERTREG_OK)
         return 1;
     a->next += ASCENT_ROWS;
@@ -90,12 +92,12 @@ static int slope_at(struct ascent *a, const struct target *t, const struct climb
     return 0;
 }
 
-/* The least shift that takes T out lies along the gradient of the share there. So the direction
- * moves towards the gradient by ever smaller parts, an average over the noise of all steps; and the
- * radius follows the point where half of the angles lie beyond: along no direction does the share,
- * as a normal quantile, rise faster than radius/sigma, so that steps of a part of it do not
- * overshoot. */
-int ascent_climb(struct ascent *a, const struct target *t, struct climb *c, size_t steps,
+/* At the least shift that moves T out of the tolerance, the shift is parallel to the gradient of
+ * the share. So the direction moves towards the gradient by ever smaller parts, which averages over
+ * the noise of all steps. The radius follows the point where half of the angles lie beyond: as a
+ * normal quantile, the share rises no faster than radius/sigma along any direction, so partial
+ * steps do not overshoot. */
+int ascent_climb(struct ascent *a, const struct objective *t, struct climb *c, size_t steps,
                  size_t planned)
 {
     float gradient[DIGITS_PIXELS];

@@ -5,7 +5,7 @@
 
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
-#include "lab.h"
+#include "context.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b)
 static double *sorted(const float *y, size_t count, double origin)
 {
     double *t = malloc((count > 0 ? count : 1) * sizeof *t);
-    for (size_t i = 0; t != NULL && i < count; i++) t[i] = lab_apart(origin, (double)y[i]);
+    for (size_t i = 0; t != NULL && i < count; i++) t[i] = degrees_between(origin, (double)y[i]);
     if (t != NULL) qsort(t, count, sizeof *t, ascending);
     return t;
 }
@@ -44,29 +44,29 @@ static double median(const float *y, size_t count)
     return middle;
 }
 
-/* Of ordered values, the `beyond` least and greatest lie outside of the tolerance: the largest
- * radius whose order statistics do not. */
+/* The largest radius whose order statistics lie within the tolerance, where at most `beyond` of the
+ * values lie beyond it on either side. */
 static double radius_of(size_t beyond, size_t count, double sigma)
 {
-    const double miss = cr_binomial_upper(beyond, count, 0.5 * lab_alpha);
+    const double miss = cr_binomial_upper(beyond, count, 0.5 * bench_alpha);
     return miss < 0.5 ? sigma * cr_normal_quantile_sf(miss) : 0.0;
 }
 
-/* At radius R the lower end is y_(k) with k the largest for which Binomial(count, Phi(-R/sigma))
- * stays below k with probability at most alpha/2. It lies inside iff k exceeds the number of
- * outputs beyond the tolerance on that side, so that the largest R is where Phi(-R/sigma) is the
- * upper binomial bound of that number. */
+/* At radius R the lower end is y_(k), where k is the largest number such that
+ * Binomial(count, Phi(-R/sigma)) is below k with probability at most alpha/2. It lies within the
+ * tolerance iff k exceeds the number of outputs beyond the tolerance on that side. So the largest R
+ * is where Phi(-R/sigma) is the upper binomial bound of that number. */
 double plain_median_radius(const float *pilot, size_t pilots, const float *y, size_t count,
                            double sigma)
 {
     const double prediction = median(pilot, pilots), origin = circular_mean(y, count);
     double *t = sorted(y, count, origin);
-    const double middle = lab_apart(origin, prediction);
+    const double middle = degrees_between(origin, prediction);
     size_t below = 0, above = 0;
     if (t == NULL || isnan(middle)) below = above = count;
     for (size_t i = 0; t != NULL && i < count; i++) {
-        below += t[i] <= middle - lab_tolerance;
-        above += t[i] >= middle + lab_tolerance;
+        below += t[i] <= middle - bench_tolerance;
+        above += t[i] >= middle + bench_tolerance;
     }
     free(t);
     return radius_of(below > above ? below : above, count, sigma);
@@ -76,9 +76,9 @@ double point_radius(const float *y, size_t count, double prediction, double sigm
 {
     double below = 0.0, above = 0.0;
     for (size_t i = 0; i < count; i++) {
-        const double t = lab_apart(prediction, (double)y[i]);
-        below += t <= -lab_tolerance;
-        above += t >= lab_tolerance;
+        const double t = degrees_between(prediction, (double)y[i]);
+        below += t <= -bench_tolerance;
+        above += t >= bench_tolerance;
     }
     const double share = fmax(0.5, fmax(below, above)) / (double)count;
     return share < 0.5 ? sigma * cr_normal_quantile_sf(share) : 0.0;

@@ -26,7 +26,7 @@ int settings_read(struct settings *s)
     return 0;
 }
 
-int settings_wants(const struct settings *s, char row)
+int settings_has_row(const struct settings *s, char row)
 {
     return strchr(s->rows, row) != NULL;
 }

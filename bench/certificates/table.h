@@ -1,5 +1,4 @@
-/* table.h: targets and what was reached, one row to a claim: a file of rows, and a table on the
- * screen. */
+/* table.h: targets and what was reached, one row per claim, as a table and as CSV. */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 #include <stdio.h>

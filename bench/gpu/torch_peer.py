@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The straightforward way in PyTorch: noise by randn, and again for the gradient sums, which are 64 block means of weighted noise. Milliseconds
-per certificate of two scores, without the model, beside the rows noise_..._ms that bench_gpu left in a file; three times as long is aimed at.
+"""The straightforward way in PyTorch, beside the rows noise_..._ms that bench_gpu left in a file.
+
+Noise by randn, and again for the gradient sums, which are 64 block means of weighted noise.
+Milliseconds per certificate of two scores, without the model. The target is three times our time.
 python bench/gpu/torch_peer.py [lib/bench_gpu.csv]"""
 
 import csv
@@ -55,5 +57,6 @@ for n, d in ((10000, 784), (10000, 12288)):
     for row in csv.reader(file.read_text().splitlines() if file.exists() else ()):
         if row[0] == f"noise_{d}_ms":
             print(
-                f"{row[0]:28} {float(row[1]):10.4g}   peer {best:10.4g}   ratio {best / float(row[1]):7.3f}   target 3"
+                f"{row[0]:28} {float(row[1]):10.4g}   peer {best:10.4g}   "
+                f"ratio {best / float(row[1]):7.3f}   target 3"
             )

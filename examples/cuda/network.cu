@@ -1,6 +1,7 @@
-// A model that lives on the GPU: a small network as a CUDA kernel. The library draws the noise
-// there and hands over device pointers and a stream; the callback enqueues its work and returns.
-// Only the outputs come back, four bytes each. Without a device it says so and ends.
+// A model on the GPU: a small network as a CUDA kernel. The library draws the noise on the device
+// and hands over device pointers and a stream; the callback enqueues its work and returns. Only the
+// outputs are copied to the host, four bytes each.
+// Prints the radius and the times of model and library, or without a device why it was skipped.
 #include <certreg/certreg.h>
 #include <cuda_runtime.h>
 

@@ -1,9 +1,10 @@
-/* onnx [MODEL]: a network in an .onnx file on the GPU, in ONNX Runtime. Its CUDA provider reads the
- * noisy inputs where the library drew them, writes the outputs where the library reads them, and
- * works on the library's stream: nothing waits, no row visits the host. The model takes 28x28 grey
- * values "x" and answers "y" with the cosine and sine of an angle, as examples/models/rotation.onnx
- * does, which is the default. Without a device, or without ONNX Runtime's CUDA provider, it says so
- * and ends. */
+/* onnx [MODEL]: an .onnx file on the GPU, run by ONNX Runtime. Its CUDA provider reads the noisy
+ * inputs where the library drew them, writes the outputs where the library reads them, and works on
+ * the library's stream: nothing waits, and no row is copied to the host. The model takes 28x28 grey
+ * values "x" and returns the cosine and sine of an angle "y", as the default does,
+ * examples/models/rotation.onnx.
+ * Prints the certified radius, or without a device or ONNX Runtime's CUDA provider why it was
+ * skipped. */
 #include <certreg/certreg.h>
 #include <stdio.h>
 
@@ -14,12 +15,12 @@ enum { SIDE = 28, INPUTS = SIDE * SIDE, SAMPLES = 20000, BATCH = 2048 };
 struct network {
     const char *path;
     struct engine engine; /* zero until it is open */
-    int refused;          /* what opening it returned */
+    int refused;          /* status of opening it */
     char why[ENGINE_WHY];
 };
 
-/* The session is opened by the first batch, which brings the stream that the session has to know:
- * so the backend keeps a stream of its own, and this program is linked to nothing of CUDA. */
+/* The session is opened in the first batch, because it needs the stream that the batch names. The
+ * backend creates that stream, so this program does not link to CUDA. */
 static int eval(void *user, const certreg_batch *b)
 {
     struct network *net = user;

@@ -1,5 +1,6 @@
 #include "canvas.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +52,11 @@ void canvas_line(struct canvas *c, double x0, double y0, double x1, double y1, d
         }
 }
 
+/* The font has small letters only. */
 static const unsigned char *glyph(char letter)
 {
     for (size_t i = 0; i < sizeof font / sizeof *font; i++)
-        if (font[i].letter == letter) return font[i].row;
+        if (font[i].letter == tolower((unsigned char)letter)) return font[i].row;
     return NULL;
 }
 
@@ -101,7 +103,7 @@ static int write_chunk(FILE *f, const char *name, const unsigned char *data, siz
            fwrite(tail, 1, 4, f) != 4;
 }
 
-/* The rows, each after a byte that says "no filter", compressed. */
+/* The rows, compressed, each after a byte that means "no filter". */
 static unsigned char *packed_rows(const struct canvas *c, uLongf *size)
 {
     const size_t row = 3 * (size_t)c->width, bytes = (row + 1) * (size_t)c->height;

@@ -1,18 +1,23 @@
-/* demo: certify a neural network on turned digits.
+/* demo: certifies a neural network on turned digits.
  *
  * The network (examples/models) reads the angle by which a handwritten digit was turned. For every
- * image and every sigma it is called on noisy copies once, and thirteen certificates are asked of
- * that one record: within which distance, in the 2-norm of the pixels, does the smoothed angle stay
- * within 10 degrees? Then: how far does what is *served* stay there, where can the angle go within
- * a given distance, and how few calls would have done? Only <certreg/certreg.h> is used. Settings
- * come from the environment: CERTREG_MNIST  folder of the MNIST files (default: digits drawn by the
- * demo) CERTREG_ORT    libonnxruntime.so (default: looked for, see ort.h; where there is none, the
- * built-in engine runs) DEMO_MODEL     the network (examples/models/rotation.onnx)       DEMO_OUT
- * folder of the results (lib/demo) DEMO_IMAGES    how many images (100) DEMO_N        samples of
- * each image and sigma (10000) DEMO_SIGMA     list (0.06,0.12,0.25,0.35,0.5,0.75) DEMO_THREADS  of
- * the network (1) DEMO_ENGINE    ort or plain (default: ort if it is found) Writes
- * certificates.csv, promises.csv, calls.csv and radii.png into DEMO_OUT, tables to the screen,
- * progress to the error stream. */
+ * image and every sigma it is called once on noisy copies, and thirteen certificates are computed
+ * from these outputs: within which distance, in the 2-norm of the pixels, does the smoothed angle
+ * stay within 10 degrees? Then: what is guaranteed about served estimates, how far can the angle
+ * move within a given distance, and how few calls would have been enough?
+ *
+ * Prints tables, and writes certificates.csv, guarantees.csv, calls.csv and radii.png; progress
+ * goes to the error stream. Settings are environment variables, with their defaults:
+ *
+ *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn
+ *   CERTREG_ORT                    libonnxruntime.so, see ort.h
+ *   DEMO_ENGINE                    ort or plain; by default ort if it is found, else plain
+ *   DEMO_MODEL=examples/models/rotation.onnx
+ *   DEMO_IMAGES=100                number of images
+ *   DEMO_N=10000                   samples per image and sigma
+ *   DEMO_SIGMA=0.06,0.12,0.25,0.35,0.5,0.75
+ *   DEMO_THREADS=1                 threads of the network
+ *   DEMO_OUT=lib/demo              folder of the files written */
 #include "demo.h"
 
 #include <errno.h>
@@ -27,8 +32,8 @@
 #include "../engines/plain.h"
 #include "calls.h"
 #include "environment.h"
+#include "guarantees.h"
 #include "plot.h"
-#include "promises.h"
 
 enum { BATCH = 256 };
 const double demo_tolerance = 10.0, demo_alpha = 0.1;
@@ -89,45 +94,44 @@ static FILE *open_file(const struct demo *d, const char *name, char *path, size_
     return f;
 }
 
-/* Where what is found goes: kept, and written as rows. */
-struct ledger {
-    struct promises promises;
-    FILE *certificates, *promised;
+/* The guarantees of the records so far, and the files of rows. */
+struct report {
+    struct guarantees guarantees;
+    FILE *certificates, *guaranteed;
 };
 
-/* One image at one sigma. First the median alone, to see what it costs the library; then all, of
- * the same record: the network is not called again. */
-static int certify(struct demo *d, const struct handles *h, size_t sigma, size_t image,
-                   struct ledger *l)
+/* One image at one sigma: first the median alone, to time the library, then all certificates from
+ * the same record, without another call of the network. */
+static int certify(struct demo *d, certreg_estimator *e, size_t sigma, size_t image,
+                   struct report *r)
 {
-    certreg_question question[ASKS], further[PROMISES];
-    certreg_certificate alone = {.struct_size = sizeof alone}, answer[ASKS] = {alone},
-                        promised[PROMISES] = {alone};
+    certreg_question question[QUESTIONS], further[GUARANTEES];
+    certreg_certificate alone = {.struct_size = sizeof alone}, answer[QUESTIONS] = {alone},
+                        others[GUARANTEES] = {alone};
     certreg_run first = {.struct_size = sizeof first}, run = first;
-    for (size_t k = 0; k < ASKS; k++)
-        question[k] = ask_question(&asks[k], demo_tolerance, demo_alpha);
-    promises_questions(demo_tolerance, demo_alpha, further);
-    if (handles_begin(d, h, image, d->set.sigma[sigma], sigma * d->images.count + image) ||
-        handles_ask(d, h, d->set.samples, &question[ASK_MEDIAN], 1, &alone) ||
-        certreg_estimator_run(h->estimator, &first) ||
-        handles_ask(d, h, 0, question, ASKS, answer) || certreg_estimator_run(h->estimator, &run) ||
-        handles_ask(d, h, 0, further, SERVED, promised) ||
-        handles_reach(d, h, further + SERVED, promises_at, REACHES, promised + SERVED))
+    for (size_t k = 0; k < QUESTIONS; k++)
+        question[k] = question_of(&questions[k], demo_tolerance, demo_alpha);
+    guarantees_questions(demo_tolerance, demo_alpha, further);
+    if (demo_begin(d, e, image, d->set.sigma[sigma], sigma * d->images.count + image) ||
+        demo_certify(d, e, d->set.samples, &question[QUESTION_MEDIAN], 1, &alone) ||
+        certreg_estimator_run(e, &first) || demo_certify(d, e, 0, question, QUESTIONS, answer) ||
+        certreg_estimator_run(e, &run) || demo_certify(d, e, 0, further, SERVED, others) ||
+        demo_output_bounds(d, e, further + SERVED, bounds_at, BOUNDED, others + SERVED))
         return 1;
-    results_add(&d->results, sigma, image, answer, first.library_seconds, &run, l->certificates);
-    promises_add(&l->promises, sigma, image, promised, l->promised);
+    results_add(&d->results, sigma, image, answer, first.library_seconds, &run, r->certificates);
+    guarantees_add(&r->guarantees, sigma, image, others, r->guaranteed);
     return 0;
 }
 
-static int certify_all(struct demo *d, const struct handles *h, struct ledger *l)
+static int certify_all(struct demo *d, certreg_estimator *e, struct report *r)
 {
     const size_t count = d->images.count, total = count * d->set.sigmas;
-    l->promises.sigmas = d->set.sigmas;
-    l->promises.images = count;
-    results_heading(l->certificates);
-    promises_heading(l->promised);
+    r->guarantees.sigmas = d->set.sigmas;
+    r->guarantees.images = count;
+    results_heading(r->certificates);
+    guarantees_heading(r->guaranteed);
     for (size_t at = 0; at < total; at++) {
-        if (certify(d, h, at / count, at % count, l)) return 1;
+        if (certify(d, e, at / count, at % count, r)) return 1;
         show_progress(d, at + 1, total);
     }
     return 0;
@@ -143,23 +147,23 @@ static int draw(const struct demo *d)
     return 1;
 }
 
-/* Every image at every sigma, into two files and onto the screen. */
-static int main_part(struct demo *d)
+/* Certifies every image at every sigma; writes two files and prints the tables. */
+static int certify_part(struct demo *d)
 {
     char path[4096];
-    struct handles h;
-    struct ledger l = {.certificates = open_file(d, "certificates.csv", path, sizeof path)};
-    int bad = l.certificates == NULL;
-    if (!bad) bad = (l.promised = open_file(d, "promises.csv", path, sizeof path)) == NULL;
-    if (!bad && !(bad = handles_open(d, d->set.samples, 0, BATCH, &h))) {
-        bad = certify_all(d, &h, &l);
-        handles_close(&h);
+    certreg_estimator *e = NULL;
+    struct report r = {.certificates = open_file(d, "certificates.csv", path, sizeof path)};
+    int bad = r.certificates == NULL;
+    if (!bad) bad = (r.guaranteed = open_file(d, "guarantees.csv", path, sizeof path)) == NULL;
+    if (!bad && !(bad = demo_open(d, d->set.samples, 0, BATCH, &e))) {
+        bad = certify_all(d, e, &r);
+        certreg_estimator_destroy(e);
     }
-    if (l.certificates != NULL) bad |= fclose(l.certificates) != 0;
-    if (l.promised != NULL) bad |= fclose(l.promised) != 0;
+    if (r.certificates != NULL) bad |= fclose(r.certificates) != 0;
+    if (r.guaranteed != NULL) bad |= fclose(r.guaranteed) != 0;
     if (!bad) {
         results_print(&d->results, stdout);
-        promises_print(&l.promises, &d->results, stdout);
+        guarantees_print(&r.guarantees, &d->results, stdout);
     }
     return bad;
 }
@@ -167,18 +171,19 @@ static int main_part(struct demo *d)
 static int calls_part(struct demo *d)
 {
     char path[4096];
-    uint64_t stream = d->images.count * d->set.sigmas;
+    uint64_t noise_id = d->images.count * d->set.sigmas;
     FILE *rows = open_file(d, "calls.csv", path, sizeof path);
     if (rows == NULL) return 1;
-    const int bad = calls_few(d, rows, &stream) || calls_wanted(d, &stream);
+    const int bad = calls_few(d, rows, &noise_id) || calls_for_target(d, &noise_id);
     return (fclose(rows) != 0) | bad;
 }
 
 static int run(struct demo *d)
 {
-    if (main_part(d) || calls_part(d) || draw(d)) return 1;
-    printf("\n%.0f s in all; written to %s: certificates.csv, promises.csv, calls.csv, radii.png\n",
-           seconds() - d->began, d->set.folder);
+    if (certify_part(d) || calls_part(d) || draw(d)) return 1;
+    printf(
+        "\n%.0f s in all; written to %s: certificates.csv, guarantees.csv, calls.csv, radii.png\n",
+        seconds() - d->began, d->set.folder);
     return 0;
 }
 
@@ -209,7 +214,7 @@ int main(void)
     }
     make_folder(d.set.folder);
     d.began = seconds();
-    printf("%zu %s, each turned by an angle of its own; %zu samples, tolerance %g degrees, alpha "
+    printf("%zu %s, each turned by its own angle; %zu samples, tolerance %g degrees, alpha "
            "%g\nnetwork: %s, run by %s\n",
            d.images.count, d.images.source, d.set.samples, demo_tolerance, demo_alpha, d.set.model,
            d.engine.name);

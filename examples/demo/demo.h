@@ -28,23 +28,16 @@ struct demo {
     double began;
 };
 
-struct handles { /* all that certifying one input after another takes */
-    certreg_estimator *estimator;
-};
-
-/* All of these complain to the error stream and return non-zero if they fail. pilot: 0 for the
- * library's choice. */
-int handles_open(struct demo *d, size_t samples, size_t pilot, size_t batch, struct handles *h);
-void handles_close(struct handles *h);
-
-/* Starts a record of one image. The stream names its noise: never the same for two records. */
-int handles_begin(const struct demo *d, const struct handles *h, size_t image, double sigma,
-                  uint64_t stream);
-
-/* Samples what is missing of it, and answers. */
-/* Output bounds of `count` questions, each at a radius of its own. */
-int handles_reach(const struct demo *d, const struct handles *h, const certreg_question *question,
-                  const double *radius, size_t count, certreg_certificate *out);
-int handles_ask(const struct demo *d, const struct handles *h, size_t samples,
-                const certreg_question *question, size_t count, certreg_certificate *out);
+/* estimator.c. All of these print a sentence to the error stream and return non-zero if they fail.
+ * pilot 0: the library's choice. */
+int demo_open(struct demo *d, size_t samples, size_t pilot, size_t batch, certreg_estimator **e);
+/* Begins a record of one image. The noise id names its noise: it differs for every two records. */
+int demo_begin(const struct demo *d, certreg_estimator *e, size_t image, double sigma,
+               uint64_t noise_id);
+/* Takes the samples that are missing, and certifies. */
+int demo_certify(const struct demo *d, certreg_estimator *e, size_t samples,
+                 const certreg_question *question, size_t count, certreg_certificate *out);
+/* Output bounds for `count` questions, each at its own radius. */
+int demo_output_bounds(const struct demo *d, certreg_estimator *e, const certreg_question *question,
+                       const double *radius, size_t count, certreg_certificate *out);
 #endif

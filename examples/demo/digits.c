@@ -200,8 +200,7 @@ void digits_draw(int digit, uint64_t seed, float *image)
     uint64_t state = seed * 10u + (uint64_t)digit;
     struct shape shape = shapes[digit];
     struct path path;
-    const double middle = 0.5 * DIGITS_SIDE; /* where MNIST puts the center of mass, to the nearest
-                                                pixel */
+    const double middle = 0.5 * DIGITS_SIDE; /* where MNIST has the center of mass, to a pixel */
     double x, y;
     digits_random(&state);
     jitter(&shape, &state);

@@ -1,4 +1,4 @@
-/* digits.h: handwritten-looking digits from strokes, for where no data set is at hand.
+/* digits.h: draws digits that look handwritten, where there is no data set.
  * A digit is a few smooth strokes whose points, slant, proportions, size and pen width are jittered
  * by a seed, drawn with soft edges and placed by its center of mass, as the images of MNIST are.
  * The same (digit, seed) gives the same image everywhere. */
@@ -16,7 +16,7 @@ void digits_draw(int digit, uint64_t seed, float *image);
  * bilinear, black outside. */
 void digits_turn(const float *image, double angle, float *turned);
 
-/* The next number of a SplitMix64 stream, and the same as a uniform number in [0, 1). */
+/* The next number of a SplitMix64 noise_id, and the same as a uniform number in [0, 1). */
 uint64_t digits_random(uint64_t *state);
 double digits_uniform(uint64_t *state);
 #endif

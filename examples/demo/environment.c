@@ -31,7 +31,7 @@ int environment_numbers(const char *name, const char *otherwise, size_t most, do
         if (end == at || !(list[(*count)++] > 0.0) || (*end != ',' && *end != '\0')) break;
         if (*end == '\0') return 0;
     }
-    fprintf(stderr, "%s must be a list of at most %zu positive numbers, with commas between\n",
+    fprintf(stderr, "%s must be a list of at most %zu positive numbers, separated by commas\n",
             name, most);
     return 1;
 }

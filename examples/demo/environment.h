@@ -1,5 +1,6 @@
-/* environment.h: settings from environment variables. What is not set, or empty, has a default. The
- * last two complain to the error stream and return non-zero where a value is none. */
+/* environment.h: settings from environment variables. A variable that is not set, or empty, has a
+ * default. The last two functions return non-zero, after a sentence on the error stream, if the
+ * value is not valid. */
 #ifndef DEMO_ENVIRONMENT_H
 #define DEMO_ENVIRONMENT_H
 #include <stddef.h>
@@ -7,7 +8,7 @@
 const char *environment_text(const char *name, const char *otherwise);
 int environment_whole(const char *name, const char *otherwise, size_t least, size_t most,
                       size_t *out);
-/* Positive numbers with commas between, behind the *count that are in the list already. */
+/* Positive numbers with commas between; appended after the *count numbers of the list. */
 int environment_numbers(const char *name, const char *otherwise, size_t most, double *list,
                         size_t *count);
 #endif

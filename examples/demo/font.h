@@ -1,5 +1,6 @@
-/* font.h: a pixel font for the plot: five columns by nine rows to a letter, the last two below the
- * line. Bit 4 is the left column. Small letters, digits and a few signs; anything else is blank. */
+/* font.h: a pixel font for the plot, five columns by nine rows per letter; the last two rows are
+ * below the line. Bit 4 is the left column. Small letters, digits and a few signs; all else is
+ * blank. */
 #ifndef DEMO_FONT_H
 #define DEMO_FONT_H
 

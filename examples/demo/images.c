@@ -25,7 +25,7 @@ static int read_idx(const char *path, unsigned rank, struct idx *out, char *why)
     gzFile file = gzopen(path, "rb");
     int bad = 1;
     *out = (struct idx){.size = 1};
-    snprintf(why, IMAGES_WHY, "%s is missing or no IDX file of bytes", path);
+    snprintf(why, IMAGES_WHY, "%s is missing or is not an IDX file of bytes", path);
     if (file == NULL) return 1;
     const unsigned length = 4 + 4 * rank;
     if (gzread(file, head, length) == (int)length && big_endian(head) == 0x800u + rank) {
@@ -52,8 +52,7 @@ static int read_either(const char *folder, const char *name, unsigned rank, stru
     return read_idx(path, rank, out, why);
 }
 
-/* A random item of the class that was not taken before; taken items are marked by a label of their
- * own. */
+/* A random item of the class that was not taken before. A taken item gets the label 255. */
 static int pick(struct idx *labels, int class, uint64_t *state, size_t *item)
 {
     size_t left = 0;
@@ -96,7 +95,7 @@ static int from_folder(struct images *im, const char *folder, char *why)
     int bad = read_either(folder, "t10k-images-idx3-ubyte", 3, &pixels, why) ||
               read_either(folder, "t10k-labels-idx1-ubyte", 1, &labels, why);
     if (!bad && pixels.items != labels.items) {
-        snprintf(why, IMAGES_WHY, "%s: as many images as labels are needed", folder);
+        snprintf(why, IMAGES_WHY, "%s: the numbers of images and labels differ", folder);
         bad = 1;
     }
     bad = bad || choose(im, &pixels, &labels, why);

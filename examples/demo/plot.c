@@ -7,13 +7,13 @@
 
 #include "canvas.h"
 
-enum { WIDTH = 1180, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
+enum { WIDTH = 1230, HEIGHT = 700, LEFT = 90, RIGHT = 770, TOP = 70, BOTTOM = 620, LETTERS = 2 };
 enum { BLACK = 0x202020, GREY = 0x707070, PALE = 0xe4e4e4 };
-/* One hue to a location: the paper's in greys, ours in colours, paler where the interval is not
- * asymptotic (the exact median is red). */
-static const unsigned colours[ASKS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf,
-                                       0x2a9d8f, 0xe9a227, 0x2463b5, 0xc9b3e6, 0x9ad4cc,
-                                       0xf3cf8b, 0xd1352b, 0x7fa8e0};
+/* The paper's certificates are grey; each other statistic has its hue, which is paler for
+ * finite-sample bounds. The finite-sample median is red. */
+static const unsigned colours[QUESTIONS] = {0x000000, 0xb8b8b8, 0x989898, 0x787878, 0x8e6bbf,
+                                            0x2a9d8f, 0xe9a227, 0x2463b5, 0xc9b3e6, 0x9ad4cc,
+                                            0xf3cf8b, 0xd1352b, 0x7fa8e0};
 
 struct frame { /* from radii and shares to pixels */
     struct canvas canvas;
@@ -37,12 +37,12 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The radii of one certificate at one sigma, in order; the caller frees them. */
-static double *sorted(const struct results *r, size_t sigma, size_t ask)
+static double *sorted(const struct results *r, size_t sigma, size_t question)
 {
     const size_t count = r->images->count;
     double *list = malloc(count * sizeof *list);
     for (size_t i = 0; list != NULL && i < count; i++)
-        list[i] = r->radius[(sigma * count + i) * ASKS + ask];
+        list[i] = r->radius[(sigma * count + i) * QUESTIONS + question];
     if (list != NULL) qsort(list, count, sizeof *list, ascending);
     return list;
 }
@@ -51,10 +51,10 @@ static double *sorted(const struct results *r, size_t sigma, size_t ask)
 static double largest(const struct results *r)
 {
     double most = 0.0;
-    for (size_t k = 0; k < ASKS; k++)
+    for (size_t k = 0; k < QUESTIONS; k++)
         for (size_t i = 0; i < r->images->count; i++)
-            most =
-                fmax(most, r->radius[(results_best_sigma(r, k) * r->images->count + i) * ASKS + k]);
+            most = fmax(
+                most, r->radius[(results_best_sigma(r, k) * r->images->count + i) * QUESTIONS + k]);
     return fmin(10.0, ceil(10.0 * most + 0.5) / 10.0);
 }
 
@@ -98,8 +98,8 @@ static void draw_titles(struct frame *f, const struct results *r)
     canvas_text(&f->canvas, RIGHT + 30, TOP - 8, LETTERS, 0, GREY, "best sigma, mean radius");
 }
 
-/* The empirical distribution: a step up at every radius. The flat ends are left out, where all
- * curves would lie on one another. */
+/* The empirical distribution: a step up at every radius. The flat ends are left out, because there
+ * all curves would lie on one another. */
 static void draw_curve(struct frame *f, const double *list, size_t count, double thickness,
                        unsigned colour)
 {
@@ -114,16 +114,17 @@ static void draw_curve(struct frame *f, const double *list, size_t count, double
     }
 }
 
-static void draw_legend(struct frame *f, const struct results *r, size_t ask, int line,
+static void draw_legend(struct frame *f, const struct results *r, size_t question, int line,
                         double thickness)
 {
     char text[64];
-    const size_t sigma = results_best_sigma(r, ask);
+    const size_t sigma = results_best_sigma(r, question);
     const int y = TOP + 22 + 44 * line;
-    canvas_line(&f->canvas, RIGHT + 32, y + 7, RIGHT + 62, y + 7, thickness + 1.0, colours[ask]);
-    canvas_text(&f->canvas, RIGHT + 76, y, LETTERS, 0, BLACK, asks[ask].name);
+    canvas_line(&f->canvas, RIGHT + 32, y + 7, RIGHT + 62, y + 7, thickness + 1.0,
+                colours[question]);
+    canvas_text(&f->canvas, RIGHT + 76, y, LETTERS, 0, BLACK, questions[question].name);
     snprintf(text, sizeof text, "sigma %g, mean %.3f", r->sigma[sigma],
-             results_mean(r, sigma, ask));
+             results_mean(r, sigma, question));
     canvas_text(&f->canvas, RIGHT + 76, y + 21, LETTERS, 0, GREY, text);
 }
 
@@ -134,9 +135,9 @@ int plot_radii(const struct results *r, const char *path)
     int bad = 0;
     draw_axes(&f);
     draw_titles(&f, r);
-    for (size_t k = ASKS; k-- > 0 && !bad;) { /* the paper's last, on top; the legend from the top
-                                                 down all the same */
-        const double thickness = k == ASK_PAPER || k == ASK_MEDIAN ? 3.0 : 2.0;
+    /* The paper's curves come last, on top of the others. */
+    for (size_t k = QUESTIONS; k-- > 0 && !bad;) {
+        const double thickness = k == QUESTION_PAPER || k == QUESTION_MEDIAN ? 3.0 : 2.0;
         double *list = sorted(r, results_best_sigma(r, k), k);
         bad = list == NULL;
         if (!bad) draw_curve(&f, list, r->images->count, thickness, colours[k]);

@@ -1,9 +1,9 @@
-/* results.h: what the demo found, kept, written as rows and shown as tables. */
+/* results.h: the certificates of the demo: kept, written as rows, printed as tables. */
 #ifndef DEMO_RESULTS_H
 #define DEMO_RESULTS_H
 #include <stdio.h>
 
-#include "asks.h"
+#include "questions.h"
 #include "images.h"
 
 enum { MOST_SIGMAS = 16 };
@@ -12,27 +12,26 @@ struct results {
     const struct images *images;
     size_t sigmas;
     double sigma[MOST_SIGMAS];
-    double *radius; /* [sigma][image][ask] */
+    double *radius; /* [sigma][image][question] */
     double *error;  /* [sigma][image]: of the median's prediction, in degrees */
-    double median_seconds, library_seconds, model_seconds; /* of the library for the median alone,
-                                                              for all; of the model */
-    size_t records, failures; /* failures: certificates that were not answered; their radius counts
-                                 as zero */
+    /* Of the library for the median alone and for all certificates; of the model. */
+    double median_seconds, library_seconds, model_seconds;
+    size_t records, failures; /* failures: certificates with an error; their radius counts as 0 */
 };
 
 int results_open(struct results *r, const struct images *images, const double *sigma,
                  size_t sigmas);
 void results_close(struct results *r);
 
-/* One record's certificates: kept, and written as ASKS rows. median_seconds: of the library, when
- * only the median was asked. */
+/* Keeps the certificates of one record, and writes them as QUESTIONS rows. median_seconds: of the
+ * library for the median alone. */
 void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c,
                  double median_seconds, const certreg_run *run, FILE *rows);
 void results_heading(FILE *rows);
 
-double results_mean(const struct results *r, size_t sigma, size_t ask);
-size_t results_best_sigma(const struct results *r, size_t ask); /* by mean radius */
-double results_paper_best(const struct results *r); /* over the paper's four families and all sigmas
-                                                     */
+double results_mean(const struct results *r, size_t sigma, size_t question);
+size_t results_best_sigma(const struct results *r, size_t question); /* by mean radius */
+/* The paper's best mean radius, over its four families and all sigmas. */
+double results_paper_best(const struct results *r);
 void results_print(const struct results *r, FILE *out);
 #endif

@@ -1,8 +1,9 @@
 /* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images,
- * noise and an odd number of rows, and prints how long each takes. Returns 0 if they agree to 1e-5,
- * and ONNX Runtime with bound arrays to the bit with itself without, or if there is no ONNX Runtime
- * to compare with ("skip"), and if gradients are right: the same outputs, and derivatives along
- * random directions as finite differences have them. */
+ * noise and an odd number of rows, and prints how long each takes. Returns 0 if
+ *   - they agree to 1e-5, and ONNX Runtime gives the same bits with bound arrays and without, or
+ *     there is no ONNX Runtime to compare with ("skip")
+ *   - gradient.h gives the same outputs, and derivatives along random directions that agree with
+ *     finite differences. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,8 +74,8 @@ static int compare(const struct engine *ort, const struct engine *plain)
     return !(alone <= 1e-5 && apart <= 1e-5);
 }
 
-/* Bound arrays, in host memory: the binding is the one that devices use. Arrays move and shrink
- * from run to run, as batches may. */
+/* Bound arrays in host memory; devices use the same binding. Arrays move and shrink from run to
+ * run, as batches may. */
 static int compare_bound(const char *model, const struct engine *ort)
 {
     static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS];
@@ -96,7 +97,7 @@ static int compare_bound(const char *model, const struct engine *ort)
     return bad;
 }
 
-/* A device that no machine has: without a CUDA provider, or with one, the answer is a reason. */
+/* A device that no machine has is refused with a reason, with a CUDA provider or without. */
 static int absent_device(const char *model)
 {
     char why[ENGINE_WHY] = "";

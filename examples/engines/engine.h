@@ -1,10 +1,10 @@
-/* engine.h: one way to run a network, whatever runs it. An engine is opened from an .onnx file that
- * has one input "x" of [N, inputs] floats and one output "y" of [N, columns] floats, and then
- * evaluates rows.
+/* engine.h: the common interface of the engines that run a network. An engine is opened from an
+ * .onnx file that has one input "x" of [N, inputs] floats and one output "y" of [N, columns]
+ * floats, and then evaluates rows.
  *
- * Opening and running return 0 when they worked. What went wrong is told in words in `why`, a
- * buffer of at least ENGINE_WHY bytes that outlives the engine; nothing prints, exits or aborts. An
- * engine belongs to one thread at a time. */
+ * Opening and running return 0 if they succeed. Otherwise `why` has the reason, a sentence; it is a
+ * buffer of at least ENGINE_WHY bytes and must outlive the engine. Nothing prints, exits or aborts.
+ * Only one thread at a time may use an engine. */
 #ifndef ENGINE_H
 #define ENGINE_H
 #include <stddef.h>

@@ -200,7 +200,7 @@ void gradient_backward(struct gradient *g, const float *dy, float *dx)
         const struct step *s = &g->step[i];
         for (size_t k = 0; s->layer->relu && k < g->rows * s->out; k++)
             g->from[k] = g->value[i + 1][k] > 0.0f ? g->from[k] : 0.0f;
-        if (i == 0) /* the rest is linear and the same for all rows: done once, for their sum */
+        if (i == 0) /* the rest is linear and the same for all rows: once, for their sum */
             for (size_t k = s->out; k < g->rows * s->out; k++) g->from[k % s->out] += g->from[k];
         backward(g, s, i > 0 ? g->rows : 1, g->from, g->to);
         float *swap = g->from;

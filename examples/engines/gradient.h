@@ -1,12 +1,11 @@
-/* gradient.h: outputs of the chains that onnx_chain.h reads together with their gradients in the
- * input, by OpenBLAS. For attacks. */
+/* gradient.h: outputs of the chains that onnx_chain.h reads, and their gradients with respect to
+ * the input, with OpenBLAS. For attacks. */
 #ifndef ENGINE_GRADIENT_H
 #define ENGINE_GRADIENT_H
 #include "engine.h"
 
-enum {
-    GRADIENT_ROWS = 8
-}; /* at most so many at a time: what lies between two layers then stays in cache */
+/* The most rows at a time: few, so that the values between two layers stay in cache. */
+enum { GRADIENT_ROWS = 8 };
 
 struct gradient;
 
@@ -18,7 +17,8 @@ void gradient_close(struct gradient *g);
 /* y = network(x) for up to GRADIENT_ROWS rows; remembers what backward needs. */
 void gradient_forward(struct gradient *g, const float *x, size_t rows, float *y);
 
-/* Adds to dx (inputs numbers) the sum over the rows of the last forward of dy' * (derivative of y
- * in x); dy has the shape of y. Where a ReLU has its kink the derivative is taken as 0. */
+/* Adds to dx, over the rows of the last forward, the sum of dy' times the derivative of y with
+ * respect to x. dx has inputs numbers, dy has the shape of y. The derivative of a ReLU at 0 is
+ * taken as 0. */
 void gradient_backward(struct gradient *g, const float *dy, float *dx);
 #endif

@@ -107,7 +107,7 @@ static int refuse(struct reader *r, const char *wrong)
     return 1;
 }
 
-/* A repeated integer comes one to a field, or packed into a run of varints. */
+/* A repeated integer is stored as one per field, or packed into a run of varints. */
 static int integers(const struct field *f, uint64_t *list, size_t *count, size_t most)
 {
     struct bytes b = f->bytes;
@@ -261,8 +261,8 @@ static int add_node(struct reader *r, const struct node *n)
     return is(n->operator, "Flatten") ? 0 : refuse(r, "an operator that is not known");
 }
 
-/* A window of a convolution must have a pixel: with padding as wide as the kernel some have none.
- * And what lies between layers must be of a size that is meant; none of these products wraps. */
+/* Every window of a convolution must have a pixel: with padding as wide as the kernel some have
+ * none. The values between two layers must not be too many. None of these products overflows. */
 static int fits(const struct chain_layer *l, size_t height, size_t width)
 {
     const size_t high = height + 2 * l->pad, wide = width + 2 * l->pad;
@@ -327,7 +327,7 @@ static unsigned char *read_all(const char *path, size_t *size)
     return data;
 }
 
-/* The last field of that number, as protobuf asks for. */
+/* The last field of that number, as protobuf requires. */
 static int find_graph(struct bytes model, struct bytes *graph)
 {
     struct field f;

@@ -1,6 +1,6 @@
 /* onnx_chain.h: reads the .onnx files of straight image networks: a chain of Reshape, Conv, Relu,
  * Flatten and Gemm from the input to the output, float32 weights stored in the file, square
- * kernels, equal strides and paddings. What it does not know it refuses. */
+ * kernels, equal strides and paddings. It refuses all other files. */
 #ifndef ENGINE_ONNX_CHAIN_H
 #define ENGINE_ONNX_CHAIN_H
 #include <stddef.h>
@@ -21,8 +21,7 @@ struct chain {
     struct chain_layer layer[CHAIN_LAYERS];
 };
 
-/* Returns 0, or 1 with a sentence in `why` (ENGINE_WHY bytes). On failure nothing is left to free.
- */
+/* Returns 0, or 1 with a sentence in `why` (ENGINE_WHY bytes); then there is nothing to free. */
 int chain_read(const char *path, struct chain *chain, char *why);
 void chain_free(struct chain *chain);
 #endif

@@ -1,6 +1,6 @@
 /* ONNX Runtime through its table of functions, without its headers. The ordinary run takes host
- * arrays; the bound one takes arrays where they are, in host memory or in a device's, and on a
- * device waits for nothing. Both share everything else. */
+ * arrays; the bound one uses arrays in place, in host or device memory, and does not wait for a
+ * device. Both share everything else. */
 #include "ort.h"
 
 #include <dlfcn.h>
@@ -45,10 +45,8 @@ enum {
     RELEASE_CUDA_OPTIONS = 208,
     UPDATE_CUDA_OPTIONS_WITH_VALUE = 263
 };
-enum {
-    HOST_VERSION = 8,
-    CUDA_VERSION = 16
-}; /* the first tables that have all functions needed there */
+/* The first versions of the table that have all functions needed on the host and on a device. */
+enum { HOST_VERSION = 8, CUDA_VERSION = 16 };
 enum { HOST = -1, LOG_WARNINGS = 2, FLOAT_ELEMENTS = 1, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
 
 typedef void function(void);
@@ -150,9 +148,8 @@ static int load(struct ort *o, uint32_t version)
     const struct base *(*get)(void) = NULL;
     void *symbol = dlsym(o->library, "OrtGetApiBase");
     if (symbol == NULL)
-        return fail(o->why, "the library found is no ONNX Runtime: it has no OrtGetApiBase");
-    memcpy(&get, &symbol, sizeof get); /* ISO C has no conversion from an object pointer to a
-                                          function */
+        return fail(o->why, "the library found is not ONNX Runtime: it has no OrtGetApiBase");
+    memcpy(&get, &symbol, sizeof get); /* ISO C cannot cast an object pointer to a function's */
     const struct base *base = get();
     o->table = base->table(version);
     if (o->table == NULL) return fail(o->why, "ONNX Runtime %s is too old", base->version());
@@ -283,7 +280,7 @@ static int run_bound(void *self, const float *x, float *y, size_t rows)
     return bad;
 }
 
-/* The library itself stays loaded: its threads and exit handlers do not survive an unload. */
+/* The library stays loaded: its threads and exit handlers would not survive an unload. */
 static void close_ort(void *self)
 {
     struct ort *o = self;
@@ -311,7 +308,7 @@ static struct ort *create(size_t inputs, size_t columns, struct engine *out, cha
     return o;
 }
 
-/* Hands the engine out, or takes it away again where opening failed. */
+/* Fills *out with the engine, or closes it if opening failed. */
 static int finish(struct ort *o, int (*how)(void *, const float *, float *, size_t), int bad,
                   struct engine *out)
 {

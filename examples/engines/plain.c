@@ -7,10 +7,10 @@
 
 #include "onnx_chain.h"
 
-/* Rows go through the whole chain a few at a time, so that everything between two layers stays in
- * cache. Between layers the channels of a pixel lie side by side: then a convolution window is a
- * few contiguous runs, and one product of [pixels][window] by [window][out] does a layer. Weights
- * are brought into that order once, when the engine opens. */
+/* Rows go through the whole chain a few at a time, so that all values between two layers stay in
+ * cache. Between layers the channels of a pixel are adjacent: then a convolution window is a few
+ * contiguous runs, and a layer is one product of [pixels][window] by [window][out]. The weights are
+ * rearranged once, when the engine opens. */
 enum { CHUNK = 8 };
 
 struct image {
@@ -134,7 +134,7 @@ static void close_plain(void *self)
     free(p);
 }
 
-/* Brings the weights into order, and sizes the work space by the largest layer. */
+/* Rearranges the weights, and sizes the work space by the largest layer. */
 static int prepare(struct plain *p)
 {
     struct image in = {p->chain.channels, p->chain.height, p->chain.width};

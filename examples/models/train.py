@@ -3,19 +3,21 @@
 
     python3 train.py MNIST_DIR [--steps 18000] [--range 180] [--out rotation.onnx]
 
-The network reads a handwritten digit, 28x28 numbers in [0,1], that was turned about its center by an unknown angle, and
-answers (cos, sin) of the angle up to a positive factor. It is trained for noise-smoothed use: every training image is turned
-by a uniform angle in [-range, range) degrees (bilinear, positive is counter-clockwise on the screen), and is shown twice, each
-time under Gaussian pixel noise of its own sigma, uniform in [0, 0.8].
+The network reads a handwritten digit, 28x28 numbers in [0,1], that was turned about its center by
+an unknown angle, and answers (cos, sin) of the angle up to a positive factor. It is trained for
+noise-smoothed use: every training image is turned by a uniform angle in [-range, range) degrees
+(bilinear, positive is counter-clockwise on the screen), and is shown twice, each time under
+Gaussian pixel noise of its own sigma, uniform in [0, 0.8].
 
-Loss. With e the error of the angle, sqrt(sin(e/2)^2 + delta^2): close to |e|/2, so that a few large errors do not rule, and
-concave from one mode to another: where a digit reads alike after half a turn (0, 1, 8, and 6 against 9), committing to one
-reading costs less than answering in between. The same loss between the two noisy views of one image asks for an answer that
-does not depend on the noise; certified radii live on that. Batch normalisation is folded into the convolutions on export, and
-the exported weights are an exponential moving average over the last part of the training.
+Loss. With e the error of the angle, sqrt(sin(e/2)^2 + delta^2): close to |e|/2, so that a few large
+errors do not rule, and concave from one mode to another: where a digit reads alike after half a
+turn (0, 1, 8, and 6 against 9), committing to one reading costs less than answering in between. The
+same loss between the two noisy views of one image asks for an answer that does not depend on the
+noise; certified radii live on that. Batch normalisation is folded into the convolutions on export,
+and the exported weights are an exponential moving average over the last part of the training.
 
-Needs torch, numpy and onnx; MNIST_DIR holds the four IDX files, gzipped or not. About 20 minutes on two cores with bfloat16.
-Prints the absolute angular error on the turned test images, by sigma.
+Needs torch, numpy and onnx; MNIST_DIR holds the four IDX files, gzipped or not. About 20 minutes on
+two cores with bfloat16. Prints the absolute angular error on the turned test images, by sigma.
 """
 import argparse
 import copy
@@ -55,7 +57,8 @@ def images_of(folder, split):
 
 
 def turn(images, angle):
-    """Turn each image about its center by its angle (radians, counter-clockwise), bilinear, black outside."""
+    """Turn each image about its center by its angle (radians, counter-clockwise), bilinear, black
+    outside."""
     cos, sin, zero = torch.cos(angle), torch.sin(angle), torch.zeros_like(angle)
     theta = torch.stack((torch.stack((cos, -sin, zero), 1), torch.stack((sin, cos, zero), 1)), 1)
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)
@@ -65,7 +68,8 @@ def turn(images, angle):
 def network():
     layers, channels, side = [], 1, 28
     for out, kernel, stride in CONVOLUTIONS:
-        layers += [nn.Conv2d(channels, out, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(out), nn.ReLU()]
+        layers += [nn.Conv2d(channels, out, kernel, stride, kernel // 2, bias=False),
+                   nn.BatchNorm2d(out), nn.ReLU()]
         channels, side = out, (side + 2 * (kernel // 2) - kernel) // stride + 1
     layers.append(nn.Flatten())
     width = channels * side * side
@@ -86,7 +90,8 @@ def train(images, options):
     model, count = network(), options.batch
     average = copy.deepcopy(model)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=0.02)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, options.steps, pct_start=0.05)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, options.steps,
+                                                   pct_start=0.05)
     began, total = time.time(), 0.0
     for step in range(options.steps):
         pick = torch.randint(len(images), (count,))
@@ -116,43 +121,51 @@ def train(images, options):
 
 
 def folded(model):
-    """Weights and biases in order, each batch normalisation folded into the convolution before it."""
+    """Weights and biases in order, each batch normalisation folded into the convolution before
+    it."""
     weights, layers = [], list(model)
     for at, layer in enumerate(layers):
         if isinstance(layer, nn.Conv2d):
             norm = layers[at + 1]
             factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-            weights.append((layer.weight * factor.view(-1, 1, 1, 1), norm.bias - norm.running_mean * factor))
+            weights.append((layer.weight * factor.view(-1, 1, 1, 1),
+                            norm.bias - norm.running_mean * factor))
         elif isinstance(layer, nn.Linear):
             weights.append((layer.weight, layer.bias))
-    return [(w.detach().numpy().astype(np.float32), b.detach().numpy().astype(np.float32)) for w, b in weights]
+    return [tuple(part.detach().numpy().astype(np.float32) for part in pair) for pair in weights]
 
 
 def export(model, path):
-    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm: all that the built-in evaluator understands."""
+    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm: all that the built-in evaluator
+    understands."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
     constants = [numpy_helper.from_array(np.array([-1, 1, 28, 28], np.int64), "shape")]
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["image"])]
     last = "image"
     for at, (weight, bias) in enumerate(folded(model)):
-        constants += [numpy_helper.from_array(weight, f"w{at}"), numpy_helper.from_array(bias, f"b{at}")]
+        constants += [numpy_helper.from_array(weight, f"w{at}"),
+                      numpy_helper.from_array(bias, f"b{at}")]
         done = at == len(CONVOLUTIONS) + len(DENSE) - 1
         if at < len(CONVOLUTIONS):
             _, kernel, stride = CONVOLUTIONS[at]
-            nodes.append(helper.make_node("Conv", [last, f"w{at}", f"b{at}"], [f"a{at}"], kernel_shape=[kernel, kernel],
+            nodes.append(helper.make_node("Conv", [last, f"w{at}", f"b{at}"], [f"a{at}"],
+                                          kernel_shape=[kernel, kernel],
                                           strides=[stride, stride], pads=[kernel // 2] * 4))
         else:
             if at == len(CONVOLUTIONS):
                 nodes.append(helper.make_node("Flatten", [last], ["flat"], axis=1))
                 last = "flat"
-            nodes.append(helper.make_node("Gemm", [last, f"w{at}", f"b{at}"], ["y" if done else f"a{at}"], transB=1))
+            nodes.append(helper.make_node("Gemm", [last, f"w{at}", f"b{at}"],
+                                          ["y" if done else f"a{at}"], transB=1))
         if not done:
             nodes.append(helper.make_node("Relu", [f"a{at}"], [f"r{at}"]))
             last = f"r{at}"
-    graph = helper.make_graph(nodes, "rotation", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 784])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 2])], constants)
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8, producer_name="libcertreg")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 784])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 2])
+    graph = helper.make_graph(nodes, "rotation", [x], [y], constants)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8,
+                              producer_name="libcertreg")
     onnx.checker.check_model(proto)
     onnx.save(proto, path)
 
@@ -166,7 +179,8 @@ def report(model, images, limit):
         y = model(clean + sigma * torch.randn(clean.shape, generator=generator))
         error = torch.atan2(y[:, 1], y[:, 0]) - angle
         error = torch.rad2deg(torch.atan2(torch.sin(error), torch.cos(error)).abs())
-        print(f"sigma {sigma:.2f}: median error {error.median():.2f} degrees, mean {error.mean():.2f}, "
+        print(f"sigma {sigma:.2f}: median error {error.median():.2f} degrees, "
+              f"mean {error.mean():.2f}, "
               f"within 10 degrees {100.0 * (error < 10.0).float().mean():.1f} %")
 
 
@@ -177,7 +191,8 @@ def main():
     parser.add_argument("--steps", type=int, default=18000)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--agree", type=float, default=0.5, help="weight of the agreement between two noisy views")
+    parser.add_argument("--agree", type=float, default=0.5,
+                        help="weight of the agreement between two noisy views")
     parser.add_argument("--range", type=float, default=180.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)

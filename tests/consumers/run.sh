@@ -19,13 +19,15 @@ tell() { # NAME COMMAND...
     fi
 }
 
-# Variables of the calling make hold here too (so that the same library is installed), its jobs do not.
+# Variables of the calling make hold here too, so that the same library is installed; its jobs
+# do not.
 MAKEFLAGS=$(sed -E 's/ ?--jobserver-[a-z]+=[^ ]*//g; s/(^| )-j[0-9]*//g' <<<"${MAKEFLAGS:-}")
 export MAKEFLAGS
 unset MFLAGS MAKELEVEL PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 
-# ---- the header alone ------------------------------------------------------------------------------------------------------------
-printf '#include <certreg/certreg.h>\nint nothing(void);\nint nothing(void) { return (int)sizeof(certreg_plan) %% 8; }\n' >"$tmp/header.c"
+# ---- the header alone
+printf '#include <certreg/certreg.h>\nint nothing(void);\n%s\n' \
+    'int nothing(void) { return (int)sizeof(certreg_plan) % 8; }' >"$tmp/header.c"
 cp "$tmp/header.c" "$tmp/header.cpp"
 strict='-Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
 # shellcheck disable=SC2086 # flags and the compiler are lists of words
@@ -40,12 +42,14 @@ header clang++ c++11 header.cpp
 
 [ "${1:-}" != headers ] || exit "$bad"
 
-# ---- installed -------------------------------------------------------------------------------------------------------------------
+# ---- installed
 prefix=$tmp/usr
-install() { make -s --no-print-directory install PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
+folders=(PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include")
+install() { make -s --no-print-directory install "${folders[@]}"; }
 tell 'make install' install
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
-tell 'pkg-config knows the version' [ "$(pkg-config --modversion certreg)" = "${VERSION:-$(pkg-config --modversion certreg)}" ]
+known=$(pkg-config --modversion certreg)
+tell 'pkg-config knows the version' [ "$known" = "${VERSION:-$known}" ]
 
 prints_a_radius() { # COMMAND...: its last number is a radius, and not zero
     local said
@@ -59,7 +63,8 @@ build() { # COMPILER SOURCE PROGRAM FLAGS-OF-PKG-CONFIG FLAGS
 }
 static() { ! readelf -dW "$1" 2>/dev/null | grep -q 'NEEDED.*certreg'; }
 cd "$tmp" || exit 2
-awk '/static int model/ { on = 1 } /That is the whole/ { on = 0 } on' "$root/include/certreg/certreg.h" |
+awk '/static int model/ { on = 1 } /That is the whole/ { on = 0 } on' \
+    "$root/include/certreg/certreg.h" |
     sed 's/^ \* \{0,5\}//' | sed '1i #include <certreg/certreg.h>\n#include <stdio.h>' >first.c
 tell "the program on the header's first screen" build "$CC" first.c first '' '-Wall -Werror'
 tell 'it prints a radius' prints_a_radius ./first
@@ -69,11 +74,14 @@ tell 'a program in C, static' build "$CC" "$root/examples/quickstart.c" static -
 tell 'it needs no shared library' static ./static
 tell 'it prints a radius' env -u LD_LIBRARY_PATH ./static
 tell 'and the same one' diff <(./shared) <(./static)
-tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' '-Wall -Wextra -Werror -pedantic'
+tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.cpp" cpp '' \
+    '-Wall -Wextra -Werror -pedantic'
 tell 'it prints a radius' prints_a_radius ./cpp
-# A program with the library inside, called by its name alone, has the module beside it, and never one in the working directory.
+# A program with the library inside, called by its name alone, has the module beside it, and never
+# one in the working directory.
 mkdir -p elsewhere/certreg bin
-printf '__attribute__((constructor)) static void run(void) { __builtin_puts("a stranger"); }\n' >stranger.c
+printf '%s static void run(void) { __builtin_puts("a stranger"); }\n' \
+    '__attribute__((constructor))' >stranger.c
 cat >opens.c <<'END'
 #include <certreg/certreg.h>
 #include <stdio.h>
@@ -96,7 +104,8 @@ private=$(pkg-config --static --libs-only-l certreg | sed 's/-lcertreg//')
 inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
-tell 'and not in the working directory' bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
+tell 'and not in the working directory' \
+    bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
 lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens"; }
 called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
 tell 'nor where the name says that it was called with' called_otherwise
@@ -109,25 +118,29 @@ loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
 tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 
-# ---- README.md: the first program and its compile line, word for word -------------------------------------------------------------
+# ---- README.md: the first program and its compile line, word for word
 mkdir readme
 cd readme || exit 2
-awk '/^```c$/ && !done { inside = 1; next } /^```$/ { if (inside) done = 1; inside = 0 } inside' "$root/README.md" >quickstart.c
+awk '/^```c$/ && !done { inside = 1; next } /^```$/ { if (inside) done = 1; inside = 0 } inside' \
+    "$root/README.md" >quickstart.c
 line=$(sed -n 's/^    \(cc quickstart\.c .*\)/\1/p' "$root/README.md")
 tell 'README.md shows examples/quickstart.c' diff quickstart.c "$root/examples/quickstart.c"
 tell 'its compile line works' bash -c "${line:-false}"
 tell 'the program prints a radius' prints_a_radius ./quickstart
 cd "$root" || exit 2
 
-# ---- and gone again; with DESTDIR, as packages are made ---------------------------------------------------------------------------
-uninstall() { make -s --no-print-directory uninstall PREFIX="$prefix" LIBDIR="$prefix/lib" INCLUDEDIR="$prefix/include"; }
+# ---- and gone again; with DESTDIR, as packages are made
+uninstall() { make -s --no-print-directory uninstall "${folders[@]}"; }
 packaged() { make -s --no-print-directory "$1" PREFIX=/usr DESTDIR="$tmp/package"; }
-none_left() { [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1" ! -type d; false; }; }
+none_left() {
+    [ -z "$(find "$1" ! -type d; find "$1" -name certreg)" ] || { find "$1" ! -type d; false; }
+}
 tell 'make uninstall' uninstall
 tell 'nothing is left' none_left "$prefix"
 tell 'make install with DESTDIR' packaged install
 tell 'all of it is below usr' [ "$(ls "$tmp/package")" = usr ]
-tell 'the package does not name the folder it was made in' bash -c "! grep -rIl '$tmp' '$tmp/package'"
+tell 'the package does not name the folder it was made in' \
+    bash -c "! grep -rIl '$tmp' '$tmp/package'"
 tell 'make uninstall with DESTDIR' packaged uninstall
 tell 'nothing is left' none_left "$tmp/package"
 exit "$bad"

@@ -19,5 +19,6 @@ paste -d '\n' "$kept" "$said" | awk -v tolerance="$([ "${2:-}" = exact ] && echo
     { rows++; same = fields == NF
       for (i = 1; same && i <= NF; i++) same = alike(want[i], $i "")
       if (!same) { differ++; if (differ <= 5) printf "was %.300s\nnow %.300s\n", line, $0 } }
-    END { if (differ || !rows) { print "not ok " differ + 0 " of " rows + 0 " golden rows differ"; exit 1 }
+    END { if (differ || !rows) {
+              print "not ok " differ + 0 " of " rows + 0 " golden rows differ"; exit 1 }
           print "ok " rows " golden rows are as they were" }'

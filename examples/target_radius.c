@@ -1,6 +1,9 @@
-/* A target radius by a deadline: how few calls will do? A controller may act at once if its command
- * is proven to stay within 0.1 for sensor errors below 0.08, and must fall back to a slow, careful
- * mode otherwise. The budget is 400 calls a tick; on the average a quarter of it is used. */
+/* Target radii: sampling stops as soon as a radius is proved or out of reach. A controller may act
+ * at once if its command stays within 0.1 for all sensor errors below 0.08; otherwise it falls
+ * back to a slow, careful mode. The budget is 400 calls of the model per tick, and on average a
+ * quarter of it is used.
+ * Prints how many calls three radii would take, what became of 200 ticks, and the radius that an
+ * anytime certificate has reached after every 80 calls. */
 #include <certreg/certreg.h>
 #include <inttypes.h>
 #include <math.h>
@@ -31,13 +34,13 @@ static void sense(int tick, float *z) /* a slow swing through zero and back */
     for (int j = 0; j < SENSORS; j++) z[j] = 0.6f * cosf(6.2832f * t + (float)j);
 }
 
-/* ---- every tick: go on sampling until the radius is proven, out of reach, or time is up */
+/* ---- every tick: sample until the radius is proved, out of reach, or time is up */
 static certreg_status drive(certreg_estimator *e)
 {
     const certreg_question q = {
         .struct_size = sizeof q, .tolerance = 0.1, .alpha = 1e-3, .target = &target};
     certreg_certificate c = {.struct_size = sizeof c};
-    int proven = 0, hopeless = 0;
+    int proved = 0, hopeless = 0;
     uint64_t calls = 0;
     for (int tick = 0; tick < TICKS; tick++) {
         float z[SENSORS];
@@ -46,17 +49,17 @@ static certreg_status drive(certreg_estimator *e)
         certreg_estimator_set_deadline(e, 10); /* generous here; a loop at 100 Hz would say 0.008 */
         if (!status) status = certreg_certify(e, BUDGET, &q, 1, &c);
         if (status) return status;
-        proven += c.radius >= target.radius;
-        hopeless += c.stop == CERTREG_STOP_HOPELESS; /* what has been proven by then, if anything,
-                                                        is in c.radius */
+        proved += c.radius >= target.radius;
+        /* A smaller radius may have been proved by then: c.radius has it. */
+        hopeless += c.stop == CERTREG_STOP_HOPELESS;
         calls += c.samples;
     }
-    printf("%d ticks: %d proven, %d given up early; %.1f calls a tick instead of %d\n", TICKS,
-           proven, hopeless, (double)calls / TICKS, BUDGET);
+    printf("%d ticks: %d proved, %d given up early; %.1f calls per tick instead of %d\n", TICKS,
+           proved, hopeless, (double)calls / TICKS, BUDGET);
     return CERTREG_OK;
 }
 
-/* ---- planning: what would it take? */
+/* ---- planning ahead: how many calls would a radius take? */
 static certreg_status plan_ahead(certreg_estimator *e)
 {
     float z[SENSORS];
@@ -66,9 +69,8 @@ static certreg_status plan_ahead(certreg_estimator *e)
     certreg_forecast f = {.struct_size = sizeof f};
     sense(10, z);
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 20);
-    if (!status)
-        status = certreg_estimator_sample(e, 0, 120); /* a look at the model: the forecast may then
-                                                         say more */
+    /* The forecast knows more once it has seen some outputs. */
+    if (!status) status = certreg_estimator_sample(e, 0, 120);
     for (int k = 1; k <= 3 && !status; k++) {
         t.radius = k * target.radius;
         status = certreg_estimator_forecast(e, &q, &f);
@@ -81,7 +83,8 @@ static certreg_status plan_ahead(certreg_estimator *e)
     return status;
 }
 
-/* ---- at any time: look after every batch, and stop when you like */
+/* ---- anytime: look as often as you like, and stop when you like. All radii together are true with
+ * probability 1 - alpha. */
 static certreg_status watch(certreg_estimator *e)
 {
     const certreg_question q = {
@@ -92,10 +95,7 @@ static certreg_status watch(certreg_estimator *e)
     certreg_status status = certreg_estimator_begin(e, z, sigma, 1u << 21);
     for (size_t n = 80; n <= BUDGET && !status; n += 80) {
         status = certreg_certify(e, n, &q, 1, &c);
-        if (!status)
-            printf("after %3zu calls: radius %.4f\n", n, c.radius); /* each of them, and all
-                                                                       together, with probability 1
-                                                                       - alpha */
+        if (!status) printf("after %3zu calls: radius %.4f\n", n, c.radius);
     }
     return status;
 }
@@ -106,7 +106,6 @@ int main(void)
         .struct_size = sizeof m, .eval = controller, .inputs = SENSORS, .outputs = 1, .batch = 8};
     const certreg_plan p = {.struct_size = sizeof p,
                             .max_samples = BUDGET,
-
                             .pilot = 16,
                             .memory = estimator_memory,
                             .memory_bytes = sizeof estimator_memory};
