@@ -1,12 +1,10 @@
 #define _GNU_SOURCE
 #include "emulated.h"
+#include "memory.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-enum { PAGE = 4096, ALIGN = 256, EDGE = 0xA5, FRESH = 0x55 };
 
 typedef struct work {
     struct work *next;
@@ -25,16 +23,8 @@ struct emulated_event {
     uint64_t after;
 };
 
-typedef struct block {
-    struct block *next;
-    unsigned char *map, *memory;
-    size_t mapped, bytes;
-    int device;
-} block;
-
 static emulated_state state;
-static int lost[EMULATED_DEVICES], last_code, running;
-static block *blocks;
+static int lost[EMULATED_DEVICES], last_code;
 static cudaStream_t streams[4096];
 static size_t streams_made;
 
@@ -98,60 +88,10 @@ void emulated_broken(const char *what)
     abort();
 }
 
-/* ---- memory */
-static void open_memory(int open)
-{
-    if (open ? running++ : --running) return;
-    for (block *b = blocks; b; b = b->next)
-        mprotect(b->map, b->mapped - PAGE, open ? PROT_READ | PROT_WRITE : PROT_NONE);
-}
-
-static cudaError_t take(void **out, size_t bytes)
-{
-    const size_t held = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (bytes > (size_t)1 << 40) return cudaErrorMemoryAllocation;
-    if (emulated_current() == EMULATED_SMALL && state.taken + bytes > EMULATED_SMALL_BYTES)
-        return cudaErrorMemoryAllocation;
-    block *b = calloc(1, sizeof *b);
-    if (!b) emulated_broken("no memory");
-    b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
-    b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
-    b->memory = b->map + b->mapped - PAGE - held;
-    b->bytes = bytes, b->device = emulated_current();
-    state.contexts |= 1u << emulated_current();
-    b->next = blocks, blocks = b;
-    open_memory(1);
-    mprotect(b->map, b->mapped - PAGE, PROT_READ | PROT_WRITE);
-    memset(b->map, EDGE, b->mapped - PAGE);
-    memset(b->memory, FRESH, bytes);
-    open_memory(0);
-    state.taken += bytes, state.objects++;
-    state.most_taken = state.taken > state.most_taken ? state.taken : state.most_taken;
-    *out = b->memory;
-    return cudaSuccess;
-}
-
-static void check_edges(const block *b)
-{
-    for (const unsigned char *p = b->map; p < b->memory; p++)
-        if (*p != EDGE) emulated_broken("something was written before a piece of memory");
-    for (const unsigned char *p = b->memory + b->bytes; p < b->map + b->mapped - PAGE; p++)
-        if (*p != EDGE) emulated_broken("something was written behind a piece of memory");
-}
-
-static const block *block_at(const void *memory)
-{
-    const unsigned char *p = memory;
-    for (const block *b = blocks; b; b = b->next)
-        if (p >= b->memory && p < b->memory + b->bytes) return b;
-    return NULL;
-}
-
 /* ---- streams */
 static void run_to(cudaStream_t s, uint64_t number)
 {
-    open_memory(1);
+    emulated_open_memory(1);
     while (s->done < number) {
         work *w = s->first;
         if (!w) emulated_broken("a stream waits for itself");
@@ -161,7 +101,7 @@ static void run_to(cudaStream_t s, uint64_t number)
         if (w->drop) w->drop(w->with);
         free(w);
     }
-    open_memory(0);
+    emulated_open_memory(0);
 }
 
 static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
@@ -268,7 +208,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     lock();
     const cudaError_t code = count();
-    return leave(code ? code : take(out, bytes));
+    return leave(code ? code : emulated_take(out, bytes));
 }
 
 cudaError_t cudaFree(void *memory)
@@ -277,20 +217,12 @@ cudaError_t cudaFree(void *memory)
     const cudaError_t code = count();
     state.contexts |= 1u << emulated_current(); /* also for NULL */
     if (!memory) return leave(code);
-    block **at = &blocks;
-    while (*at && (*at)->memory != memory) at = &(*at)->next;
-    block *b = *at;
-    if (!b) emulated_broken("cudaFree of what cudaMalloc did not give");
-    state.strays += b->device != emulated_current();
+    const int device = emulated_device_of(memory);
+    if (device < 0) emulated_broken("cudaFree of what cudaMalloc did not give");
+    state.strays += device != emulated_current();
     for (size_t i = 0; i < streams_made; i++)
-        if (streams[i]->device == b->device) run_to(streams[i], streams[i]->given);
-    open_memory(1);
-    check_edges(b);
-    open_memory(0);
-    *at = b->next;
-    state.taken -= b->bytes, state.objects--;
-    munmap(b->map, b->mapped);
-    free(b);
+        if (streams[i]->device == device) run_to(streams[i], streams[i]->given);
+    emulated_give_back(memory);
     return leave(code);
 }
 
@@ -300,7 +232,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     lock();
     const void *there = kind == cudaMemcpyHostToDevice ? to : from,
                *here = kind == cudaMemcpyHostToDevice ? from : to;
-    if (!block_at(there) || (kind != cudaMemcpyDeviceToDevice && block_at(here)))
+    if (emulated_device_of(there) < 0 ||
+        (kind != cudaMemcpyDeviceToDevice && emulated_device_of(here) >= 0))
         emulated_broken("a copy in another direction than said");
     if (kind == cudaMemcpyHostToDevice) state.to_device += bytes;
     if (kind == cudaMemcpyDeviceToHost) state.to_host += bytes;
@@ -405,9 +338,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *memory)
 {
     lock();
-    const block *b = block_at(memory);
-    out->type = b ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    out->device = b ? b->device : -2;
+    const int device = emulated_device_of(memory);
+    out->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    out->device = device >= 0 ? device : -2;
     return leave(count());
 }
 
