@@ -18,14 +18,14 @@ cublasStatus_t cublasCreate(cublasHandle_t *out)
 {
     const cudaError_t code = emulated_enter();
     *out = code ? NULL : calloc(1, sizeof **out);
-    emulated()->objects += *out != NULL;
+    if (*out) emulated_count_object(1);
     return *out ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t blas)
 {
     free(blas);
-    emulated()->objects--;
+    emulated_count_object(-1);
     return CUBLAS_STATUS_SUCCESS;
 }
 

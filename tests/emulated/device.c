@@ -39,14 +39,14 @@ static int primary_retain(void **context, int device)
     if (code) return code;
     *context = (void *)(uintptr_t)(device + 1);
     emulated()->contexts |= 1u << device;
-    emulated()->objects++;
+    emulated_count_object(1);
     return cudaSuccess;
 }
 
 static int primary_release(int device)
 {
     (void)device;
-    emulated()->objects--;
+    emulated_count_object(-1);
     return cudaSuccess;
 }
 

@@ -50,6 +50,8 @@ cudaError_t emulated_enter(void);
  * afterwards. */
 cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with,
                              emulated_work *drop);
+/* One thing more (1) or less (-1) that is alive. */
+void emulated_count_object(int by);
 /* Whether a stream is capturing a graph. */
 void emulated_capture(cudaStream_t stream, int on);
 /* A kernel is loaded on the current device, or (launched) was so before. */
