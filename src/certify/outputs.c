@@ -35,8 +35,8 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         if (q.bonferroni > 1)
             return cr_fail(&e->error, CERTREG_E_INVALID,
-                           "leave question %zu without bonferroni: a radius of all outputs needs "
-                           "no division of alpha",
+                           "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
+                           "needs no division of alpha",
                            i);
     }
     return CERTREG_OK;

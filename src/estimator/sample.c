@@ -19,10 +19,11 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
     if (!(step >= 1024 * ulp) || step < (double)FLT_MIN ||
         !(step + fabs((double)z) < (double)FLT_MAX / 16))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 "
-                       "ulp = %g and no overflow)",
-                       j, step, (double)z, 1024 * ulp);
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and not "
+            "overflow: change sigma, or subtract a constant inside the model",
+            j, (double)z, step, fmax(1024 * ulp, (double)FLT_MIN));
     return CERTREG_OK;
 }
 
@@ -35,8 +36,8 @@ static certreg_status check_noise(const certreg_estimator *e, certreg_error *why
         return CERTREG_OK;
     return cr_fail(
         why, CERTREG_E_INVALID,
-        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that one level "
-        "of a stream has",
+        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
+        "one input has",
         e->plan.max_samples, e->model.batch, (unsigned long long)most);
 }
 
@@ -75,7 +76,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; a stream has levels 0 to %llu",
+        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                        (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
     e->input.least_sigma = sigma;
@@ -152,7 +153,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     const certreg_status status = e->backend->ops->draw(e->backend, &e->input.noise, e->there.z,
                                                         e->there.step, first, count, x);
     if (status == CERTREG_E_INVALID)
-        return cr_fail(&e->error, status, "x is no memory of device %d",
+        return cr_fail(&e->error, status, "x is not memory of CUDA device %d",
                        (int)e->backend->ops->device);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
@@ -283,7 +284,7 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
 {
     if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
         cr_fail(why, CERTREG_E_TOO_MANY,
-                "samples %llu and %zu more go beyond plan.max_samples = %zu",
+                "first = %llu plus %zu samples exceeds plan.max_samples = %zu",
                 (unsigned long long)first, count, e->plan.max_samples);
         return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
@@ -351,7 +352,7 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
         cr_fail(
             &e->error, CERTREG_E_TOO_MANY,
-            "samples %llu and %zu more go beyond plan.max_samples = %zu and the end of its batch",
+            "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its batch",
             (unsigned long long)first, count, e->plan.max_samples);
         return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }

@@ -277,8 +277,8 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
         return cr_question_allowed(e, &conditions->question, conditions->samples);
     return cr_fail(
         &e->error, CERTREG_E_WRONG_STATE,
-        "this question needs at least %zu samples, of which %zu are the pilot, and the record "
-        "has %zu: ask for more, or set plan.pilot or a smaller plan.max_samples",
+        "this question needs at least %zu samples, %zu of them the pilot's, and the record has "
+        "%zu: take more, or set a smaller plan.pilot",
         least, e->record.pilot, conditions->samples);
 }
 
