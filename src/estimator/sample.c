@@ -22,7 +22,7 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
         return cr_fail(
             why, CERTREG_E_INVALID,
             "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and not "
-            "overflow: change sigma, or subtract a constant inside the model",
+            "overflow: change sigma, or shift z by a constant and undo that inside the model",
             j, (double)z, step, fmax(1024 * ulp, (double)FLT_MIN));
     return CERTREG_OK;
 }
