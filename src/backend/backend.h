@@ -16,7 +16,7 @@
 /* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it
  * is number i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
  * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words
- * are the same, the normals equal but for the rounding of cuRAND's angle and sine (normal4.h).
+ * are the same, the normals equal except for the rounding of cuRAND's angle and sine (normal4.h).
  * cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four
  * numbers (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts
  * of a stream, 2^44 blocks each, which do not overlap: the sequence above is that of level 0, the
@@ -38,7 +38,7 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
-/* For the second order: sums over pairs of samples, met tile by tile. */
+/* For the second order: sums over pairs of samples, tile by tile. */
 typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
     const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
     const int32_t *features;    /* active: indices of the features that have noise */
@@ -59,10 +59,10 @@ typedef struct cr_tile { /* consecutive samples */
     double *norms, *sums; /* |e|^2; sums of the products of a sample with all others */
 } cr_tile;
 
-/* Arrays below are memory of the backend, but for those that are said to be the host's: what
- * `alloc` gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is
- * enqueued on stream(); what ends in host memory is there when the op returns. Every backend has
- * every op. */
+/* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
+ * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
+ * on stream(); what ends in host memory is there when the op returns. Every backend has every
+ * op. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: its memory is the host's */
@@ -153,14 +153,14 @@ struct certreg_backend { /* first member of every concrete backend */
     cr_busy busy; /* of a device: one call of an estimator at a time has its stream */
 };
 
-/* Whether its memory is beyond the host's reach. For those who take memory, and within the room. */
+/* Whether the host cannot reach its memory. For those who take memory, and within the room. */
 static inline int cr_backend_is_device(const certreg_backend *backend)
 {
     return backend->ops->device >= 0;
 }
 
-/* Around a call's work on the backend: one whose work goes through one stream serves one call at a
- * time. BUSY, with a sentence of its own; WRONG_STATE in a forked child. */
+/* Around a call's work on the backend: a backend with one stream serves one call at a time. BUSY,
+ * with its own text; WRONG_STATE in a forked child. */
 certreg_status cr_backend_enter(certreg_backend *, certreg_error *);
 void cr_backend_leave(certreg_backend *);
 /* The error of an op, with what the backend knows of it: it "failed to `what`". */

@@ -101,7 +101,7 @@ static certreg_status prepare(certreg_estimator *e, const cr_call *call)
     return status ? status : cr_estimator_ready(e);
 }
 
-/* If the outputs chose the number of samples, only the number asked for counts as fixed
+/* If the outputs chose the number of samples, only the requested number counts as fixed
  * beforehand. */
 static void remember(const cr_job *j)
 {

@@ -4,7 +4,7 @@
 #include "certify/certify.h"
 #include <math.h>
 
-/* How often output k is asked. */
+/* How many questions output k has. */
 static size_t times_asked(const certreg_question *questions, size_t count, size_t k)
 {
     size_t times = 0;

@@ -173,8 +173,8 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
     return CERTREG_OK;
 }
 
-/* A sample is either pilot or not, for all that is ever asked about it (theory 5.2). A record
- * without samples takes the pilot of the one that comes. */
+/* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
+ * samples takes the imported one's pilot. */
 static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int write)
 {
     const cr_record *mine = &e->record;
@@ -198,8 +198,8 @@ static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int wri
     return CERTREG_OK;
 }
 
-/* The declared range of a real output is no part of a record's identity, but what is certified with
- * it must lie inside. */
+/* The declared range of a real output is not part of a record's identity, but what is certified
+ * with it must lie inside. */
 static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, size_t output,
                                      certreg_error *why)
 {

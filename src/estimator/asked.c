@@ -47,7 +47,7 @@ static certreg_status check(const certreg_estimator *e, const cr_asked *theirs, 
         (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
 }
 
-/* Keeps those of our two numbers that are among theirs. */
+/* Keeps the numbers of samples that both records have. */
 static void keep_common(cr_asked *mine, const cr_asked *theirs)
 {
     const int first = mine->first == theirs->first || mine->first == theirs->total;

@@ -1,4 +1,4 @@
-/* What every call on an estimator begins and ends with; and what other threads may ask of it. */
+/* What every call on an estimator begins and ends with, and what other threads may request. */
 #include "estimator/estimator.h"
 #include <float.h>
 #include <math.h>
@@ -35,7 +35,7 @@ certreg_status cr_estimator_ready(certreg_estimator *e)
     return CERTREG_OK;
 }
 
-/* ---- asynchronous wishes */
+/* ---- requests from other threads */
 certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
 {
     const certreg_status status = cr_estimator_enter(e);

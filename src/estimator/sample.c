@@ -27,7 +27,7 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     return CERTREG_OK;
 }
 
-/* Whole batches of noise up to the max_samples lie within one level of the stream. */
+/* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
 static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
     const uint64_t row = (e->model.inputs - 1) / 4 + 1; /* blocks of four */
@@ -63,7 +63,7 @@ static certreg_status store_input(certreg_estimator *e)
     e->batches.ahead = 0;
     if (!status) status = ops->store(e->backend, e->there.z, e->input.z, bytes);
     if (!status) status = ops->store(e->backend, e->there.step, e->input.step, bytes);
-    /* What is drawn ahead reads them, and the next begin writes here. */
+    /* Noise drawn ahead reads them, and the next begin writes here. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }
@@ -171,12 +171,12 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
     return CERTREG_OK;
 }
 
-/* Beside the model's work, where the backend can: the batch that will be asked for next. */
+/* While the model works, where the backend can: draws the batch that will be needed next. */
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
     cr_batches *at = &e->batches;
-    /* What was drawn ahead, and not used, is drawn upon again. */
+    /* Noise that was drawn ahead and not used is overwritten. */
     certreg_status status = at->ahead ? ops->join(e->backend) : CERTREG_OK;
     at->ahead = 0;
     at->first = first;
@@ -250,7 +250,7 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 }
 
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are
- * missing. end: of all that is asked for. */
+ * missing. end: of all samples requested. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
@@ -291,8 +291,8 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded ends the sampling where the outputs say. What was asked for was
- * fixed before, and is the number that counts (theory 5.2). */
+/* An output that cannot be recorded lets the outputs choose where sampling ends. The number
+ * requested was fixed before, and is the one that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
     if (status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE)

@@ -11,7 +11,8 @@ uint64_t cr_question_looks(const cr_question *q)
     return h ? h : 1;
 }
 
-/* The numbers at which it may be asked are part of the remedy, where they can still be reached. */
+/* The remedy names the number of samples at which the question is allowed, where it can still be
+ * reached. */
 static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
 {
     char enough[64] = "";

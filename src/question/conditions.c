@@ -142,7 +142,7 @@ static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
            (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
 }
 
-/* Both sides, then both guards. */
+/* Both sides, then both near conditions. */
 static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
                                const struct cut *cut)
 {
@@ -205,9 +205,8 @@ static double pilot_radius(const certreg_estimator *e, const cr_conditions *cond
     return least;
 }
 
-/* How many of the cuts the pilot may choose from. Sines are no matter for tests of failures, whose
- * looks are many; nor for the many
- * tolerances of output bounds. */
+/* How many of the cuts the pilot may choose from. Sines are not for tests of failures, which have
+ * many looks, nor for output bounds, which have many tolerances. */
 static int cuts_for(const cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
@@ -254,7 +253,7 @@ static void set_conditions(const certreg_estimator *e, cr_conditions *conditions
     set_conditions_for(e, conditions, cut);
 }
 
-/* The same question at another tolerance: all the rest, the prediction too, stays. */
+/* The same question at another tolerance; everything else stays, the prediction too. */
 void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *conditions,
                                  double tolerance)
 {
@@ -282,8 +281,8 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
         least, e->record.pilot, conditions->samples);
 }
 
-/* Also of a record that is too short to certify anything, since a control loop goes on with it:
- * where outputs give no number, with the prediction that was given. */
+/* Also for a record that is too short to certify anything, since a control loop continues with it;
+ * the given prediction where the outputs give no number. */
 static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
     const size_t noisy = e->input.noise.clean_first != 0;

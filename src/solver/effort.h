@@ -15,7 +15,7 @@ typedef struct cr_effort {
     uint32_t fallbacks;   /* bounds for which a closed form had to stand in */
 } cr_effort;
 
-/* Asked where there is more to do. */
+/* Called where there is more to do. */
 static inline int cr_effort_left(cr_effort *effort)
 {
     const int left = effort->used < effort->most;
