@@ -7,7 +7,7 @@
 
 #define CR_REMEMBERED 4 /* searches of a call that leave a trace */
 
-/* Of the limit of evaluations, what is kept for proving what the searches have found. */
+/* The part of the evaluations that is kept for proving what the searches found. */
 enum { CR_KEPT_FOR_PROOFS = 2000 };
 
 typedef struct cr_bisection {

@@ -68,7 +68,7 @@ static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, 
         certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
         if (!failed) failed = certify_level(e, call, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
-        if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
+        if (stop == CR_STOP_FAILED) /* which a single question cannot cause */
             cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
     }
     if (!first.status) return status;

@@ -83,8 +83,8 @@ static double choose_prediction(const certreg_estimator *e, const cr_question *q
 }
 
 /* ---- conditions */
-/* Of the probability beta that a served estimate fails, what goes to the two conditions of an angle
- * that its circular mean is near. */
+/* The share of beta, the probability that a served estimate fails, that goes to the two near
+ * conditions of an angle. */
 static const double guard_share = 0.1;
 
 static int32_t kind_of(const cr_question *q)

@@ -1,6 +1,6 @@
-/* The CUDA backend's life. It is a shared object of its own, which the library opens by name; what
- * happens on the device is in kernels.cu and hessian.cu. No call after the estimator's creation
- * waits for more than its own stream. */
+/* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
+ * opens by name; what happens on the device is in kernels.cu and hessian.cu. No call after the
+ * estimator's creation waits for more than its own stream. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/status.h"
