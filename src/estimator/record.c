@@ -145,9 +145,10 @@ static certreg_status report(const certreg_estimator *e, const fault *f, uint64_
                 e->model.hi[k]);
     else
         cr_fail(why, f->status,
-                "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN; "
-                "CERTREG_PLAN_COUNT_FAILURES goes on after such outputs",
-                (unsigned long long)sample, (long long)row, (int)k, f->value,
+                "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
+                "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
+                (unsigned long long)sample, (long long)row, (int)k,
+                isnan(f->value) ? (double)NAN : f->value, /* without its sign */
                 e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)"
                                                               : "");
     why->sample = (int64_t)sample;
