@@ -283,9 +283,11 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
                                  certreg_error *why)
 {
     if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
-        cr_fail(why, CERTREG_E_TOO_MANY,
-                "first = %llu plus %zu samples exceeds plan.max_samples = %zu",
-                (unsigned long long)first, count, e->plan.max_samples);
+        cr_fail(
+            why, CERTREG_E_TOO_MANY,
+            "first = %llu plus %zu samples exceeds plan.max_samples = %zu: take fewer, or create "
+            "the estimator with a larger one",
+            (unsigned long long)first, count, e->plan.max_samples);
         return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;

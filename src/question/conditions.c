@@ -277,7 +277,7 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
     return cr_fail(
         &e->error, CERTREG_E_WRONG_STATE,
         "this question needs at least %zu samples, %zu of them the pilot's, and the record has "
-        "%zu: take more, or set a smaller plan.pilot",
+        "%zu: take more (total_samples of certify), or set a smaller plan.pilot",
         least, e->record.pilot, conditions->samples);
 }
 

@@ -77,7 +77,7 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
         return invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
     if (q->constraints & ~known)
         return invalid(e, "constraints", q->constraints,
-                       "it has unknown bits; give CERTREG_CONSTRAINT_... or 0");
+                       "give CERTREG_CONSTRAINT_... or 0: it has unknown bits");
     return CERTREG_OK;
 }
 
