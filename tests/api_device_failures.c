@@ -291,7 +291,7 @@ START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
     ck_assert_int_eq(
         certreg_backend_open_cuda(0, NULL, path_beside("../libcertreg.so", path), &why, &backend),
         CERTREG_E_NO_BACKEND);
-    KIT_SAYS(&why, "is no module");
+    KIT_SAYS(&why, "is not a module");
 }
 END_TEST
 

@@ -278,7 +278,7 @@ START_TEST(sides_belong_to_promises)
     KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 0, &b), CERTREG_E_INVALID);
     KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_NEAR_UPPER, &b),
                CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), "side 2");
+    KIT_SAYS(certreg_estimator_error(shared), "side is 2");
     q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC,
     q.center = CERTREG_CENTER_TRUE_MEAN;
     certreg_bounds other = b;

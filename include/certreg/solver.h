@@ -52,8 +52,8 @@ typedef struct certreg_mean_change {
     double mean_least, mean_greatest;
 } certreg_mean_change;
 
-/** What the last call that computed something has cost, and how sure it is that its
- *  result is the best one. The result itself is sound in any case. */
+/** What the last call cost, and how sure it is that its result is the best one. The
+ *  result itself is sound in any case. */
 typedef struct certreg_solve_info {
     uint32_t struct_size;
     /* Of the dual: what max_evaluations limits. A radius of several functions counts
@@ -66,15 +66,15 @@ typedef struct certreg_solve_info {
     /* How often the two final evaluations of a bound disagreed and were repeated with a
      * finer quadrature. */
     uint32_t refinements;
-    /* How often they disagreed to the end, or contradicted the theory, and a bound in
-     * closed form was used instead. If it is not 0, the bounds are extreme: a range of
-     * many orders of magnitude, say. Fewer constraints may then give as much. */
+    /* How often they still disagreed, or contradicted the theory, and a bound in closed
+     * form was used instead. If it is not 0, the bounds are extreme, such as a range of
+     * many orders of magnitude. Fewer constraints may then give as much. */
     uint32_t fallbacks;
     uint32_t warm_starts; /* searches that began where an earlier one had ended */
     double seconds;       /* of CLOCK_MONOTONIC */
 } certreg_solve_info;
 
-/** Bytes of a solver.  @par Threads any  @since 0.1 */
+/** Bytes of a solver.  @par Threads any */
 CERTREG_API size_t certreg_solver_size(void);
 
 /** @param plan  NULL: the default
@@ -82,11 +82,11 @@ CERTREG_API size_t certreg_solver_size(void);
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
  *  @par Threads any
- *  @par Memory allocates where the plan has no memory  @since 0.1 */
+ *  @par Memory allocates where the plan has no memory */
 CERTREG_API certreg_status certreg_solver_create(
     const certreg_solver_plan *plan, certreg_error *why, certreg_solver **out);
 
-/** Frees it. NULL is allowed.  @since 0.1 */
+/** Frees it. NULL is allowed. */
 CERTREG_API void certreg_solver_destroy(certreg_solver *);
 
 /** How far the mean of u can move, over all functions with these bounds and all shifts
@@ -100,21 +100,21 @@ CERTREG_API void certreg_solver_destroy(certreg_solver *);
  *  @par Memory does not allocate
  *  @par Rounding outward. The result is a dual bound that is evaluated twice, by
  *       different quadratures. Where the two disagree, and where a search falls short,
- *       the result comes from fewer constraints. A radius between 0 and 2^-330 sigma is
- *       taken for 2^-330 sigma
- *  @par Source theory 2, 3  @since 0.1 */
+ *       the result comes from fewer constraints. A radius between 0 and 2^-330 sigma
+ *       counts as 2^-330 sigma
+ *  @par Source theory 2, 3 */
 CERTREG_API certreg_status certreg_solver_worst_case(
     certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
     certreg_mean_change *out);
 
-/** What the last certreg_solver_worst_case on this solver has cost; all 0 before the
- *  first. The error of the handle stays, unless this call itself fails.
+/** What the last certreg_solver_worst_case on this solver cost; all 0 before the first.
+ *  The error of the handle stays, unless this call itself fails.
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
- *  @par Threads one call at a time per solver  @since 0.1 */
+ *  @par Threads one call at a time per solver */
 CERTREG_API certreg_status
 certreg_solver_info(certreg_solver *, certreg_solve_info *out);
 
-/** The error of the last call on this solver.  @since 0.1 */
+/** The error of the last call on this solver. */
 CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 
 /* ---- bisection: bounds and a limit for the mean -> the largest radius */
@@ -122,9 +122,9 @@ CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 typedef struct certreg_bisection certreg_bisection;
 
 /* Flags of a bisection. WARM_START: a search begins where the last one for the same
- * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
- * where successive calls ask about similar bounds, as in a control loop or a sweep over
- * tolerances. What is remembered proves nothing: the results agree with those of a cold
+ * condition ended (the drop, the rise, or one of the first 4 functions). Use it where
+ * successive calls have similar bounds, as in a control loop or a sweep over
+ * tolerances. What is remembered proves nothing: results agree with those of a cold
  * start to 1e-9 relative, but not bit for bit. */
 enum { CERTREG_BISECTION_WARM_START = 1 };
 
@@ -158,18 +158,18 @@ typedef struct certreg_radius {
     size_t limiting;  /* above: index of the function that limits it. Within: 0 */
 } certreg_radius;
 
-/** Bytes of a bisection.  @par Threads any  @since 0.1 */
+/** Bytes of a bisection.  @par Threads any */
 CERTREG_API size_t certreg_bisection_size(void);
 
 /** @param plan  NULL: the default
  *  @param why   receives the error, or NULL
  *  @return as certreg_solver_create
  *  @par Threads any
- *  @par Memory allocates where the plan has no memory  @since 0.1 */
+ *  @par Memory allocates where the plan has no memory */
 CERTREG_API certreg_status certreg_bisection_create(
     const certreg_bisection_plan *plan, certreg_error *why, certreg_bisection **out);
 
-/** Frees it. NULL is allowed.  @since 0.1 */
+/** Frees it. NULL is allowed. */
 CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
 
 /** The largest radius at which the mean of u drops by at most `tolerance` and rises by
@@ -178,7 +178,7 @@ CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
  *  @return as certreg_solver_worst_case
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate
- *  @par Rounding down  @par Source theory 4  @since 0.1 */
+ *  @par Rounding down  @par Source theory 4 */
 CERTREG_API certreg_status certreg_bisection_within(
     certreg_bisection *, const certreg_bounds *bounds, uint32_t constraints,
     double tolerance, certreg_radius *out);
@@ -190,17 +190,16 @@ CERTREG_API certreg_status certreg_bisection_within(
  *  @return as certreg_solver_worst_case
  *  @par Threads one call at a time per bisection
  *  @par Memory does not allocate
- *  @par Rounding down  @par Source theory 1, 4  @since 0.1 */
+ *  @par Rounding down  @par Source theory 1, 4 */
 CERTREG_API certreg_status certreg_bisection_above(
     certreg_bisection *, const certreg_bounds *bounds, const double *threshold,
     size_t count, uint32_t constraints, certreg_radius *out);
 
-/** What the last call on this bisection that searched has cost, as
- *  certreg_solver_info.  @since 0.1 */
+/** What the last search of this bisection cost, as certreg_solver_info. */
 CERTREG_API certreg_status
 certreg_bisection_info(certreg_bisection *, certreg_solve_info *out);
 
-/** The error of the last call on this bisection.  @since 0.1 */
+/** The error of the last call on this bisection. */
 CERTREG_API const certreg_error *certreg_bisection_error(const certreg_bisection *);
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* The seam between the estimator and where its noise is drawn and replayed: the CPU, or a device
- * with memory of its own. Everything else of a certificate is host code above it. */
+ * with its own memory. Everything else of a certificate is host code above it. */
 #ifndef CR_BACKEND_BACKEND_H
 #define CR_BACKEND_BACKEND_H
 #include "base/busy.h"
@@ -16,7 +16,7 @@
 /* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it
  * is number i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
  * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words
- * are the same, the normals equal but for the rounding of cuRAND's angle and sine (normal4.h).
+ * are the same, the normals equal except for the rounding of cuRAND's angle and sine (normal4.h).
  * cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four
  * numbers (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts
  * of a stream, 2^44 blocks each, which do not overlap: the sequence above is that of level 0, the
@@ -38,7 +38,7 @@ static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)
     return b * (count / blocks) + (b + longer > blocks ? b + longer - blocks : 0);
 }
 
-/* For the second order: sums over pairs of samples, met tile by tile. */
+/* For the second order: sums over pairs of samples, tile by tile. */
 typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of the backend */
     const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
     const int32_t *features;    /* active: indices of the features that have noise */
@@ -59,15 +59,15 @@ typedef struct cr_tile { /* consecutive samples */
     double *norms, *sums; /* |e|^2; sums of the products of a sample with all others */
 } cr_tile;
 
-/* Arrays below are memory of the backend, but for those that are said to be the host's: what
- * `alloc` gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is
- * enqueued on stream(); what ends in host memory is there when the op returns. Every backend has
- * every op. */
+/* Arrays below are memory of the backend, except those that are said to be the host's: what `alloc`
+ * gave, or, where `device` is -1, any. Nothing of the size samples*inputs crosses. Work is enqueued
+ * on stream(); what ends in host memory is there when the op returns. Every backend has every
+ * op. */
 typedef struct cr_backend_ops {
     uint32_t api_version; /* CR_BACKEND_API; read before anything else */
     int32_t device;       /* -1: its memory is the host's */
-    size_t replay_step;   /* the most samples that one call of replay or project should take, so
-                             that the clock is asked between calls; a multiple of CR_REPLAY_CHUNK */
+    size_t replay_step; /* the most samples that one call of replay or project should take, so that
+                           the clock is read between calls; a multiple of CR_REPLAY_CHUNK */
     void (*close)(certreg_backend *);
     /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its
      * sign), where step[j] is 0 and in the noise-free sample; x row-major, count*inputs floats, not
@@ -93,12 +93,12 @@ typedef struct cr_backend_ops {
     certreg_status (*aim)(certreg_backend *, const double *sums, const float *mask, size_t inputs,
                           float *direction, double lengths[2]);
     /* Samples first .. first+count-1 in blocks: at each border b <= blocks the weighted noise of
-     * all samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and norms
-     * are projections on the direction at the border that the sample's block begins with. The bits
-     * are those of replay, aim and project called in turns. weights: count of them. room:
-     * 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or asked between blocks on the CPU and at
-     * first on a device; where it is late the op ends with CERTREG_E_DEADLINE, and nothing that it
-     * wrote has a meaning. */
+     * all samples before it is aimed at, which gives lengths[2b] and lengths[2b+1]; dots and
+     * norms are projections on the direction at the border that the sample's block begins with.
+     * The bits are those of replay, aim and project called in turns. weights: count of them.
+     * room: 2*blocks*inputs doubles, blocks >= 3. watch: NULL, or checked between blocks on the
+     * CPU and at first on a device; where it is late the op ends with CERTREG_E_DEADLINE, and
+     * nothing that it wrote has a meaning. */
     certreg_status (*walk)(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
                            size_t blocks, const float *weights, const float *mask, double *room,
                            double *lengths, double *dots, double *norms, cr_watch *watch);
@@ -109,8 +109,8 @@ typedef struct cr_backend_ops {
     certreg_status (*store)(certreg_backend *, void *there, const void *host, size_t bytes);
     certreg_status (*fetch)(certreg_backend *, void *host, const void *there, size_t bytes);
     certreg_status (*fill)(certreg_backend *, void *there, size_t bytes, int byte);
-    /* draw beside whatever is on the stream, which must not touch this x; join lets the stream wait
-     * for it. *ahead 0: nothing was drawn, as there is nothing to draw beside. */
+    /* draw while the stream does other work, which must not touch this x; join lets the stream wait
+     * for it. *ahead 0: nothing was drawn, as there is no work to overlap with. */
     certreg_status (*draw_ahead)(certreg_backend *, const cr_noise *, const float *z,
                                  const float *step, uint64_t first, size_t count, float *x,
                                  int *ahead);
@@ -118,8 +118,8 @@ typedef struct cr_backend_ops {
     certreg_status (*wait)(certreg_backend *); /* of the host, for what is on the stream */
     /* Replay of `blocks` blocks of `length` samples each: sums[(b*functions + f)*inputs + j], 0
      * where mask[j] is 0 (NULL: nowhere); weights are those of all blocks one after the other,
-     * functions `stride` apart. watch: as for walk; what clearing the sums takes is told to it as
-     * fixed. */
+     * functions `stride` apart. watch: as for walk; the time of clearing the sums is reported
+     * to it as fixed. */
     certreg_status (*block_sums)(certreg_backend *, const cr_noise *, uint64_t first, size_t length,
                                  size_t blocks, size_t functions, const float *weights,
                                  size_t stride, const float *mask, double *sums, cr_watch *watch);
@@ -144,7 +144,7 @@ typedef struct cr_backend_ops {
     certreg_status (*forms)(certreg_backend *, const cr_pair_room *, const cr_tile *);
     /* ---- the host's view of the work */
     void *(*stream)(certreg_backend *);
-    /* Of the op that failed last: the device's code, and what it means; 0 and NULL on the CPU. */
+    /* The device's code of the op that failed last, and what it means; 0 and NULL on the CPU. */
     int32_t (*last_code)(certreg_backend *, const char **text);
 } cr_backend_ops;
 
@@ -153,14 +153,14 @@ struct certreg_backend { /* first member of every concrete backend */
     cr_busy busy; /* of a device: one call of an estimator at a time has its stream */
 };
 
-/* Whether its memory is beyond the host's reach. For those who take memory, and within the room. */
+/* Whether the host cannot reach its memory. For those who take memory, and within the room. */
 static inline int cr_backend_is_device(const certreg_backend *backend)
 {
     return backend->ops->device >= 0;
 }
 
-/* Around a call's work on the backend: one whose work goes through one stream serves one call at a
- * time. BUSY, with a sentence of its own; WRONG_STATE in a forked child. */
+/* Around a call's work on the backend: a backend with one stream serves one call at a time. BUSY,
+ * with its own text; WRONG_STATE in a forked child. */
 certreg_status cr_backend_enter(certreg_backend *, certreg_error *);
 void cr_backend_leave(certreg_backend *);
 /* The error of an op, with what the backend knows of it: it "failed to `what`". */

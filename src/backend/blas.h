@@ -1,6 +1,6 @@
-/* Products of float matrices on the host, for the second order alone. They are BLAS's and LAPACK's,
- * in a module of their own that is opened when a plan asks for the second order; a static library
- * has it inside. All matrices are dense, row by row. */
+/* Products of float matrices on the host, for the second order only. They are BLAS's and LAPACK's,
+ * in a module that is opened when a plan names the second order; a static library has it inside.
+ * All matrices are dense, row by row. */
 #ifndef CR_BACKEND_BLAS_H
 #define CR_BACKEND_BLAS_H
 #include "base/error.h"

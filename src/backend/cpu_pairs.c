@@ -29,7 +29,7 @@ certreg_status cr_cpu_tile(certreg_backend *backend, const cr_noise *noise,
     return CERTREG_OK;
 }
 
-/* Pairs of a tile with itself are met once, above the diagonal. */
+/* Pairs of a tile with itself are taken once, above the diagonal. */
 certreg_status cr_cpu_pairs(certreg_backend *backend, const cr_pair_room *room, const cr_tile *a,
                             const cr_tile *b)
 {

@@ -1,4 +1,4 @@
-/* The path of every machine: plain C11, one lane. */
+/* The path that runs on every machine: plain C11, one lane. */
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/cpu_kernel.h"

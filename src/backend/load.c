@@ -57,13 +57,15 @@ certreg_status cr_module_find(const cr_module_file *file, const char *path, cert
     else if (beside_us(file->name, beside, sizeof beside)) library = open_file(beside);
     if (!library) {
         const char *reason = dlerror();
-        return cr_fail(why, CERTREG_E_NO_BACKEND, "%s: %.180s", file->missing,
-                       reason ? reason : "its place is not known; give its path");
+        return cr_fail(
+            why, CERTREG_E_NO_BACKEND, "%s: %.180s", file->missing,
+            reason ? reason
+                   : "the folder of this library is not known; give the path of the module");
     }
     void *symbol = dlsym(library, file->symbol);
     if (!symbol)
         return cr_fail(why, CERTREG_E_NO_BACKEND,
-                       "%.120s is no module of this library: it lacks %s", path ? path : beside,
+                       "%.120s is not a module of this library: it lacks %s", path ? path : beside,
                        file->symbol);
     /* ISO C has no way from an object's address to a function's. */
     memcpy(function, &symbol, sizeof symbol);

@@ -6,7 +6,7 @@
 typedef struct cr_module_file {
     const char *name;    /* of the file; it lies in certreg/ beside the library */
     const char *symbol;  /* of the one function that it shows */
-    const char *missing; /* a sentence for where it cannot be opened; the reason follows it */
+    const char *missing; /* the error text if it cannot be opened; the reason follows it */
 } cr_module_file;
 
 /* The module's function, as a pointer into *function. path: of the module; NULL: beside the

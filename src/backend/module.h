@@ -1,4 +1,4 @@
-/* A backend in a module of its own: the one function that it shows. */
+/* A backend in a module: the one function that it exports. */
 #ifndef CR_BACKEND_MODULE_H
 #define CR_BACKEND_MODULE_H
 #include "backend/backend.h"

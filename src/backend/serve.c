@@ -6,7 +6,7 @@ certreg_status cr_backend_enter(certreg_backend *backend, certreg_error *why)
     if (!cr_backend_is_device(backend)) return CERTREG_OK;
     const certreg_status status = cr_busy_enter(&backend->busy, why);
     if (status != CERTREG_E_BUSY) return status;
-    return cr_fail(why, status, "the backend is serving another estimator's call");
+    return cr_fail(why, status, "the backend is busy with a call of another estimator");
 }
 
 void cr_backend_leave(certreg_backend *backend)

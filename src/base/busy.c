@@ -17,8 +17,8 @@ int cr_busy_is_foreign(const cr_busy *busy)
 
 certreg_status cr_busy_enter(cr_busy *busy, certreg_error *error)
 {
-    /* Asked first: in a child the mark of a call that was running at the fork would stay for ever.
-     */
+    /* Checked first: in a child the mark of a call that was running at the fork would never go
+     * away. */
     if (cr_busy_is_foreign(busy))
         return cr_fail(error, CERTREG_E_WRONG_STATE,
                        "the handle was made in another process; create one after fork");

@@ -13,7 +13,7 @@ typedef struct cr_busy {
     fenv_t callers;  /* of the call that runs */
 } cr_busy;
 
-/* Of a new handle. */
+/* For a new handle. */
 void cr_busy_init(cr_busy *);
 /* Whether the handle was made by another process, so that this one is a forked child. */
 int cr_busy_is_foreign(const cr_busy *);
@@ -29,7 +29,7 @@ certreg_status cr_busy_leave(cr_busy *, certreg_status);
 void cr_busy_out(const cr_busy *);
 void cr_busy_in(cr_busy *);
 
-/* What a handle's error is to its caller: while a call runs that is the running call's own, and
+/* What a handle's error is to its caller: while a call runs, the error belongs to that call, and
  * others read a constant that says so. */
 const certreg_error *cr_busy_error(const cr_busy *, const certreg_error *);
 

@@ -1,4 +1,4 @@
-/* Statuses with a sentence. Every failing function of the library ends in `return cr_fail(error,
+/* Statuses with an error text. Every failing function of the library ends in `return cr_fail(error,
  * STATUS, "...", ...)`. */
 #ifndef CR_BASE_ERROR_H
 #define CR_BASE_ERROR_H
@@ -13,7 +13,7 @@
 
 /* No error: CERTREG_OK, every index -1, empty text. */
 void cr_error_clear(certreg_error *error);
-/* Writes status and sentence into *error (may be NULL), other fields cleared, and returns the
+/* Writes status and text into *error (may be NULL), other fields cleared, and returns the
  * status. */
 certreg_status cr_fail(certreg_error *error, certreg_status status, const char *format, ...)
     CR_PRINTF(3, 4);

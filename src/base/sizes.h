@@ -5,8 +5,8 @@
 #include "certreg/solver.h"
 
 /* X(struct, name, oldest, now): the size in the first release that had the struct, which is the
- * least that a caller may give, and the size of this version. A struct that grows gets a new
- * `now`; its `oldest` stays for ever. */
+ * least that a caller may give, and the size of this version. A struct that grows gets a new `now`;
+ * its `oldest` never changes. */
 #define CR_STRUCTS(X)                                 \
     X(certreg_error, ERROR, 296, 296)                 \
     X(certreg_batch, BATCH, 80, 80)                   \

@@ -11,13 +11,13 @@ const char *certreg_status_text(certreg_status status)
     case CERTREG_OK: return "ok";
     case CERTREG_E_INVALID: return "invalid argument";
     case CERTREG_E_NO_MEMORY: return "out of memory";
-    case CERTREG_E_SMALL_MEMORY: return "the caller's memory is too small";
+    case CERTREG_E_SMALL_MEMORY: return "the caller's memory or buffer is too small";
     case CERTREG_E_MODEL_FAILED: return "the model failed";
     case CERTREG_E_NOT_FINITE: return "an output is not finite";
     case CERTREG_E_OUT_OF_RANGE: return "an output is outside its declared range";
     case CERTREG_E_INFEASIBLE: return "no function has these bounds";
     case CERTREG_E_WRONG_STATE: return "not possible in this state";
-    case CERTREG_E_NO_BACKEND: return "the backend is not available";
+    case CERTREG_E_NO_BACKEND: return "a backend or module is not available";
     case CERTREG_E_NO_DEVICE: return "there is no such device";
     case CERTREG_E_DEVICE_FAILED: return "the device failed";
     case CERTREG_E_VERSION: return "made for another version of the library";

@@ -8,13 +8,13 @@
     65536u /* no struct grows so far: a size beyond is memory that was never set */
 
 /* Copies the caller's struct into ours (`known` bytes). `oldest` is the size in the first release:
- * anything shorter is INVALID, and so is a length that is no multiple of 8; bytes beyond `known`
- * must be zero, else VERSION. `name` is for the sentence. */
+ * anything shorter is INVALID, and so is a length that is not a multiple of 8; bytes beyond `known`
+ * must be zero, else VERSION. `name` is for the text of the error. */
 certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const void *theirs,
                               const char *name, certreg_error *why);
 /* Element `index` of a caller's array, whose step is the struct_size of its first element; the
- * others need not carry one. The size has been checked. Ours gets its own size. VERSION as above.
- */
+ * others need not carry one. The size has been checked. Ours gets its own size. VERSION as
+ * above. */
 certreg_status cr_struct_element(void *ours, size_t known, const void *array, size_t index,
                                  const char *name, certreg_error *why);
 /* Writes min(known, size) bytes of ours into a caller's struct of `size` bytes, zeroes the rest of

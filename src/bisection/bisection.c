@@ -114,10 +114,10 @@ static certreg_status run(certreg_bisection *bisection, const call *c, certreg_r
  * it is of use. */
 enum { WARM_EVALUATIONS = 1000 };
 
-/* A warm start only looks first where the last call has ended. Every radius that is returned has
- * been proved by the search that found it (theory 4), so what is remembered can be anything. Where
- * both starts come next to the largest radius they agree; where a warm one is not known to, its
- * result is thrown away for that of a cold start, and nothing is remembered. */
+/* A warm start only looks first where the last call ended. Every radius that is returned has been
+ * proved by the search that found it (theory 4), so what is remembered can be anything. Where both
+ * starts come next to the largest radius they agree; where a warm one is not known to, its result
+ * is thrown away for that of a cold start, and nothing is remembered. */
 static certreg_status run_warm(certreg_bisection *bisection, const call *c, certreg_radius *found)
 {
     cr_bisection *how = &bisection->how;

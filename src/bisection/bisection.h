@@ -1,4 +1,4 @@
-/* The handle: what a plan sets, what the last call has cost, and the radii that it found. */
+/* The handle: what a plan sets, what the last call cost, and the radii that it found. */
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
 #include "base/busy.h"

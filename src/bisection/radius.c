@@ -108,11 +108,13 @@ static certreg_status add_function(call *c, const certreg_bounds *bounds, size_t
     if (index == 0) c->sigma = both.sigma;
     if (both.sigma != c->sigma)
         return cr_fail(c->why, CERTREG_E_INVALID,
-                       "bounds[%zu].sigma is %g, but that of bounds[0] is %g", index, both.sigma,
-                       c->sigma);
+                       "bounds[%zu].sigma is %g; it must equal bounds[0].sigma, %g", index,
+                       both.sigma, c->sigma);
     if (!both.has_mean)
         return cr_fail(c->why, CERTREG_E_INVALID,
-                       "bounds[%zu].constraints lacks the mean, which a threshold needs", index);
+                       "bounds[%zu].constraints must have CERTREG_CONSTRAINT_MEAN: a threshold is "
+                       "for the mean",
+                       index);
     if (isnan(threshold))
         return cr_fail(c->why, CERTREG_E_INVALID, "threshold[%zu] is not a number", index);
     const double limit = cr_constraints_limit(&both, -threshold);
@@ -125,9 +127,7 @@ certreg_status cr_bisection_above(cr_bisection *how, const certreg_bounds *bound
                                   certreg_radius *out, certreg_error *why)
 {
     call c = begin(how, out, why);
-    if (!count)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "count is 0: there is no function to keep above its threshold");
+    if (!count) return cr_fail(why, CERTREG_E_INVALID, "count is 0; give at least one function");
     certreg_status status = cr_struct_check(bounds, CR_OLDEST_BOUNDS, "bounds", why);
     for (size_t i = 0; i < count && !status; i++)
         status = add_function(&c, bounds, i, constraints, threshold ? threshold[i] : 0);

@@ -7,13 +7,13 @@
 
 #define CR_REMEMBERED 4 /* searches of a call that leave a trace */
 
-/* Of the limit of evaluations, what is kept for proving what the searches have found. */
+/* The part of the evaluations that is kept for proving what the searches found. */
 enum { CR_KEPT_FOR_PROOFS = 2000 };
 
 typedef struct cr_bisection {
     double accuracy, cap;  /* relative; in units of sigma */
     int evaluations;       /* of the searches for each function, at most */
-    cr_watch *watch;       /* asked between searches: CERTREG_E_DEADLINE once late. NULL: never */
+    cr_watch *watch;       /* called between searches: CERTREG_E_DEADLINE once late. NULL: never */
     const cr_trace *hints; /* NULL: a cold start; or CR_REMEMBERED traces of a call before */
     cr_trace *traces;      /* NULL, or as many, which the searches leave */
     cr_effort effort;      /* what the calls have spent, for all functions */

@@ -208,7 +208,7 @@ static double climb_further(state *s, double least, double next, double most)
     return !holds ? least : at_most ? most : climb(s, next, most);
 }
 
-/* Radii below the least are not told from 0. */
+/* Radii below the least are not distinguished from 0. */
 static double told(double radius)
 {
     return radius >= CR_LEAST_RADIUS ? radius : 0;

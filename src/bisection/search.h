@@ -19,7 +19,7 @@ typedef struct cr_goal {
     double weight, limit;
     int strict;           /* the bound has to stay below the limit, not only at it */
     double accuracy;      /* relative */
-    double cap;           /* the search asks no further */
+    double cap;           /* the search goes no further */
     const cr_trace *hint; /* NULL: nothing is known */
     cr_trace *trace;      /* NULL, or what this search leaves; it is written only if it searches */
 } cr_goal;

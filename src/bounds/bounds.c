@@ -65,7 +65,8 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
     return CERTREG_OK;
 }
 
-/* Two-valued scores share alpha with the gradient only if there is one. A guard never has one. */
+/* Two-valued scores share alpha with the gradient only if there is one. A near condition never has
+ * one. */
 static double moments_alpha(const cr_condition *c, uint32_t constraints, double alpha)
 {
     const int shared =
@@ -133,8 +134,8 @@ static int index_of_side(const cr_conditions *conditions, int32_t side)
     return -1;
 }
 
-/* The score of an arc less what its mean has to exceed, so that the mean of every side has to be
- * positive. */
+/* The score of an arc minus what its mean has to exceed, so that every side needs a positive
+ * mean. */
 static void subtract_threshold(const cr_score *score, certreg_bounds *b)
 {
     if (score->kind != CR_SCORE_ARC) return;
@@ -147,10 +148,11 @@ static void subtract_threshold(const cr_score *score, certreg_bounds *b)
 
 static certreg_status no_such_side(certreg_estimator *e, int32_t side)
 {
-    return cr_fail(&e->error, CERTREG_E_INVALID,
-                   "give CERTREG_SIDE_LOWER or _UPPER, or for the median and Huber of an angle "
-                   "CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER: this question has no side %d",
-                   (int)side);
+    return cr_fail(
+        &e->error, CERTREG_E_INVALID,
+        "side is %d; give CERTREG_SIDE_LOWER or _UPPER (or, for the median or Huber location "
+        "of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
+        (int)side);
 }
 
 static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,

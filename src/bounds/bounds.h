@@ -3,8 +3,8 @@
 #define CR_BOUNDS_BOUNDS_H
 #include "question/conditions.h"
 
-/* The constraints that the interval of this question delivers and its family may use. The gradient
- * costs a replay, so it is found only where it is among them. */
+/* The constraints that this question's method provides and the question may use. The gradient costs
+ * a replay, so it is found only where it is among them. */
 uint32_t cr_bounds_constraints(const certreg_estimator *, const cr_question *);
 /* Bounds of the scores of all conditions; one call, since they share a replay. *abstained: the
  * interval says nothing. DEADLINE if there was not enough time. */

@@ -36,8 +36,8 @@ static int is_clipped(const cr_score *score)
     return score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_HUBER;
 }
 
-/* A lower bound on the gradient norm pays only where most of the variance is linear, which that of
- * a clipped score hardly ever is. The pilot decides, before the main samples. */
+/* A lower bound on the gradient norm pays only where most of the variance is linear. A clipped
+ * score's hardly ever is. The pilot decides, before the main samples. */
 static certreg_status pilot_is_linear(certreg_estimator *e, const cr_conditions *conditions,
                                       const gradient_job *job, int linear[2])
 {

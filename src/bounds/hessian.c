@@ -69,13 +69,15 @@ static int choose_way(const certreg_estimator *e, size_t count, int way)
 static certreg_status check(const certreg_estimator *e, size_t count, int way, certreg_error *why)
 {
     if (!e->there.tile)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.constraints left out the second order");
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints");
     if (count < 4)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
-                       "%zu samples beside the pilot do not bound the second order", count);
+                       "the second order needs at least 4 samples after the pilot; there are %zu",
+                       count);
     if (way == CR_HESSIAN_MATRIX && !e->there.pairs.matrix)
         return cr_fail(why, CERTREG_E_WRONG_STATE,
-                       "plan.second_order_bytes has no room for the matrix");
+                       "plan.second_order_bytes is too small for the matrix");
     return CERTREG_OK;
 }
 

@@ -47,7 +47,7 @@ typedef struct game {
     double share, tail;    /* p and q */
     double cap, certainty; /* of kappa; log(1/alpha) */
     double theta, lambda;
-    double cost;           /* right side but for the last term */
+    double cost;           /* right side without the last term */
     double gained, staked; /* sums of x and ||G|| over earlier blocks, for a */
     double lengths;        /* sum |w| ||e|| so far */
     double slack;          /* what rounding may hide in sum g . G, divided by the cap */

@@ -3,7 +3,7 @@
 #define CR_BOUNDS_VECTOR_H
 #include "question/conditions.h"
 
-/* Of CERTREG_ALL_OUTPUTS. *abstained: the interval says nothing. */
+/* For CERTREG_ALL_OUTPUTS. *abstained: the interval says nothing. */
 certreg_status cr_vector_find(certreg_estimator *, const cr_conditions *, uint32_t constraints,
                               certreg_bounds *b, int *abstained);
 

@@ -49,7 +49,7 @@ void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_c
     c->samples = e->record.present;
 }
 
-/* Balls of other norms that lie within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
+/* The largest balls of other norms within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0
  * (theory 7). */
 static void convert(const certreg_estimator *e, certreg_certificate *c)
 {

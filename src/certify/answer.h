@@ -7,8 +7,8 @@
  * Estimator and question may be NULL. */
 void cr_answer_blank(const certreg_estimator *, const cr_question *, certreg_certificate *);
 /* Answers a question that has been checked, and fills the certificate. `samples`: the number at
- * which it is asked. `stopped`: sampling ended early, so that too few samples are an outcome and
- * no failure. CERTREG_E_DEADLINE where the answer was given up; the certificate then claims
+ * which it is evaluated. `stopped`: sampling ended early, so that too few samples are an outcome
+ * and no failure. CERTREG_E_DEADLINE where the answer was given up; the certificate then claims
  * nothing. *answer ends with the conditions of this question. */
 certreg_status cr_answer_question(certreg_estimator *, const cr_question *, uint64_t samples,
                                   int stopped, cr_answer *answer, certreg_certificate *);

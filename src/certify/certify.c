@@ -95,13 +95,13 @@ static certreg_status prepare(certreg_estimator *e, const cr_call *call)
         return cr_fail(&e->error, CERTREG_E_INVALID, "radius is %g; it must be positive and finite",
                        call->at_radius);
     if (!call->count)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0: no question was asked");
+        return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0; give at least one question");
     const certreg_status status =
         cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", &e->error);
     return status ? status : cr_estimator_ready(e);
 }
 
-/* If the outputs chose the number of samples, only the number asked for counts as fixed
+/* If the outputs chose the number of samples, only the requested number counts as fixed
  * beforehand. */
 static void remember(const cr_job *j)
 {

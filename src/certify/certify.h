@@ -1,4 +1,4 @@
-/* certreg_certify with what the calls built upon it need besides. */
+/* certreg_certify, with what the functions built on it need in addition. */
 #ifndef CR_CERTIFY_CERTIFY_H
 #define CR_CERTIFY_CERTIFY_H
 #include "certify/job.h"

@@ -18,7 +18,7 @@ int cr_job_question(const cr_job *j, size_t index, cr_question *out)
     return !cr_job_certificate(j, index)->status && !read(j, index, out);
 }
 
-/* One that cannot be answered at that number of samples is told when its turn comes. */
+/* A question that cannot be answered at that number of samples is reported in its turn. */
 static void look_over(cr_job *j, const cr_question *q)
 {
     certreg_estimator *e = j->estimator;

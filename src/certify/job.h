@@ -3,13 +3,13 @@
 #define CR_CERTIFY_JOB_H
 #include "question/question.h"
 
-enum { CR_STOP_FAILED = -1 }; /* beside CERTREG_STOP_...: no question was answered */
+enum { CR_STOP_FAILED = -1 }; /* in addition to CERTREG_STOP_...: no question was answered */
 
 typedef struct cr_call { /* as the caller has it */
     size_t total_samples;
     const certreg_question *questions;
     size_t count;
-    uint64_t share;   /* alpha of every question is divided by it, besides question.bonferroni */
+    uint64_t share;   /* alpha of every question is divided by it, and by question.bonferroni */
     int inverse;      /* output bounds are asked for: */
     double at_radius; /*   at this radius; else 0 */
     int together;     /* one wrong question leaves all unanswered */
@@ -25,14 +25,14 @@ typedef struct cr_job {
     certreg_certificate *out;
     certreg_error wrong; /* of the first question that is wrong */
     uint64_t looks;      /* that came with the first question that brings some */
-    uint64_t samples;    /* at which it is asked: those present, or those asked for, if more */
+    uint64_t samples;    /* at which it is evaluated: those present, or those requested, if more */
     int stop;            /* CERTREG_STOP_..., or CR_STOP_FAILED */
-    int told;            /* something about the main samples was told, or decided about going on */
-    int by_outputs;      /* they may have decided how many there are */
-    int any_valid;       /* a question has an answer; else there is nothing to sample for */
-    int all_targets;     /* each valid one has a target; only then may their outcome end the
-                            sampling: the others count on all samples */
-    size_t from;         /* the fewest samples that answer one of them */
+    int told;       /* something about the main samples was reported, or decided whether to go on */
+    int by_outputs; /* they may have decided how many there are */
+    int any_valid;  /* a question has an answer; else there is nothing to sample for */
+    int all_targets; /* each valid one has a target; only then may their outcome end the
+                        sampling: the others count on all samples */
+    size_t from;     /* the fewest samples that answer one of them */
     uint64_t hash;
 } cr_job;
 

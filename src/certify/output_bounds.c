@@ -12,8 +12,8 @@
 /* If Y has P(Y <= t) >= 1/2 at z + delta, it has P(Y <= t) >= p = Phi(-r) at z (Neyman and
  * Pearson): so k - 1 or fewer of n outputs below every median there has probability at most
  * P(Bin(n, p) <= k - 1). One statement, for all shifts up to the radius together. A served median
- * asks for p' instead of 1/2. Outputs that failed are taken for whatever is worse. (No sample of
- * the pilot counts, because the number of samples may depend on it: theory 5.2.) */
+ * asks for p' instead of 1/2. Outputs that failed count as whatever is worse. (No sample of the
+ * pilot counts, because the number of samples may depend on it: theory 5.2.) */
 static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *conditions,
                              double *from, double *to)
 {
@@ -25,8 +25,8 @@ static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *co
                               .watch = e->clock.watch};
     const double threshold =
         q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_rate) : 0;
-    const double half = cr_normal_quantile_sf(0.5 * (1 - threshold)); /* Phi^-1 of the share needed
-                                                                       */
+    /* Phi^-1 of the share needed */
+    const double half = cr_normal_quantile_sf(0.5 * (1 - threshold));
     const double p =
         cr_normal_sf(nextafter(q->at_radius / e->input.least_sigma, INFINITY) + half) * (1 - 1e-12);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->alpha) + 1;

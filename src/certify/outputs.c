@@ -4,7 +4,7 @@
 #include "certify/certify.h"
 #include <math.h>
 
-/* How often output k is asked. */
+/* How many questions output k has. */
 static size_t times_asked(const certreg_question *questions, size_t count, size_t k)
 {
     size_t times = 0;
@@ -35,8 +35,8 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         if (q.bonferroni > 1)
             return cr_fail(&e->error, CERTREG_E_INVALID,
-                           "leave question %zu without bonferroni: a radius of all outputs needs "
-                           "no division of alpha",
+                           "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
+                           "needs no division of alpha",
                            i);
     }
     return CERTREG_OK;

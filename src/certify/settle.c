@@ -21,14 +21,14 @@ static int state_of(cr_job *j, const cr_question *q)
     const certreg_status status = cr_answer_question(j->estimator, q, j->samples, 1, &a, &c);
     j->told |= a.told;
     if (status == CERTREG_E_DEADLINE) return OPEN;
-    if (status) return HOPELESS; /* told when it is answered for good */
+    if (status) return HOPELESS; /* reported when it is answered for good */
     if (c.radius >= q->target) return PROVEN;
     return a.known && cr_looks_hopeless(j->estimator, &a.conditions) ? HOPELESS : OPEN;
 }
 
 /* Before anything is sampled only failures are missing: what is out of reach now stays so. Main
- * samples that are there already do not count yet, so that what is found here tells nothing about
- * them. (This also makes the tests, which takes longer than asking them.) */
+ * samples that are there already do not count yet, so what is found here reveals nothing about
+ * them. (This also makes the tests, which takes longer than evaluating them.) */
 static int state_at_first(const cr_job *j, const cr_question *q)
 {
     cr_conditions conditions = {.question = *q};
@@ -80,9 +80,9 @@ static void answer_made_up(const cr_job *j, size_t samples)
     cr_record_clear(e);
 }
 
-/* Nobody knows yet what the questions take: they are answered once about outputs that are made up,
- * so that how many samples there will be does not depend on theirs (theory 5.1). A quarter of the
- * time is the most for that. */
+/* The time of the answers is not known yet: the questions are answered once from made-up outputs,
+ * so that the number of samples does not depend on the real ones (theory 5.1). This takes a quarter
+ * of the time at most. */
 static void rehearse(const cr_job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
@@ -105,7 +105,7 @@ static void prepare_closing(const cr_job *j, size_t samples)
 }
 
 /* ---- how far to sample */
-/* The next number of samples at which any question wants to look; `most` where there is none
+/* The next number of samples at which any question has a look; `most` where there is none
  * before. */
 static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
 {
@@ -124,7 +124,7 @@ static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
 static certreg_status sample_until_settled(cr_job *j, size_t samples)
 {
     certreg_estimator *e = j->estimator;
-    size_t known; /* samples without a gap: the looks among them are all settled by asking once */
+    size_t known; /* samples without a gap: one evaluation settles all looks among them */
     if (is_settled(j, 1)) return CERTREG_OK;
     prepare_closing(j, samples); /* now that the tests are made */
     j->by_outputs = 1;
@@ -145,7 +145,8 @@ certreg_status cr_settle(cr_job *j)
     const size_t samples = j->call->total_samples;
     e->clock.closing = (cr_closing){.times = j->all_targets ? 2 : 1, .from = j->from};
     if (j->any_valid) e->clock.closing.cost = cr_closing_cost(e, j->hash);
-    if (!samples || !j->any_valid) return CERTREG_OK; /* wrong questions are told in their turn */
+    if (!samples || !j->any_valid)
+        return CERTREG_OK; /* wrong questions are reported in their turn */
     if (j->all_targets && samples <= e->plan.max_samples) return sample_until_settled(j, samples);
     prepare_closing(j, samples);
     return stop_of(cr_estimator_sample(e, 0, samples), &j->stop);

@@ -1,4 +1,4 @@
-/* How far to sample: to the number asked for, or until every target is settled. */
+/* How far to sample: to the number requested, or until every target is settled. */
 #ifndef CR_CERTIFY_SETTLE_H
 #define CR_CERTIFY_SETTLE_H
 #include "certify/job.h"

@@ -16,7 +16,8 @@ static certreg_status check(certreg_estimator *e, const float *z, const double *
     if (!levels || levels > most_levels)
         return cr_fail(&e->error, CERTREG_E_INVALID, "levels is %zu; give 1 to %zu noise levels",
                        levels, most_levels);
-    if (!count) return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0: no question was asked");
+    if (!count)
+        return cr_fail(&e->error, CERTREG_E_INVALID, "count is 0; give at least one question");
     for (size_t i = 0; i < levels && !status; i++) {
         if (!(sigmas[i] > 0) || !isfinite(sigmas[i]))
             return cr_fail(&e->error, CERTREG_E_INVALID,
@@ -24,7 +25,8 @@ static certreg_status check(certreg_estimator *e, const float *z, const double *
         for (size_t j = 0; j < i; j++)
             if (sigmas[j] == sigmas[i])
                 return cr_fail(&e->error, CERTREG_E_INVALID,
-                               "sigmas[%zu] and sigmas[%zu] are both %g", j, i, sigmas[i]);
+                               "sigmas[%zu] and sigmas[%zu] are both %g; they must differ", j, i,
+                               sigmas[i]);
         status = cr_estimator_check_input(e, z, sigmas[i]);
     }
     return status;
@@ -66,7 +68,7 @@ static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, 
         certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
         if (!failed) failed = certify_level(e, call, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
-        if (stop == CR_STOP_FAILED) /* which is no matter of a single question */
+        if (stop == CR_STOP_FAILED) /* which a single question cannot cause */
             cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
     }
     if (!first.status) return status;

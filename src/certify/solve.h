@@ -1,4 +1,4 @@
-/* From the bounds of an answer to a radius or a range: all that this room asks of the solver. */
+/* From the bounds of an answer to a radius or a range: all that this room needs of the solver. */
 #ifndef CR_CERTIFY_SOLVE_H
 #define CR_CERTIFY_SOLVE_H
 #include "question/conditions.h"
@@ -8,7 +8,7 @@ typedef struct cr_answer { /* what the question before came down to: questions t
     cr_conditions conditions;
     certreg_bounds bounds[CR_CONDITIONS];
     int known, abstained;
-    int told; /* some question told an answer or an estimate, maybe from main samples */
+    int told; /* some question reported an answer or an estimate, maybe from main samples */
 } cr_answer;
 
 typedef struct cr_solved { /* all zero: nothing is proven */

@@ -150,7 +150,7 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
 {
     const unsigned char *in = buffer;
     if (!buffer || bytes < HEADER + 8 || memcmp(in, magic, sizeof magic) != 0)
-        return cr_fail(why, CERTREG_E_CORRUPT, "these %zu bytes are no record", bytes);
+        return cr_fail(why, CERTREG_E_CORRUPT, "these %zu bytes are not a record", bytes);
     if (cr_get64(in + bytes - 8) != cr_hash_end(cr_hash(CR_HASH_START, buffer, bytes - 8)))
         return cr_fail(why, CERTREG_E_CORRUPT,
                        "the record is damaged or cut off: its checksum does not fit its %zu bytes",
@@ -173,21 +173,23 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
     return CERTREG_OK;
 }
 
-/* A sample is either pilot or not, for all that is ever asked about it (theory 5.2). A record
- * without samples takes the pilot of the one that comes. */
+/* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
+ * samples takes the imported one's pilot. */
 static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int write)
 {
     const cr_record *mine = &e->record;
     const uint64_t pilot = r->pilot;
     if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
     if (r->asked.max_samples && pilot >= r->asked.max_samples)
-        return cr_fail(&e->error, CERTREG_E_CORRUPT, "the record's pilot makes no sense");
+        return cr_fail(&e->error, CERTREG_E_CORRUPT,
+                       "the record is damaged: its pilot is larger than its max_samples");
     if (pilot != mine->pilot && (mine->pilot_fixed || e->plan.pilot))
-        return cr_fail(&e->error, CERTREG_E_MISMATCH,
-                       "the record's first %llu samples are its pilot, here the first %zu: begin "
-                       "again before the import, and leave plan.pilot 0 or set it to that number "
-                       "(SIZE_MAX for none)",
-                       (unsigned long long)pilot, mine->pilot);
+        return cr_fail(
+            &e->error, CERTREG_E_MISMATCH,
+            "the pilot of the record has %llu samples, and that of this input %zu: begin "
+            "again before the import, and leave plan.pilot 0 or set it to the record's "
+            "(SIZE_MAX for none)",
+            (unsigned long long)pilot, mine->pilot);
     if (pilot >= e->plan.max_samples)
         return cr_fail(&e->error, CERTREG_E_TOO_MANY,
                        "the record's pilot has %llu samples: plan.max_samples must be larger",
@@ -196,8 +198,8 @@ static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int wri
     return CERTREG_OK;
 }
 
-/* The declared range of a real output is no part of a record's identity, but what is certified with
- * it must lie inside. */
+/* The declared range of a real output is not part of a record's identity, but what is certified
+ * with it must lie inside. */
 static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, size_t output,
                                      certreg_error *why)
 {
@@ -225,10 +227,12 @@ static certreg_status check_values(const certreg_estimator *e, const unsigned ch
             continue;
         }
         if (bits != failed)
-            return cr_fail(why, CERTREG_E_CORRUPT, "the record holds an output that is not finite");
+            return cr_fail(why, CERTREG_E_CORRUPT,
+                           "the record is damaged: it has an output that is not finite");
         if (!(e->plan.flags & CERTREG_PLAN_COUNT_FAILURES))
-            return cr_fail(why, CERTREG_E_MISMATCH,
-                           "the record counts failed outputs, which this plan does not allow");
+            return cr_fail(
+                why, CERTREG_E_MISMATCH,
+                "the record counts failed outputs: set CERTREG_PLAN_COUNT_FAILURES in plan.flags");
     }
     return CERTREG_OK;
 }
@@ -249,12 +253,12 @@ static certreg_status check_range(const certreg_estimator *e, reader *r, uint64_
                                   size_t *count, certreg_error *why)
 {
     if ((size_t)(r->end - r->at) < 16)
-        return cr_fail(why, CERTREG_E_CORRUPT, "the record ends within a range");
+        return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
     *first = cr_get64(r->at);
     const uint64_t n = cr_get64(r->at + 8);
     *count = (size_t)n;
     if (n > SIZE_MAX / 8 / e->model.outputs || range_bytes(e, *count) > (size_t)(r->end - r->at))
-        return cr_fail(why, CERTREG_E_CORRUPT, "the record ends within a range");
+        return cr_fail(why, CERTREG_E_CORRUPT, "the record is damaged: it ends within a range");
     if (*first > e->plan.max_samples || n > e->plan.max_samples - *first) {
         cr_fail(why, CERTREG_E_TOO_MANY,
                 "the record has samples beyond plan.max_samples = %zu: make the estimator with a "
@@ -263,7 +267,8 @@ static certreg_status check_range(const certreg_estimator *e, reader *r, uint64_
         return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     if (n == 0 || *first < r->next)
-        return cr_fail(why, CERTREG_E_CORRUPT, "the record's ranges are out of order");
+        return cr_fail(why, CERTREG_E_CORRUPT,
+                       "the record is damaged: its ranges are out of order");
     r->next = *first + n;
     const certreg_status status = check_values(e, r->at + 16, *count * e->model.outputs, why);
     if (status) return status;
@@ -303,7 +308,7 @@ static certreg_status read_record(certreg_estimator *e, const void *buffer, size
         }
         if (r.at != r.end)
             return cr_fail(&e->error, CERTREG_E_CORRUPT,
-                           "the record has bytes beyond its last range");
+                           "the record is damaged: it has bytes beyond its last range");
         if ((status = merge_pilot(e, &r, write))) return status;
         if ((status = cr_asked_merge(e, &r.asked, write))) return status;
     }

@@ -35,19 +35,19 @@ static certreg_status check(const certreg_estimator *e, const cr_asked *theirs, 
     const cr_asked *mine = &e->record.asked;
     if (!makes_sense(theirs))
         return cr_fail(why, CERTREG_E_CORRUPT,
-                       "the record's account of what it was asked makes no sense");
+                       "the record is damaged: its numbers of samples contradict each other");
     if (!mine->max_samples || !theirs->max_samples ||
         (mine->max_samples == theirs->max_samples && mine->batch == theirs->batch))
         return CERTREG_OK;
     return cr_fail(
         why, CERTREG_E_MISMATCH,
-        "the records were asked under different plans (max_samples %llu and %llu, batch "
-        "%llu and %llu), which are two tests: import one of them, or make both under one plan",
+        "both records were evaluated, under different plans (max_samples %llu and %llu, batch "
+        "%llu and %llu): import only one of them, or make both under one plan",
         (unsigned long long)mine->max_samples, (unsigned long long)theirs->max_samples,
         (unsigned long long)mine->batch, (unsigned long long)theirs->batch);
 }
 
-/* Keeps those of our two numbers that are among theirs. */
+/* Keeps the numbers of samples that both records have. */
 static void keep_common(cr_asked *mine, const cr_asked *theirs)
 {
     const int first = mine->first == theirs->first || mine->first == theirs->total;

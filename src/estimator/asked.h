@@ -5,21 +5,21 @@
 #include "certreg/certreg.h"
 
 typedef struct cr_asked {
-    uint64_t first, total; /* at these numbers of samples it answers questions for a fixed one */
-    uint64_t max_samples, batch; /* of the estimator that was asked first; 0: none was yet */
+    uint64_t first, total;       /* questions for a fixed number are answered at these numbers */
+    uint64_t max_samples, batch; /* at the first evaluation; 0: there was none yet */
     uint64_t looks;              /* digest of a caller's looks that were fixed by then; 0: none */
 } cr_asked;
 
 /* The record has been evaluated on its main samples. What it remembers already stays, because
  * nothing that comes later was fixed before it. */
 void cr_asked_remember(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
-/* The max_samples and batch from which predictions and looks are derived: those of the estimator
- * that was asked first. */
+/* The max_samples and batch from which predictions and looks are derived: those of the first
+ * evaluation. */
 uint64_t cr_asked_max_samples(const certreg_estimator *);
 uint64_t cr_asked_batch(const certreg_estimator *);
-/* Adds what another record of these samples was asked. CORRUPT or MISMATCH if the two do not go
+/* Adds how another record of these samples was evaluated. CORRUPT or MISMATCH if the two do not go
  * together. With `write` this record then remembers both: what remains was fixed before either was
- * asked. */
+ * evaluated. */
 certreg_status cr_asked_merge(certreg_estimator *, const cr_asked *, int write);
 
 #endif

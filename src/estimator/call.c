@@ -1,4 +1,4 @@
-/* What every call on an estimator begins and ends with; and what other threads may ask of it. */
+/* What every call on an estimator begins and ends with, and what other threads may request. */
 #include "estimator/estimator.h"
 #include <float.h>
 #include <math.h>
@@ -35,14 +35,15 @@ certreg_status cr_estimator_ready(certreg_estimator *e)
     return CERTREG_OK;
 }
 
-/* ---- asynchronous wishes */
+/* ---- requests from other threads */
 certreg_status certreg_estimator_set_deadline(certreg_estimator *e, double seconds)
 {
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
     if (isnan(seconds))
-        return cr_estimator_leave(
-            e, cr_fail(&e->error, CERTREG_E_INVALID, "seconds is NaN; 0 is for no deadline"));
+        return cr_estimator_leave(e,
+                                  cr_fail(&e->error, CERTREG_E_INVALID,
+                                          "seconds is NaN; give a number, or 0 for no deadline"));
     /* Below 0 it is over. */
     e->clock.deadline = seconds == 0 ? 0 : fmax(cr_estimator_now(e) + seconds, DBL_MIN);
     return cr_estimator_leave(e, CERTREG_OK);

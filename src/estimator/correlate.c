@@ -42,7 +42,7 @@ certreg_status cr_correlate_blocks(certreg_estimator *e, const cr_samples *each,
     if (!sums->length)
         return cr_fail(
             &e->error, CERTREG_E_WRONG_STATE,
-            "%zu samples beside the pilot do not fill the %zu blocks of the gradient interval",
+            "%zu samples after the pilot are fewer than plan.blocks = %zu: the gradient needs more",
             each->count, e->plan.blocks);
     for (size_t f = 0; f < functions; f++) sums->unit[f] = unit_of(each + f);
     if (cr_watch_late(e->clock.watch)) return CERTREG_E_DEADLINE;

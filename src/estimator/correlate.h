@@ -17,8 +17,7 @@ certreg_status cr_correlate_blocks(certreg_estimator *, const cr_samples *each, 
                                    cr_block_sums *);
 /* Gram matrix of the block means of function f, into here.gram. */
 certreg_status cr_correlate_gram(certreg_estimator *, const cr_block_sums *, size_t f);
-/* Both passes of the paper's all-pairs estimate over the recorded outputs first .. first+count-1.
- */
+/* Both passes of the paper's all-pairs estimate over recorded outputs first .. first+count-1. */
 certreg_status cr_correlate_paper(certreg_estimator *, size_t output, size_t first, size_t count,
                                   cr_paper *paper);
 

@@ -24,7 +24,7 @@ void cr_cost_learn(cr_cost *cost, double samples, double seconds, double fixed)
     cost->each = follow(cost->each, fmax(0, seconds - fixed) / samples);
 }
 
-/* How much was missing is not known: twice as long is supposed. */
+/* How much was missing is not known: it is taken to be twice as long. */
 void cr_cost_learn_abandoned(cr_cost *cost, double samples, double seconds)
 {
     const double each = 2 * (seconds - cost->fixed) / samples;

@@ -34,14 +34,16 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
     const double lo = model->lo ? model->lo[k] : -INFINITY,
                  hi = model->hi ? model->hi[k] : INFINITY;
     if (kind < CERTREG_OUTPUT_REAL || kind > CERTREG_OUTPUT_ANGLE_PAIR)
-        return cr_fail(why, CERTREG_E_INVALID, "model.kind[%zu] is %d, which is no output kind", k,
-                       (int)kind);
+        return cr_fail(why, CERTREG_E_INVALID, "model.kind[%zu] is %d; give a CERTREG_OUTPUT_...",
+                       k, (int)kind);
     if (!(lo < hi))
         return cr_fail(why, CERTREG_E_INVALID,
                        "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
     if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) != isfinite(hi))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "output %zu is an angle: give both ends of its turn, or neither", k);
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "output %zu is an angle: give both ends of its turn, model.lo and model.hi, or neither",
+            k);
     if (kind != CERTREG_OUTPUT_REAL && isfinite(lo) && !isfinite(hi - lo))
         return cr_fail(why, CERTREG_E_INVALID,
                        "output %zu is an angle: its turn from %g to %g is too long for a double", k,
@@ -82,16 +84,18 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
                        "plan.max_samples is 0; give the most samples that one input may take");
     if (plan->constraints & ~known)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.constraints asks for 0x%x, which this version does not estimate",
+                       "plan.constraints has unknown bits 0x%x; give CERTREG_CONSTRAINT_... or 0",
                        plan->constraints & ~known);
     if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x, plan.reserved %u: unknown bits",
-                       plan->flags, plan->reserved);
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "plan.flags is 0x%x and plan.reserved %u; give CERTREG_PLAN_... or 0, and reserved 0",
+            plan->flags, plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < 64 || plan->blocks > 65536)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.blocks is %zu; the gradient interval needs 64 to 65536", plan->blocks);
+        return cr_fail(why, CERTREG_E_INVALID, "plan.blocks is %zu; it must be 0 or 64 to 65536",
+                       plan->blocks);
     if (plan->pilot != SIZE_MAX && plan->pilot >= plan->max_samples)
         return cr_fail(why, CERTREG_E_INVALID,
                        "plan.pilot (%zu) must be smaller than plan.max_samples (%zu)", plan->pilot,
@@ -107,8 +111,8 @@ static certreg_status check_second_order(const certreg_model *model, const certr
         cr_hessian_choose(model->inputs, active, plan->max_samples, plan->second_order_bytes);
     if (shape.tile) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_NO_MEMORY,
-                   "plan.second_order_bytes is too little for the second order of %zu inputs: it "
-                   "takes at least %zu",
+                   "plan.second_order_bytes is too small: the second order of %zu inputs takes at "
+                   "least %zu",
                    model->inputs, shape.bytes);
 }
 

@@ -39,7 +39,7 @@ typedef struct cr_input { /* the input and its noise */
 /* The computation behind the last batch, for the questions asked last. */
 typedef struct cr_closing {
     cr_cost *cost;   /* NULL: none were asked */
-    double times;    /* how often they will be answered behind a batch */
+    double times;    /* how often they will be answered after a batch */
     size_t from;     /* with fewer samples none of them has an answer */
     double supposed; /* seconds, as long as nothing is known of the cost */
 } cr_closing;
@@ -96,7 +96,7 @@ struct certreg_estimator {
     atomic_int cancel;
     certreg_backend *backend;
     certreg_model model; /* defaults resolved; its arrays are the estimator's own */
-    certreg_plan plan;   /* defaults resolved, but for the pilot's */
+    certreg_plan plan;   /* defaults resolved, except the pilot's */
     size_t columns;      /* of y: pairs take two */
     cr_record record;
     cr_input input;
@@ -152,7 +152,7 @@ certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, dou
 
 /* ---- record.c: one float per sample and output; two NaN patterns mean "not there" and "failed" */
 void cr_record_clear(certreg_estimator *);
-/* The pilot, unless it is fixed: that of the plan, or else what suits so many samples. */
+/* The pilot, unless it is fixed: the plan's, or else what suits this number of samples. */
 void cr_record_expect(certreg_estimator *, size_t samples);
 void cr_record_set_pilot(certreg_estimator *, size_t pilot);
 int cr_record_has(const certreg_estimator *, uint64_t sample);

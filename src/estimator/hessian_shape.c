@@ -2,7 +2,7 @@
 #include <math.h>
 
 #define LEAST_ROWS 16u
-/* The least beside the matrix, where squares of products are known from within tiles only. */
+/* The least with the matrix, where squares of products are known from within tiles only. */
 #define MATRIX_ROWS 128u
 #define USUAL_LIMIT ((size_t)256 << 20)
 

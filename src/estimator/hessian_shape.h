@@ -3,8 +3,8 @@
 #define CR_ESTIMATOR_HESSIAN_SHAPE_H
 #include "estimator/estimator.h"
 
-/* Of a tile: each normal drawn meets so many others, so that drawing is cheap beside the products.
- */
+/* Of a tile: each normal drawn is multiplied with so many others that drawing is cheap compared
+ * with the products. */
 #define CR_HESSIAN_MOST_ROWS 512u
 
 /* Rows of a tile, and whether the d x d matrix has room and can pay; the bytes they take are at

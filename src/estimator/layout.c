@@ -1,7 +1,7 @@
 #include "estimator/layout.h"
 #include "estimator/hessian_shape.h"
 
-/* What engines ask of their inputs and outputs, and what a device's allocator gives. */
+/* What engines require of their inputs and outputs, and what a device's allocator gives. */
 #define DEVICE_ALIGN 256u
 
 typedef struct places { /* the same one twice, where the backend's memory is the host's */

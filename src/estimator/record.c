@@ -63,7 +63,8 @@ certreg_status cr_record_length(const certreg_estimator *e, size_t *count, certr
     if (n == e->record.present) return CERTREG_OK;
     size_t next = n;
     while (!cr_record_has(e, next)) next++;
-    return cr_fail(why, CERTREG_E_WRONG_STATE, "samples %zu to %zu are missing from the record", n,
+    return cr_fail(why, CERTREG_E_WRONG_STATE,
+                   "samples %zu to %zu are missing from the record: sample or import them", n,
                    next - 1);
 }
 
@@ -144,9 +145,11 @@ static certreg_status report(const certreg_estimator *e, const fault *f, uint64_
                 e->model.hi[k]);
     else
         cr_fail(why, f->status,
-                "sample %llu (row %lld): output %d is %g; rows left unwritten read as NaN%s",
-                (unsigned long long)sample, (long long)row, (int)k, f->value,
-                e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? ", and (0, 0) is no direction"
+                "sample %llu (row %lld): output %d is %g%s. Rows left unwritten read as NaN. "
+                "CERTREG_PLAN_COUNT_FAILURES counts such outputs instead of stopping",
+                (unsigned long long)sample, (long long)row, (int)k,
+                isnan(f->value) ? (double)NAN : f->value, /* without its sign */
+                e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? " (as an angle; (0, 0) has none)"
                                                               : "");
     why->sample = (int64_t)sample;
     why->row = row;
@@ -160,7 +163,7 @@ static certreg_status report(const certreg_estimator *e, const fault *f, uint64_
 static certreg_status disagree(uint64_t sample, size_t k, float now, certreg_error *why)
 {
     cr_fail(why, CERTREG_E_MISMATCH,
-            "sample %llu, output %zu: the record holds another value than the %.9g that was given",
+            "sample %llu, output %zu: the record has a value that differs from the given %.9g",
             (unsigned long long)sample, k, (double)now);
     why->sample = (int64_t)sample;
     why->output = (int32_t)k;

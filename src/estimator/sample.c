@@ -19,14 +19,15 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
     if (!(step >= 1024 * ulp) || step < (double)FLT_MIN ||
         !(step + fabs((double)z) < (double)FLT_MAX / 16))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "feature %zu: noise of %g at z = %g cannot be carried by float (needs 1024 "
-                       "ulp = %g and no overflow)",
-                       j, step, (double)z, 1024 * ulp);
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and not "
+            "overflow: change sigma, or shift z by a constant and undo that inside the model",
+            j, (double)z, step, fmax(1024 * ulp, (double)FLT_MIN));
     return CERTREG_OK;
 }
 
-/* Whole batches of noise up to the max_samples lie within one level of the stream. */
+/* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
 static certreg_status check_noise(const certreg_estimator *e, certreg_error *why)
 {
     const uint64_t row = (e->model.inputs - 1) / 4 + 1; /* blocks of four */
@@ -35,8 +36,8 @@ static certreg_status check_noise(const certreg_estimator *e, certreg_error *why
         return CERTREG_OK;
     return cr_fail(
         why, CERTREG_E_INVALID,
-        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that one level "
-        "of a stream has",
+        "plan.max_samples = %zu plus model.batch = %zu exceeds the %llu samples that the noise of "
+        "one input has",
         e->plan.max_samples, e->model.batch, (unsigned long long)most);
 }
 
@@ -62,7 +63,7 @@ static certreg_status store_input(certreg_estimator *e)
     e->batches.ahead = 0;
     if (!status) status = ops->store(e->backend, e->there.z, e->input.z, bytes);
     if (!status) status = ops->store(e->backend, e->there.step, e->input.step, bytes);
-    /* What is drawn ahead reads them, and the next begin writes here. */
+    /* Noise drawn ahead reads them, and the next begin writes here. */
     if (!status) status = ops->wait(e->backend);
     return status ? cr_backend_failed(e->backend, status, "take the input", &e->error) : CERTREG_OK;
 }
@@ -75,7 +76,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     const certreg_status status = cr_estimator_check_input(e, z, sigma);
     if (status) return status;
     if (level >= CR_LEVELS)
-        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; a stream has levels 0 to %llu",
+        return cr_fail(&e->error, CERTREG_E_INVALID, "level is %llu; it must be 0 to %llu",
                        (unsigned long long)level, (unsigned long long)CR_LEVELS - 1);
     const double start = cr_estimator_now(e);
     e->input.least_sigma = sigma;
@@ -152,7 +153,7 @@ static certreg_status draw(certreg_estimator *e, uint64_t first, size_t count, f
     const certreg_status status = e->backend->ops->draw(e->backend, &e->input.noise, e->there.z,
                                                         e->there.step, first, count, x);
     if (status == CERTREG_E_INVALID)
-        return cr_fail(&e->error, status, "x is no memory of device %d",
+        return cr_fail(&e->error, status, "x is not memory of CUDA device %d",
                        (int)e->backend->ops->device);
     return status ? cr_backend_failed(e->backend, status, "draw noise", &e->error) : CERTREG_OK;
 }
@@ -170,12 +171,12 @@ static certreg_status draw_batch(certreg_estimator *e, uint64_t first)
     return CERTREG_OK;
 }
 
-/* Beside the model's work, where the backend can: the batch that will be asked for next. */
+/* While the model works, where the backend can: draws the batch that will be needed next. */
 static certreg_status draw_ahead(certreg_estimator *e, uint64_t first)
 {
     const cr_backend_ops *ops = e->backend->ops;
     cr_batches *at = &e->batches;
-    /* What was drawn ahead, and not used, is drawn upon again. */
+    /* Noise that was drawn ahead and not used is overwritten. */
     certreg_status status = at->ahead ? ops->join(e->backend) : CERTREG_OK;
     at->ahead = 0;
     at->first = first;
@@ -249,7 +250,7 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 }
 
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are
- * missing. end: of all that is asked for. */
+ * missing. end: of all samples requested. */
 static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
@@ -282,16 +283,18 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
                                  certreg_error *why)
 {
     if (first > e->plan.max_samples || count > e->plan.max_samples - first) {
-        cr_fail(why, CERTREG_E_TOO_MANY,
-                "samples %llu and %zu more go beyond plan.max_samples = %zu",
-                (unsigned long long)first, count, e->plan.max_samples);
+        cr_fail(
+            why, CERTREG_E_TOO_MANY,
+            "first = %llu plus %zu samples exceeds plan.max_samples = %zu: take fewer, or create "
+            "the estimator with a larger one",
+            (unsigned long long)first, count, e->plan.max_samples);
         return why->sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded ends the sampling where the outputs say. What was asked for was
- * fixed before, and is the number that counts (theory 5.2). */
+/* An output that cannot be recorded lets the outputs choose where sampling ends. The number
+ * requested was fixed before, and is the one that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
     if (status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE)
@@ -351,7 +354,7 @@ static certreg_status draw_range(certreg_estimator *e, uint64_t first, size_t co
     if (first / batch > last || count > (last - first / batch) * batch + (batch - first % batch)) {
         cr_fail(
             &e->error, CERTREG_E_TOO_MANY,
-            "samples %llu and %zu more go beyond plan.max_samples = %zu and the end of its batch",
+            "first = %llu plus %zu samples exceeds plan.max_samples = %zu and the end of its batch",
             (unsigned long long)first, count, e->plan.max_samples);
         return e->error.sample = (int64_t)e->plan.max_samples, CERTREG_E_TOO_MANY;
     }

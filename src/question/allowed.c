@@ -11,7 +11,8 @@ uint64_t cr_question_looks(const cr_question *q)
     return h ? h : 1;
 }
 
-/* The numbers at which it may be asked are part of the remedy, where they can still be reached. */
+/* The remedy names the number of samples at which the question is allowed, where it can still be
+ * reached. */
 static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
 {
     char enough[64] = "";
@@ -19,9 +20,9 @@ static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
         snprintf(enough, sizeof enough, "take %llu samples, ",
                  (unsigned long long)e->record.asked.total);
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "%suse CERTREG_METHOD_ANYTIME (without the gradient), or begin another "
-                   "noise_id: the record was first asked at %llu samples, and an answer may have "
-                   "led to the present %llu",
+                   "%suse CERTREG_METHOD_ANYTIME (without the gradient), or begin with another "
+                   "noise_id: the record was first evaluated at %llu samples, and the answer may "
+                   "have led to the present %llu",
                    enough, (unsigned long long)e->record.asked.first, (unsigned long long)samples);
 }
 
@@ -36,5 +37,5 @@ certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, u
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
                    "leave question.target->looks NULL, give those of the first question, or use "
                    "CERTREG_METHOD_ANYTIME: these looks were not fixed before the record was "
-                   "first asked");
+                   "first evaluated");
 }

@@ -83,8 +83,8 @@ static double choose_prediction(const certreg_estimator *e, const cr_question *q
 }
 
 /* ---- conditions */
-/* Of the probability beta that a served estimate fails, what goes to the two conditions of an angle
- * that its circular mean is near. */
+/* The share of beta, the probability that a served estimate fails, that goes to the two near
+ * conditions of an angle. */
 static const double guard_share = 0.1;
 
 static int32_t kind_of(const cr_question *q)
@@ -142,7 +142,7 @@ static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
            (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
 }
 
-/* Both sides, then both guards. */
+/* Both sides, then both near conditions. */
 static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
                                const struct cut *cut)
 {
@@ -205,9 +205,8 @@ static double pilot_radius(const certreg_estimator *e, const cr_conditions *cond
     return least;
 }
 
-/* How many of the cuts the pilot may choose from. Sines are no matter for tests of failures, whose
- * looks are many; nor for the many
- * tolerances of output bounds. */
+/* How many of the cuts the pilot may choose from. Sines are not for tests of failures, which have
+ * many looks, nor for output bounds, which have many tolerances. */
 static int cuts_for(const cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
@@ -254,7 +253,7 @@ static void set_conditions(const certreg_estimator *e, cr_conditions *conditions
     set_conditions_for(e, conditions, cut);
 }
 
-/* The same question at another tolerance: all the rest, the prediction too, stays. */
+/* The same question at another tolerance; everything else stays, the prediction too. */
 void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *conditions,
                                  double tolerance)
 {
@@ -277,13 +276,13 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
         return cr_question_allowed(e, &conditions->question, conditions->samples);
     return cr_fail(
         &e->error, CERTREG_E_WRONG_STATE,
-        "this question needs at least %zu samples, of which %zu are the pilot, and the record "
-        "has %zu: ask for more, or set plan.pilot or a smaller plan.max_samples",
+        "this question needs at least %zu samples, %zu of them the pilot's, and the record has "
+        "%zu: take more (total_samples of certify), or set a smaller plan.pilot",
         least, e->record.pilot, conditions->samples);
 }
 
-/* Also of a record that is too short to certify anything, since a control loop goes on with it:
- * where outputs give no number, with the prediction that was given. */
+/* Also for a record that is too short to certify anything, since a control loop continues with it;
+ * the given prediction where the outputs give no number. */
 static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
     const size_t noisy = e->input.noise.clean_first != 0;

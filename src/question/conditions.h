@@ -11,15 +11,14 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
     cr_score score;
     double threshold;
     int exact; /* two-valued: binomial bound */
-    int guard; /* keeps the circular mean near the prediction; with the whole alpha and no gradient
-                */
+    int guard; /* a near condition: the circular mean stays near; all of alpha, no gradient */
 } cr_condition;
 
 typedef struct cr_conditions {
     cr_question question;
     size_t samples, main_first;
     double prediction;
-    double estimate; /* of the location from all noisy samples: no promise. Without one the given
+    double estimate; /* of the location from all noisy samples: no guarantee. Without one the given
                         prediction, or NaN */
     int failures;    /* some outputs of this record failed */
     int count;

@@ -11,7 +11,7 @@ static uint64_t failures_of(const certreg_estimator *e, double rate, uint64_t sa
     return (uint64_t)ceil(rate * (double)(samples - e->record.pilot) - 1e-9);
 }
 
-/* First look at which the test is passed if this share of the samples beside the pilot fails; 0:
+/* First look at which the test is passed if this share of the samples after the pilot fails; 0:
  * none. Any time, certify answers at the end as well. */
 static uint64_t first_passed(certreg_estimator *e, const cr_conditions *conditions,
                              const cr_condition *c, double rate)
@@ -28,7 +28,7 @@ static uint64_t first_passed(certreg_estimator *e, const cr_conditions *conditio
                : 0;
 }
 
-/* The same without any failure, for whoever asks at numbers of samples of their own. */
+/* The same without any failure, at any number of samples. */
 static uint64_t least_passed(certreg_estimator *e, const cr_conditions *conditions,
                              const cr_condition *c)
 {
@@ -43,8 +43,8 @@ static uint64_t least_passed(certreg_estimator *e, const cr_conditions *conditio
     return high;
 }
 
-/* With the usual half a failure more, so that none seen does not mean none ever. NAN: nothing is
- * known yet. */
+/* Half a failure is added, as usual, so that a record without failures does not forecast none. NAN:
+ * nothing is known yet. */
 static double failure_rate(const certreg_estimator *e, const cr_conditions *conditions,
                            const cr_condition *c)
 {

@@ -133,7 +133,7 @@ static cr_closed *place_of(certreg_estimator *e, const cr_closed *now)
     return place;
 }
 
-/* NULL where a deadline came before it was made. */
+/* NULL where a deadline came before it was complete. */
 static const cr_closed *closed_test(certreg_estimator *e, const cr_conditions *conditions,
                                     const cr_condition *c)
 {
@@ -176,9 +176,9 @@ double cr_looks_upper(certreg_estimator *e, const cr_conditions *conditions, con
     return proven < CR_CLOSED_RADII ? test->q[proven] : 1;
 }
 
-/* What was known at any earlier number of samples still holds; asking at some of them gets nearly
- * all of it. The choice of these numbers does not depend on the batch, so that the answer depends
- * on the outputs alone. */
+/* What was proved at an earlier number of samples still holds; evaluating some of these numbers
+ * gets nearly all of it. The choice of these numbers does not depend on the batch, so that the
+ * answer depends on the outputs alone. */
 double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditions,
                         const cr_condition *c, double alpha)
 {
@@ -186,8 +186,8 @@ double cr_looks_anytime(const certreg_estimator *e, const cr_conditions *conditi
     uint64_t failures[CR_LOOKS + 1], trials[CR_LOOKS + 1], seen = 0;
     size_t at = conditions->main_first, count = 0;
     if (!has_own(&conditions->question, &looks)) usual_looks(e, e->plan.max_samples, 1, &looks);
-    while (at < conditions->samples && !e->clock.watch->late) { /* at each look, and at all there is
-                                                                 */
+    /* At each look, and at the end of the record. */
+    while (at < conditions->samples && !e->clock.watch->late) {
         const int last = count == looks.count || looks.at[count] >= conditions->samples;
         const size_t end = last ? conditions->samples : (size_t)looks.at[count];
         seen += failures_at(e, conditions, c, at, end);

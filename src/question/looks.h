@@ -1,4 +1,4 @@
-/* When the record is looked at for a target radius, and the tests of theory 6 at those looks. */
+/* When the record is examined for a target radius, and the tests of theory 6 at those looks. */
 #ifndef CR_QUESTION_LOOKS_H
 #define CR_QUESTION_LOOKS_H
 #include "question/conditions.h"
@@ -10,8 +10,8 @@ double cr_looks_upper(certreg_estimator *, const cr_conditions *, const cr_condi
 /* The same by the mixture, at every number of samples. */
 double cr_looks_anytime(const certreg_estimator *, const cr_conditions *, const cr_condition *,
                         double alpha);
-/* Whether so many failures of so many samples, pilot included, prove the target radius as far as
- * this condition goes; by the closed test only at its looks. */
+/* Whether this number of failures among this number of samples, pilot included, proves the target
+ * radius for this condition; the closed test has it at its looks only. */
 int cr_looks_passed(certreg_estimator *, const cr_conditions *, const cr_condition *,
                     uint64_t samples, uint64_t failures);
 /* No continuation of the record can prove the target radius; known of two-valued scores only. */

@@ -67,16 +67,17 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
     const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
     if (q->output != CERTREG_ALL_OUTPUTS &&
         (q->output < 0 || (size_t)q->output >= e->model.outputs))
-        return invalid(e, "output", q->output, "the model has no such output");
+        return invalid(e, "output", q->output,
+                       "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
     if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_CIRCULAR_MEAN)
-        return invalid(e, "statistic", q->statistic, "give a CERTREG_STATISTIC_...");
+        return invalid(e, "statistic", q->statistic, "give one of CERTREG_STATISTIC_...");
     if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_ANYTIME)
-        return invalid(e, "method", q->method, "give a CERTREG_METHOD_...");
+        return invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
     if (q->center < CERTREG_CENTER_PREDICTION || q->center > CERTREG_CENTER_TRUE_MEAN)
-        return invalid(e, "center", q->center, "give a CERTREG_CENTER_...");
+        return invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
     if (q->constraints & ~known)
         return invalid(e, "constraints", q->constraints,
-                       "it names constraints that this version does not have");
+                       "give CERTREG_CONSTRAINT_... or 0: it has unknown bits");
     return CERTREG_OK;
 }
 
@@ -87,8 +88,9 @@ static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q
     if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
         return invalid(e, "tolerance", q->tolerance, "it must be positive and finite");
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN && q->tolerance > period / 4)
-        return invalid(e, "tolerance", q->tolerance,
-                       "a circular mean is certified up to a quarter of a turn");
+        return invalid(
+            e, "tolerance", q->tolerance,
+            "for CERTREG_STATISTIC_CIRCULAR_MEAN it must not exceed a quarter of a turn");
     if (period > 0 && q->statistic != CERTREG_STATISTIC_MEAN && !(q->tolerance < period / 2))
         return invalid(e, "tolerance", q->tolerance, "for an angle it must be below half a turn");
     if (inverse && q->tolerance == 0 && q->statistic != CERTREG_STATISTIC_MEAN &&
@@ -105,8 +107,9 @@ static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
         return invalid(e, "huber_width", q->huber_width,
                        "it must be positive and finite (often half the tolerance)");
     if (q->tolerance > 0 && q->huber_width > 1e6 * q->tolerance)
-        return invalid(e, "huber_width", q->huber_width,
-                       "use CERTREG_STATISTIC_MEAN, which so wide a score amounts to");
+        return invalid(
+            e, "huber_width", q->huber_width,
+            "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
     if (!huber && q->huber_width != 0)
         return invalid(e, "huber_width", q->huber_width,
                        "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
@@ -123,7 +126,7 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
               true_mean = q->center == CERTREG_CENTER_TRUE_MEAN;
     if (true_mean && !mean)
         return refused(e, "center",
-                       "use CERTREG_STATISTIC_MEAN: CERTREG_CENTER_TRUE_MEAN is for the mean");
+                       "use CERTREG_STATISTIC_MEAN: CERTREG_CENTER_TRUE_MEAN is for the mean only");
     if (true_mean && q->at_radius > 0)
         return refused(e, "center",
                        "use CERTREG_CENTER_PREDICTION: output bounds are not about the true "
@@ -131,7 +134,7 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
     if (q->method == CERTREG_METHOD_PAPER && (!mean || !true_mean))
         return refused(e, "method",
                        "use CERTREG_STATISTIC_MEAN and CERTREG_CENTER_TRUE_MEAN: "
-                       "CERTREG_METHOD_PAPER has no other");
+                       "CERTREG_METHOD_PAPER supports nothing else");
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN && !cr_question_is_angle(e, q))
         return refused(e, "statistic",
                        "declare the output an angle in model.kind: "
@@ -154,8 +157,8 @@ static certreg_status check_each_output(certreg_estimator *e, const cr_question 
     for (size_t k = 0; k < e->model.outputs; k++) {
         if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
             return refused(e, "output",
-                           "ask the outputs one by one: CERTREG_ALL_OUTPUTS needs them all "
-                           "CERTREG_OUTPUT_REAL, not angles");
+                           "give one question per output: CERTREG_ALL_OUTPUTS needs every "
+                           "model.kind to be CERTREG_OUTPUT_REAL");
         if (cr_question_without_normality(q) && !has_range(e, (int32_t)k))
             return refused(e, "method",
                            "declare model.lo and model.hi of every output, or use "
@@ -170,19 +173,19 @@ static certreg_status check_all_outputs(certreg_estimator *e, const cr_question 
     if (cr_question_without_normality(q) && q->constraints & CERTREG_CONSTRAINT_GRADIENT)
         return refused(e, "constraints",
                        "use CERTREG_CONSTRAINTS_C or 0: "
-                       "CERTREG_ALL_OUTPUTS has a gradient with CERTREG_METHOD_ASYMPTOTIC only");
+                       "CERTREG_ALL_OUTPUTS uses the gradient with CERTREG_METHOD_ASYMPTOTIC only");
     if (q->statistic != CERTREG_STATISTIC_MEAN || q->center != CERTREG_CENTER_TRUE_MEAN)
         return refused(e, "output",
                        "use CERTREG_STATISTIC_MEAN and CERTREG_CENTER_TRUE_MEAN: "
-                       "CERTREG_ALL_OUTPUTS has no other");
+                       "CERTREG_ALL_OUTPUTS supports nothing else");
     if (q->method == CERTREG_METHOD_PAPER)
         return refused(e, "method",
-                       "ask the outputs one by one: CERTREG_METHOD_PAPER has no "
+                       "give one question per output: CERTREG_METHOD_PAPER does not support "
                        "CERTREG_ALL_OUTPUTS");
     if (q->constraints & ~(uint32_t)CERTREG_CONSTRAINTS_CG)
         return refused(e, "constraints",
                        "use CERTREG_CONSTRAINTS_C, _CG or 0: "
-                       "CERTREG_ALL_OUTPUTS has variance and gradient only");
+                       "CERTREG_ALL_OUTPUTS uses variance and gradient only");
     return check_each_output(e, q);
 }
 
@@ -192,9 +195,8 @@ static certreg_status check_looks(certreg_estimator *e, const cr_question *q)
         const uint64_t before = i ? q->looks[i - 1] : e->record.pilot, at = q->looks[i];
         if (at <= before)
             return cr_fail(&e->error, CERTREG_E_INVALID,
-                           "question.target->looks[%zu] is %llu; looks must ascend, and this one "
-                           "does not exceed %s %llu",
-                           i, (unsigned long long)at, i ? "the one before," : "the pilot of",
+                           "question.target->looks[%zu] is %llu; it must exceed the %s, %llu", i,
+                           (unsigned long long)at, i ? "look before it" : "pilot",
                            (unsigned long long)before);
         if (at > e->plan.max_samples)
             return cr_fail(&e->error, CERTREG_E_INVALID,
@@ -213,8 +215,8 @@ static certreg_status check_target(certreg_estimator *e, const cr_question *q)
     if (q->method != CERTREG_METHOD_ANYTIME &&
         (q->method != CERTREG_METHOD_FINITE || q->statistic != CERTREG_STATISTIC_MEDIAN))
         return refused(e, "target",
-                       "use CERTREG_METHOD_ANYTIME, or the median with CERTREG_METHOD_FINITE: "
-                       "no other question has a target");
+                       "use CERTREG_METHOD_ANYTIME, or CERTREG_STATISTIC_MEDIAN with "
+                       "CERTREG_METHOD_FINITE: nothing else supports a target");
     if (cr_question_is_closed(q) &&
         (e->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(e) > CR_CLOSED_MOST))
         return refused(e, "target",
@@ -229,8 +231,7 @@ static certreg_status check_serving(certreg_estimator *e, const cr_question *q)
 {
     if (!q->served_samples) return CERTREG_OK;
     if (q->served_samples > most_served)
-        return invalid(e, "serving->samples", (double)q->served_samples,
-                       "it must not exceed 1000000000");
+        return invalid(e, "serving->samples", (double)q->served_samples, "it must not exceed 1e9");
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return invalid(e, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
     if (q->center == CERTREG_CENTER_TRUE_MEAN)
@@ -260,12 +261,11 @@ static certreg_status check_constraints(certreg_estimator *e, const cr_question 
         (q->method == CERTREG_METHOD_ANYTIME || cr_question_is_closed(q)))
         return refused(e, "constraints",
                        "leave CERTREG_CONSTRAINT_GRADIENT out: neither "
-                       "CERTREG_METHOD_ANYTIME nor a target has a gradient");
+                       "CERTREG_METHOD_ANYTIME nor a target uses the gradient");
     if (q->constraints & CERTREG_CONSTRAINT_SECOND_ORDER && q->method != CERTREG_METHOD_ASYMPTOTIC)
         return refused(e, "constraints",
                        "use CERTREG_METHOD_ASYMPTOTIC, or leave "
-                       "CERTREG_CONSTRAINT_SECOND_ORDER out of question.constraints: no other "
-                       "method has it");
+                       "CERTREG_CONSTRAINT_SECOND_ORDER out: no other method uses it");
     if (lacking & CERTREG_CONSTRAINT_GRADIENT && !q->constraints)
         return refused(e, "method",
                        "add CERTREG_CONSTRAINT_GRADIENT to plan.constraints, or set "
@@ -285,7 +285,9 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 {
     const int needed = !cr_question_about_output(q) && !cr_question_orders(e, q);
     if (!needed || q->prediction_given || e->record.pilot) return CERTREG_OK;
-    return refused(e, "prediction", "give one, since the plan has no pilot that could choose one");
+    return refused(e, "prediction",
+                   "give one: there is no pilot to choose it (set plan.pilot or a "
+                   "larger plan.max_samples to have one)");
 }
 
 /* ---- all of it */

@@ -27,8 +27,8 @@ certreg_status cr_question_read(const certreg_question *questions, size_t index,
                                 cr_question *out, certreg_error *why);
 
 /* ---- question.c */
-/* Whether it makes sense for this model and plan; no record is needed. The error begins with the
- * field or the remedy. */
+/* Whether it makes sense for this model and plan; no record is needed. The error names the field
+ * and the remedy. */
 certreg_status cr_question_check(certreg_estimator *, const cr_question *);
 /* A single question, read and checked. */
 certreg_status cr_question_take(certreg_estimator *, const certreg_question *, cr_question *out);
@@ -43,11 +43,10 @@ uint32_t cr_question_constraints(const cr_question *);
 int cr_question_is_closed(const cr_question *);         /* the closed test of a target radius */
 int cr_question_without_normality(const cr_question *); /* FINITE, ANYTIME */
 
-/* ---- allowed.c: which numbers of samples a record may be asked at (theory 5.2) */
-/* Of the looks that come with a question for the closed test; 0: it brings none. */
+/* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
+/* Digest of the looks that come with a question for the closed test; 0: it has none. */
 uint64_t cr_question_looks(const cr_question *);
-/* WRONG_STATE, with the remedy, where this question at so many samples may have been chosen by an
- * earlier answer. */
+/* WRONG_STATE, with the remedy, where an earlier answer may have chosen this number of samples. */
 certreg_status cr_question_allowed(certreg_estimator *, const cr_question *, uint64_t samples);
 
 #endif

@@ -18,16 +18,17 @@ static certreg_status read_target(const certreg_target *theirs, cr_question *q, 
         cr_struct_read(&t, sizeof t, CR_OLDEST_TARGET, theirs, "question.target", why);
     if (status) return status;
     if (!(t.radius > 0) || !isfinite(t.radius))
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "question.target->radius is %g; give a positive radius, or target NULL",
-                       t.radius);
+        return cr_fail(
+            why, CERTREG_E_INVALID,
+            "question.target->radius is %g; it must be positive and finite (no target: NULL)",
+            t.radius);
     if (!t.looks && t.look_count)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.target->looks is NULL, but look_count is %u; set both or neither",
                        t.look_count);
     if (t.looks && (!t.look_count || t.look_count > CR_LOOKS))
         return cr_fail(why, CERTREG_E_INVALID,
-                       "question.target->look_count is %u; give 1 to %u looks", t.look_count,
+                       "question.target->look_count is %u; it must be 1 to %u", t.look_count,
                        CR_LOOKS);
     q->target = t.radius;
     q->looks = t.looks, q->look_count = t.look_count;
@@ -47,8 +48,8 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_question *q
                        (int)s.reserved);
     if (!s.samples)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "question.serving->samples is 0; give the samples that are served, or "
-                       "serving NULL");
+                       "question.serving->samples is 0; give the number of samples behind a served "
+                       "value, or leave serving NULL");
     q->served_samples = s.samples, q->served_rate = s.failure_rate;
     return CERTREG_OK;
 }

@@ -9,14 +9,14 @@ typedef struct cr_box {
     cr_point point[2];    /* the tangents; also the warm start of the next search */
     int count;            /* 0: nothing solved yet, or nothing to solve */
     double value, growth; /* to draft accuracy: the supremum and its derivative in r */
-    int tight;            /* the tangents enclose the supremum closely, as far as can be told */
+    int tight;            /* the tangents enclose the supremum closely, as far as is known */
 } cr_box;
 
 #define CR_SEARCH_EVALUATIONS 500 /* at most, per search */
 #define CR_POINT_EVALUATIONS 120  /* and per mean */
 
-/* weight is 0 (the shift) or 1 (the shifted mean). `box` comes with count 0 or from a search with
- * near-by data. */
+/* weight is 0 (the change of the mean) or 1 (the shifted mean). `box` comes with count 0 or from a
+ * search with near-by data. */
 void cr_box_search(const cr_rise *rise, double weight, double gain, cr_box *box);
 /* The proven bound from the points of a search, rounded up: the lesser of the tangents' and what
  * needs no search. Where the two evaluations of a tangent disagree it is left out. box->tight stays

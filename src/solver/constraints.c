@@ -54,12 +54,12 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
 static certreg_status check(const certreg_bounds *b, uint32_t constraints, certreg_error *why)
 {
     if (constraints & ~known)
-        return cr_fail(
-            why, CERTREG_E_INVALID,
-            "constraints is 0x%x, which names constraints that this version does not have",
-            constraints);
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "constraints is 0x%x: unknown bits; give CERTREG_CONSTRAINT_... or 0",
+                       constraints);
     if (b->constraints & ~known)
-        return cr_fail(why, CERTREG_E_INVALID, "bounds.constraints is 0x%x: unknown bits",
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "bounds.constraints is 0x%x: unknown bits; give CERTREG_CONSTRAINT_...",
                        b->constraints);
     if (!(b->sigma > 0) || b->sigma == INFINITY)
         return invalid(why, "sigma", b->sigma, "it must be positive and finite");
@@ -199,14 +199,15 @@ static certreg_status set_sides(const certreg_bounds *b, double given_gradient, 
     rise->gradient_hi = fmin(given, deviation);
     if (rise->gradient_lo > rise->gradient_hi) {
         if (rise->gradient_lo > rise->gradient_hi * (1 + 1e-12) || rise->gradient_lo > given)
-            return cr_fail(why, CERTREG_E_INFEASIBLE,
-                           "gradient_lo = %g exceeds gradient_hi, or the standard deviation %g",
-                           given_gradient, ldexp(deviation, out->unit));
+            return cr_fail(
+                why, CERTREG_E_INFEASIBLE,
+                "bounds.gradient_lo = %g exceeds gradient_hi, or the standard deviation %g",
+                given_gradient, ldexp(deviation, out->unit));
         rise->gradient_lo = rise->gradient_hi; /* an affine function, to rounding */
     }
     if (!cr_feasible_means(&out->rise))
         return cr_fail(why, CERTREG_E_INFEASIBLE,
-                       "gradient_lo = %g exceeds what mean, variance and range allow",
+                       "bounds.gradient_lo = %g exceeds what mean, variance and range allow",
                        given_gradient);
     out->sigma = b->sigma;
     out->drop = mirrored(&out->rise);
@@ -242,11 +243,11 @@ certreg_status cr_constraints_read(const certreg_bounds *theirs, uint32_t constr
     change_unit(&b, out->unit);
     if (b.mean_lo > b.mean_hi && b.moment_hi < INFINITY)
         return cr_fail(why, CERTREG_E_INFEASIBLE,
-                       "moment_hi = %g about %g fits no mean that the other bounds allow",
+                       "bounds.moment_hi = %g about %g contradicts the bounds of the mean",
                        given.moment_hi, given.moment_center);
     if (b.mean_lo > b.mean_hi)
         return cr_fail(why, CERTREG_E_INFEASIBLE,
-                       "the means [%g, %g] lie outside the range [%g, %g]", given.mean_lo,
-                       given.mean_hi, given.range_lo, given.range_hi);
+                       "the mean in bounds, [%g, %g], lies outside the range [%g, %g]",
+                       given.mean_lo, given.mean_hi, given.range_lo, given.range_hi);
     return set_sides(&b, given.gradient_lo, effort, out, why);
 }

@@ -1,7 +1,7 @@
 /* How often the dual may still be evaluated: this bounds the time of a call, whatever the
  * constraints. One evaluation is one expectation over the line, its regions included. A search that
  * reaches the limit hands over what it has, which is a bound, since any multipliers give one
- * (theory 3.1). Beside the evaluations it counts what a caller may want to know of them. */
+ * (theory 3.1). It also counts what a caller may want to know about them. */
 #ifndef CR_SOLVER_EFFORT_H
 #define CR_SOLVER_EFFORT_H
 #include <stdint.h>
@@ -15,7 +15,7 @@ typedef struct cr_effort {
     uint32_t fallbacks;   /* bounds for which a closed form had to stand in */
 } cr_effort;
 
-/* Asked where there is more to do. */
+/* Called where there is more to do. */
 static inline int cr_effort_left(cr_effort *effort)
 {
     const int left = effort->used < effort->most;
@@ -23,7 +23,7 @@ static inline int cr_effort_left(cr_effort *effort)
     return left;
 }
 
-/* A part of the work that may use so many evaluations of what is left. Returns what to put back
+/* A part of the work that may use this many of the remaining evaluations. Returns what to put back
  * into `most` after it. */
 static inline int cr_effort_narrow(cr_effort *effort, int evaluations)
 {

@@ -10,8 +10,8 @@ typedef struct cr_descent {
     double value;         /* D likewise, to draft accuracy */
     int fixed[CR_ORDERS]; /* the problem's, and what has become 0 on the way */
     int steps, converged;
-    int tight; /* and the worst function at `at` has the constraints that were asked for, so that D
-                  is next to the least */
+    int tight; /* and the worst function at `at` has the given constraints, so that D is next to the
+                  least */
     int impossible; /* no function has these constraints: D has no least value, and the descent was
                        left below 0 */
 } cr_descent;

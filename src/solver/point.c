@@ -149,8 +149,8 @@ static void solve_with(const cr_rise *rise, double end, const cr_point *warm,
     if (with.tight || with.impossible || with.value < without->value) *out = with;
 }
 
-/* The solution without the gradient comes first: it tells whether the gradient binds, and at
- * which end. */
+/* The solution without the gradient comes first: it shows whether the gradient binds, and at which
+ * end. */
 static void solve_by_correlation(const cr_rise *rise, double mean, const cr_point *warm,
                                  double gain, cr_point *out)
 {

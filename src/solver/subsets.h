@@ -1,14 +1,14 @@
-/* A question is asked with all constraints of a problem, and with subsets of them. Every subset
- * gives an answer, and more constraints must never give a worse one. So if a search with some
- * constraints is not known to have come next to the truth, those with fewer constraints are made
- * as well (theory 3.5). */
+/* A problem is solved with all its constraints, and with subsets of them. Every subset gives an
+ * answer, and more constraints must never give a worse one. So if a search with some constraints is
+ * not known to have come next to the truth, those with fewer constraints are made as well (theory
+ * 3.5). */
 #ifndef CR_SOLVER_SUBSETS_H
 #define CR_SOLVER_SUBSETS_H
 #include "solver/rise.h"
 
 enum { CR_FIRST = 1, CR_SECOND = 2, CR_BOTH = 3 }; /* without the second order; with it */
 
-/* Asks with these constraints, in the wanted ways, and keeps the best answer so far. Returns the
+/* Solves with these constraints, in the given ways, and keeps the best answer so far. Returns the
  * ways that came next to the truth. */
 typedef int cr_ask(void *question, const cr_rise *rise, int wanted);
 

@@ -10,8 +10,8 @@ typedef struct cr_seen { /* values so far, as shares of the range */
 } cr_seen;
 
 typedef struct cr_bet {
-    /* A number of each sample, in [lo, hi], both finite. Given the earlier ones, each of those that
-     * are bet upon has the mean that is bounded. */
+    /* A number of each sample, in [lo, hi], both finite. Each sample that is bet upon has, given
+     * the earlier ones, the mean that is bounded. */
     double (*value)(const void *of, size_t sample);
     const void *of;
     double lo, hi;

@@ -1,5 +1,4 @@
-/* Interval of the scaled gradient norm from block means of (u - c) e: a U-statistic that has no
- * noise of its own center. */
+/* Interval of the scaled gradient norm from block means of (u - c) e, by a U-statistic. */
 #ifndef CR_STATISTICS_GRADIENT_H
 #define CR_STATISTICS_GRADIENT_H
 #include <stddef.h>

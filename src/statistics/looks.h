@@ -1,4 +1,4 @@
-/* The interim looks of a wanted radius: at which numbers of samples the record is evaluated, and
+/* The interim looks of a target radius: at which numbers of samples the record is evaluated, and
  * the closed test of theory 6 at those looks. */
 #ifndef CR_STATISTICS_LOOKS_H
 #define CR_STATISTICS_LOOKS_H
@@ -17,7 +17,7 @@ typedef struct cr_looks { /* numbers of samples, pilot included */
     size_t count;
 } cr_looks;
 
-/* The tests of one condition: the first is for the wanted radius, the others for smaller ones,
+/* The tests of one condition: the first is for the target radius, the others for smaller ones,
  * which are easier to pass. The tests made last are kept between calls, since making them takes
  * longer than evaluating them. */
 typedef struct cr_closed {

@@ -30,12 +30,11 @@ double cr_paper_variance(const cr_paper *paper);
 
 /* Mean, variance and gradient norm by the paper's formulas, with the misprint under its root
  * corrected: sqrt((m4 - S^4)/n). Its intervals are two-sided: at alpha/2 each, or at all of alpha
- * for the variance where the gradient is not used (with_gradient 0). Only the upper
- * end of the variance is used, so a part of alpha stays unspent. The mean is a point and has no
- * share, which is one reason why the stated confidence is not reached (theory 10). Sets constraints
- * MEAN | VARIANCE | GRADIENT, and RANGE with a finite end.
- * @return CR_MOMENTS_ABSTAINED, with trivial values, if no two outputs differ or some samples were
- * not added. */
+ * for the variance where the gradient is not used (with_gradient 0). Only the upper end of the
+ * variance is used, so a part of alpha stays unspent. The mean is a point and has no share, which
+ * is one reason why the stated confidence is not reached (theory 10). Sets constraints MEAN |
+ * VARIANCE | GRADIENT, and RANGE with a finite end. @return CR_MOMENTS_ABSTAINED, with trivial
+ * values, if no two outputs differ or some samples were not added. */
 int cr_paper_bounds(const cr_paper *paper, const cr_moments *moments, double range_lo,
                     double range_hi, double alpha, int with_gradient, certreg_bounds *bounds);
 

@@ -19,8 +19,8 @@ static inline double cr_samples_at(const cr_samples *s, size_t i)
     return cr_score_value(s->score, s->y[(s->first + i) * s->step]) - s->center;
 }
 
-/* Whether there is a number i, and time for it: every pass over them is
- * for (size_t i = 0; cr_samples_has(s, i); i++). */
+/* Whether there is a number i, and time for it: every pass over them is for (size_t i = 0;
+ * cr_samples_has(s, i); i++). */
 static inline int cr_samples_has(const cr_samples *s, size_t i)
 {
     return i < s->count && !cr_watch_ends(s->watch, i);

@@ -8,7 +8,7 @@ static double clip(double v)
     return v < -1 ? -1 : v > 1 ? 1 : v;
 }
 
-/* On the line the comparison is made with the end of the interval, as its promise reads. */
+/* On the line the comparison is made with the end of the interval, as the certificate states it. */
 static double sign_on_line(const cr_score *s, double y)
 {
     const int above = s->side > 0 ? y > s->prediction - s->tolerance

@@ -1,5 +1,5 @@
-/* The deployment promise (theory 1): how far above zero the mean of a score must stay, for an
- * estimate from N' fresh samples. */
+/* Serving (theory 1): how far above zero the mean of a score must stay, for an estimate from N'
+ * fresh samples. */
 #ifndef CR_STATISTICS_SERVED_H
 #define CR_STATISTICS_SERVED_H
 #include "statistics/score.h"

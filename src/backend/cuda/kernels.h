@@ -1,5 +1,5 @@
 /* Launches, callable from C. All of them enqueue on the stream and return what the launch itself
- * reported. `add`: to what the sums are. */
+ * reported. `add`: to the present sums. */
 #ifndef CR_BACKEND_CUDA_KERNELS_H
 #define CR_BACKEND_CUDA_KERNELS_H
 #include "backend/backend.h"

@@ -1,6 +1,6 @@
-/* The CUDA backend's life. It is a shared object of its own, which the library opens by name; what
- * happens on the device is in kernels.cu and hessian.cu. No call after the estimator's creation
- * waits for more than its own stream. */
+/* Opening and closing of the CUDA backend. It is a shared object of its own, which the library
+ * opens by name; what happens on the device is in kernels.cu and hessian.cu. No call after the
+ * estimator's creation waits for more than its own stream. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/status.h"
@@ -120,9 +120,11 @@ certreg_status certreg_module_open(uint32_t api, int32_t device, void *stream, c
 {
     *out = NULL;
     if (api != CR_BACKEND_API)
-        return cr_fail(why, CERTREG_E_VERSION,
-                       "the CUDA module speaks version %u of the library's inner language, not %u",
-                       CR_BACKEND_API, api);
+        return cr_fail(
+            why, CERTREG_E_VERSION,
+            "the CUDA module has internal version %u, and this library needs %u: install the one "
+            "that came with it",
+            CR_BACKEND_API, api);
     certreg_status status = count_devices(device, why);
     if (status) return status;
     struct { /* the ops carry the ordinal, so each backend has its own */
