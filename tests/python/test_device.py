@@ -85,7 +85,7 @@ class Device(unittest.TestCase):
             np.testing.assert_array_equal(self.fetch(e.draw(2, 5, out=Out())), here)
             with self.assertRaisesRegex(ValueError, "shape"):
                 e.draw(2, 4, out=Out())
-            with self.assertRaisesRegex(certreg.CertregError, "no memory of device"):
+            with self.assertRaisesRegex(certreg.CertregError, "not memory of CUDA device"):
                 e.draw(2, 5)
 
     def test_device_arrays_end_with_the_call_of_the_model(self):

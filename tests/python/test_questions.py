@@ -37,7 +37,7 @@ class Beyond(unittest.TestCase):
                 target = certreg.Target(0.05, looks=looks)
                 c = e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
                 self.assertEqual((c.samples, c.stop), (100, Stop.TARGET))
-            for looks, why in (((250, 100), "ascend"), ((), "look_count")):
+            for looks, why in (((250, 100), "must exceed"), ((), "look_count")):
                 target = certreg.Target(0.05, looks=looks)
                 with self.assertRaisesRegex(CertregError, why):
                     e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
