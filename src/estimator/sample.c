@@ -290,12 +290,13 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded ends the sampling where the outputs say. What was asked for was
- * fixed before, and is the number that counts (theory 5.2). */
+/* An output that cannot be recorded ends the sampling where the outputs say, and the error tells
+ * its value. Where it is a main sample's, even the first, what was asked for was fixed before and
+ * is the number that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
-    if (status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE)
-        cr_asked_remember(e, end, end, 0);
+    const int told = status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE;
+    if (told && (uint64_t)e->error.sample >= e->record.pilot) cr_asked_settle(e, end, end, 0);
     return status;
 }
 
