@@ -125,8 +125,9 @@ typedef struct certreg_bisection certreg_bisection;
  * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
  * where successive calls ask about similar bounds, as in a control loop or a sweep over
  * tolerances. What is remembered proves nothing: every radius is proved anew. It agrees
- * with that of a cold start to the plan's accuracy, but not bit for bit. Where a bound is
- * extreme (a variance below 1e-9 of the squared range, say), rounding may add 1e-8. */
+ * with that of a cold start to the plan's accuracy, but not bit for bit. Where a bound
+ * is extreme (a variance below 1e-9 of the squared range, say), rounding may add 1e-8.
+ */
 enum { CERTREG_BISECTION_WARM_START = 1 };
 
 /** Zero all but struct_size: the default. */

@@ -52,8 +52,8 @@ static int is_settled(cr_job *j, int at_first)
     for (size_t i = 0; !open && i < j->call->count; i++) {
         cr_question q;
         const int state = cr_job_question(j, i, &q) ? HOPELESS
-                          : at_first                 ? state_at_first(j, &q)
-                                                     : state_of(j, &q);
+                          : at_first                ? state_at_first(j, &q)
+                                                    : state_of(j, &q);
         open = state == OPEN;
         proven |= state == PROVEN;
     }
