@@ -116,6 +116,26 @@ START_TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
 }
 END_TEST
 
+/* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
+START_TEST(outputs_that_errors_tell_count_as_asked)
+{
+    half_space h = {.face = -40}; /* everything lies beyond */
+    unsigned char record[512];
+    size_t bytes = sizeof record;
+    certreg_estimator *e = make_with(not_a_number_beyond, &h, 1, 1);
+    const size_t main_sample = 400;
+    KIT_STATUS(e, certreg_estimator_sample(e, main_sample, 1), CERTREG_E_NOT_FINITE);
+    KIT_OK(e, certreg_estimator_export(e, record, &bytes));
+    certreg_estimator *wide = make(&h, 1, 1);
+    h.face = 2;
+    KIT_OK(wide, certreg_estimator_import(wide, record, bytes));
+    ck_assert(!answers(&h, wide, main_sample + 100));
+    ck_assert(answers(&h, wide, main_sample + 1));
+    certreg_estimator_destroy(wide);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
 {
     half_space h = {.face = 2};
@@ -218,6 +238,7 @@ int main(void)
                         KIT_ROWS(ways_to_ask));
     tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
     tcase_add_test(again, outputs_that_cannot_be_recorded_choose_no_number_of_samples);
+    tcase_add_test(again, outputs_that_errors_tell_count_as_asked);
     tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);
     tcase_add_loop_test(again, an_interrupted_search_leaves_fixed_numbers_to_all_samples, 0, 4);
     tcase_add_test(again, a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for);

@@ -268,6 +268,58 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
 }
 END_TEST
 
+/* ---- a model that writes to what the caller has handed over */
+enum { ASKED = 3, VAST = 0x7fffff8 };
+typedef struct vandal {
+    certreg_question q[ASKED];
+    certreg_certificate each[2 * ASKED], combined;
+    int how;
+} vandal;
+
+static int spoil(void *user, const certreg_batch *b)
+{
+    vandal *v = user;
+    for (size_t i = 0; i < b->rows * b->columns; i++) b->y[i] = 0;
+    if (v->how == 0) memset(v->each, 0, sizeof v->each);
+    if (v->how == 1) v->each->struct_size = v->combined.struct_size = VAST;
+    if (v->how == 2) v->each[ASKED].struct_size = VAST;
+    if (v->how == 3) v->q->struct_size = VAST;
+    if (v->how == 4) v->q[1].output = VAST;
+    return v->how == 5 ? v->each->struct_size = VAST, 1 : 0;
+}
+
+static vandal tidy(int how)
+{
+    vandal v = {.how = how};
+    for (int i = 0; i < ASKED; i++)
+        v.q[i] = (certreg_question){.struct_size = sizeof *v.q, .output = i, .tolerance = 1};
+    v.each->struct_size = v.combined.struct_size = sizeof v.combined;
+    return v;
+}
+
+START_TEST(arrays_that_a_callback_writes_to_lead_nowhere_else)
+{
+    vandal v = tidy(_i);
+    certreg_model m = kit_model(spoil, &v, INPUTS, ASKED);
+    const certreg_plan p = kit_plan(SAMPLES);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 1));
+    v.q[1].output = VAST; /* wrong from the start */
+    ck_assert_int_ne(certreg_certify(e, SAMPLES, v.q, ASKED, v.each), CERTREG_OK);
+    ck_assert_uint_eq(v.each->struct_size, sizeof v.combined);
+    ck_assert_double_eq(v.each[1].radius, 0);
+    ck_assert_int_ne(v.each[1].status, CERTREG_OK);
+    v = tidy(_i);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 2));
+    certreg_certify_outputs(e, SAMPLES, v.q, ASKED, v.each, &v.combined);
+    ck_assert_uint_eq(v.combined.struct_size, sizeof v.combined);
+    v = tidy(_i);
+    certreg_certify_sigmas(e, z, sigmas, 2, 3, SAMPLES, v.q, ASKED, v.each);
+    ck_assert_uint_eq(v.each[ASKED].struct_size, sizeof v.combined);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("misuse");
@@ -277,5 +329,6 @@ int main(void)
     tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);
     tcase_add_test(bad_input, other_handles_are_free_in_a_callback_of_certify);
     tcase_add_loop_test(bad_input, threads_that_share_handles_get_the_truth_or_are_told, 0, 2);
+    tcase_add_loop_test(bad_input, arrays_that_a_callback_writes_to_lead_nowhere_else, 0, 6);
     return kit_run(suite);
 }

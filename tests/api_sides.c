@@ -93,19 +93,26 @@ static const struct {
     {CERTREG_OUTPUT_ANGLE, CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_FINITE, 0, 0.6, 0.3},
 };
 
-static certreg_radius solve(const certreg_question *q, const certreg_bounds *b)
+static certreg_radius solve_with(const certreg_question *q, const certreg_bounds *b,
+                                 uint32_t constraints)
 {
     certreg_solver *s = NULL;
     certreg_bisection *bisection = NULL;
     certreg_radius r = {.struct_size = sizeof r};
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, &s), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, &bisection), CERTREG_OK);
-    ck_assert_int_eq(q->center ? certreg_bisection_within(bisection, b, 0, q->tolerance, &r)
-                               : certreg_bisection_above(bisection, b, NULL, 1, 0, &r),
+    ck_assert_int_eq(q->center
+                         ? certreg_bisection_within(bisection, b, constraints, q->tolerance, &r)
+                         : certreg_bisection_above(bisection, b, NULL, 1, constraints, &r),
                      CERTREG_OK);
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(s);
     return r;
+}
+
+static certreg_radius solve(const certreg_question *q, const certreg_bounds *b)
+{
+    return solve_with(q, b, 0);
 }
 
 START_TEST(bounds_of_the_limiting_side_give_the_radius_of_the_certificate)
@@ -145,6 +152,25 @@ START_TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
                    side ? CERTREG_OK : CERTREG_E_INVALID);
     q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q.tolerance = 0.5;
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_LOWER, &b), CERTREG_E_INVALID);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
+{
+    certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
+    certreg_question q = kit_question(1.1);
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, where, 1, 3)); /* so noisy that only sines are near */
+    q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 0.3;
+    q.constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
+    KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_int_eq(abs(c.limiting_side), CERTREG_SIDE_NEAR_UPPER);
+    ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_MOMENT);
+    const certreg_bounds b = asks_bounds(e, &q, &c);
+    const double used = solve_with(&q, &b, c.constraints).radius;
+    ck_assert_double_eq_tol(used, c.radius, 2e-9 * c.radius);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -257,6 +283,7 @@ int main(void)
     tcase_add_loop_test(typical, bounds_of_the_limiting_side_give_the_radius_of_the_certificate, 0,
                         KIT_ROWS(asked));
     tcase_add_test(typical, near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance);
+    tcase_add_test(typical, constraints_of_a_near_side_are_those_that_its_radius_used);
     tcase_add_test(typical, lower_is_the_end_below_the_prediction);
     tcase_add_test(typical, the_papers_intervals_without_gradient_need_none);
     tcase_add_test(typical, asymptotic_questions_use_the_gradient_where_the_plan_has_it);

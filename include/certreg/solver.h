@@ -122,10 +122,12 @@ CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 typedef struct certreg_bisection certreg_bisection;
 
 /* Flags of a bisection. WARM_START: a search begins where the last one for the same
- * condition ended (the drop, the rise, or one of the first 4 functions). Use it where
- * successive calls have similar bounds, as in a control loop or a sweep over
- * tolerances. What is remembered proves nothing: results agree with those of a cold
- * start to 1e-9 relative, but not bit for bit. */
+ * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
+ * where successive calls ask about similar bounds, as in a control loop or a sweep over
+ * tolerances. What is remembered proves nothing: every radius is proved anew. It agrees
+ * with that of a cold start to the plan's accuracy, but not bit for bit. Where a bound
+ * is extreme (a variance below 1e-9 of the squared range, say), rounding may add 1e-8.
+ */
 enum { CERTREG_BISECTION_WARM_START = 1 };
 
 /** Zero all but struct_size: the default. */

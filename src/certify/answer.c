@@ -64,12 +64,14 @@ static void convert(const certreg_estimator *e, certreg_certificate *c)
     c->radius_linf = c->radius / sqrt(sum) * (1 - 1e-12 - 1e-16 * (double)e->input.active);
 }
 
+/* A guard has bounds of its own, whatever the method; the solver uses those that were named. */
 static uint32_t constraints_used(const certreg_estimator *e, const cr_answer *a, int limiting)
 {
     const uint32_t found = a->bounds[limiting].constraints;
-    return a->conditions.each[limiting].guard
-               ? found
-               : cr_bounds_constraints(e, &a->conditions.question) & found;
+    const cr_question *q = &a->conditions.question;
+    if (!a->conditions.each[limiting].guard) return cr_bounds_constraints(e, q) & found;
+    const uint32_t named = cr_question_constraints(q);
+    return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }
 
 static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved *solved,

@@ -37,13 +37,10 @@ static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_cert
     certreg_estimator *e = j->estimator;
     cr_question q;
     cr_error_clear(&e->error);
-    if (!cr_job_question(j, index, &q)) {
-        cr_answer_blank(e, NULL, c);
-        e->error = j->wrong;
-        c->status = cr_job_certificate(j, index)->status;
-    } else {
-        c->status = cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
-    }
+    const certreg_status wrong = cr_job_question(j, index, &q);
+    if (wrong) cr_answer_blank(e, &q, c);
+    c->status = wrong ? wrong
+                      : cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
     c->stop = c->status == CERTREG_E_DEADLINE ? CERTREG_STOP_DEADLINE : j->stop;
     if (c->status == CERTREG_E_DEADLINE) c->status = CERTREG_OK;
     return c->status;
@@ -52,7 +49,6 @@ static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_cert
 static certreg_status answer_all(cr_job *j)
 {
     certreg_estimator *e = j->estimator;
-    const uint32_t size = j->out->struct_size;
     certreg_error first;
     cr_error_clear(&first);
     cr_answer a = {.known = 0};
@@ -62,7 +58,7 @@ static certreg_status answer_all(cr_job *j)
         const certreg_status status = answer(j, i, &a, &c);
         e->clock.library_seconds += cr_estimator_now(e) - start;
         cr_certify_keep_first(e, status, j->call->count > 1 ? "question" : NULL, i, &first);
-        cr_struct_write(cr_job_certificate(j, i), size, &c, sizeof c);
+        cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
     }
     j->told |= a.told;
     e->error = first; /* an abstention leaves no error behind */
@@ -72,6 +68,7 @@ static certreg_status answer_all(cr_job *j)
 /* ---- the call */
 static certreg_status fail_all(cr_job *j, certreg_status status)
 {
+    j->out->struct_size = j->size; /* whatever a callback wrote there */
     cr_certify_nothing(j->estimator, status, j->stop, j->call->count, j->out);
     j->stop = CR_STOP_FAILED;
     return status;
@@ -118,6 +115,7 @@ certreg_status cr_certify(certreg_estimator *e, const cr_call *call, int *stop,
     certreg_status status = cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", &e->error);
     if (status) return status;
     cr_job j = {.estimator = e, .call = call, .out = out, .stop = CERTREG_STOP_ALL};
+    j.size = out->struct_size;
     j.samples = call->total_samples > e->record.present ? call->total_samples : e->record.present;
     status = prepare(e, call);
     if (status) return fail_all(&j, status);

@@ -1,21 +1,22 @@
 #include "certify/job.h"
+#include "base/sizes.h"
 #include "base/structs.h"
 #include "certify/answer.h"
 #include "certify/closing.h"
 #include "question/conditions.h"
 
-static certreg_status read(const cr_job *j, size_t index, cr_question *q)
+certreg_status cr_job_question(const cr_job *j, size_t index, cr_question *out)
 {
     const cr_call *call = j->call;
-    const certreg_status status =
-        cr_question_read(call->questions, index, call->share, q, &j->estimator->error);
-    q->at_radius = call->at_radius;
-    return status;
-}
-
-int cr_job_question(const cr_job *j, size_t index, cr_question *out)
-{
-    return !cr_job_certificate(j, index)->status && !read(j, index, out);
+    certreg_estimator *e = j->estimator;
+    *out = (cr_question){.output = 0};
+    certreg_status status =
+        cr_struct_check(call->questions, CR_OLDEST_QUESTION, "question", &e->error);
+    if (status) return status;
+    status = cr_question_read(call->questions, index, call->share, out, &e->error);
+    if (status) return *out = (cr_question){.output = 0}, status;
+    out->at_radius = call->at_radius;
+    return cr_question_check(e, out);
 }
 
 /* A question that cannot be answered at that number of samples is reported in its turn. */
@@ -34,17 +35,15 @@ static void look_over(cr_job *j, const cr_question *q)
 void cr_job_check(cr_job *j)
 {
     certreg_estimator *e = j->estimator;
-    const uint32_t size = j->out->struct_size;
     j->all_targets = 1, j->from = SIZE_MAX, j->hash = j->call->count;
     cr_error_clear(&j->wrong);
     for (size_t i = 0; i < j->call->count; i++) {
         cr_question q;
         certreg_certificate c;
-        certreg_status status = read(j, i, &q);
-        if (!status) status = cr_question_check(e, &q);
+        const certreg_status status = cr_job_question(j, i, &q);
         cr_answer_blank(e, &q, &c);
         c.status = status;
-        cr_struct_write(cr_job_certificate(j, i), size, &c, sizeof c);
+        cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
         if (!status) look_over(j, &q);
         else if (!j->wrong.status) j->wrong = e->error;
     }

@@ -15,14 +15,14 @@ typedef struct cr_call { /* as the caller has it */
     int together;     /* one wrong question leaves all unanswered */
 } cr_call;
 
-/* Questions are checked once, in the first pass over them, which writes what it found into the
- * `status` of their certificates. Later passes skip the wrong ones and read the others again, which
- * is a copy of some ninety bytes: so a call takes any number of questions without memory for them.
- * The callers' questions must not change while it runs. */
+/* Every pass over the questions reads and checks them again, which is a copy of some ninety bytes
+ * and a few comparisons: so a call takes any number of them without memory for them, and callbacks
+ * that write to the callers' arrays do no harm beyond. */
 typedef struct cr_job {
     certreg_estimator *estimator;
     const cr_call *call;
     certreg_certificate *out;
+    uint32_t size;       /* of each of them */
     certreg_error wrong; /* of the first question that is wrong */
     uint64_t looks;      /* that came with the first question that brings some */
     uint64_t samples;    /* at which it is evaluated: those present, or those requested, if more */
@@ -38,13 +38,13 @@ typedef struct cr_job {
 
 static inline certreg_certificate *cr_job_certificate(const cr_job *j, size_t index)
 {
-    return (certreg_certificate *)((unsigned char *)j->out + index * j->out->struct_size);
+    return (certreg_certificate *)((unsigned char *)j->out + index * j->size);
 }
 
 /* ---- job.c */
 /* Checks every question and looks over those that are right. */
 void cr_job_check(cr_job *);
-/* The question, unless it is wrong: then zero. */
-int cr_job_question(const cr_job *, size_t index, cr_question *out);
+/* The question. INVALID or VERSION if it is wrong; zero if it cannot be read. */
+certreg_status cr_job_question(const cr_job *, size_t index, cr_question *out);
 
 #endif

@@ -77,9 +77,10 @@ static certreg_status certify_outputs(certreg_estimator *e, const cr_call *call,
     if (!status) status = cr_struct_check(each, CR_OLDEST_CERTIFICATE, "each", &e->error);
     if (!status) status = check(e, call->questions, call->count);
     if (status) return refuse(e, status, call->count, each, combined);
+    const uint32_t size = combined->struct_size; /* before callbacks run */
     status = cr_certify(e, call, &stop, each);
     combine(each, call->count, &least);
-    cr_struct_write(combined, combined->struct_size, &least, sizeof least);
+    cr_struct_write(combined, size, &least, sizeof least);
     return status;
 }
 

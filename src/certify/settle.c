@@ -51,9 +51,9 @@ static int is_settled(cr_job *j, int at_first)
         cr_closing_start(j->estimator, at_first ? half_the_time(j->estimator) : INFINITY);
     for (size_t i = 0; !open && i < j->call->count; i++) {
         cr_question q;
-        const int state = !cr_job_question(j, i, &q) ? HOPELESS
-                          : at_first                 ? state_at_first(j, &q)
-                                                     : state_of(j, &q);
+        const int state = cr_job_question(j, i, &q) ? HOPELESS
+                          : at_first                ? state_at_first(j, &q)
+                                                    : state_of(j, &q);
         open = state == OPEN;
         proven |= state == PROVEN;
     }
@@ -74,9 +74,9 @@ static void answer_made_up(const cr_job *j, size_t samples)
     cr_answer a = {.known = 0};
     cr_closing_make_up(e, samples);
     for (size_t i = 0; i < j->call->count; i++)
-        if (cr_job_question(j, i, &q)) cr_closing_make_up_for(e, &q, samples);
+        if (!cr_job_question(j, i, &q)) cr_closing_make_up_for(e, &q, samples);
     for (size_t i = 0; i < j->call->count; i++)
-        if (cr_job_question(j, i, &q)) cr_answer_question(e, &q, j->samples, 1, &a, &unused);
+        if (!cr_job_question(j, i, &q)) cr_answer_question(e, &q, j->samples, 1, &a, &unused);
     cr_record_clear(e);
 }
 
@@ -113,7 +113,7 @@ static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
     for (size_t i = 0; i < j->call->count; i++) {
         cr_question q;
         cr_looks looks;
-        if (!cr_job_question(j, i, &q)) continue;
+        if (cr_job_question(j, i, &q)) continue;
         cr_looks_make(j->estimator, &q, &looks);
         for (size_t k = 0; k < looks.count; k++)
             if (looks.at[k] > after && looks.at[k] < next) next = looks.at[k];

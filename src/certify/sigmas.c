@@ -65,6 +65,7 @@ static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, 
     for (size_t i = 0; !status && i < levels; i++) {
         certreg_certificate *here =
             (certreg_certificate *)((unsigned char *)out + i * count * size);
+        here->struct_size = size; /* whatever a callback wrote there */
         certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
         if (!failed) failed = certify_level(e, call, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);

@@ -4,7 +4,12 @@ static const uint64_t greatest_max_samples = UINT64_C(1) << 53; /* a double has 
 
 void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
-    if (e->record.asked.max_samples || e->record.present <= e->record.pilot) return;
+    if (e->record.present > e->record.pilot) cr_asked_settle(e, first, total, looks);
+}
+
+void cr_asked_settle(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
+{
+    if (e->record.asked.max_samples) return;
     e->record.asked = (cr_asked){.first = first,
                                  .total = total,
                                  .max_samples = e->plan.max_samples,

@@ -13,6 +13,8 @@ typedef struct cr_asked {
 /* The record has been evaluated on its main samples. What it remembers already stays, because
  * nothing that comes later was fixed before it. */
 void cr_asked_remember(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
+/* The same where something about a main sample was reported, in the record or not. */
+void cr_asked_settle(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
 /* The max_samples and batch from which predictions and looks are derived: those of the first
  * evaluation. */
 uint64_t cr_asked_max_samples(const certreg_estimator *);

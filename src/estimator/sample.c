@@ -293,12 +293,13 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded lets the outputs choose where sampling ends. The number
- * requested was fixed before, and is the one that counts (theory 5.2). */
+/* An output that cannot be recorded lets the outputs choose where sampling ends, and the error
+ * reports its value. If it is a main sample's, even the first one, the number requested was fixed
+ * before, and is the one that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
-    if (status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE)
-        cr_asked_remember(e, end, end, 0);
+    const int told = status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE;
+    if (told && (uint64_t)e->error.sample >= e->record.pilot) cr_asked_settle(e, end, end, 0);
     return status;
 }
 

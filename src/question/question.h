@@ -1,5 +1,5 @@
-/* A question as the library keeps it: read once from the public structs, flat, with defaults
- * resolved. Whether it makes sense for a model and a plan is checked once a call. */
+/* A question as the library keeps it: read from the public structs, flat, with defaults resolved. A
+ * call of certify reads and checks it anew in every pass. */
 #ifndef CR_QUESTION_QUESTION_H
 #define CR_QUESTION_QUESTION_H
 #include "estimator/estimator.h"
