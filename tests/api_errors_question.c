@@ -253,8 +253,8 @@ START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
     certreg_certificate c = kit_certificate();
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     KIT_STATUS(shared, certreg_certify(shared, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    float first = 0;
-    KIT_OK(shared, certreg_estimator_record(shared, 0, 1, &first)); /* fixes the pilot */
+    const float first[8] = {0};
+    KIT_OK(shared, certreg_estimator_record(shared, 0, 1, first)); /* fixes the pilot */
     /* all in the pilot */
     KIT_STATUS(shared, certreg_certify(shared, 100, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_estimator_error(shared), "pilot");
