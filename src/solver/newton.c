@@ -166,6 +166,45 @@ static int nearly_feasible(const cr_problem *problem, const cr_descent *now, dou
     return missed <= share * price;
 }
 
+/* How far to go at most along a step that promises `drop`. */
+static double full_length(const cr_descent *descent, const step *by, double drop, int between)
+{
+    const double most = fabs(2 * by->e[0]);
+    const double length = most > 0.8 && ((by->e[0] > 0) == between) ? 0.8 / most
+                          : most > 20                               ? 20 / most
+                                                                    : 1;
+    if (by->e[0] != 0 || !(drop > descent->value)) return length;
+    return fmin(length, fmax(descent->value, 0) / drop); /* D >= 0: there is no more to go */
+}
+
+typedef struct line {
+    const step *by;
+    double drop, length;
+    int between, stopped; /* stopped: the multiplier that becomes 0 at this length; -1: none */
+} line;
+
+/* Ever shorter steps until one pays; *next is the last that was tried. */
+static void search_line(const cr_problem *problem, const cr_rule *rule, const cr_descent *descent,
+                        const line *along, cr_descent *next)
+{
+    /* The draft jumps by its error where panels come and go. Close to the end a finer rule takes
+     * over. */
+    const int at_the_end = rule == &cr_rule_draft && along->drop <= 1e-7 * descent->value;
+    const int trials = at_the_end ? 2 : MOST_TRIALS, stopped = along->stopped;
+    double length = along->length;
+    *next = *descent;
+    for (int half = 0; half < trials; half++) {
+        next->at = move(&descent->at, along->by, length, along->between, problem->ratio.order);
+        if (stopped >= 0 && half == 0)
+            next->at.a[stopped] = cr_dual_unused(problem, stopped), next->fixed[stopped] = 1;
+        else if (stopped >= 0) next->fixed[stopped] = descent->fixed[stopped];
+        next->regions = descent->regions;
+        evaluate(problem, rule, next);
+        if (next->value <= descent->value - 1e-4 * length * along->drop) return;
+        length *= 0.4;
+    }
+}
+
 static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
                     cr_descent *descent)
 {
@@ -176,41 +215,23 @@ static void descend(const cr_problem *problem, const cr_rule *rule, double gain,
          descent->steps++) {
         if ((descent->impossible = impossible(problem, descent))) return;
         const step by = balanced(problem, descent);
-        const double drop = -by.slope * problem->ratio.norm, most = fabs(2 * by.e[0]);
-        const int between = mostly_between(descent);
-        double length = most > 0.8 && ((by.e[0] > 0) == between) ? 0.8 / most
-                        : most > 20                              ? 20 / most
-                                                                 : 1;
-        if (by.e[0] == 0 && drop > descent->value) /* D >= 0: there is no more to go */
-            length = fmin(length, fmax(descent->value, 0) / drop);
-        if (drop <= 2 * gain * descent->value) {
+        line along = {&by, -by.slope * problem->ratio.norm, 0, mostly_between(descent), -1};
+        along.length = full_length(descent, &by, along.drop, along.between);
+        if (along.drop <= 2 * gain * descent->value) {
             descent->tight = nearly_feasible(problem, descent, 1e-3);
-            descent->at = move(&descent->at, &by, length, between, order);
+            descent->at = move(&descent->at, &by, along.length, along.between, order);
             descent->converged = 1;
             return;
         }
-        if (!between && by.e[0] < 0)
-            length = fmin(length,
-                          fmax(0, 1 - least_lambda(problem, descent) / descent->at.lambda) / most);
-        const cr_multipliers whole = move(&descent->at, &by, length, between, order);
-        int stopped;
-        length *= room(problem, descent, &whole, &stopped);
-        /* The draft jumps by its error where panels come and go. Close to the end a finer rule
-         * takes over. */
-        const int trials = rule == &cr_rule_draft && drop <= 1e-7 * descent->value ? 2
-                                                                                   : MOST_TRIALS;
-        cr_descent next = *descent;
-        for (int half = 0; half < trials; half++) {
-            next.at = move(&descent->at, &by, length, between, order);
-            if (stopped >= 0 && half == 0)
-                next.at.a[stopped] = cr_dual_unused(problem, stopped), next.fixed[stopped] = 1;
-            else if (stopped >= 0) next.fixed[stopped] = descent->fixed[stopped];
-            next.regions = descent->regions;
-            evaluate(problem, rule, &next);
-            if (next.value <= descent->value - 1e-4 * length * drop) break;
-            length *= 0.4;
+        if (!along.between && by.e[0] < 0) {
+            const double left = 1 - least_lambda(problem, descent) / descent->at.lambda;
+            along.length = fmin(along.length, fmax(0, left) / fabs(2 * by.e[0]));
         }
-        if (!(next.value < descent->value) && !(stopped >= 0 && length == 0))
+        const cr_multipliers whole = move(&descent->at, &by, along.length, along.between, order);
+        along.length *= room(problem, descent, &whole, &along.stopped);
+        cr_descent next;
+        search_line(problem, rule, descent, &along, &next);
+        if (!(next.value < descent->value) && !(along.stopped >= 0 && along.length == 0))
             return; /* nothing left but rounding */
         next.steps = descent->steps;
         *descent = next;
