@@ -1,29 +1,7 @@
 /* The pilot: the first call that samples fixes it, and everything later keeps to it. */
-#include "support/api_kit.h"
+#include "support/curve_model.h"
 
-enum { MOST = 10000, TOTAL = 1000, BATCH = 50 };
-static size_t rows_asked;
-
-static int curve(void *user, const certreg_batch *b)
-{
-    (void)user;
-    rows_asked += b->used_count;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
-    return 0;
-}
-
-static certreg_estimator *make(size_t max_samples, size_t pilot)
-{
-    certreg_model m = kit_model(curve, NULL, 2, 1);
-    m.batch = BATCH;
-    certreg_plan p = kit_plan(max_samples);
-    p.pilot = pilot;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
-    rows_asked = 0;
-    return e;
-}
-
+enum { MOST = 10000, TOTAL = 1000 };
 static uint64_t pilot_after(certreg_estimator *e, size_t samples)
 {
     certreg_question q = kit_question(0.6);
@@ -36,7 +14,7 @@ static uint64_t pilot_after(certreg_estimator *e, size_t samples)
 /* About .15 of them, and such that the others fill 64 blocks. */
 static uint64_t usual_pilot(size_t samples)
 {
-    certreg_estimator *e = make(samples, 0);
+    certreg_estimator *e = curve_estimator(samples, 0);
     const uint64_t pilot = pilot_after(e, samples);
     ck_assert_double_eq_tol((double)pilot / (double)samples, 0.15, 0.04);
     ck_assert_uint_eq((samples - pilot) % 64, 0);
@@ -46,7 +24,7 @@ static uint64_t usual_pilot(size_t samples)
 
 START_TEST(first_total_of_certify_fixes_it)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(TOTAL));
     KIT_OK(e, certreg_estimator_sample(e, 0, MOST));
@@ -60,7 +38,7 @@ END_TEST
 /* A tenth of the plan is enough for an answer. */
 START_TEST(a_small_total_under_a_large_plan_is_certified)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, TOTAL, &q, 1, &c));
@@ -72,7 +50,7 @@ END_TEST
 
 START_TEST(sampling_by_hand_fixes_it_by_the_plan)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     float x[2], y = 1;
     if (_i == 0) KIT_OK(e, certreg_estimator_sample(e, 0, 1));
     if (_i == 1) KIT_OK(e, certreg_estimator_draw(e, 7, 1, x));
@@ -85,7 +63,7 @@ END_TEST
 
 START_TEST(a_call_that_samples_nothing_leaves_it_open)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(-1);
     certreg_certificate c = kit_certificate();
     KIT_STATUS(e, certreg_certify(e, 200, &q, 1, &c), CERTREG_E_INVALID);
@@ -102,7 +80,7 @@ END_TEST
 
 START_TEST(the_plans_own_is_kept_whatever_the_total)
 {
-    certreg_estimator *e = make(MOST, 40), *none = make(MOST, SIZE_MAX);
+    certreg_estimator *e = curve_estimator(MOST, 40), *none = curve_estimator(MOST, SIZE_MAX);
     ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
@@ -120,7 +98,7 @@ static size_t record_bytes;
 
 static void save_total(size_t total)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     pilot_after(e, total);
     record_bytes = sizeof record;
     KIT_OK(e, certreg_estimator_export(e, record, &record_bytes));
@@ -129,7 +107,7 @@ static void save_total(size_t total)
 
 START_TEST(an_import_brings_it_along)
 {
-    certreg_estimator *e = make(MOST, 0);
+    certreg_estimator *e = curve_estimator(MOST, 0);
     save_total(TOTAL);
     KIT_OK(e, certreg_estimator_import(e, record, record_bytes));
     KIT_OK(e, certreg_estimator_import(e, record, record_bytes)); /* again, to no effect */
@@ -141,7 +119,7 @@ END_TEST
 
 START_TEST(an_import_with_another_one_is_refused)
 {
-    certreg_estimator *e = make(MOST, _i == 0 ? 40 : _i == 1 ? SIZE_MAX : 0);
+    certreg_estimator *e = curve_estimator(MOST, _i == 0 ? 40 : _i == 1 ? SIZE_MAX : 0);
     save_total(TOTAL);
     if (_i == 2) KIT_OK(e, certreg_estimator_sample(e, 0, 1));
     KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_MISMATCH);
@@ -155,7 +133,7 @@ END_TEST
 
 START_TEST(an_import_with_one_as_large_as_the_plan_is_too_many)
 {
-    certreg_estimator *e = make(100, 0);
+    certreg_estimator *e = curve_estimator(100, 0);
     save_total(TOTAL);
     KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_TOO_MANY);
     certreg_estimator_destroy(e);
@@ -164,7 +142,7 @@ END_TEST
 
 START_TEST(an_empty_record_leaves_it_open)
 {
-    certreg_estimator *a = make(MOST, 0), *b = make(MOST, 40);
+    certreg_estimator *a = curve_estimator(MOST, 0), *b = curve_estimator(MOST, 40);
     record_bytes = sizeof record;
     KIT_OK(a, certreg_estimator_export(a, record, &record_bytes));
     KIT_OK(b, certreg_estimator_import(b, record, record_bytes));

@@ -1,35 +1,14 @@
 /* A record that was asked and then carried to another estimator: it answers there as it would have
  * answered here, and settings under which it would answer otherwise are refused. */
+#include "support/curve_model.h"
 #include "support/half_space.h"
-
-static size_t rows_asked;
-
-static int curve(void *user, const certreg_batch *b)
-{
-    (void)user;
-    rows_asked += b->used_count;
-    for (size_t i = 0; i < b->rows; i++) b->y[i] = b->x[2 * i] * (1 + 0.3f * b->x[2 * i + 1]);
-    return 0;
-}
-
-static certreg_estimator *with_capacity(size_t max_samples, size_t pilot)
-{
-    certreg_model m = kit_model(curve, NULL, 2, 1);
-    m.batch = BATCH;
-    certreg_plan p = kit_plan(max_samples);
-    p.pilot = pilot;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
-    return e;
-}
 
 static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
                                    int32_t method)
 {
     certreg_question q = kit_question(0.6);
     q.target = asks_target(wanted), q.method = method;
-    certreg_certificate c = kit_ask(from, samples, q);
-    return c;
+    return kit_ask(from, samples, q);
 }
 
 /* The error where the record of one is refused by the other. */
@@ -50,7 +29,7 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
 
 START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
 {
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40);
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
     const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
     const certreg_certificate first = ask_for(a, 200, wanted, CERTREG_METHOD_FINITE);
     carry(a, b);
@@ -68,8 +47,8 @@ END_TEST
 /* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
 START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
 {
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(1500, 40),
-                      *never_asked = with_capacity(1500, 40);
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40),
+                      *never_asked = curve_estimator(1500, 40);
     KIT_OK(a, certreg_estimator_sample(a, 0, 200));
     const certreg_certificate first = ask_for(a, 0, 0, CERTREG_METHOD_ANYTIME);
     carry(a, b);
@@ -89,8 +68,8 @@ END_TEST
 
 START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 {
-    certreg_estimator *a = with_capacity(200, 40), *b = with_capacity(200, 40),
-                      *c = with_capacity(300, 40), *d = with_capacity(200, 40);
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40),
+                      *c = curve_estimator(300, 40), *d = curve_estimator(200, 40);
     KIT_OK(a, certreg_estimator_sample(a, 0, 80));
     KIT_OK(b, certreg_estimator_sample(b, 0, 80));
     certreg_estimator_set_deadline(a, 1e-9);

@@ -1,31 +1,12 @@
 /* What the statistics of a call say, and that a limit of evaluations costs tightness only. */
 #include <certreg/solver.h>
-#include "support/hostile.h"
-#include "support/solver_fixture.h"
+#include "support/solver_plans.h"
 #include "support/suite.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY_SET = 63, ROWS_EACH = 100, BLOCKS = 6 };
-
-static hostile row(uint64_t seed)
-{
-    dice d = dice_of(550000000 + seed);
-    hostile h = random_hostile(&d);
-    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ANY_SET - 1e-3);
-    return h;
-}
-
-static const certreg_bounds ordinary = {.struct_size = sizeof ordinary,
-                                        .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                        .sigma = 0.5,
-                                        .mean_lo = 0.1,
-                                        .mean_hi = 0.15,
-                                        .variance_hi = 0.3,
-                                        .gradient_hi = 0.2,
-                                        .range_lo = -1,
-                                        .range_hi = 1};
+enum { ROWS_EACH = 100, BLOCKS = 6 };
 
 static certreg_mean_change change_of(certreg_solver *s, const certreg_bounds *b, double radius)
 {
@@ -34,34 +15,11 @@ static certreg_mean_change change_of(certreg_solver *s, const certreg_bounds *b,
     return out;
 }
 
-static certreg_radius radius_of(certreg_bisection *b, const certreg_bounds *bounds,
-                                double tolerance)
-{
-    certreg_radius out = {.struct_size = sizeof out};
-    ck_assert_int_eq(certreg_bisection_within(b, bounds, 0, tolerance, &out), CERTREG_OK);
-    return out;
-}
-
 static certreg_solve_info solver_info(certreg_solver *s)
 {
     certreg_solve_info info = {.struct_size = sizeof info};
     ck_assert_int_eq(certreg_solver_info(s, &info), CERTREG_OK);
     return info;
-}
-
-static certreg_solve_info bisection_info(certreg_bisection *b)
-{
-    certreg_solve_info info = {.struct_size = sizeof info};
-    ck_assert_int_eq(certreg_bisection_info(b, &info), CERTREG_OK);
-    return info;
-}
-
-static certreg_bisection *with(certreg_bisection_plan plan)
-{
-    certreg_bisection *b;
-    plan.struct_size = sizeof plan;
-    ck_assert_int_eq(certreg_bisection_create(&plan, NULL, &b), CERTREG_OK);
-    return b;
 }
 
 /* ---- statistics */

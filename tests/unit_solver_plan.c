@@ -1,55 +1,10 @@
 /* What the plans of the solver and of the bisection set: accuracy, cap, memory; and bad plans. */
 #include <certreg/solver.h>
-#include "support/hostile.h"
-#include "support/solver_fixture.h"
+#include "support/solver_plans.h"
 #include "support/suite.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ANY_SET = 63 };
-#define ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
-
-static hostile row(uint64_t seed)
-{
-    dice d = dice_of(550000000 + seed);
-    hostile h = random_hostile(&d);
-    h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, ANY_SET - 1e-3);
-    return h;
-}
-
-static const certreg_bounds ordinary = {.struct_size = sizeof ordinary,
-                                        .constraints = CERTREG_CONSTRAINTS_ECGM,
-                                        .sigma = 0.5,
-                                        .mean_lo = 0.1,
-                                        .mean_hi = 0.15,
-                                        .variance_hi = 0.3,
-                                        .gradient_hi = 0.2,
-                                        .range_lo = -1,
-                                        .range_hi = 1};
-
-static certreg_radius radius_of(certreg_bisection *b, const certreg_bounds *bounds,
-                                double tolerance)
-{
-    certreg_radius out = {.struct_size = sizeof out};
-    ck_assert_int_eq(certreg_bisection_within(b, bounds, 0, tolerance, &out), CERTREG_OK);
-    return out;
-}
-
-static certreg_solve_info bisection_info(certreg_bisection *b)
-{
-    certreg_solve_info info = {.struct_size = sizeof info};
-    ck_assert_int_eq(certreg_bisection_info(b, &info), CERTREG_OK);
-    return info;
-}
-
-static certreg_bisection *with(certreg_bisection_plan plan)
-{
-    certreg_bisection *b;
-    plan.struct_size = sizeof plan;
-    ck_assert_int_eq(certreg_bisection_create(&plan, NULL, &b), CERTREG_OK);
-    return b;
-}
 
 /* ---- accuracy and cap */
 /* One search may find such a radius where another finds none. */
@@ -247,13 +202,13 @@ int main(void)
     TCase *tests = kit_case(suite, "plan", 60);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, radius_is_within_its_accuracy_of_the_largest_and_never_above, 0,
-                        ROWS(accuracies));
+                        KIT_ROWS(accuracies));
     tcase_add_test(tests, accuracy_does_not_add_up_over_functions);
     tcase_add_test(tests, coarse_radius_takes_fewer_evaluations);
-    tcase_add_loop_test(tests, search_ends_at_the_cap, 0, ROWS(caps));
+    tcase_add_loop_test(tests, search_ends_at_the_cap, 0, KIT_ROWS(caps));
     tcase_add_test(tests, plan_of_zeros_is_the_default);
-    tcase_add_loop_test(tests, bad_solver_plan_is_named, 0, ROWS(solver_plans));
-    tcase_add_loop_test(tests, bad_bisection_plan_is_named, 0, ROWS(bisection_plans));
+    tcase_add_loop_test(tests, bad_solver_plan_is_named, 0, KIT_ROWS(solver_plans));
+    tcase_add_loop_test(tests, bad_bisection_plan_is_named, 0, KIT_ROWS(bisection_plans));
     tcase_add_test(tests, create_needs_a_place_for_the_handle);
     tcase_add_test(tests, later_plans_are_refused_where_they_say_something_new);
     return kit_run(suite);
