@@ -3,6 +3,7 @@
 #define CR_BASE_BYTES_H
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CR_HASH_START UINT64_C(0xcbf29ce484222325)
 
@@ -24,6 +25,20 @@ static inline uint32_t cr_get32(const unsigned char *at)
 static inline uint64_t cr_get64(const unsigned char *at)
 {
     return (uint64_t)cr_get32(at) | (uint64_t)cr_get32(at + 4) << 32;
+}
+
+static inline uint32_t cr_bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t cr_bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 /* FNV-1a with a final avalanche: finds damage, no defence against intent. Start with CR_HASH_START,

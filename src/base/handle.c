@@ -3,14 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-certreg_status cr_handle_take(void *memory, size_t bytes, size_t need, int *owned, void **out)
+certreg_status cr_handle_take(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
+                              certreg_error *why)
 {
     *out = NULL;
     *owned = !memory;
-    if (memory && (uintptr_t)memory % CR_ALIGN) return CERTREG_E_INVALID;
-    if (memory && bytes < need) return CERTREG_E_SMALL_MEMORY;
+    if (memory && (uintptr_t)memory % CR_ALIGN)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.memory is not aligned to 64 bytes");
+    if (memory && bytes < need)
+        return cr_fail(why, CERTREG_E_SMALL_MEMORY,
+                       "plan.memory_bytes is %zu; it must be at least %zu", bytes, need);
     void *taken = memory ? memory : malloc(need);
-    if (!taken) return CERTREG_E_NO_MEMORY;
+    if (!taken) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for %zu bytes", need);
     *out = memset(taken, 0, need);
     return CERTREG_OK;
 }

@@ -57,6 +57,14 @@ void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known
     memcpy(theirs, &size, sizeof size);
 }
 
+void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t known)
+{
+    uint32_t size;
+    if (cr_struct_check(theirs, oldest, "out", NULL)) return;
+    memcpy(&size, theirs, sizeof size);
+    cr_struct_write(theirs, size, nothing, known);
+}
+
 void cr_error_give(certreg_error *theirs, const certreg_error *ours)
 {
     if (theirs && theirs->struct_size <= CR_STRUCT_LARGEST)

@@ -20,6 +20,8 @@ certreg_status cr_struct_element(void *ours, size_t known, const void *array, si
 /* Writes min(known, size) bytes of ours into a caller's struct of `size` bytes, zeroes the rest of
  * it and stamps its struct_size. */
 void cr_struct_write(void *theirs, uint32_t size, const void *ours, size_t known);
+/* What a refused call hands out: `nothing`, where the size of the caller's struct is valid. */
+void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t known);
 /* Whether a caller's output struct has a size that can be written: at least `oldest`, a multiple
  * of 8. */
 certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,

@@ -1,4 +1,5 @@
 #include "bisection/bisection.h"
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -50,7 +51,7 @@ static certreg_status create(const certreg_bisection_plan *plan, certreg_bisecti
     int32_t owned;
     certreg_status status = read_plan(plan, &p, &how, why);
     if (!status)
-        status = cr_solver_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
+        status = cr_handle_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
     certreg_bisection *bisection = *out;
     cr_error_clear(&bisection->error);
@@ -145,7 +146,7 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
     certreg_radius found;
     const certreg_status sized = cr_struct_check(out, CR_OLDEST_RADIUS, "out", &bisection->error);
     if (sized) return sized;
-    const double start = cr_solver_clock();
+    const double start = cr_clock_now(NULL);
     bisection->how.effort = (cr_effort){0};
     bisection->how.warm_starts = 0;
     const certreg_status status = (bisection->warm ? run_warm : run)(bisection, c, &found);
@@ -161,8 +162,7 @@ static certreg_status answer(certreg_bisection *bisection, const call *c, certre
     const certreg_status refused = bisection ? cr_busy_enter(&bisection->busy, &bisection->error)
                                              : CERTREG_E_INVALID;
     if (!refused) return cr_busy_leave(&bisection->busy, compute(bisection, c, out));
-    if (!cr_struct_check(out, CR_OLDEST_RADIUS, "out", NULL))
-        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    cr_struct_refuse(out, CR_OLDEST_RADIUS, &nothing, sizeof nothing);
     return refused;
 }
 

@@ -46,7 +46,7 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
                                  certreg_bounds *b, int *abstained)
 {
     const cr_question *q = &conditions->question;
-    const size_t first = cr_parts_noisy(e), count = conditions->samples - first;
+    const size_t first = cr_record_noisy(e), count = conditions->samples - first;
     const cr_samples s =
         cr_record_samples(e, &conditions->each->score, (size_t)q->output, first, count, 0);
     cr_moments m;
@@ -184,7 +184,6 @@ certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_ques
     const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no constraints, no claim */
     const certreg_status status = cr_estimator_enter(e);
     if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
-    if (!cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", NULL))
-        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    cr_struct_refuse(out, CR_OLDEST_BOUNDS, &nothing, sizeof nothing);
     return status;
 }

@@ -15,7 +15,7 @@ double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditio
                        double alpha, int upper)
 {
     const int anytime = conditions->question.method == CERTREG_METHOD_ANYTIME;
-    for (size_t i = cr_parts_noisy(e); i < conditions->main_first; i++)
+    for (size_t i = cr_record_noisy(e); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = conditions->samples - bet.first;
     bet.watch = e->clock.watch;

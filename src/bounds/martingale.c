@@ -164,7 +164,7 @@ static certreg_status play_all(certreg_estimator *e, game *g, int *broken)
 static cr_samples pilot_of(const certreg_estimator *e, const cr_samples *s)
 {
     cr_samples pilot = *s;
-    pilot.first = e->input.noise.clean_first != 0;
+    pilot.first = cr_record_noisy(e);
     pilot.count = s->first > pilot.first ? s->first - pilot.first : 0;
     return pilot;
 }

@@ -1,10 +1,5 @@
 #include "bounds/parts.h"
 
-size_t cr_parts_noisy(const certreg_estimator *e)
-{
-    return e->input.noise.clean_first != 0;
-}
-
 static cr_samples between(const certreg_estimator *e, const cr_conditions *conditions,
                           const cr_score *score, size_t first, size_t end)
 {
@@ -15,7 +10,7 @@ static cr_samples between(const certreg_estimator *e, const cr_conditions *condi
 cr_samples cr_parts_pilot(const certreg_estimator *e, const cr_conditions *conditions,
                           const cr_score *score)
 {
-    return between(e, conditions, score, cr_parts_noisy(e), conditions->main_first);
+    return between(e, conditions, score, cr_record_noisy(e), conditions->main_first);
 }
 
 cr_samples cr_parts_main(const certreg_estimator *e, const cr_conditions *conditions,

@@ -11,8 +11,6 @@
 #define CR_SHARE_CORRELATIONS 0.5
 #define CR_SHARE_SECOND_ORDER 0.2
 
-/* The first sample with noise. */
-size_t cr_parts_noisy(const certreg_estimator *);
 /* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
  * which the bounds are about. */
 cr_samples cr_parts_pilot(const certreg_estimator *, const cr_conditions *, const cr_score *);

@@ -18,7 +18,7 @@ static const cr_score identity = {.kind = CR_SCORE_OUTPUT};
 /* Fixed without the main samples. */
 static double center_of(const certreg_estimator *e, size_t output)
 {
-    const size_t first = cr_parts_noisy(e), pilot = e->record.pilot;
+    const size_t first = cr_record_noisy(e), pilot = e->record.pilot;
     const cr_samples s =
         cr_record_samples(e, &identity, output, first, pilot > first ? pilot - first : 0, 0);
     double sum = 0;

@@ -26,7 +26,6 @@ certreg_status certreg_estimator_run(certreg_estimator *e, certreg_run *out)
     const certreg_run nothing = {.struct_size = sizeof nothing};
     const certreg_status refused = cr_estimator_enter(e);
     if (!refused) return cr_estimator_leave(e, run_of(e, out));
-    if (!cr_struct_check(out, CR_OLDEST_RUN, "run", NULL))
-        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    cr_struct_refuse(out, CR_OLDEST_RUN, &nothing, sizeof nothing);
     return refused;
 }

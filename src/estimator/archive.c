@@ -20,32 +20,17 @@ static const char *const word_name[PILOT] = {"format version",
                                              "number of outputs",
                                              "input, noise scale or output kind"};
 
-static uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static uint64_t bits_of_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* An angle's range is its unit, so it is part of the identity; a real output's is a declaration. */
 static uint64_t identity(const certreg_estimator *e)
 {
     const size_t d = e->model.inputs, q = e->model.outputs;
     uint64_t h = CR_HASH_START;
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.z[j]));
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, bits_of_float(e->input.scale[j]));
+    for (size_t j = 0; j < d; j++) h = cr_hash32(h, cr_bits_of_float(e->input.z[j]));
+    for (size_t j = 0; j < d; j++) h = cr_hash32(h, cr_bits_of_float(e->input.scale[j]));
     for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->model.kind[k]);
     for (size_t k = 0; k < q; k++)
         if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
-            h = cr_hash64(cr_hash64(h, bits_of_double(e->model.lo[k])),
-                          bits_of_double(e->model.hi[k]));
+            h = cr_hash64(cr_hash64(h, cr_bits_of_double(e->model.lo[k])),
+                          cr_bits_of_double(e->model.hi[k]));
     return cr_hash_end(h);
 }
 
@@ -57,7 +42,7 @@ static void words_of(const certreg_estimator *e, uint64_t w[WORDS])
     const uint64_t asked[] = {a->first, a->total, a->max_samples, a->batch, a->looks};
     w[VERSION] = format_version;
     w[SEED] = noise->seed, w[NOISE_ID] = noise->noise_id, w[LEVEL] = noise->level;
-    w[SIGMA] = bits_of_double(e->input.sigma);
+    w[SIGMA] = cr_bits_of_double(e->input.sigma);
     w[INPUTS] = e->model.inputs, w[OUTPUTS] = e->model.outputs;
     w[IDENTITY] = identity(e);
     w[PILOT] = e->record.pilot_fixed ? e->record.pilot : not_fixed;
@@ -100,7 +85,7 @@ static unsigned char *put_range(const certreg_estimator *e, unsigned char *at, s
     cr_put64(at, first), cr_put64(at + 8, count);
     if (values % 2) cr_put32(at + 16 + 4 * values, 0);
     for (size_t i = 0; i < values; i++) {
-        cr_put32(at + 16 + 4 * i, bits_of_float(e->record.values[first * e->model.outputs + i]));
+        cr_put32(at + 16 + 4 * i, cr_bits_of_float(e->record.values[first * e->model.outputs + i]));
     }
     return at + range_bytes(e, count);
 }
@@ -218,7 +203,7 @@ static certreg_status check_range_of(const certreg_estimator *e, uint32_t bits, 
 static certreg_status check_values(const certreg_estimator *e, const unsigned char *values,
                                    size_t count, certreg_error *why)
 {
-    const uint32_t failed = bits_of_float(cr_record_failed());
+    const uint32_t failed = cr_bits_of_float(cr_record_failed());
     for (size_t i = 0; i < count; i++) {
         const uint32_t bits = cr_get32(values + 4 * i);
         if ((bits & 0x7f800000u) != 0x7f800000u) {
@@ -242,7 +227,7 @@ static int differs(const certreg_estimator *e, uint64_t first, size_t count,
 {
     const size_t q = e->model.outputs;
     for (size_t i = 0; i < count * q; i++) {
-        const uint32_t mine = bits_of_float(e->record.values[first * q + i]);
+        const uint32_t mine = cr_bits_of_float(e->record.values[first * q + i]);
         if (cr_record_has(e, first + i / q) && mine != cr_get32(values + 4 * i))
             return *where = first + i / q, 1;
     }

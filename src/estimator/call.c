@@ -2,15 +2,6 @@
 #include "estimator/estimator.h"
 #include <float.h>
 #include <math.h>
-#include <time.h>
-
-double cr_estimator_clock(void *unused)
-{
-    struct timespec t;
-    (void)unused;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 certreg_status cr_estimator_enter(certreg_estimator *e)
 {

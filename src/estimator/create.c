@@ -1,4 +1,6 @@
 /* Size, create, destroy: the only place of the room that takes memory of the host. */
+#include "base/clock.h"
+#include "base/constants.h"
 #include "base/environment.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -7,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const double half_turn = 3.14159265358979323846;
 
 /* ---- what the caller said, checked and with its defaults */
 static certreg_status check_scale(const certreg_model *model, size_t *active, certreg_error *why)
@@ -202,7 +202,7 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
         const int32_t kind = r->model.kind ? r->model.kind[k] : CERTREG_OUTPUT_REAL;
         double lo = r->model.lo ? r->model.lo[k] : -INFINITY,
                hi = r->model.hi ? r->model.hi[k] : INFINITY;
-        if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -half_turn, hi = half_turn;
+        if (kind != CERTREG_OUTPUT_REAL && !isfinite(lo)) lo = -CR_PI, hi = CR_PI;
         to->kind[k] = kind, to->lo[k] = lo, to->hi[k] = hi;
     }
     e->model.scale = e->input.scale;
@@ -258,7 +258,7 @@ static certreg_status build(certreg_estimator *e, const request *r)
     const cr_declared declared = cr_layout(e, &here, &there);
     copy_model(e, r, &declared);
     e->there.pairs.blas = blas;
-    e->clock.watch->now = cr_estimator_clock;
+    e->clock.watch->now = cr_clock_now;
     cr_record_clear(e);
     return cr_layout_prepare(e);
 }

@@ -134,7 +134,6 @@ static inline double cr_estimator_now(const certreg_estimator *e)
 }
 
 /* ---- call.c */
-double cr_estimator_clock(void *unused); /* CLOCK_MONOTONIC */
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
  * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. */
 certreg_status cr_estimator_enter(certreg_estimator *);
@@ -169,6 +168,11 @@ certreg_status cr_record_length(const certreg_estimator *, size_t *count, certre
  * passes over them end when the closing computation is late. */
 cr_samples cr_record_samples(const certreg_estimator *, const cr_score *, size_t output,
                              size_t first, size_t count, double center);
+/* The first sample with noise. */
+static inline size_t cr_record_noisy(const certreg_estimator *e)
+{
+    return e->input.noise.clean_first != 0;
+}
 static inline float cr_record_value(const certreg_estimator *e, size_t sample, size_t output)
 {
     return e->record.values[sample * e->model.outputs + output];

@@ -2,18 +2,12 @@
  * own, so that the record costs four bytes per output and nothing else. */
 #include "estimator/estimator.h"
 #include "statistics/prediction.h"
+#include "base/bytes.h"
 #include "base/constants.h"
 #include <math.h>
 #include <string.h>
 
 static const uint32_t missing_bits = 0x7fc0a11eu, failed_bits = 0x7fc0fa11u;
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static float from_bits(uint32_t bits)
 {
@@ -52,7 +46,7 @@ void cr_record_expect(certreg_estimator *e, size_t samples)
 
 int cr_record_has(const certreg_estimator *e, uint64_t sample)
 {
-    return bits_of(e->record.values[sample * e->model.outputs]) != missing_bits;
+    return cr_bits_of_float(e->record.values[sample * e->model.outputs]) != missing_bits;
 }
 
 certreg_status cr_record_length(const certreg_estimator *e, size_t *count, certreg_error *why)
@@ -180,7 +174,8 @@ static certreg_status check_row(const certreg_estimator *e, uint64_t sample, con
         fault f = {.output = (int32_t)k};
         const float value = recorded(e, k, y, &f);
         if (f.status) return report(e, &f, sample, row, why);
-        if (there && bits_of(held[k]) != bits_of(value)) return disagree(sample, k, value, why);
+        if (there && cr_bits_of_float(held[k]) != cr_bits_of_float(value))
+            return disagree(sample, k, value, why);
     }
     return CERTREG_OK;
 }

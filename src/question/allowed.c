@@ -5,9 +5,7 @@
 uint64_t cr_question_looks(const cr_question *q)
 {
     if (!cr_question_is_closed(q) || !q->looks) return 0;
-    uint64_t h = cr_hash64(CR_HASH_START, q->look_count);
-    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
-    h = cr_hash_end(h);
+    const uint64_t h = cr_hash_end(cr_question_hash_looks(CR_HASH_START, q));
     return h ? h : 1;
 }
 

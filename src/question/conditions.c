@@ -1,6 +1,7 @@
 /* From a question to conditions: the prediction, and which scores have to stay positive (theory 1
  * and 7). */
 #include "question/conditions.h"
+#include "base/constants.h"
 #include "question/question.h"
 #include "statistics/normal.h"
 #include "statistics/location.h"
@@ -8,8 +9,6 @@
 #include "statistics/served.h"
 #include <math.h>
 #include <string.h>
-
-static const double full_turn = 6.283185307179586476925;
 
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown
  * to stay within `near` of the prediction; outputs at half a turn minus `near` or farther count as
@@ -128,7 +127,7 @@ static cr_score guard_of(cr_score score, const struct cut *cut)
     }
     const double arc =
         fmax(cut->least, fmin(cut->per_tolerance * score.tolerance / score.period, cut->greatest));
-    const double sine = sin((cut->near - arc) * full_turn);
+    const double sine = sin((cut->near - arc) * CR_TWO_PI);
     score.kind = CR_SCORE_ARC;
     score.arc = arc * score.period;
     score.cut = (0.5 - 2 * cut->near + arc) * score.period;
@@ -180,12 +179,13 @@ int32_t cr_condition_side(const cr_condition *c)
 static double pilot_radius_of(const certreg_estimator *e, const cr_conditions *conditions,
                               const cr_condition *c)
 {
-    const size_t first = e->input.noise.clean_first != 0;
-    const double count = (double)(conditions->main_first - first);
+    const size_t first = cr_record_noisy(e);
+    const cr_samples s = cr_record_samples(e, &c->score, (size_t)conditions->question.output, first,
+                                           conditions->main_first - first, 0);
+    const double count = (double)s.count;
     double failures = 0.5, sum = 0, square = 0;
-    for (size_t j = first; j < conditions->main_first && !cr_watch_ends(e->clock.watch, j); j++) {
-        const double u =
-            cr_score_value(&c->score, cr_record_value(e, j, (size_t)conditions->question.output));
+    for (size_t i = 0; cr_samples_has(&s, i); i++) {
+        const double u = cr_samples_at(&s, i);
         failures += u < 0;
         sum += u;
         square += u * u;
@@ -285,7 +285,7 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
  * the given prediction where the outputs give no number. */
 static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
-    const size_t noisy = e->input.noise.clean_first != 0;
+    const size_t noisy = cr_record_noisy(e);
     if (q->output < 0) return NAN;
     const double found = samples > noisy ? location(e, q, noisy, samples - noisy) : NAN;
     const int known = !isnan(found) && !e->clock.watch->late;

@@ -48,14 +48,14 @@ static uint64_t least_passed(certreg_estimator *e, const cr_conditions *conditio
 static double failure_rate(const certreg_estimator *e, const cr_conditions *conditions,
                            const cr_condition *c)
 {
-    const size_t first = e->input.noise.clean_first != 0,
+    const size_t first = cr_record_noisy(e),
                  count = conditions->samples > first ? conditions->samples - first : 0;
+    const cr_samples s =
+        cr_record_samples(e, &c->score, (size_t)conditions->question.output, first, count, 0);
     double failures = 0.5;
     if (!count || (!conditions->question.prediction_given && conditions->samples < e->record.pilot))
         return NAN;
-    for (size_t i = first; i < conditions->samples; i++)
-        failures += cr_score_value(&c->score,
-                                   cr_record_value(e, i, (size_t)conditions->question.output)) < 0;
+    for (size_t i = 0; cr_samples_has(&s, i); i++) failures += cr_samples_at(&s, i) < 0;
     return failures / ((double)count + 1);
 }
 

@@ -26,6 +26,9 @@ typedef struct cr_question {
 certreg_status cr_question_read(const certreg_question *questions, size_t index, uint64_t share,
                                 cr_question *out, certreg_error *why);
 
+/* Continues a hash by the caller's looks, and how many they are. */
+uint64_t cr_question_hash_looks(uint64_t h, const cr_question *);
+
 /* ---- question.c */
 /* Whether it makes sense for this model and plan; no record is needed. The error names the field
  * and the remedy. */

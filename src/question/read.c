@@ -76,12 +76,11 @@ static certreg_status divide_alpha(uint64_t share, cr_question *q, certreg_error
 }
 
 /* ---- the digest */
-static uint64_t hash_double(uint64_t h, double x)
+uint64_t cr_question_hash_looks(uint64_t h, const cr_question *q)
 {
-    uint64_t bits;
-    x += 0.0; /* -0 is 0 */
-    memcpy(&bits, &x, sizeof bits);
-    return cr_hash64(h, bits);
+    h = cr_hash64(h, q->look_count);
+    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
+    return h;
 }
 
 /* Before alpha is divided. What is absent counts as well: a target without looks is not one with
@@ -95,11 +94,10 @@ static uint64_t digest_of(const cr_question *q)
                               q->prediction, q->target, q->served_rate};
     uint64_t h = CR_HASH_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) h = cr_hash32(h, (uint32_t)words[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) h = hash_double(h, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        h = cr_hash64(h, cr_bits_of_double(numbers[i] + 0.0)); /* -0 is 0 */
     h = cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples);
-    h = cr_hash64(h, q->look_count);
-    for (size_t i = 0; i < q->look_count; i++) h = cr_hash64(h, q->looks[i]);
-    h = cr_hash_end(h);
+    h = cr_hash_end(cr_question_hash_looks(h, q));
     return h ? h : 1;
 }
 

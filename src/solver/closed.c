@@ -1,4 +1,5 @@
 #include "solver/closed.h"
+#include "base/constants.h"
 #include "solver/likelihood_ratio.h"
 #include <float.h>
 #include <math.h>
@@ -89,7 +90,7 @@ static double second_at(const cr_rise *rise, double variance, double *growth)
 {
     const double r = rise->r, root = sqrt(variance), rest = cr_ratio_norm_up(2, r),
                  kappa = fmin(rise->gradient_hi, root);
-    const double second = fmin(rise->second, root), weight = r * r * 0x1.6a09e667f3bcdp-1;
+    const double second = fmin(rise->second, root), weight = r * r * CR_SQRT_HALF;
     form f = {.count = 2,
               .axis = {{r, -kappa, kappa}, {weight, -second, second}},
               .rest = rest,

@@ -1,18 +1,16 @@
 #include "solver/dual.h"
 #include <math.h>
 
-static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
-
 /* P(from < t < to), computed from the tail that does not cancel. */
 static double chance(double from, double to)
 {
-    if (from > 0) return 0.5 * (erfc(from * sqrt_half) - erfc(to * sqrt_half));
-    return 0.5 * (erfc(-to * sqrt_half) - erfc(-from * sqrt_half));
+    if (from > 0) return 0.5 * (erfc(from * CR_SQRT_HALF) - erfc(to * CR_SQRT_HALF));
+    return 0.5 * (erfc(-to * CR_SQRT_HALF) - erfc(-from * CR_SQRT_HALF));
 }
 
 static double density(double t)
 {
-    return fabs(t) < 39 ? inv_sqrt_2pi * exp(-0.5 * t * t) : 0;
+    return fabs(t) < 39 ? CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) : 0;
 }
 
 /* 0 at the ends of the line. */
@@ -31,11 +29,11 @@ static void add_short(const cr_problem *problem, const cr_multipliers *at, doubl
     for (int j = 0; j < 2 * rule->half; j++) {
         const double t = center + (j & 1 ? -half : half) * rule->node[j / 2],
                      h = cr_ratio_at(&problem->ratio, t);
-        const double wy = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t) * y;
+        const double wy = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t) * y;
         out->constraint += wy * (h - at->nu - slope * t - bend * (t * t - 1) - at->lambda * y);
         out->y += wy;
         out->yt += wy * t;
-        out->yh += wy * sqrt_half * (t * t - 1);
+        out->yh += wy * CR_SQRT_HALF * (t * t - 1);
         out->yy += wy * y;
         out->growth += wy * (t - problem->ratio.r) * cr_ratio_itself(&problem->ratio, h, t);
     }
@@ -59,7 +57,7 @@ static void add_clipped(const cr_problem *problem, const cr_multipliers *at, dou
     out->constraint += y * (h - at->nu * p - slope * t - bend * square) - at->lambda * y * y * p;
     out->y += y * p;
     out->yt += y * t;
-    out->yh += y * sqrt_half * square;
+    out->yh += y * CR_SQRT_HALF * square;
     out->yy += y * y * p;
     out->growth += y * (density(from - r) - density(to - r));
 }
@@ -80,7 +78,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
             const double t = center + (j & 1 ? -half : half) * rule->node[j / 2];
             const double h = cr_ratio_at(ratio, t),
                          y = (h - at->nu - slope * t - bend * (t * t - 1)) * inverse;
-            const double w = half * rule->weight[j / 2] * inv_sqrt_2pi * exp(-0.5 * t * t),
+            const double w = half * rule->weight[j / 2] * CR_INV_SQRT_TWO_PI * exp(-0.5 * t * t),
                          wy = w * y, wt = w * t;
             out->p += w;
             out->t += wt;
@@ -90,7 +88,7 @@ static void add_between(const cr_problem *problem, const cr_multipliers *at, dou
             out->pyy += wy * y;
             out->growth += wy * (t - ratio->r) * cr_ratio_itself(ratio, h, t);
             if (ratio->order < 2) continue;
-            const double second = sqrt_half * (t * t - 1), wh = w * second;
+            const double second = CR_SQRT_HALF * (t * t - 1), wh = w * second;
             out->h += wh;
             out->th += wh * t;
             out->hh += wh * second;

@@ -4,6 +4,7 @@
  * with v = h - nu - a t. Every multiplier gives D >= V: a poor one is loose, never wrong. */
 #ifndef CR_SOLVER_DUAL_H
 #define CR_SOLVER_DUAL_H
+#include "base/constants.h"
 #include "solver/effort.h"
 #include "solver/likelihood_ratio.h"
 
@@ -61,7 +62,7 @@ static inline double cr_dual_slope(const cr_problem *problem, const cr_multiplie
 
 static inline double cr_dual_bend(const cr_problem *problem, const cr_multipliers *at)
 {
-    return problem->ratio.order > 1 ? at->a[1] * 0x1.6a09e667f3bcdp-1 : 0;
+    return problem->ratio.order > 1 ? at->a[1] * CR_SQRT_HALF : 0;
 }
 
 /* The multiplier of the coefficient c_(j+1) itself, and the a[j] at which it is 0, so that the

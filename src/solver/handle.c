@@ -1,27 +1,9 @@
-#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "solver/handle.h"
-#include "base/handle.h"
+#include "base/clock.h"
 #include "base/sizes.h"
 #include "base/structs.h"
-#include <time.h>
 
 enum { MOST_EVALUATIONS = 1000000 };
-
-certreg_status cr_solver_take(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
-                              certreg_error *why)
-{
-    int own;
-    const certreg_status status = cr_handle_take(memory, bytes, need, &own, out);
-    *owned = own;
-    if (status == CERTREG_E_INVALID)
-        return cr_fail(why, status, "plan.memory is not aligned to 64 bytes");
-    if (status == CERTREG_E_SMALL_MEMORY)
-        return cr_fail(why, status, "plan.memory_bytes is %zu; it must be at least %zu", bytes,
-                       need);
-    return status ? cr_fail(why, status, "no memory for %zu bytes", need) : CERTREG_OK;
-}
 
 certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, uint32_t *out,
                                certreg_error *why)
@@ -32,13 +14,6 @@ certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, u
                    given, least, (uint32_t)MOST_EVALUATIONS);
 }
 
-double cr_solver_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 certreg_solve_info cr_solver_spent(const cr_effort *effort, double start)
 {
     return (certreg_solve_info){.struct_size = sizeof(certreg_solve_info),
@@ -47,7 +22,7 @@ certreg_solve_info cr_solver_spent(const cr_effort *effort, double start)
                                 .loose = effort->loose,
                                 .refinements = effort->refinements,
                                 .fallbacks = effort->fallbacks,
-                                .seconds = cr_solver_clock() - start};
+                                .seconds = cr_clock_now(NULL) - start};
 }
 
 certreg_status cr_solver_report(cr_busy *busy, certreg_error *error, const certreg_solve_info *info,

@@ -1,18 +1,13 @@
-/* What the handles of the solver and of the bisection share: memory, limit, clock, statistics. */
+/* What the handles of the solver and of the bisection share: limit and statistics. */
 #ifndef CR_SOLVER_HANDLE_H
 #define CR_SOLVER_HANDLE_H
 #include "base/busy.h"
 #include "certreg/solver.h"
 #include "solver/effort.h"
 
-/* Memory for `need` bytes, zeroed: a plan's, or allocated. */
-certreg_status cr_solver_take(void *memory, size_t bytes, size_t need, int32_t *owned, void **out,
-                              certreg_error *why);
 /* The limit of evaluations of a plan, 0 replaced by its default. */
 certreg_status cr_solver_limit(uint32_t given, uint32_t usual, uint32_t least, uint32_t *out,
                                certreg_error *why);
-/* Seconds of CLOCK_MONOTONIC. */
-double cr_solver_clock(void);
 /* What a call has spent since `start`. */
 certreg_solve_info cr_solver_spent(const cr_effort *effort, double start);
 /* The public function: what the last call has spent. The error changes only if this fails. */

@@ -1,8 +1,7 @@
 #include "solver/likelihood_ratio.h"
+#include "base/constants.h"
 #include <float.h>
 #include <math.h>
-
-static const double sqrt_half = 0x1.6a09e667f3bcdp-1, inv_sqrt_2pi = 0x1.9884533d43651p-2;
 
 /* 1/2!, 1/3!, ... */
 static const double inverse_factorial[] = {1.0 / 2,
@@ -85,7 +84,7 @@ double cr_ratio_norm_up(int order, double r)
 
 double cr_ratio_weight(const cr_ratio *ratio, int j)
 {
-    return j == 1 ? ratio->r : ratio->r * ratio->r * sqrt_half;
+    return j == 1 ? ratio->r : ratio->r * ratio->r * CR_SQRT_HALF;
 }
 
 double cr_ratio_inflection(const cr_ratio *ratio, double curve)
@@ -140,11 +139,11 @@ static double tail_series(int order, double r, double x)
 double cr_ratio_tail(const cr_ratio *ratio, double x)
 {
     if (!(fabs(x) < 100)) return 0;
-    const double r = ratio->r, density = inv_sqrt_2pi * exp(-0.5 * x * x);
+    const double r = ratio->r, density = CR_INV_SQRT_TWO_PI * exp(-0.5 * x * x);
     if (r == 0) return density;
     if (r * (1 + fabs(x)) < 0.25) return density * tail_series(ratio->order, r, x) / ratio->norm;
-    const double gain = x > 0 ? 0.5 * erfc((x - r) * sqrt_half) - 0.5 * erfc(x * sqrt_half)
-                              : 0.5 * erfc(-x * sqrt_half) - 0.5 * erfc((r - x) * sqrt_half);
+    const double gain = x > 0 ? 0.5 * erfc((x - r) * CR_SQRT_HALF) - 0.5 * erfc(x * CR_SQRT_HALF)
+                              : 0.5 * erfc(-x * CR_SQRT_HALF) - 0.5 * erfc((r - x) * CR_SQRT_HALF);
     const double second = ratio->order > 1 ? 0.5 * r * r * x * density : 0;
     return (gain - (ratio->order == 0 ? 0 : r * density + second)) / ratio->norm;
 }

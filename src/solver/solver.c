@@ -1,4 +1,5 @@
 #include "solver/solver.h"
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -23,7 +24,7 @@ static certreg_status create(const certreg_solver_plan *plan, certreg_solver **o
         status = cr_solver_limit(p.max_evaluations, CERTREG_WORST_CASE_EVALUATIONS,
                                  CERTREG_LEAST_WORST_CASE_EVALUATIONS, &limit, why);
     if (!status)
-        status = cr_solver_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
+        status = cr_handle_take(p.memory, p.memory_bytes, sizeof **out, &owned, (void **)out, why);
     if (status) return status;
     certreg_solver *solver = *out;
     cr_error_clear(&solver->error);
@@ -76,7 +77,7 @@ static certreg_status worst_case(certreg_solver *solver, const certreg_bounds *b
     cr_effort effort;
     certreg_status status = cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", &solver->error);
     if (status) return status;
-    const double start = cr_solver_clock();
+    const double start = cr_clock_now(NULL);
     status = cr_worst_case(bounds, constraints, radius, solver->max_evaluations, &effort, &found,
                            &solver->error);
     solver->info = cr_solver_spent(&effort, start);
@@ -92,7 +93,6 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
                                           : CERTREG_E_INVALID;
     if (!refused)
         return cr_busy_leave(&solver->busy, worst_case(solver, bounds, constraints, radius, out));
-    if (!cr_struct_check(out, CR_OLDEST_MEAN_CHANGE, "out", NULL))
-        cr_struct_write(out, out->struct_size, &nothing, sizeof nothing);
+    cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &nothing, sizeof nothing);
     return refused;
 }
