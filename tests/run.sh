@@ -107,7 +107,7 @@ lint() {
 
 python() {
     [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with NumPy was found"; return; }
-    CERTREG_LIB=$OBJ/libcertreg.so PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
 }
 
 # First, since it takes a minute.

@@ -1,4 +1,4 @@
-"""What the tests of the Python wrapper share: a model, an estimator of it, and the run of a file's
+"""What the tests of the Python package share: a model, an estimator of it, and the run of a file's
 tests, which ends with Check's line of counts."""
 
 import pathlib
@@ -7,7 +7,7 @@ import sys
 import unittest
 
 root = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(root / "examples" / "python"))
+sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
 
 Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]

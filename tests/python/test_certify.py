@@ -1,7 +1,9 @@
-"""Typical questions to the Python wrapper, the noise behind them, and what a program keeps."""
+"""Typical questions to the Python package, the noise behind them, and what a program keeps."""
 
+import dataclasses
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -149,7 +151,11 @@ class Typical(unittest.TestCase):
     def test_the_example_prints_what_readme_shows(self):
         source = root / "examples/python/example.py"
         said = subprocess.run(
-            [sys.executable, source], capture_output=True, text=True, check=True
+            [sys.executable, source],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=dict(os.environ, PYTHONPATH=str(root / "python")),
         ).stdout
         self.assertIn("garden alone: about 0.0", said)
         readme = (root / "README.md").read_text()
@@ -239,7 +245,7 @@ class Kept(unittest.TestCase):
         said = json.loads(line)
         self.assertEqual(set(said), {"question", "run", "certificate"})
         for name, whole in (("run", run), ("certificate", c)):
-            fields = certreg.dataclasses.asdict(whole)
+            fields = dataclasses.asdict(whole)
             fields.pop("seed", None)
             for field, value in said[name].items():
                 wanted = fields.pop(field)

@@ -1,11 +1,18 @@
 """Names, numbers and structs in Python are those of the headers."""
 
+import ctypes
 import dataclasses
+import enum
 import inspect
+import os
+import pathlib
 import re
+import subprocess
+import tempfile
 import unittest
 
 from support import certreg, root, run
+from certreg import _structs
 
 text = "".join((root / "include/certreg" / name).read_text() for name in ("certreg.h", "solver.h"))
 text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -25,20 +32,54 @@ def python_name(name):
     return "".join(word.title() for word in name.split("_"))
 
 
+def printed_by_c(lines):
+    """What a program in C prints that includes the headers."""
+    source = "#include <certreg/certreg.h>\n#include <certreg/solver.h>\n#include <stdio.h>\n"
+    source += "int main(void) {\n" + "\n".join(lines) + "\nreturn 0; }\n"
+    with tempfile.TemporaryDirectory() as folder:
+        file, program = pathlib.Path(folder, "fields.c"), pathlib.Path(folder, "fields")
+        file.write_text(source)
+        compiler = os.environ.get("CC", "cc").split()
+        subprocess.run([*compiler, f"-I{root / 'include'}", file, "-o", program], check=True)
+        return subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+
 class Header(unittest.TestCase):
     def test_structs_have_the_fields_of_the_headers_in_their_order(self):
         self.assertEqual(len(structs()), 16)
         for name, fields in structs().items():
-            ours = getattr(certreg, "_" + python_name(name))
+            ours = getattr(_structs, python_name(name))
             self.assertEqual([field[0] for field in ours._fields_], fields, name)
+
+    def test_fields_lie_where_the_compiler_puts_them(self):
+        """Offset, size and kind of every field: s is signed, u unsigned, f floating, - others."""
+        lines, wanted = [], []
+        letter = {ctypes.c_double: "f"}
+        for kind in (ctypes.c_int32, ctypes.c_int64):
+            letter[kind] = "s"
+        for kind in (ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t):
+            letter[kind] = "u"
+        for name, fields in structs().items():
+            ours = getattr(_structs, python_name(name))
+            for field, kind in ours._fields_:
+                there = f"((certreg_{name} *)0)->{field}"
+                lines.append(
+                    f'printf("{name}.{field} %zu %zu %c\\n", offsetof(certreg_{name}, {field}), '
+                    f"sizeof {there}, _Generic({there}, int32_t: 's', int64_t: 's', "
+                    "uint32_t: 'u', uint64_t: 'u', double: 'f', default: '-'));"
+                )
+                place = getattr(ours, field)
+                wanted.append(f"{name}.{field} {place.offset} {place.size} {letter.get(kind, '-')}")
+        self.assertGreater(len(wanted), 120)
+        self.assertEqual(printed_by_c(lines).splitlines(), wanted)
 
     def test_structs_have_the_sizes_of_the_library(self):
         table = (root / "src/base/sizes.h").read_text()
         sizes = re.findall(r"X\(certreg_(\w+), \w+, \d+, (\d+)\)", table)
         self.assertEqual({name for name, _ in sizes}, set(structs()))
         for name, size in sizes:
-            ours = getattr(certreg, "_" + python_name(name))
-            self.assertEqual(certreg.C.sizeof(ours), int(size), name)
+            ours = getattr(_structs, python_name(name))
+            self.assertEqual(ctypes.sizeof(ours), int(size), name)
 
     def test_questions_and_answers_have_the_fields_of_the_headers(self):
         python_fills = {"struct_size", "reserved", "look_count"}
@@ -77,15 +118,16 @@ class Header(unittest.TestCase):
             ours = getattr(certreg, name, None)
             if ours is None:
                 prefix, _, member = name.partition("_")
-                enum = getattr(certreg, "Status" if prefix == "E" else prefix.title())
-                ours = enum[member]
+                ours = getattr(certreg, "Status" if prefix == "E" else prefix.title())[member]
             self.assertEqual(ours, int(value), name)
 
     def test_enums_have_no_names_of_their_own(self):
-        for enum in vars(certreg).values():
-            if isinstance(enum, type) and issubclass(enum, certreg.enum.Enum):
-                prefix = "E" if enum is certreg.Status else enum.__name__.upper()
-                for member in enum:
+        for ours in vars(certreg).values():
+            if ours is certreg.Domain:
+                continue  # ranges of levels, which the header leaves to its callers
+            if isinstance(ours, type) and issubclass(ours, enum.Enum):
+                prefix = "E" if ours is certreg.Status else ours.__name__.upper()
+                for member in ours:
                     name = f"CERTREG_{prefix}_{member.name}".replace("_E_OK", "_OK")
                     self.assertRegex(text, rf"\b{name}\s*=\s*{member.value}\b")
 

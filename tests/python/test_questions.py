@@ -10,7 +10,19 @@ import weakref
 import numpy as np
 
 from support import certreg, estimator, model, ORIGIN, run, same, SAMPLES, Z
-from certreg import Bisection, Bounds, CertregError, Outcome, Question, Solver, Status, Stop
+from certreg import (
+    Bisection,
+    Bounds,
+    CertregError,
+    Constraints,
+    Method,
+    Outcome,
+    Question,
+    Solver,
+    Statistic,
+    Status,
+    Stop,
+)
 
 
 class Beyond(unittest.TestCase):
@@ -105,6 +117,71 @@ class Beyond(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "seed"):
                 estimator(max_samples=1000, seed=seed)
 
+    def test_names_stand_for_members(self):
+        asked = Question(
+            0.5, statistic="Huber", huber_width=0.25, method="anytime", center="prediction"
+        )
+        self.assertEqual((asked.statistic, asked.method), (Statistic.HUBER, Method.ANYTIME))
+        self.assertEqual(Question(1, statistic="circular mean").statistic, Statistic.CIRCULAR_MEAN)
+        self.assertEqual(Question(1, constraints="ECGM").constraints, Constraints.ECGM)
+        self.assertEqual(Question(1, constraints="gradient").constraints, 4)
+        with estimator(lambda x: x[:, :2] + 4, kind="angle-pair", constraints="cg") as e:
+            self.assertEqual(e.columns, 2)
+            self.assertTrue(e.certify(ORIGIN, 0.25, SAMPLES, 0.5).certified)
+            e.bounds(0.5, "upper")
+        for field in ("statistic", "method", "center", "constraints"):
+            with self.assertRaisesRegex(ValueError, f"{field} is 'medain'; it must be one of .*,"):
+                Question(1, **{field: "medain"})
+        with self.assertRaisesRegex(ValueError, "kind is 'turn'; it must be one of real, angle"):
+            estimator(kind="turn")
+
+    def test_integers_may_come_as_floats(self):
+        with estimator(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0) as e:
+            c = e.certify(Z, 0.25, 2e3, Question(0.5, bonferroni=2.0), noise_id=np.int8(3))
+            self.assertEqual((c.samples, c.alpha, c.noise_id), (2000, 0.025, 3))
+            for wrong in (1.5, "7", None, float("nan"), 1 + 0j):
+                with self.assertRaisesRegex(TypeError, "must be an integer, not"):
+                    e.sample(wrong, 1)
+        for name in ("max_samples", "batch", "blocks", "flags"):
+            with self.assertRaisesRegex(TypeError, f"{name} must be an integer, not 1.5"):
+                estimator(**{name: 1.5})
+
+    def test_what_is_no_number_is_said_so(self):
+        with estimator() as e:
+            with self.assertRaisesRegex(TypeError, "tolerance must be a number, not 'wide'"):
+                e.certify(Z, 0.25, SAMPLES, Question("wide"))
+            with self.assertRaisesRegex(TypeError, "z must hold numbers, not"):
+                e.begin(["a", "b", "c"], 0.25)
+            with self.assertRaisesRegex(TypeError, "scale must hold numbers"):
+                estimator(scale="large")
+
+    def test_inputs_may_have_a_shape(self):
+        seen = set()
+        image = np.arange(12.0).reshape(3, 2, 2) / 12
+
+        def first(x):
+            seen.add(x.shape[1:])
+            return x[:, 0, 0, 1]
+
+        with estimator(first, (3, 2, 2)) as e, estimator(lambda x: x[:, 1], 12) as flat:
+            c = e.certify(image, 0.25, SAMPLES, 0.5)
+            self.assertTrue(same(c, flat.certify(image.ravel(), 0.25, SAMPLES, 0.5)))
+            self.assertEqual(e.draw(0, 5).shape, (5, 3, 2, 2))
+            with self.assertRaisesRegex(
+                ValueError, r"z has shape \(3, 4\); it must be \(3, 2, 2\)"
+            ):
+                e.begin(image.reshape(3, 4), 0.25)
+        self.assertEqual(seen, {(3, 2, 2)})
+
+    def test_domains_of_noise_share_nothing(self):
+        with estimator() as e:
+            drawn = []
+            for level in (0, 1, certreg.Domain.CALIBRATION, certreg.Domain.ATTACK):
+                e.begin(Z, 0.25, 0, level)
+                drawn.append(e.draw(1, 50))  # sample 0 has no noise
+            numbers = np.concatenate([x.ravel() for x in drawn])
+            self.assertEqual(len(np.unique(numbers)), numbers.size)
+
     def test_nothing_asked_is_said_so(self):
         with estimator(max_samples=1000) as e:
             with self.assertRaisesRegex(ValueError, "nothing to ask"):
@@ -122,7 +199,7 @@ class Beyond(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "noise_id"):
                 e.certify(SAMPLES, 0.5, noise_id=1)  # which begins nothing
             with self.assertRaisesRegex(TypeError, "total_samples must be an integer"):
-                e.certify(2000.0, 0.5)
+                e.certify(2000.5, 0.5)
             with self.assertRaises(CertregError) as caught:
                 e.certify(SAMPLES, 0.5)
             self.assertEqual(caught.exception.status, Status.WRONG_STATE)

@@ -1,0 +1,56 @@
+"""libcertreg from Python: certified radii for noise-smoothed regression.
+
+    with Estimator(model, inputs=3, max_samples=10_000) as e:
+        c = e.certify(z, 0.25, 10_000, Question(tolerance=0.5))
+        print(c.prediction, c.radius)
+
+The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or
+(rows, columns). certreg.h says what the numbers mean, and names are those of the header. Zero
+means the default everywhere, with two exceptions that keep the noise secret and fresh: without a
+seed one is drawn, and without a noise_id every input gets one of its own.
+
+The package brings the library with it. CERTREG_LIB names another one."""
+
+from ._arrays import DeviceArray
+from ._library import library_path, version
+from .answers import (
+    Bounds,
+    Certificate,
+    Forecast,
+    MeanChange,
+    Radius,
+    Run,
+    SolveInfo,
+    choose_sigma,
+    to_json,
+)
+from .constants import (
+    ALL_OUTPUTS,
+    BISECTION_WARM_START,
+    JSON_SEED,
+    LEAST_RADIUS_EVALUATIONS,
+    LEAST_WORST_CASE_EVALUATIONS,
+    NO_PILOT,
+    PLAN_COUNT_FAILURES,
+    RADIUS_EVALUATIONS,
+    VERSION_NUMBER,
+    WORST_CASE_EVALUATIONS,
+    Center,
+    Constraint,
+    Constraints,
+    Domain,
+    Method,
+    Outcome,
+    Output,
+    Side,
+    Statistic,
+    Status,
+    Stop,
+    __version__,
+)
+from .errors import CertregError
+from .estimator import Estimator
+from .questions import Question, Serving, Target, question_digest
+from .solver import Bisection, Solver
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

@@ -1,0 +1,109 @@
+"""Arrays that the library and a model share."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Tuple
+
+import numpy as np
+
+from .constants import Output
+
+Shape = Tuple[int, ...]
+
+
+class DeviceArray:
+    """Memory of a CUDA device during a call of the model, for whatever understands
+    __cuda_array_interface__: torch.as_tensor(x, device="cuda"), cupy.asarray(x). Work on it
+    belongs on `stream`, an address; `device` is the number of the device. The model must not
+    write to x. The interface does not say so, because torch refuses read-only arrays."""
+
+    def __init__(self, address: int, shape: Shape, batch: Any) -> None:
+        self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
+        self.__cuda_array_interface__ = dict(
+            version=3, shape=shape, typestr="<f4", data=(address, False), strides=None, stream=None
+        )
+
+    def _end(self) -> None:
+        del self.__cuda_array_interface__  # whoever kept the array gets an AttributeError
+
+
+def device_address(array: Any, shape: Shape) -> int:
+    """Where an array on a device lies, if it has the shape."""
+    there = array.__cuda_array_interface__
+    if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
+        raise ValueError(
+            f"out is {there['typestr']} of shape {tuple(there['shape'])}; "
+            f"it must be float32 of shape {shape} without gaps"
+        )
+    return int(there["data"][0])
+
+
+class Memory:
+    """What an estimator lives in. Arrays for its model are views of it and keep it alive. So an
+    array that outlasts the estimator has old contents, but is no freed memory."""
+
+    def __init__(self, size: int) -> None:
+        room = np.empty(size + 64, np.uint8)
+        self.bytes = room[-room.ctypes.data % 64 :][:size]
+        self.address = self.bytes.ctypes.data
+        self.views: dict[Tuple[int, Shape], np.ndarray] = {}
+
+    def array(self, address: int, shape: Shape) -> np.ndarray:
+        """float32 of this shape at an address. Models see few addresses, so views are kept."""
+        view = self.views.get((address, shape))
+        if view is None:
+            first = address - self.address
+            part = self.bytes[first : first + 4 * int(np.prod(shape))]
+            view = self.views[address, shape] = part.view(np.float32).reshape(shape)
+        return view
+
+
+def columns_of(outputs: int, kind: Optional[np.ndarray]) -> int:
+    """Columns that a model returns: one for each output, two for a pair."""
+    return outputs + (0 if kind is None else int(np.sum(kind == Output.ANGLE_PAIR)))
+
+
+def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
+    """One number for all, or one for each; None for None. It has as many numbers as the shape, in a
+    row or as the shape says."""
+    if values is None:
+        return None
+    try:
+        values = np.asarray(values, dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must hold numbers, not {values!r:.80}") from None
+    if values.ndim == 0:
+        values = np.broadcast_to(values, shape)
+    size = int(np.prod(shape))
+    if values.shape not in (shape, (size,)):
+        raise ValueError(f"{what} has shape {values.shape}; it must be {shape}")
+    return np.ascontiguousarray(values.reshape(size))
+
+
+def address_of(values: Optional[np.ndarray]) -> Optional[int]:
+    """Where an array lies."""
+    return None if values is None else values.ctypes.data
+
+
+def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> None:
+    """The model reads x, and enqueues work that writes y."""
+    x = DeviceArray(batch.x, (batch.rows, *shape), batch)
+    y = DeviceArray(batch.y, (batch.rows, batch.columns), batch)
+    try:
+        if model(x, y) is not None:
+            raise ValueError("on a device the model fills y and returns None")
+    finally:
+        x._end()
+        y._end()
+
+
+def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory: Memory) -> None:
+    """The model returns y, of which the rows that are wanted are kept."""
+    used = slice(batch.used_first, batch.used_first + batch.used_count)
+    x = memory.array(batch.x, (batch.rows, *shape))[used]
+    x.flags.writeable = False
+    y = memory.array(batch.y, (batch.rows, batch.columns))
+    answer, wanted = np.asarray(model(x)), (len(x), batch.columns)
+    if answer.shape != wanted and (answer.shape != wanted[:1] or batch.columns != 1):
+        raise ValueError(f"the model returned shape {answer.shape}; it must be {wanted}")
+    y[used] = answer.reshape(wanted)

@@ -1,0 +1,96 @@
+"""The shared library: found, opened, and its functions declared for ctypes."""
+
+from __future__ import annotations
+
+import ctypes as C
+import os
+import pathlib
+from typing import Any
+
+from . import _structs as S
+from .constants import VERSION_NUMBER
+
+NAME = f"libcertreg.so.{VERSION_NUMBER // 10000}"
+
+
+def _path() -> str:
+    """CERTREG_LIB; or the library of an installed package; or that of the repository in which the
+    package lies; or the system's."""
+    here = pathlib.Path(__file__).resolve().parent
+    for path in (here / "lib" / NAME, here.parents[1] / "lib" / NAME):
+        if path.exists():
+            return os.environ.get("CERTREG_LIB") or str(path)
+    return os.environ.get("CERTREG_LIB") or NAME
+
+
+def _opened() -> tuple[str, Any]:
+    path = _path()
+    try:
+        lib = C.CDLL(path)  # which lets other threads run during calls
+    except OSError as error:
+        raise ImportError(f"{error}; name the library in CERTREG_LIB") from None
+    lib.certreg_version.restype = S.u32
+    found = lib.certreg_version()
+    if found // 10000 != VERSION_NUMBER // 10000 or found < VERSION_NUMBER:
+        raise ImportError(
+            f"{path} has version {found}; this package needs {VERSION_NUMBER} "
+            "or a later one of the same major version"
+        )
+    return path, lib
+
+
+def _declared(lib: Any) -> Any:
+    """Tells ctypes what the functions take. Those that are not named return a status."""
+    ref, ptr, out = C.POINTER, S.pointer, C.POINTER(S.pointer)
+    asked, certificates = (ref(S.Question), S.size_t), ref(S.Certificate)
+    shape = (ptr, ref(S.Model), ref(S.Plan))
+    for name, arguments in {
+        "backend_open_cpu": (S.i32, ref(S.Error), out),
+        "backend_open_cuda": (S.i32, ptr, C.c_char_p, ref(S.Error), out),
+        "estimator_size": (*shape, ref(S.size_t)),
+        "estimator_create": (*shape, ref(S.Error), out),
+        "estimator_begin_level": (ptr, ptr, S.f64, S.u64, S.u64),
+        "estimator_sample": (ptr, S.u64, S.size_t),
+        "estimator_draw": (ptr, S.u64, S.size_t, ptr),
+        "estimator_record": (ptr, S.u64, S.size_t, ptr),
+        "estimator_export": (ptr, ptr, ref(S.size_t)),
+        "estimator_import": (ptr, C.c_char_p, S.size_t),
+        "estimator_set_deadline": (ptr, S.f64),
+        "estimator_run": (ptr, ref(S.Run)),
+        "estimator_bounds": (ptr, ref(S.Question), S.i32, ref(S.Bounds)),
+        "estimator_forecast": (ptr, ref(S.Question), ref(S.Forecast)),
+        "certify": (ptr, S.size_t, *asked, certificates),
+        "certify_outputs": (ptr, S.size_t, *asked, certificates, certificates),
+        "certify_sigmas": (ptr, ptr, ptr, S.size_t, S.u64, S.size_t, *asked, certificates),
+        "output_bounds": (ptr, S.size_t, *asked, S.f64, certificates),
+        "choose_sigma": (certificates, S.size_t, S.size_t, ptr, ref(S.size_t)),
+        "question_digest": (ref(S.Question), ref(S.u64)),
+        "write_json": (ref(S.Question), ref(S.Run), certificates, S.u32, ptr, ref(S.size_t)),
+        "solver_create": (ref(S.SolverPlan), ref(S.Error), out),
+        "solver_worst_case": (ptr, ref(S.Bounds), S.u32, S.f64, ref(S.MeanChange)),
+        "solver_info": (ptr, ref(S.SolveInfo)),
+        "bisection_create": (ref(S.BisectionPlan), ref(S.Error), out),
+        "bisection_within": (ptr, ref(S.Bounds), S.u32, S.f64, ref(S.Radius)),
+        "bisection_above": (ptr, ref(S.Bounds), ref(S.f64), S.size_t, S.u32, ref(S.Radius)),
+        "bisection_info": (ptr, ref(S.SolveInfo)),
+    }.items():
+        function = getattr(lib, "certreg_" + name)
+        function.restype, function.argtypes = S.i32, arguments
+    lib.certreg_status_text.restype, lib.certreg_status_text.argtypes = C.c_char_p, (S.i32,)
+    lib.certreg_backend_close.restype, lib.certreg_backend_close.argtypes = None, (ptr,)
+    lib.certreg_estimator_cancel.restype, lib.certreg_estimator_cancel.argtypes = None, (ptr,)
+    for handle in ("estimator", "solver", "bisection"):
+        destroy = getattr(lib, f"certreg_{handle}_destroy")
+        destroy.restype, destroy.argtypes = None, (ptr,)
+        error = getattr(lib, f"certreg_{handle}_error")
+        error.restype, error.argtypes = ref(S.Error), (ptr,)
+    return lib
+
+
+library_path, _found = _opened()
+lib = _declared(_found)
+
+
+def version() -> int:
+    """VERSION_NUMBER of the library that is loaded."""
+    return int(lib.certreg_version())

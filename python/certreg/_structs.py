@@ -1,0 +1,178 @@
+"""The structs of the headers, for ctypes."""
+
+from __future__ import annotations
+
+import ctypes as C
+from typing import Any
+
+from .constants import integer
+
+i32, u32, i64, u64 = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64
+f64, size_t, pointer = C.c_double, C.c_size_t, C.c_void_p
+_INTEGERS = {kind: (C.sizeof(kind), kind in (i32, i64)) for kind in (i32, u32, i64, u64, size_t)}
+
+
+def _fitting(kind: Any, name: str, value: Any) -> Any:
+    """ctypes silently keeps the lowest bits of an integer, and has no sentence for a number that is
+    none."""
+    if kind in _INTEGERS:
+        size, signed = _INTEGERS[kind]
+        bits = 8 * size - signed
+        return integer(value, name, -(2**bits) if signed else 0, 2**bits - 1)
+    if kind is f64:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must be a number, not {value!r}") from None
+    return value
+
+
+class Struct(C.Structure):
+    """A struct of the header, zero except for struct_size and what is given."""
+
+    kinds: dict[str, Any]
+
+    def __init__(self, **fields: Any) -> None:
+        kinds = self.kinds
+        given = {name: _fitting(kinds[name], name, value) for name, value in fields.items()}
+        super().__init__(struct_size=C.sizeof(self), **given)
+
+
+def _struct(name: str, size: int, *groups: tuple[Any, str]) -> Any:
+    """A group is (type, "names of fields"). The header's size holds on 64-bit machines."""
+    fields = [("struct_size", u32)]
+    fields += [(field, kind) for kind, names in groups for field in names.split()]
+    made = type(name, (Struct,), {"_fields_": fields, "kinds": dict(fields)})
+    if C.sizeof(made) != size:
+        raise ImportError(
+            f"{name} takes {C.sizeof(made)} bytes here, but {size} in the library: "
+            "this package needs a 64-bit Python"
+        )
+    return made
+
+
+Error = _struct(
+    "certreg_error",
+    296,
+    (i32, "status"),
+    (i64, "sample row"),
+    (i32, "output model_code"),
+    (f64, "value"),
+    (C.c_char * 256, "text"),
+)
+Batch = _struct(
+    "certreg_batch",
+    80,
+    (i32, "device"),
+    (size_t, "rows inputs columns"),
+    (u64, "first"),
+    (size_t, "used_first used_count"),
+    (pointer, "x y stream"),
+)
+EVAL = C.CFUNCTYPE(C.c_int, pointer, C.POINTER(Batch))
+PROGRESS = C.CFUNCTYPE(C.c_int, pointer, u64, u64)
+Model = _struct(
+    "certreg_model",
+    80,
+    (i32, "reserved"),
+    (EVAL, "eval"),
+    (pointer, "user"),
+    (size_t, "inputs outputs batch"),
+    (pointer, "scale kind lo hi"),
+)
+Plan = _struct(
+    "certreg_plan",
+    88,
+    (u32, "constraints"),
+    (u64, "seed"),
+    (size_t, "max_samples pilot blocks"),
+    (PROGRESS, "progress"),
+    (pointer, "progress_user memory"),
+    (size_t, "memory_bytes"),
+    (u32, "flags reserved"),
+    (size_t, "second_order_bytes"),
+)
+Target = _struct(
+    "certreg_target", 24, (u32, "look_count"), (f64, "radius"), (C.POINTER(u64), "looks")
+)
+Serving = _struct(
+    "certreg_serving", 24, (i32, "reserved"), (size_t, "samples"), (f64, "failure_rate")
+)
+Question = _struct(
+    "certreg_question",
+    80,
+    (i32, "output"),
+    (f64, "tolerance alpha"),
+    (i32, "statistic method"),
+    (f64, "huber_width"),
+    (i32, "center"),
+    (u32, "constraints"),
+    (u64, "bonferroni"),
+    (C.POINTER(f64), "prediction"),
+    (C.POINTER(Target), "target"),
+    (C.POINTER(Serving), "serving"),
+)
+Certificate = _struct(
+    "certreg_certificate",
+    152,
+    (i32, "status outcome stop"),
+    (f64, "radius prediction estimate output_lo output_hi radius_l1 radius_l2 radius_linf"),
+    (f64, "sigma tolerance alpha"),
+    (u64, "samples noise_id question"),
+    (i32, "output statistic method center"),
+    (u32, "constraints"),
+    (i32, "limiting_side"),
+)
+Run = _struct(
+    "certreg_run",
+    80,
+    (i32, "reserved"),
+    (u64, "seed noise_id level samples pilot batch"),
+    (f64, "sigma model_seconds library_seconds"),
+)
+Forecast = _struct(
+    "certreg_forecast", 24, (i32, "reserved"), (u64, "least_samples"), (f64, "expected_samples")
+)
+Bounds = _struct(
+    "certreg_bounds",
+    112,
+    (u32, "constraints"),
+    (f64, "sigma mean_lo mean_hi variance_hi gradient_lo gradient_hi range_lo range_hi alpha"),
+    (u64, "samples"),
+    (f64, "second_order_hi moment_center moment_hi"),
+)
+SolverPlan = _struct(
+    "certreg_solver_plan",
+    24,
+    (u32, "max_evaluations"),
+    (pointer, "memory"),
+    (size_t, "memory_bytes"),
+)
+MeanChange = _struct(
+    "certreg_mean_change", 40, (u32, "constraints"), (f64, "drop rise mean_least mean_greatest")
+)
+SolveInfo = _struct(
+    "certreg_solve_info",
+    40,
+    (u32, "evaluations"),
+    (u64, "points"),
+    (u32, "loose refinements fallbacks warm_starts"),
+    (f64, "seconds"),
+)
+BisectionPlan = _struct(
+    "certreg_bisection_plan",
+    48,
+    (u32, "max_evaluations"),
+    (f64, "accuracy cap"),
+    (u32, "flags reserved"),
+    (pointer, "memory"),
+    (size_t, "memory_bytes"),
+)
+Radius = _struct(
+    "certreg_radius",
+    32,
+    (i32, "outcome"),
+    (f64, "radius"),
+    (i32, "limiting_side reserved"),
+    (size_t, "limiting"),
+)

@@ -1,0 +1,197 @@
+"""The numbers of certreg.h by name. CERTREG_METHOD_FINITE is Method.FINITE, CERTREG_E_BUSY is
+Status.BUSY; other constants lose CERTREG_ only. Wherever a member is taken, its name is too:
+statistic="median", kind="angle_pair", constraints="ECGM"."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import operator
+from typing import Any, Type, TypeVar
+
+VERSION_NUMBER = 100  # of the header that this package follows
+__version__ = ".".join(
+    str(part)
+    for part in (VERSION_NUMBER // 10000, VERSION_NUMBER // 100 % 100, VERSION_NUMBER % 100)
+)
+NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
+ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
+PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite is the worst value
+BISECTION_WARM_START = 1  # Bisection(flags=...)
+JSON_SEED = 1  # to_json(flags=...): write the seed too
+WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
+RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
+
+
+class Status(enum.IntEnum):
+    """What kind of failure a call reports."""
+
+    OK = 0
+    INVALID = 1
+    NO_MEMORY = 2
+    SMALL_MEMORY = 3
+    MODEL_FAILED = 4
+    NOT_FINITE = 5
+    OUT_OF_RANGE = 6
+    INFEASIBLE = 7
+    WRONG_STATE = 8
+    NO_BACKEND = 9
+    NO_DEVICE = 10
+    DEVICE_FAILED = 11
+    VERSION = 12
+    CORRUPT = 13
+    MISMATCH = 14
+    TOO_MANY = 15
+    CANCELLED = 16
+    DEADLINE = 17
+    BUSY = 18
+
+
+class Output(enum.IntEnum):
+    """Kinds of outputs. An ANGLE_PAIR has two columns, (cos, sin) up to a positive factor."""
+
+    REAL = 0
+    ANGLE = 1
+    ANGLE_PAIR = 2
+
+
+class Constraint(enum.IntFlag):
+    """What is known about a function under the noise."""
+
+    MEAN = 1
+    VARIANCE = 2
+    GRADIENT = 4
+    RANGE = 8
+    SECOND_ORDER = 16
+    MOMENT = 32
+
+
+class Constraints(enum.IntEnum):
+    """Sets of constraints, by the letters of Zhang and Frank."""
+
+    C = 2
+    CG = 6
+    ECM = 11
+    ECGM = 15
+    ECGHM = 31
+
+
+class Statistic(enum.IntEnum):
+    """Which statistic of the noisy outputs is certified (theory 1, 7)."""
+
+    MEDIAN = 0
+    HUBER = 1
+    MEAN = 2
+    CIRCULAR_MEAN = 3
+
+
+class Method(enum.IntEnum):
+    """How its bounds are found (theory 5.1, 6)."""
+
+    FINITE = 0
+    ASYMPTOTIC = 1
+    PAPER = 2
+    ANYTIME = 3
+
+
+class Center(enum.IntEnum):
+    """What the tolerance is measured from."""
+
+    PREDICTION = 0
+    TRUE_MEAN = 1
+
+
+class Side(enum.IntEnum):
+    """The conditions of a question."""
+
+    NEAR_LOWER = -2
+    LOWER = -1
+    UPPER = 1
+    NEAR_UPPER = 2
+
+
+class Outcome(enum.IntEnum):
+    """What became of a question. None of them is a failure."""
+
+    ABSTAINED = 0
+    CERTIFIED = 1
+    CAPPED = 2
+
+
+class Stop(enum.IntEnum):
+    """Why sampling stopped."""
+
+    ALL = 0
+    TARGET = 1
+    HOPELESS = 2
+    DEADLINE = 3
+    CANCELLED = 4
+
+
+class Domain(enum.IntEnum):
+    """Noise for different purposes: the first level of each. Whatever the noise_id and the seed, no
+    two of them share a number, so that the noise by which a level of sigma is chosen, or an attack
+    is found, is never that of a certificate."""
+
+    CERTIFY = 0
+    CALIBRATION = 1 << 18
+    ATTACK = 1 << 19
+
+
+LEVELS_OF_A_DOMAIN = 1 << 18
+
+_OF_FIELDS: dict[str, Type[enum.IntEnum] | Type[enum.IntFlag]] = {
+    "status": Status,
+    "outcome": Outcome,
+    "stop": Stop,
+    "statistic": Statistic,
+    "method": Method,
+    "center": Center,
+    "constraints": Constraint,
+    "limiting_side": Side,
+}
+Member = TypeVar("Member", bound=enum.IntEnum)
+
+
+def named(field: str, value: Any) -> Any:
+    """The value of a field as a member of its enum, or as it is where it has no name."""
+    try:
+        return _OF_FIELDS[field](value)
+    except (KeyError, ValueError):
+        return value
+
+
+def member(enum_type: Type[Member], value: Any, what: str) -> Any:
+    """A member by its name, in any case; numbers stay what they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return enum_type[value.strip().upper().replace("-", "_").replace(" ", "_")]
+    except KeyError:
+        names = ", ".join(name.lower() for name in enum_type.__members__)
+        raise ValueError(f"{what} is {value!r}; it must be one of {names}") from None
+
+
+def constraints_of(value: Any) -> Any:
+    """Constraints by the name of a set or of one of them; numbers stay what they are."""
+    if not isinstance(value, str):
+        return value
+    name = value.strip().upper()
+    for known in (Constraints, Constraint):
+        if name in known.__members__:
+            return int(known[name])
+    names = ", ".join([*Constraints.__members__, *(n.lower() for n in Constraint.__members__)])
+    raise ValueError(f"constraints is {value!r}; it must be one of {names}")
+
+
+def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
+    """An integer; also one that comes as a float, like 1e4."""
+    try:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, not {value!r}") from None
+    if not least <= value <= most:
+        raise ValueError(f"{what} is {value}, which does not fit")
+    return int(value)
