@@ -289,6 +289,16 @@ class Estimator(Handle):
             raise
         return [Certificate._of(c) for c in out]
 
+    def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:
+        """certify, or output_bounds with a radius, from structs to structs: without objects for
+        every answer. `first` is the first of the certificates."""
+        what = (total, asked, len(asked))
+        if radius is None:
+            self._called(lib.certreg_certify, *what, C.byref(first), around=self._callbacks)
+        else:
+            bounds = lib.certreg_output_bounds
+            self._called(bounds, *what, radius, C.byref(first), around=self._callbacks)
+
     def bounds(self, question: Asked, side: Union[Side, int, str]) -> Bounds:
         """The bounds behind one Side of a question, as certificate.limiting_side. They have no
         constraints where the method abstains."""

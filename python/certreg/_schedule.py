@@ -1,0 +1,150 @@
+"""Rows cut into chunks, and chunks given to whatever computes them."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import multiprocessing
+import os
+import pickle
+import secrets
+from typing import Any, Callable, Optional, Set
+
+import numpy as np
+
+from ._worker import Chunk, Job, Worker, answer_rows, begin_process, probe_model
+
+CHUNK_SECONDS = 1.0  # what a chunk should take: little is lost with it, and little time between
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def packed(job: Job) -> bytes:
+    """The job for another process. cloudpickle, where present, knows functions of a notebook."""
+    try:
+        import cloudpickle  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        pack: Callable[[Any], bytes] = cloudpickle.dumps
+    except ImportError:
+        pack = pickle.dumps
+    try:
+        return pack(job)
+    except Exception as error:
+        raise TypeError(
+            f"the model cannot be sent to another process ({error}): give a factory, a function "
+            "without parameters that makes the model there"
+        ) from error
+
+
+class Here:
+    """Computes in this process."""
+
+    window = workers = 1
+
+    def __init__(self, job: Job) -> None:
+        self.worker = Worker(job)
+
+    def submit(self, *task: Any) -> "futures.Future[Chunk]":
+        future: "futures.Future[Chunk]" = futures.Future()
+        future.set_result(self.worker.answer(*task))
+        return future
+
+    def probe(self, X: np.ndarray) -> np.ndarray:
+        return self.worker.probe(X)
+
+    def close(self) -> None:
+        self.worker.estimator.close()
+
+
+class Elsewhere:
+    """Computes by an executor: the caller's, or a pool of processes of our own. How many tasks the
+    caller's runs at a time is not known; so it gets many, and the job with each."""
+
+    def __init__(self, job: Job, executor: Any, jobs: int) -> None:
+        self.token, self.job = secrets.token_hex(8), packed(job)
+        self.own = executor is None
+        self.executor = executor if executor is not None else self._pool(jobs)
+        self.workers = jobs if self.own else max(16, jobs)
+        self.window = 2 * jobs if self.own else 4 * self.workers
+
+    def _pool(self, jobs: int) -> Any:
+        # Not forked: a child inherits the locks, but not the threads, of what the model uses.
+        return futures.ProcessPoolExecutor(
+            jobs,
+            multiprocessing.get_context("spawn"),
+            begin_process,
+            (self.token, self.job, max(1, cores() // jobs)),
+        )
+
+    def _sent(self) -> Any:
+        return self.token, None if self.own else self.job
+
+    def submit(self, *task: Any) -> Any:
+        return self.executor.submit(answer_rows, *self._sent(), *task)
+
+    def probe(self, X: np.ndarray) -> Any:
+        return self.executor.submit(probe_model, *self._sent(), X).result()
+
+    def close(self) -> None:
+        if self.own:
+            self.executor.shutdown(wait=True)
+
+
+class _Sizes:
+    """How many rows the next chunk has. The first ones have one, to learn what a row takes; the last
+    ones are small again, so that all workers end together."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers, self.rows, self.seconds = workers, 0, 0.0
+
+    def learn(self, chunk: Chunk) -> None:
+        self.rows += len(chunk.certificates)
+        self.seconds += chunk.seconds
+
+    def next(self, left: int) -> int:
+        if not self.rows:
+            return 1
+        wanted = CHUNK_SECONDS * self.rows / max(self.seconds, 1e-9)
+        return int(max(1, min(wanted, left / (2 * self.workers) + 1, left)))
+
+
+def run_chunks(
+    place: Any,
+    rows: np.ndarray,
+    task: Callable[[np.ndarray], Any],
+    keep: Callable[[Chunk], None],
+) -> None:
+    """Has all rows answered. Every chunk goes to `keep`, also those that are still under way when
+    something fails."""
+    sizes, at = _Sizes(place.workers), 0
+    pending: Set[Any] = set()
+    try:
+        while at < len(rows) or pending:
+            while at < len(rows) and len(pending) < place.window:
+                some = rows[at : at + sizes.next(len(rows) - at)]
+                pending.add(place.submit(some, *task(some)))
+                at += len(some)
+            for future in futures.wait(pending, return_when=futures.FIRST_COMPLETED).done:
+                pending.discard(future)
+                chunk = future.result()
+                sizes.learn(chunk)
+                keep(chunk)
+    except BaseException:
+        _settle(pending, keep)
+        raise
+
+
+def _settle(pending: Set[Any], keep: Callable[[Chunk], None]) -> None:
+    """Cancels what has not begun, and keeps what is still coming."""
+    for future in pending:
+        future.cancel()
+    for future in pending:
+        chunk: Optional[Chunk] = None
+        try:
+            chunk = future.result()
+        except (Exception, futures.CancelledError):
+            continue
+        chunk.failure = None
+        keep(chunk)

@@ -1,0 +1,246 @@
+"""Rows certified in one process: what a worker is told, what it does, and what it gives back."""
+
+from __future__ import annotations
+
+import ctypes as C
+import dataclasses
+import math
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _structs as S
+from ._library import lib
+from .constants import Status
+from .errors import CertregError
+from .estimator import Estimator
+from .models import as_model
+from .questions import Question, structs_of
+
+CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
+Record = Tuple[int, int, bytes]  # row, index of sigma, exported record
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """What fixes the samples of every row, but for the model and the inputs."""
+
+    shape: Tuple[int, ...]
+    sigmas: Tuple[float, ...]
+    levels: Tuple[int, ...]  # of the noise, one for each sigma
+    samples: int
+    seed: int = dataclasses.field(repr=False)
+    scale: Any = None
+    outputs: int = 1
+    kind: Any = None
+    lo: Any = None
+    hi: Any = None
+    batch: int = 0
+    pilot: int = 0
+    constraints: int = 0
+    flags: int = 0
+
+    def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
+        """An estimator of this model."""
+        more = dataclasses.asdict(self)
+        for name in ("shape", "sigmas", "levels", "samples"):
+            del more[name]
+        return Estimator(model, self.shape, self.samples, **more)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What is the same for all rows."""
+
+    model: Any  # None: all outputs come from records
+    makes_it: bool  # the model is a factory
+    columns: Any  # frames.Columns, or None
+    sampling: Sampling
+    questions: Tuple[Question, ...]
+    radius: Optional[float]  # None: radii are asked for; else output bounds at this one
+    keeps_records: bool
+
+    def function(self) -> Optional[Callable[[Any], Any]]:
+        """The model as something that takes arrays."""
+        if self.model is None:
+            return None
+        function = as_model(self.model() if self.makes_it else self.model)
+        return function if self.columns is None else self.columns.wrap(function)
+
+
+@dataclasses.dataclass
+class Chunk:
+    """The answers of some rows. `failure` is what ended the chunk before row rows[len(certificates)]
+    was done."""
+
+    rows: np.ndarray
+    certificates: np.ndarray  # (rows done, sigmas, questions)
+    errors: list[Tuple[int, int, str]]
+    records: list[Record]
+    failure: Optional[BaseException]
+    seconds: float
+
+
+def empty_certificates(*shape: int) -> np.ndarray:
+    """Certificates that claim nothing."""
+    out = np.zeros(shape, CERTIFICATE)
+    out["struct_size"] = CERTIFICATE.itemsize
+    out["status"] = Status.BUSY
+    out["output_lo"], out["output_hi"] = -math.inf, math.inf
+    return out
+
+
+class Worker:
+    """Certifies rows, one after the other, with one estimator."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.function = job, job.function()
+        self.estimator = job.sampling.estimator(self.function)
+        several = len(job.sampling.sigmas)  # whose certificates hold together
+        divided = [
+            dataclasses.replace(q, bonferroni=max(1, q.bonferroni) * several) for q in job.questions
+        ]
+        self.asked = structs_of(divided)
+        digests = [S.u64() for _ in job.questions]
+        for struct, digest in zip(structs_of(job.questions), digests):
+            lib.certreg_question_digest(C.byref(struct), C.byref(digest))
+        self.digests = [digest.value for digest in digests]
+
+    def probe(self, X: np.ndarray) -> np.ndarray:
+        """What the model answers to inputs without noise: (rows, columns)."""
+        if self.function is None:
+            raise ValueError("without a model there is nothing to probe")
+        return np.asarray(self.function(X), np.float32).reshape(len(X), -1)
+
+    def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
+        """The rows with these indices, which are their noise_ids, and with these inputs."""
+        begun = time.perf_counter()
+        sampling, failure, done = self.job.sampling, None, 0
+        out = empty_certificates(len(rows), len(sampling.sigmas), len(self.asked))
+        chunk = Chunk(rows, out, [], [], None, 0.0)
+        known = {(row, k): record for row, k, record in records}
+        try:
+            X = np.ascontiguousarray(X, np.float32)
+            for done, row in enumerate(rows.tolist()):
+                self._row(row, X[done], out[done], known, chunk)
+            done = len(rows)
+        except BaseException as error:  # KeyboardInterrupt as well: what is done is kept
+            failure = error
+        out["question"] = self.digests
+        chunk.certificates, chunk.failure = out[:done], failure
+        chunk.seconds = time.perf_counter() - begun
+        return chunk
+
+    def _row(self, row: int, z: np.ndarray, out: np.ndarray, known: Any, chunk: Chunk) -> None:
+        sampling = self.job.sampling
+        errors, kept = [], []
+        for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
+            record = known.get((row, k))
+            error = self._asked(z, sigma, row, level, record, out[k])
+            if error is not None:
+                errors.append((row, k, str(error)))
+            if self.job.keeps_records and record is None:
+                kept.append((row, k, self.estimator.export()))
+        chunk.errors += errors
+        chunk.records += kept
+
+    def _asked(
+        self, z: Any, sigma: float, row: int, level: int, record: Any, out: np.ndarray
+    ) -> Optional[CertregError]:
+        """The answers about one input at one sigma. A model that raises ends everything, and so does
+        a wrong question; outputs or an input that cannot be used are a failure of this row."""
+        e = self.estimator
+        out["noise_id"], out["sigma"] = row, sigma
+        try:
+            e.begin(z, sigma, row, level)
+        except CertregError as error:
+            out["status"] = error.status
+            return error
+        if record is not None:
+            e.import_(record)
+        first = S.Certificate.from_buffer(out.data)
+        try:
+            e._answer(self.job.sampling.samples, self.asked, self.job.radius, first)
+        except CertregError as error:
+            if error.status not in (Status.NOT_FINITE, Status.OUT_OF_RANGE):
+                raise
+            return error
+        return None
+
+
+# ---- in other processes -----------------------------------------------------------------------
+class _Here(threading.local):
+    """The worker of a thread, for the job that it had last."""
+
+    token: Any = None
+    worker: Any = None
+
+
+_here, _jobs = _Here(), {}  # type: ignore[var-annotated]
+
+
+def begin_process(token: str, packed: bytes, share: int) -> None:
+    """Starts a process of our own pool. It leaves Ctrl-C to the process that owns the pool, and ends
+    with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent: Any = multiprocessing.parent_process()
+
+    def end_with_parent() -> None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    _jobs[token] = packed, share
+
+
+def _worker_of(token: str, packed: Optional[bytes]) -> Worker:
+    if _here.token != token:
+        packed, share = (packed, 0) if packed is not None else _jobs[token]
+        _here.worker = _here.token = None
+        _here.worker, _here.token = Worker(pickle.loads(packed)), token
+        if share:
+            _limit_threads(share)
+    worker: Worker = _here.worker
+    return worker
+
+
+def _limit_threads(share: int) -> None:
+    """Of what the model computes with: several processes of many threads each slow one another."""
+    try:
+        import threadpoolctl  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        pass
+    else:
+        threadpoolctl.threadpool_limits(share)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(share)
+
+
+def answer_rows(token: str, packed: Optional[bytes], *task: Any) -> Chunk:
+    """Worker.answer in any process of an executor."""
+    chunk = _worker_of(token, packed).answer(*task)
+    if chunk.failure is not None:
+        chunk.failure = _portable(chunk.failure)
+    return chunk
+
+
+def probe_model(token: str, packed: Optional[bytes], X: np.ndarray) -> np.ndarray:
+    """Worker.probe in any process of an executor."""
+    return _worker_of(token, packed).probe(X)
+
+
+def _portable(error: BaseException) -> BaseException:
+    """The exception, or one that says the same where it cannot travel."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")

@@ -1,0 +1,351 @@
+"""Certificates for many inputs at once."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import hashlib
+import math
+import os
+import secrets
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _structs as S
+from . import frames
+from ._schedule import Elsewhere, Here, cores, run_chunks
+from ._worker import Chunk, Job, Sampling, empty_certificates
+from .answers import to_json
+from .constants import (
+    LEVELS_OF_A_DOMAIN,
+    Domain,
+    Status,
+    constraints_of,
+    integer,
+    member,
+)
+from .errors import CertregError
+from .estimator import kinds_of
+from .models import is_factory
+from .questions import Asked, Question, question_of, structs_of
+from .result import Rows
+from .store import Probe, ResumeFile
+
+Progress = Union[bool, Callable[[int, int], Any]]
+
+
+class RowsError(RuntimeError):
+    """The model failed, or a process that ran it. `rows` has what was done until then, `row` is
+    where it happened (-1: not known), and the exception itself is the cause."""
+
+    def __init__(self, text: str, row: int = -1, rows: Optional[Rows] = None) -> None:
+        super().__init__(text)
+        self.row, self.rows = row, rows
+
+
+def certify_rows(
+    model: Any,
+    X: Any,
+    sigma: Union[float, Sequence[float]],
+    questions: Union[Asked, Sequence[Asked]],
+    *,
+    samples: int = 1000,
+    scale: Any = None,
+    outputs: int = 1,
+    kind: Any = None,
+    lo: Any = None,
+    hi: Any = None,
+    batch: int = 0,
+    pilot: int = 0,
+    constraints: Union[int, str] = 0,
+    flags: int = 0,
+    seed: Optional[int] = None,
+    domain: Union[Domain, str] = Domain.CERTIFY,
+    radius: Optional[float] = None,
+    model_id: str = "",
+    executor: Any = None,
+    jobs: int = 1,
+    progress: Progress = True,
+    resume: Union[str, "os.PathLike[str]", None] = None,
+    keep_records: bool = False,
+) -> Rows:
+    """Certificates for every row of X.
+
+    model      as for Estimator, or whatever as_model takes; or a factory, a function without
+               parameters that makes the model, which is called once in each process
+    X          (rows, features), or (rows, *shape) for models that take (batch, *shape); or a
+               DataFrame: the model then gets one with the same columns. Rows must be finite
+    sigma      noise level, or several. All certificates of a row at several levels hold together:
+               alpha is divided by their number
+    questions  one or several; a number is a question with this tolerance
+    samples    of each row and sigma, pilot included
+    scale      noise of each feature in units of sigma. Of a DataFrame also a dict by column, where
+               columns that are not named stay as they are; by default only columns of floats move
+    batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
+    seed       of the noise; None: a secret one is drawn. The result and the resume file have it
+    domain     noise of "certify", "calibration" (to choose sigma) or "attack" shares nothing
+    radius     asks where the output stays within this radius (output_lo, output_hi), instead of
+               for the largest radius
+    executor   anything with the interface of concurrent.futures.Executor, also of dask or
+               mpi4py.futures; the model has to be picklable, or a factory
+    jobs       processes of our own where there is no executor; 0: one for each processor. With an
+               executor: how many tasks it runs at a time, if more than 16
+    progress   True: a bar by tqdm, where present; or a function of (rows done, rows)
+    resume     path of a file in which done rows are kept; calling again does the rest. store.py
+               says what its tables hold
+    model_id   what the resume file calls the model; another one is refused
+    keep_records   keeps the outputs of the model in the resume file, so that other questions can
+               be answered later with model=None
+
+    The other arguments are those of Estimator. The noise_id of a row is its index: order, chunks,
+    processes and resuming neither change nor repeat noise.
+
+    Outputs that are not finite or out of range fail a row; see `errors` of the result. Raises
+    ValueError and TypeError before the model is called; RowsError where it raises; ResumeError
+    for a resume file that cannot be used or belongs to something else. KeyboardInterrupt has the
+    rows that are done as `rows`."""
+    matrix, columns, scale, shape = _inputs(X, scale)
+    asked = _questions(questions)
+    domain = Domain(member(Domain, domain, "domain"))
+    sigmas, levels = _noise_levels(sigma, domain)
+    sampling = Sampling(
+        shape,
+        sigmas,
+        levels,
+        integer(samples, "samples", 1),
+        secrets.randbits(64) if seed is None else integer(seed, "seed"),
+        scale,
+        integer(outputs, "outputs", 1),
+        kinds_of(kind, integer(outputs, "outputs", 1)),
+        lo,
+        hi,
+        integer(batch, "batch") or _default_batch(samples, math.prod(shape)),
+        integer(pilot, "pilot"),
+        constraints_of(constraints),
+        integer(flags, "flags"),
+    )
+    jobs = integer(jobs, "jobs") or cores()
+    job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)
+    work = _Work(job, matrix, domain, model_id, seed is not None)
+    return work.done(executor, min(jobs, len(matrix)), progress, resume)
+
+
+# ---- arguments --------------------------------------------------------------------------------
+def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
+    """The rows as float32, what makes a DataFrame of them, the scale, the shape of a row."""
+    columns = None
+    if frames.is_frame(X):
+        columns = frames.Columns(X, scale)
+        X, scale = columns.matrix, columns.scale
+    try:
+        X = np.asarray(X)
+        with np.errstate(over="ignore"):
+            matrix = np.ascontiguousarray(X, np.float32)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must hold numbers: {error}") from None
+    if matrix.ndim < 2 or not matrix.size:
+        raise ValueError(f"X has shape {matrix.shape}; it must be (rows, features), or more")
+    if not np.isfinite(matrix).all():
+        at = tuple(np.argwhere(~np.isfinite(matrix))[0].tolist())
+        raise ValueError(f"X[{', '.join(map(str, at))}] is {X[at]}; it must be a finite float32")
+    return matrix, columns, scale, matrix.shape[1:]
+
+
+def _questions(questions: Any) -> Tuple[Question, ...]:
+    several = questions if isinstance(questions, (list, tuple)) else [questions]
+    if not several:
+        raise ValueError("there is nothing to ask: give a question, or a tolerance")
+    return tuple(question_of(question) for question in several)
+
+
+def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[int, ...]]:
+    """The sigmas, and the levels of their noise."""
+    try:
+        sigmas = tuple(float(value) for value in np.atleast_1d(sigma))
+    except (TypeError, ValueError):
+        raise TypeError(f"sigma must be a number or several, not {sigma!r}") from None
+    for value in sigmas:
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"sigma is {value:g}; it must be positive")
+    if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
+        raise ValueError("give one sigma or several, all different")
+    if np.ndim(sigma) == 0:
+        return sigmas, (int(domain),)
+    return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
+
+
+def _default_batch(samples: int, inputs: int) -> int:
+    return max(1, min(int(samples), 1000, 2**22 // inputs))
+
+
+# ---- the work ---------------------------------------------------------------------------------
+class _Work:
+    """One call of certify_rows."""
+
+    def __init__(
+        self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool
+    ) -> None:
+        self.job, self.matrix, self.seeded = job, matrix, seeded
+        shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
+        self.rows = Rows(
+            empty_certificates(*shape),
+            np.zeros(len(matrix), bool),
+            {},
+            job.sampling,
+            job.questions,
+            job.radius,
+            domain,
+            model_id,
+        )
+        self.file: Optional[ResumeFile] = None
+        self.run, self.shown = 0, _Shown(False, 0, 0)
+
+    def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
+        with contextlib.ExitStack() as stack:
+            if resume is not None:
+                self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
+                self.rows.resume = self.file.path
+                self._take_seed(self.file)
+            self._check()
+            alone = executor is None and jobs == 1
+            place: Any = Here(self.job) if alone else Elsewhere(self.job, executor, jobs)
+            stack.callback(place.close)
+            if self.file:
+                self._open_run(self.file, place)
+            left = np.flatnonzero(~self.rows.done)
+            self._check_records(left)
+            self.shown = stack.enter_context(
+                contextlib.closing(_Shown(progress, len(self.rows) - len(left), len(self.rows)))
+            )
+            self._run(place, left)
+        return self.rows
+
+    def _take_seed(self, file: ResumeFile) -> None:
+        known = file.seed()
+        if known is not None and not self.seeded:
+            sampling = dataclasses.replace(self.job.sampling, seed=known)
+            self.job = dataclasses.replace(self.job, sampling=sampling)
+            self.rows.sampling = sampling
+
+    def _check(self) -> None:
+        """Everything that is wrong with plan and questions, before the model is called."""
+        job = self.job
+        if job.model is None and self.file is None:
+            raise ValueError("model is None: without a model, `resume` has to name records")
+        if job.keeps_records and self.file is None:
+            raise ValueError("keep_records needs `resume`, the file that keeps them")
+        with job.sampling.estimator(None) as e:
+            first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
+            try:
+                e.begin(self.matrix[0], job.sampling.sigmas[0], 0)
+                e._answer(0, structs_of(job.questions), job.radius, first)
+            except CertregError as error:
+                if error.status in (Status.INVALID, Status.VERSION):
+                    raise ValueError(str(error)) from error
+
+    def _open_run(self, file: ResumeFile, place: Any) -> None:
+        probe = None
+        if self.job.model is not None:
+            rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
+            with self._failures():
+                probe = Probe(tuple(rows), place.probe(self.matrix[rows]))
+        asked = [to_json(question) for question in self.job.questions]
+        asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
+        self.run = file.begin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
+        self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
+
+    def _plan(self) -> dict[str, Any]:
+        """What fixes the samples, as JSON has it."""
+        plan = dataclasses.asdict(self.job.sampling)
+        del plan["seed"]
+        plan["X"] = hashlib.sha256(self.matrix.tobytes()).hexdigest()
+        plan["rows"] = len(self.matrix)
+        for name in ("scale", "kind", "lo", "hi"):
+            if plan[name] is not None:
+                values = np.asarray(plan[name], np.float64)
+                small = values.size <= 16
+                plan[name] = (
+                    values.tolist() if small else hashlib.sha256(values.tobytes()).hexdigest()
+                )
+        return plan
+
+    def _check_records(self, left: np.ndarray) -> None:
+        if self.job.model is None and self.file:
+            missing = set(left.tolist()) - self.file.rows_with_records()
+            if missing:
+                raise ValueError(
+                    f"{self.file.path} has no record of {len(missing)} rows, {min(missing)} among "
+                    "them: give the model, too"
+                )
+
+    def _run(self, place: Any, left: np.ndarray) -> None:
+        with self._failures():
+            run_chunks(place, left, self._task, self._keep)
+
+    def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
+        known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
+        return self.matrix[rows], known
+
+    def _keep(self, chunk: Chunk) -> None:
+        done = chunk.rows[: len(chunk.certificates)]
+        if self.file and len(done):
+            self.file.add(self.run, chunk)
+        self.rows.certificates[done] = chunk.certificates
+        self.rows.done[done] = True
+        self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})
+        self.shown.advance(len(done))
+        if chunk.failure is not None:
+            self._fail(chunk.failure, int(chunk.rows[len(done)]))
+
+    def _fail(self, failure: BaseException, row: int) -> None:
+        if not isinstance(failure, Exception):  # KeyboardInterrupt
+            raise failure
+        what = f"{type(failure).__name__}: {failure}"
+        raise RowsError(f"row {row}: the model raised {what}; {self._kept()}", row) from failure
+
+    def _kept(self) -> str:
+        said = f"{int(self.rows.done.sum())} of {len(self.rows)} rows are done"
+        if self.file:
+            said += f" and kept in {self.file.path}: call again to do the rest"
+        return said
+
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Says what is done in whatever ends the work."""
+        try:
+            yield
+        except concurrent.futures.BrokenExecutor as error:
+            raise RowsError(
+                f"a process that ran the model ended; {self._kept()}. If it ended at once, put the "
+                "main part of the program below `if __name__ == '__main__':`",
+                rows=self.rows,
+            ) from error
+        except (RowsError, KeyboardInterrupt) as error:
+            error.rows = self.rows  # type: ignore[union-attr]
+            raise
+
+
+class _Shown:
+    """The progress that the user sees."""
+
+    def __init__(self, progress: Progress, done: int, rows: int) -> None:
+        self.done, self.rows, self.bar = done, rows, None
+        self.call = progress if callable(progress) else None
+        if progress is True:
+            with contextlib.suppress(ImportError):
+                from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+
+                self.bar = tqdm(total=rows, initial=done, unit="row", disable=None)
+
+    def advance(self, rows: int) -> None:
+        self.done += rows
+        if self.bar is not None:
+            self.bar.update(rows)
+        if self.call is not None:
+            self.call(self.done, self.rows)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()

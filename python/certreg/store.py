@@ -1,0 +1,249 @@
+"""The resume file: rows that are done, in SQLite.
+
+One file holds the samples of one model around one set of inputs, and any number of sets of
+questions about them. Its tables:
+
+runs          one row for each set of questions: run; started (UTC); library (its version);
+              model_id, from the caller; seed (as text, since it has 64 bits; a secret); plan, what
+              fixes the samples, and questions, both as JSON; probe_rows (JSON) and probe_outputs
+              (float32, little-endian): what the model answers to three of the inputs without noise
+certificates  one row for each run, row, sigma_index and question_index, with the fields of
+              certreg_certificate (question, as text, is its digest; NaN is NULL), and error, the
+              sentence of a row that failed
+records       on request, row, sigma_index and record: the outputs of the model, from which other
+              questions can be answered later without it"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import os
+import sqlite3
+from typing import Any, Iterator, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._library import version
+from ._worker import CERTIFICATE, Chunk, Record
+
+APPLICATION = 0x63723031  # "cr01", by which SQLite files say whose they are
+FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
+_KINDS = {"f": "REAL", "i": "INTEGER", "u": "INTEGER"}
+_COLUMNS = ", ".join(
+    f"{name} {'TEXT' if name == 'question' else _KINDS[CERTIFICATE[name].kind]}" for name in FIELDS
+)
+_TABLES = f"""
+CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT, seed TEXT,
+    plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB);
+CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER, question_index INTEGER,
+    {_COLUMNS}, error TEXT, PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID;
+CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB,
+    PRIMARY KEY (row, sigma_index)) WITHOUT ROWID;
+PRAGMA application_id = {APPLICATION};
+"""
+
+
+class ResumeError(ValueError):
+    """A resume file that cannot be used, or that belongs to something else. It is unchanged."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """What the model answers to a few inputs without noise, to tell it from another one."""
+
+    rows: Tuple[int, ...]
+    outputs: np.ndarray
+
+    def agrees(self, other: "Probe") -> bool:
+        """Up to what float32 and another machine may change."""
+        return self.outputs.shape == other.outputs.shape and np.allclose(
+            self.outputs, other.outputs, rtol=1e-4, atol=1e-6, equal_nan=True
+        )
+
+
+class ResumeFile:
+    """An open resume file."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        self.path = os.fspath(path)
+        with self._sentences():
+            self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._prepare()
+
+    @contextlib.contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
+            raise ResumeError(f"{self.path} {what} ({error})") from error
+
+    def _prepare(self) -> None:
+        with self._transaction():
+            tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            owner = self.db.execute("PRAGMA application_id").fetchone()[0]
+            if not tables and not owner:
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self.db.execute(statement)
+            elif owner != APPLICATION:
+                raise ResumeError(f"{self.path} is another program's database: give another name")
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing, also for a process that is killed; others wait."""
+        with self._sentences():
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.db.execute("ROLLBACK")
+                raise
+            self.db.execute("COMMIT")
+
+    def close(self) -> None:
+        self.db.close()
+
+    # ---- runs
+    def seed(self) -> Optional[int]:
+        """Of the samples in the file; None where it is new."""
+        with self._sentences():
+            found = self.db.execute("SELECT seed FROM runs LIMIT 1").fetchone()
+        return int(found[0]) if found else None
+
+    def has_records(self) -> bool:
+        """Whether outputs of the model are kept."""
+        with self._sentences():
+            return self.db.execute("SELECT 1 FROM records LIMIT 1").fetchone() is not None
+
+    def begin(
+        self,
+        seed: int,
+        plan: dict[str, Any],
+        questions: Sequence[str],
+        model_id: str,
+        probe: Optional[Probe],
+    ) -> int:
+        """The run with these questions, which is made if there is none. All else must be as it is in
+        the file."""
+        with self._transaction():
+            runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
+            for run in runs[:1]:
+                self._compare(run, seed, plan, model_id, probe)
+            for run in runs:
+                if json.loads(run[6]) == list(questions):
+                    return int(run[0])
+            if runs and not self.has_records():
+                raise ResumeError(
+                    f"{self.path} was made with other questions, and has no records from which "
+                    "these could be answered: give another resume file, or keep records"
+                )
+            return self._insert(seed, plan, questions, model_id, probe or _probe_of(runs))
+
+    def _compare(
+        self, run: Any, seed: int, plan: dict[str, Any], model_id: str, probe: Optional[Probe]
+    ) -> None:
+        before = json.loads(run[5])
+        now = json.loads(json.dumps(plan))
+        differs = [name for name in now if now[name] != before.get(name)]
+        if int(run[4]) != seed:
+            differs.append("seed")
+        if model_id and run[3] and model_id != run[3]:
+            differs.append(f"model_id ({run[3]!r})")
+        if differs:
+            raise ResumeError(
+                f"{self.path} was made with another {', '.join(differs)}: give another resume file"
+            )
+        known = _probe_of([run])
+        if probe is not None and known is not None and not probe.agrees(known):
+            raise ResumeError(
+                f"{self.path} was made with another model: its outputs for rows "
+                f"{', '.join(map(str, known.rows))} were others"
+            )
+
+    def _insert(
+        self,
+        seed: int,
+        plan: dict[str, Any],
+        questions: Sequence[str],
+        model_id: str,
+        probe: Optional[Probe],
+    ) -> int:
+        number = version()
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        library = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+        said = (None, None) if probe is None else (json.dumps(probe.rows), _bytes(probe.outputs))
+        values = (now, library, model_id, str(seed), json.dumps(plan), json.dumps(questions), *said)
+        cursor = self.db.execute(
+            "INSERT INTO runs (started, library, model_id, seed, plan, questions, probe_rows, "
+            "probe_outputs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            values,
+        )
+        return int(cursor.lastrowid or 0)
+
+    # ---- rows
+    def add(self, run: int, chunk: Chunk) -> None:
+        """Keeps what a chunk has done."""
+        errors = {(row, k): text for row, k, text in chunk.errors}
+        done = chunk.certificates[FIELDS]
+        values = []
+        for row, levels in zip(chunk.rows.tolist(), done.tolist()):
+            for k, answers in enumerate(levels):
+                for q, fields in enumerate(answers):
+                    values.append((run, row, k, q, *_sqlite(fields), errors.get((row, k))))
+        places = ", ".join("?" * (5 + len(FIELDS)))
+        with self._transaction():
+            self.db.executemany(f"INSERT OR IGNORE INTO certificates VALUES ({places})", values)
+            self.db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", chunk.records)
+
+    def read(self, run: int, out: np.ndarray) -> Tuple[np.ndarray, dict[Tuple[int, int], str]]:
+        """Fills in the certificates of the rows that are done. Returns which, and their errors."""
+        done, errors = np.zeros(len(out), bool), {}
+        with self._sentences():
+            for found in self.db.execute("SELECT * FROM certificates WHERE run = ?", (run,)):
+                row, k, q, *fields = found[1:-1]
+                at = FIELDS.index("question")
+                fields[at] = int(fields[at])
+                values = tuple(np.nan if value is None else value for value in fields)
+                out[row, k, q] = (CERTIFICATE.itemsize, *values)
+                done[row] = True
+                if found[-1] is not None:
+                    errors[row, k] = found[-1]
+        return done, errors
+
+    def records(self, first: int, last: int) -> list[Record]:
+        """What is kept of the rows from first to last."""
+        query = "SELECT row, sigma_index, record FROM records WHERE row BETWEEN ? AND ?"
+        with self._sentences():
+            return self.db.execute(query, (first, last)).fetchall()
+
+    def rows_with_records(self) -> set[int]:
+        """The rows of which records are kept."""
+        with self._sentences():
+            return {row for (row,) in self.db.execute("SELECT DISTINCT row FROM records")}
+
+
+def _unwritable(error: sqlite3.DatabaseError) -> bool:
+    words = ("unable to open", "readonly", "disk", "locked", "full")
+    return isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
+
+
+def _bytes(outputs: np.ndarray) -> bytes:
+    return outputs.astype("<f4").tobytes()
+
+
+def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
+    """What the first run knows of the model."""
+    if not runs or runs[0][7] is None:
+        return None
+    rows = tuple(json.loads(runs[0][7]))
+    return Probe(rows, np.frombuffer(runs[0][8], "<f4").reshape(len(rows), -1))
+
+
+def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
+    """Numbers as SQLite has them: no unsigned 64 bits."""
+    values = list(fields)
+    at = FIELDS.index("question")
+    values[at] = str(values[at])
+    return values
