@@ -20,7 +20,7 @@ import numpy as np
 from . import _structs as S
 from ._library import lib
 from .constants import Status
-from .errors import CertregError
+from .errors import CertregError, RowsError, raised
 from .estimator import Estimator
 from .models import as_model
 from .questions import Question, structs_of
@@ -72,7 +72,11 @@ class Job:
         """The model as something that takes arrays."""
         if self.model is None:
             return None
-        function = as_model(self.model() if self.makes_it else self.model)
+        try:
+            made = self.model() if self.makes_it else self.model
+        except Exception as error:
+            raise RowsError(raised("the factory of the model", error)) from error
+        function = as_model(made)
         return function if self.columns is None else self.columns.wrap(function)
 
 
@@ -103,6 +107,13 @@ class Worker:
 
     def __init__(self, job: Job) -> None:
         self.job, self.function = job, job.function()
+        self.samples, self.of_one_row = (
+            job.sampling.samples,
+            {Status.NOT_FINITE, Status.OUT_OF_RANGE},
+        )
+        if self.function is None:  # only records answer, and some may be too short
+            self.samples = 0
+            self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
         several = len(job.sampling.sigmas)  # whose certificates hold together
         divided = [
@@ -118,7 +129,10 @@ class Worker:
         """What the model answers to inputs without noise: (rows, columns)."""
         if self.function is None:
             raise ValueError("without a model there is nothing to probe")
-        return np.asarray(self.function(X), np.float32).reshape(len(X), -1)
+        try:
+            return np.asarray(self.function(X), np.float32).reshape(len(X), -1)
+        except Exception as error:
+            raise RowsError(raised("the model", error)) from error
 
     def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
         """The rows with these indices, which are their noise_ids, and with these inputs."""
@@ -168,9 +182,9 @@ class Worker:
             e.import_(record)
         first = S.Certificate.from_buffer(out.data)
         try:
-            e._answer(self.job.sampling.samples, self.asked, self.job.radius, first)
+            e._answer(self.samples, self.asked, self.job.radius, first)
         except CertregError as error:
-            if error.status not in (Status.NOT_FINITE, Status.OUT_OF_RANGE):
+            if error.status not in self.of_one_row:
                 raise
             return error
         return None

@@ -36,3 +36,20 @@ def check(status: int, why: Any = None) -> None:
     """Raises the failure that a status reports."""
     if status:
         raise CertregError(status, why)
+
+
+class RowsError(RuntimeError):
+    """What ended certify_rows: the model failed, or a process that ran it.
+
+    row     where it happened; -1: not known
+    rows    the Rows that were done until then
+    __cause__    the exception itself"""
+
+    def __init__(self, text: str, row: int = -1, rows: Any = None) -> None:
+        super().__init__(text)
+        self.row, self.rows = row, rows
+
+
+def raised(what: str, error: BaseException) -> str:
+    """What an exception says, after what raised it."""
+    return f"{what} raised {type(error).__name__}: {error}"

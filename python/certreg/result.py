@@ -79,7 +79,7 @@ class Rows:
         for row in np.flatnonzero(self.done).tolist():
             for k, answers in enumerate(self.certificates[row][names].tolist()):
                 for q, values in enumerate(answers):
-                    said = {"row": row, "sigma": self.sigmas[k], "question": q}
+                    said: dict[str, Any] = {"row": row, "sigma": self.sigmas[k], "question": q}
                     said.update((n, _word(n, value)) for n, value in zip(names, values))
                     said["error"] = self.errors.get((row, k), "")
                     list_.append(said)

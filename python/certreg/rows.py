@@ -26,7 +26,7 @@ from .constants import (
     integer,
     member,
 )
-from .errors import CertregError
+from .errors import CertregError, RowsError, raised
 from .estimator import kinds_of
 from .models import is_factory
 from .questions import Asked, Question, question_of, structs_of
@@ -34,15 +34,6 @@ from .result import Rows
 from .store import Probe, ResumeFile
 
 Progress = Union[bool, Callable[[int, int], Any]]
-
-
-class RowsError(RuntimeError):
-    """The model failed, or a process that ran it. `rows` has what was done until then, `row` is
-    where it happened (-1: not known), and the exception itself is the cause."""
-
-    def __init__(self, text: str, row: int = -1, rows: Optional[Rows] = None) -> None:
-        super().__init__(text)
-        self.row, self.rows = row, rows
 
 
 def certify_rows(
@@ -203,7 +194,7 @@ class _Work:
         self.run, self.shown = 0, _Shown(False, 0, 0)
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, self._failures():
             if resume is not None:
                 self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
                 self.rows.resume = self.file.path
@@ -219,7 +210,7 @@ class _Work:
             self.shown = stack.enter_context(
                 contextlib.closing(_Shown(progress, len(self.rows) - len(left), len(self.rows)))
             )
-            self._run(place, left)
+            run_chunks(place, left, self._task, self._keep)
         return self.rows
 
     def _take_seed(self, file: ResumeFile) -> None:
@@ -249,8 +240,7 @@ class _Work:
         probe = None
         if self.job.model is not None:
             rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
-            with self._failures():
-                probe = Probe(tuple(rows), place.probe(self.matrix[rows]))
+            probe = Probe(tuple(rows), place.probe(self.matrix[rows]))
         asked = [to_json(question) for question in self.job.questions]
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         self.run = file.begin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
@@ -280,10 +270,6 @@ class _Work:
                     "them: give the model, too"
                 )
 
-    def _run(self, place: Any, left: np.ndarray) -> None:
-        with self._failures():
-            run_chunks(place, left, self._task, self._keep)
-
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
         return self.matrix[rows], known
@@ -302,8 +288,9 @@ class _Work:
     def _fail(self, failure: BaseException, row: int) -> None:
         if not isinstance(failure, Exception):  # KeyboardInterrupt
             raise failure
-        what = f"{type(failure).__name__}: {failure}"
-        raise RowsError(f"row {row}: the model raised {what}; {self._kept()}", row) from failure
+        ours = isinstance(failure, CertregError)
+        what = str(failure) if ours else raised("the model", failure)
+        raise RowsError(f"row {row}: {what}; {self._kept()}", row) from failure
 
     def _kept(self) -> str:
         said = f"{int(self.rows.done.sum())} of {len(self.rows)} rows are done"

@@ -1,0 +1,311 @@
+"""Many rows at once: the same certificates as one by one, whoever computes them."""
+
+import concurrent.futures
+import math
+import os
+import pickle
+import signal
+import threading
+import unittest
+
+import numpy as np
+
+from support import certreg, model, run, same
+from certreg import CertregError, Domain, Outcome, Question, Status
+from certreg.rows import RowsError, certify_rows
+
+X = np.random.default_rng(5).normal(size=(40, 3)).astype(np.float32)
+HUBER = Question(0.5, statistic="huber", huber_width=0.2)
+SAMPLES = 300
+
+
+def rows_of(f=model, x=X, sigma=0.25, questions=0.5, **more):
+    """All of them have the same noise, unless a test gives another seed."""
+    more = dict(dict(samples=SAMPLES, seed=42, progress=False), **more)
+    return certify_rows(f, x, sigma, questions, **more)
+
+
+def bits(rows):
+    return rows.certificates.tobytes()
+
+
+class Made:
+    """A model that cannot be pickled, and how often it was made in this process."""
+
+    count = 0
+
+    def __init__(self):
+        type(self).count += 1
+        self.lock = threading.Lock()
+
+    def __call__(self, x):
+        return model(x)
+
+
+def makes_a_model():
+    return Made()
+
+
+def fails_at_row_7(x):
+    if np.allclose(x.mean(axis=0), X[7], atol=0.2):
+        raise OSError("the disk is gone")
+    return model(x)
+
+
+class Certificates(unittest.TestCase):
+    def test_they_are_those_of_an_estimator(self):
+        asked = [Question(0.5), HUBER, Question(0.1)]
+        rows = rows_of(questions=asked)
+        with certreg.Estimator(model, 3, SAMPLES, seed=42, batch=SAMPLES) as e:
+            for i in (0, 7, 39):
+                wanted = e.certify(X[i], 0.25, SAMPLES, *asked, noise_id=i)
+                got = [rows.certificate(i, question=q) for q in range(3)]
+                self.assertTrue(same(got, wanted))
+        self.assertTrue(rows.done.all())
+        self.assertEqual((len(rows), rows["radius"].shape, rows.errors), (40, (40, 1, 3), {}))
+
+    def test_every_row_has_the_noise_of_its_index(self):
+        rows = rows_of(x=np.repeat(X[:1], 30, axis=0))
+        self.assertEqual(rows["noise_id"][:, 0, 0].tolist(), list(range(30)))
+        self.assertEqual(len(np.unique(rows["estimate"])), 30)
+
+    def test_processes_threads_and_executors_give_the_same_bits(self):
+        wanted = bits(rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER]))
+        spawned = dict(jobs=3)
+        threads = dict(executor=concurrent.futures.ThreadPoolExecutor(3))
+        processes = dict(executor=concurrent.futures.ProcessPoolExecutor(2), jobs=2)
+        for how in (spawned, threads, processes):
+            self.assertEqual(
+                bits(rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER], **how)), wanted
+            )
+        threads["executor"].shutdown()
+        processes["executor"].shutdown()
+
+    def test_several_sigmas_hold_together(self):
+        rows = rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER])
+        with certreg.Estimator(model, 3, SAMPLES, seed=42, batch=SAMPLES) as e:
+            wanted = e.certify_sigmas(X[3], [0.25, 0.5], SAMPLES, 0.5, HUBER, noise_id=3)
+        got = [[rows.certificate(3, q, k) for q in range(2)] for k in range(2)]
+        self.assertTrue(same(got, wanted))
+        self.assertEqual(rows.certificate(3).alpha, 0.025)
+
+    def test_output_bounds_at_a_radius(self):
+        rows = rows_of(questions=[0.5, HUBER], radius=0.1)
+        with certreg.Estimator(model, 3, SAMPLES, seed=42, batch=SAMPLES) as e:
+            e.begin(X[3], 0.25, 3)
+            e.sample(0, SAMPLES)
+            wanted = e.output_bounds(SAMPLES, 0.1, 0.5, HUBER)
+        got = [rows.certificate(3, q) for q in range(2)]
+        self.assertEqual([c.output_hi for c in got], [c.output_hi for c in wanted])
+        self.assertEqual(got[0].radius, 0.1)
+        self.assertTrue(got[0].output_lo < got[0].estimate < got[0].output_hi < math.inf)
+
+    def test_domains_have_noise_of_their_own(self):
+        estimates = {
+            rows_of(x=X[:1], domain=domain)["estimate"].item()
+            for domain in ("certify", "calibration", Domain.ATTACK)
+        }
+        levels = rows_of(x=X[:1], sigma=[0.25, 0.5], domain="calibration").sampling.levels
+        self.assertEqual(len(estimates), 3)
+        self.assertEqual(levels, (Domain.CALIBRATION + 1, Domain.CALIBRATION + 2))
+
+    def test_seeds_are_secret_and_reported(self):
+        one, two = rows_of(seed=None), rows_of(seed=None)
+        self.assertNotEqual(one.seed, two.seed)
+        self.assertNotIn(str(one.seed), repr(one) + str(one))
+        self.assertEqual(bits(rows_of(seed=one.seed)), bits(one))
+
+    def test_models_of_images_get_images(self):
+        shapes = set()
+
+        def first_pixel(x):
+            shapes.add(x.shape[1:])
+            return x[:, 0, 0, 0]
+
+        images = np.random.default_rng(1).random((4, 2, 3, 5))
+        rows = rows_of(first_pixel, images, scale=np.ones((2, 3, 5)))
+        self.assertEqual(shapes, {(2, 3, 5)})
+        np.testing.assert_allclose(rows["estimate"][:, 0, 0], images[:, 0, 0, 0], atol=0.1)
+
+    def test_factories_are_called_once_where_they_are_used(self):
+        Made.count = 0
+        wanted = bits(rows_of())
+        self.assertEqual(bits(rows_of(makes_a_model)), wanted)
+        self.assertEqual(Made.count, 1)
+        self.assertEqual(bits(rows_of(makes_a_model, jobs=2)), wanted)
+        self.assertEqual(Made.count, 1)  # the others were made in other processes
+
+    def test_targets_stop_rows_early(self):
+        rows = rows_of(questions=Question(0.5, target=0.1), samples=1000, batch=20, pilot=20)
+        self.assertTrue((rows["samples"] < 1000).any())
+        self.assertTrue((rows["radius"] >= 0.1).any())
+
+
+class Failures(unittest.TestCase):
+    def test_rows_with_bad_outputs_fail_alone(self):
+        def undefined(x):
+            return np.where(np.abs(x[:, 0] - X[5, 0]) < 1e-5, np.nan, model(x))
+
+        rows = rows_of(undefined, sigma=[0.25, 0.5])
+        failed = np.flatnonzero((rows["status"] != 0).any(axis=(1, 2)))
+        self.assertIn(5, failed)
+        self.assertLess(len(failed), 20)
+        self.assertEqual(rows.certificate(5).status, Status.NOT_FINITE)
+        self.assertEqual(rows.certificate(5).radius, 0)
+        self.assertIn("nan", rows.errors[5, 0])
+        self.assertEqual(set(failed), {row for row, _ in rows.errors})
+        self.assertEqual(rows.summary()[0]["failed"], sum(k == 0 for _, k in rows.errors))
+        self.assertTrue(rows.done.all())
+
+    def test_inputs_that_swallow_the_noise_fail_alone(self):
+        x = X.copy()
+        x[4, 1] = 1e9
+        rows = rows_of(x=x)
+        self.assertEqual(rows.certificate(4).status, Status.INVALID)
+        self.assertEqual(rows.certificate(4).outcome, Outcome.ABSTAINED)
+        self.assertIn("z[1]", rows.errors[4, 0])
+        self.assertEqual(np.flatnonzero(rows["status"][:, 0, 0]).tolist(), [4])
+
+    def test_a_model_that_raises_ends_the_work_and_loses_nothing(self):
+        for how in (dict(), dict(jobs=2)):
+            with self.assertRaisesRegex(
+                RowsError, "row 7: the model raised OSError: the disk"
+            ) as c:
+                rows_of(fails_at_row_7, **how)
+            error = c.exception
+            self.assertEqual((error.row, type(error.__cause__)), (7, OSError))
+            self.assertTrue(error.rows.done[:7].all() or how)
+            self.assertFalse(error.rows.done[7])
+            whole = rows_of()
+            kept = error.rows.done
+            self.assertEqual(
+                error.rows.certificates[kept].tobytes(), whole.certificates[kept].tobytes()
+            )
+            self.assertTrue((error.rows["radius"][~kept] == 0).all())
+            self.assertTrue(np.isinf(error.rows["output_hi"][~kept]).all())
+
+    def test_an_interrupt_keeps_what_is_done(self):
+        seen = []
+
+        def interrupted(x):
+            seen.append(1)
+            if len(seen) == 10:
+                raise KeyboardInterrupt
+            return model(x)
+
+        with self.assertRaises(KeyboardInterrupt) as caught:
+            rows_of(interrupted)
+        self.assertEqual(int(caught.exception.rows.done.sum()), 9)
+
+    def test_models_that_cannot_travel_are_named(self):
+        lock = threading.Lock()
+        with self.assertRaisesRegex(TypeError, "give a factory"):
+            rows_of(lambda x: model(x) if lock else None, jobs=2)
+
+    def test_a_factory_that_fails_says_why(self):
+        for how in (dict(), dict(jobs=2)):
+            with self.assertRaisesRegex(RowsError, "factory of the model raised ZeroDivisionError"):
+                rows_of(makes_nothing, **how)
+
+    def test_a_process_that_dies_is_reported(self):
+        with self.assertRaisesRegex(RowsError, "a process that ran the model ended; .* of 40 rows"):
+            rows_of(dies, jobs=2)
+
+
+def makes_nothing():
+    return 1 / 0
+
+
+def dies(x):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class BadInput(unittest.TestCase):
+    """A sentence at every door, before the model is called."""
+
+    def refused(self, error, sentence, **wrong):
+        def never(x):
+            self.fail("the model was called")
+
+        with self.assertRaisesRegex(error, sentence):
+            rows_of(**dict(dict(f=never), **wrong))
+
+    def test_rows(self):
+        self.refused(ValueError, r"X has shape \(3,\); it must be \(rows, features\)", x=X[0])
+        self.refused(ValueError, r"X has shape \(0, 3\)", x=X[:0])
+        self.refused(TypeError, "X must hold numbers", x=[["a", "b"]])
+        x = X.astype(np.float64)
+        x[17, 2] = np.nan
+        self.refused(ValueError, r"X\[17, 2\] is nan; it must be a finite float32", x=x)
+        x[17, 2] = 1e300
+        self.refused(ValueError, r"X\[17, 2\] is 1e\+300", x=x)
+
+    def test_sigmas(self):
+        for sigma in (0, -1, math.nan, math.inf):
+            self.refused(ValueError, "sigma is .*; it must be positive", sigma=sigma)
+        self.refused(TypeError, "sigma must be a number", sigma="large")
+        self.refused(ValueError, "all different", sigma=[0.25, 0.25])
+        self.refused(ValueError, "one sigma or several", sigma=[])
+
+    def test_questions(self):
+        self.refused(ValueError, "nothing to ask", questions=[])
+        self.refused(ValueError, "tolerance", questions=0)
+        self.refused(ValueError, "tolerance", questions=Question(-1))
+        self.refused(TypeError, "tolerance must be a number", questions="wide")
+        self.refused(ValueError, "lo and model.hi", questions=Question(1, statistic="mean"))
+        self.refused(ValueError, "radius", radius=-1.0)
+
+    def test_plans(self):
+        self.refused(ValueError, r"scale has shape \(2,\)", scale=[1, 2])
+        self.refused(ValueError, "samples is 0", samples=0)
+        self.refused(TypeError, "samples must be an integer", samples=1.5)
+        self.refused((ValueError, CertregError), "pilot", pilot=SAMPLES)
+        self.refused(ValueError, "domain is 'attic'; it must be one of certify", domain="attic")
+        self.refused(ValueError, "kind is 'turn'", kind="turn")
+        self.refused(TypeError, "jobs must be an integer", jobs="all")
+        self.refused(ValueError, "keep_records needs `resume`", keep_records=True)
+        with self.assertRaisesRegex(ValueError, "model is None"):
+            rows_of(None)
+
+    def test_outputs_of_a_wrong_shape(self):
+        with self.assertRaisesRegex(RowsError, r"the model returned shape \(300, 3\)"):
+            rows_of(lambda x: x)
+
+
+class Result(unittest.TestCase):
+    def test_it_is_told_in_dicts_and_in_a_summary(self):
+        rows = rows_of(sigma=[0.25, 2.0], questions=[0.5, HUBER])
+        list_ = rows.to_dicts()
+        self.assertEqual(len(list_), 160)
+        first = list_[0]
+        self.assertEqual((first["row"], first["sigma"], first["question"]), (0, 0.25, 0))
+        self.assertEqual((first["statistic"], first["outcome"]), ("median", "certified"))
+        self.assertEqual(first["radius"], rows.certificate(0).radius)
+        self.assertEqual({s["sigma"] for s in rows.summary()}, {0.25, 2.0})
+        for said, radii in zip(rows.summary(), rows["radius"].reshape(40, 4).T):
+            self.assertAlmostEqual(said["mean_radius"], radii.mean())
+            self.assertEqual(said["certified"] + said["abstained"], 40)
+        self.assertEqual(len(str(rows).splitlines()), 5)
+        with self.assertRaisesRegex(KeyError, "no field 'radios'"):
+            rows["radios"]
+
+    def test_it_chooses_a_sigma(self):
+        rows = rows_of(sigma=[0.02, 0.25, 2.0], domain="calibration")
+        level, means = rows.choose_sigma()
+        np.testing.assert_allclose(means, rows["radius"][:, :, 0].mean(axis=0))
+        self.assertEqual(level, int(np.argmax(means)))
+
+    def test_it_survives_pickle(self):
+        rows = rows_of()
+        again = pickle.loads(pickle.dumps(rows))
+        self.assertEqual((bits(again), again.seed), (bits(rows), rows.seed))
+
+    def test_progress_is_told(self):
+        told = []
+        rows_of(progress=lambda done, rows: told.append((done, rows)))
+        self.assertEqual(told[-1], (40, 40))
+        self.assertEqual(sorted(told), told)
+
+
+if __name__ == "__main__":
+    run()
