@@ -110,8 +110,8 @@ int main(int argc, char **argv)
     struct engine engine;
     char why[ENGINE_WHY];
     printf("OpenBLAS core: %s\n", openblas_get_corename());
-    if (engine_open_ort(network, INPUTS, 2, 1, &engine, why) &&
-        engine_open_plain(network, INPUTS, 2, 1, &engine, why)) {
+    if (engine_open_ort(network, INPUTS, 2, &engine, why) &&
+        engine_open_plain(network, INPUTS, 2, &engine, why)) {
         fprintf(stderr, "no network: %s\n", why);
         return 1;
     }

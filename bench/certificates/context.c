@@ -33,12 +33,12 @@ int context_open(struct context *context)
         fprintf(stderr, "%s\n", context->why);
         return 1;
     }
-    if (engine_open_ort(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, 1, &context->engine,
-                        context->why) == 0)
+    if (engine_open_ort(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, &context->engine, context->why) ==
+        0)
         return 0;
     fprintf(stderr, "%s\nthe built-in engine runs instead; it takes about three times as long\n",
             context->why);
-    if (engine_open_plain(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, 1, &context->engine,
+    if (engine_open_plain(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, &context->engine,
                           context->why) == 0)
         return 0;
     fprintf(stderr, "%s\n", context->why);

@@ -66,14 +66,12 @@ static int open_engine(struct demo *d)
     const struct settings *s = &d->set;
     char plain_why[ENGINE_WHY];
     if (strcmp(s->engine, "plain") != 0) {
-        if (engine_open_ort(s->model, DIGITS_PIXELS, COLUMNS, s->threads, &d->engine, d->why) == 0)
-            return 0;
+        if (engine_open_ort(s->model, DIGITS_PIXELS, COLUMNS, &d->engine, d->why) == 0) return 0;
         fprintf(stderr, "%s\n", d->why);
         if (strcmp(s->engine, "ort") == 0) return 1;
         fprintf(stderr, "the built-in engine runs instead; it takes about three times as long\n");
     }
-    if (engine_open_plain(s->model, DIGITS_PIXELS, COLUMNS, s->threads, &d->engine, plain_why) == 0)
-        return 0;
+    if (engine_open_plain(s->model, DIGITS_PIXELS, COLUMNS, &d->engine, plain_why) == 0) return 0;
     fprintf(stderr, "%s\n", plain_why);
     return 1;
 }

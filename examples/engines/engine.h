@@ -1,6 +1,7 @@
-/* engine.h: the common interface of the engines that run a network. An engine is opened from an
- * .onnx file that has one input "x" of [N, inputs] floats and one output "y" of [N, columns]
- * floats, and then evaluates rows.
+/* engine.h: the common interface of the engines that run a network. An engine is opened from a
+ * file, evaluates rows of `inputs` floats as rows of `columns` floats, and uses one thread:
+ *   NAME.onnx     for ONNX Runtime; one input "x" [N, inputs] and one output "y" [N, columns]
+ *   NAME.weights  for the built-in engine; the same network, see examples/models/convert.py
  *
  * Opening and running return 0 if they succeed. Otherwise `why` has the reason, a sentence; it is a
  * buffer of at least ENGINE_WHY bytes and must outlive the engine. Nothing prints, exits or aborts.
