@@ -18,4 +18,8 @@ struct engine {
     void *self;
     const char *name; /* what runs the network, in words */
 };
+
+/* Opens NAME.onnx in ONNX Runtime; then `why` is empty. Where there is none, opens NAME.weights in
+ * the built-in engine, and `why` says so. A name with another ending is a weight file. */
+int engine_open(const char *model, size_t inputs, size_t columns, struct engine *out, char *why);
 #endif
