@@ -88,7 +88,7 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || { mkdir -p lib/deps; \
 	    python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
 	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
-	    echo "ONNX Runtime could not be installed: the demo will use its built-in evaluator"; }
+	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/bench*.csv \
 	    compile_commands.json

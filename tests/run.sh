@@ -133,6 +133,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start engines engines
+    start demo bash tests/demo.sh "$OBJ/demo"
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"

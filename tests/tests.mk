@@ -16,8 +16,8 @@ fast     := $(filter-out $(slow),$(programs))
 .PHONY: check check-fast check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden $(gpu_programs) \
-    $(if $(NVCC),gpu-bundle) compile_commands.json
+everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
+    $(gpu_programs) $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
