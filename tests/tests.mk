@@ -16,7 +16,7 @@ fast     := $(filter-out $(slow),$(programs))
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden $(gpu_programs) \
+everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden \
     $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
