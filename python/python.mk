@@ -15,9 +15,8 @@ shared: ## Build the shared library, and the modules that can be built here
 man: ## Write the manual page of the command certreg to lib/certreg.1
 	@mkdir -p lib; $(any_python) python/manpage.py $(VERSION) lib/certreg.1
 
-# Where auditwheel and patchelf are, what the BLAS module needs goes into the wheel; CUDA's
-# libraries stay with the system. pip fetches hatchling, unless it is in the interpreter of
-# deps-all.
+# Where auditwheel and patchelf are, what the BLAS module needs goes into the wheel. CUDA's
+# libraries stay with the system. pip fetches hatchling, unless deps-all has installed it.
 have_build = $(wildcard $(venv)/bin/hatchling)
 wheel: ## Write a wheel of the Python package to dist/
 	@set -e; made=lib/wheel; rm -rf $$made; mkdir -p dist; PATH=$(CURDIR)/$(venv)/bin:$$PATH; \
