@@ -25,6 +25,7 @@ from .answers import (
     choose_sigma,
     to_json,
 )
+from .check import Finding, check_model
 from .constants import (
     ALL_OUTPUTS,
     BISECTION_WARM_START,
