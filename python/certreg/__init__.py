@@ -53,6 +53,7 @@ from .constants import (
 from .errors import CertregError
 from .estimator import Estimator
 from .models import OnnxModel, as_model
+from .plots import plot_accuracy, plot_radii, plot_reach
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
 
