@@ -84,6 +84,11 @@ class SessionModel:
 
     def _run(self, x: np.ndarray) -> np.ndarray:
         y: np.ndarray = self.session.run([self.output], {self.input: x})[0]
+        if y.shape[:1] != x.shape[:1]:
+            raise ValueError(
+                f"output {self.output!r} of the model has shape {y.shape} for {len(x)} rows; it "
+                "must have a row for each"
+            )
         return y if y.ndim <= 2 else y.reshape(len(y), -1)
 
 

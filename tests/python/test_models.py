@@ -329,6 +329,7 @@ class Onnx(Models):
         nodes = [
             mean,
             make.make_node("Neg", ["y"], ["z"]),
+            make.make_node("Concat", ["y", "y"], ["twice"], axis=0),
             make.make_node("Cast", ["y"], ["n"], to=onnx.TensorProto.INT64),
         ]
         kinds = {"n": onnx.TensorProto.INT64}
@@ -374,6 +375,12 @@ class Onnx(Models):
             for rows in (1, 15, 16, 17, 200):
                 np.testing.assert_array_equal(f(x[:rows]), OnnxModel(self.means("N"))(x[:rows]))
         self.agrees(f, OnnxModel(self.means("N")))
+
+    def test_outputs_have_a_row_for_each(self):
+        for batch in ("N", 16):  # filled, the first outputs would be there and be wrong
+            f = OnnxModel(self.means(batch, outputs=("twice",)))
+            with self.assertRaisesRegex(ValueError, r"'twice' .* shape \(32,\) for 16 rows"):
+                f(self.read_only()[:16])
 
     def test_rows_have_the_shape_of_the_model(self):
         f = OnnxModel(self.means(None, (1, 3, 2)))
