@@ -14,6 +14,7 @@ from typing import Any, Callable, Optional, Set
 
 import numpy as np
 
+from ._optional import needed
 from ._worker import Chunk, Job, Worker, answer_rows, begin_process, probe_model
 
 CHUNK_SECONDS = 1.0  # what a chunk should take: little is lost with it, and little time between
@@ -27,13 +28,11 @@ def cores() -> int:
 def packed(job: Job) -> bytes:
     """The job for another process. cloudpickle, where present, knows functions of a notebook."""
     try:
-        import cloudpickle  # type: ignore[import-untyped,unused-ignore]
-
-        pack: Callable[[Any], bytes] = cloudpickle.dumps
+        dumps = needed("cloudpickle", "a function of a notebook").dumps
     except ImportError:
-        pack = pickle.dumps
+        dumps = pickle.dumps
     try:
-        return pack(job)
+        return bytes(dumps(job))
     except Exception as error:
         raise TypeError(
             f"the model cannot be sent to another process ({error}): give a factory, a function "
@@ -45,7 +44,7 @@ def _preload(context: Any, job: bytes) -> None:
     """Has the server of forks import the modules that the job names, if it has not begun yet: once,
     and not in every process. The caller's own choice stands afterwards."""
     named = {text for _, text, _ in pickletools.genops(job) if isinstance(text, str)}
-    server = multiprocessing.forkserver._forkserver  # type: ignore[attr-defined]
+    server = getattr(multiprocessing.forkserver, "_forkserver", None)
     before = getattr(server, "_preload_modules", ["__main__"])
     context.set_forkserver_preload([*before, *sorted(named & set(sys.modules) - {"__main__"})])
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import dataclasses
 import math
@@ -19,6 +20,7 @@ import numpy as np
 
 from . import _structs as S
 from ._library import lib
+from ._optional import needed
 from .constants import Status
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator
@@ -198,7 +200,8 @@ class _Here(threading.local):
     worker: Any = None
 
 
-_here, _jobs = _Here(), {}  # type: ignore[var-annotated]
+_here = _Here()
+_jobs: dict[str, tuple[bytes, int]] = {}  # of this process, by their token
 
 
 def begin_process(token: str, packed: bytes, share: int) -> None:
@@ -228,12 +231,8 @@ def _worker_of(token: str, packed: Optional[bytes]) -> Worker:
 
 def _limit_threads(share: int) -> None:
     """Of what the model computes with: several processes of many threads each slow one another."""
-    try:
-        import threadpoolctl  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        pass
-    else:
-        threadpoolctl.threadpool_limits(share)
+    with contextlib.suppress(ImportError):
+        needed("threadpoolctl", "a share of threads").threadpool_limits(share)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(share)
 

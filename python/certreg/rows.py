@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _structs as S
 from . import frames
+from ._optional import needed
 from ._schedule import Elsewhere, Here, cores, run_chunks
 from ._worker import Chunk, Job, Sampling, empty_certificates
 from .answers import to_json
@@ -325,9 +326,9 @@ class _Shown:
         self.call = progress if callable(progress) else None
         if progress is True:
             with contextlib.suppress(ImportError):
-                from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
-
-                self.bar = tqdm(total=rows, initial=done, unit="row", disable=None)
+                self.bar = needed("tqdm.auto", "a bar").tqdm(
+                    total=rows, initial=done, unit="row", disable=None
+                )
 
     def advance(self, rows: int) -> None:
         self.done += rows

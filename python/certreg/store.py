@@ -199,7 +199,8 @@ class ResumeFile:
 
     def read(self, run: int, out: np.ndarray) -> Tuple[np.ndarray, dict[Tuple[int, int], str]]:
         """Fills in the certificates of the rows that are done. Returns which, and their errors."""
-        done, errors = np.zeros(len(out), bool), {}
+        done: np.ndarray = np.zeros(len(out), bool)
+        errors: dict[Tuple[int, int], str] = {}
         with self._sentences():
             for found in self.db.execute("SELECT * FROM certificates WHERE run = ?", (run,)):
                 row, k, q, *fields = found[1:-1]
