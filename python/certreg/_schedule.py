@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import pickle
+import pickletools
 import secrets
+import sys
 from typing import Any, Callable, Optional, Set
 
 import numpy as np
@@ -36,6 +39,19 @@ def packed(job: Job) -> bytes:
             f"the model cannot be sent to another process ({error}): give a factory, a function "
             "without parameters that makes the model there"
         ) from error
+
+
+def _preload(context: Any, job: bytes) -> None:
+    """Has the server of forks import the modules that the job names, if it has not begun yet: once,
+    and not in every process. The caller's own choice stands afterwards."""
+    named = {text for _, text, _ in pickletools.genops(job) if isinstance(text, str)}
+    server = multiprocessing.forkserver._forkserver  # type: ignore[attr-defined]
+    before = getattr(server, "_preload_modules", ["__main__"])
+    context.set_forkserver_preload([*before, *sorted(named & set(sys.modules) - {"__main__"})])
+    try:
+        multiprocessing.forkserver.ensure_running()
+    finally:
+        context.set_forkserver_preload(before)
 
 
 class Here:
@@ -70,13 +86,12 @@ class Elsewhere:
         self.window = 2 * jobs if self.own else 4 * self.workers
 
     def _pool(self, jobs: int) -> Any:
-        # Not forked: a child inherits the locks, but not the threads, of what the model uses.
-        return futures.ProcessPoolExecutor(
-            jobs,
-            multiprocessing.get_context("spawn"),
-            begin_process,
-            (self.token, self.job, max(1, cores() // jobs)),
-        )
+        # Not forked from here: a child inherits the locks, but not the threads, of what the model
+        # uses. A server that has imported the model's modules, and run nothing, forks them.
+        context = multiprocessing.get_context("forkserver")
+        _preload(context, self.job)
+        told = (self.token, self.job, max(1, cores() // jobs))
+        return futures.ProcessPoolExecutor(jobs, context, begin_process, told)
 
     def _sent(self) -> Any:
         return self.token, None if self.own else self.job
@@ -93,8 +108,8 @@ class Elsewhere:
 
 
 class _Sizes:
-    """How many rows the next chunk has. The first ones have one, to learn what a row takes; the last
-    ones are small again, so that all workers end together."""
+    """How many rows the next chunk has. The first ones have one, to learn what a row takes; the
+    last ones are small again, so that all workers end together."""
 
     def __init__(self, workers: int) -> None:
         self.workers, self.rows, self.seconds = workers, 0, 0.0

@@ -83,8 +83,8 @@ class Job:
 
 @dataclasses.dataclass
 class Chunk:
-    """The answers of some rows. `failure` is what ended the chunk before row rows[len(certificates)]
-    was done."""
+    """The answers of some rows. `failure` is what ended the chunk before the row
+    rows[len(certificates)] was done."""
 
     rows: np.ndarray
     certificates: np.ndarray  # (rows done, sigmas, questions)
@@ -170,8 +170,8 @@ class Worker:
     def _asked(
         self, z: Any, sigma: float, row: int, level: int, record: Any, out: np.ndarray
     ) -> Optional[CertregError]:
-        """The answers about one input at one sigma. A model that raises ends everything, and so does
-        a wrong question; outputs or an input that cannot be used are a failure of this row."""
+        """The answers about one input at one sigma. A model that raises ends everything, and so
+        does a wrong question; outputs or an input that cannot be used are a failure of this row."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
         out["noise_id"], out["sigma"] = noise_id, sigma
         try:
@@ -203,8 +203,8 @@ _here, _jobs = _Here(), {}  # type: ignore[var-annotated]
 
 
 def begin_process(token: str, packed: bytes, share: int) -> None:
-    """Starts a process of our own pool. It leaves Ctrl-C to the process that owns the pool, and ends
-    with it."""
+    """Starts a process of our own pool. It leaves Ctrl-C to the process that owns the pool, and
+    ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = multiprocessing.parent_process()
 

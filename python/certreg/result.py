@@ -72,8 +72,8 @@ class Rows:
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """A dict for every row that is done, sigma and question: row, sigma and question (an index),
-        the fields of the certificate, enums by name, and error."""
+        """A dict for every row that is done, sigma and question: row, sigma, question (an index),
+        the fields of the certificate with enums by name, and error."""
         names = [name for name in self._fields() if name not in ("sigma", "question")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():

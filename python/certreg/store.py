@@ -125,8 +125,8 @@ class ResumeFile:
         model_id: str,
         probe: Optional[Probe],
     ) -> int:
-        """The run with these questions, which is made if there is none. All else must be as it is in
-        the file."""
+        """The run with these questions, which is made if there is none. All else must be as it is
+        in the file."""
         with self._transaction():
             runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
             for run in runs[:1]:

@@ -1,6 +1,7 @@
 """The resume file: what is done stays done, and the rest has the same bits as without it."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -36,10 +37,10 @@ def slow(x):
     return model(x)
 
 
-def killed_at_row_20(x):
-    """Kills its process, once."""
-    if np.allclose(x.mean(axis=0), X[20], atol=0.2) and os.path.exists(os.environ["ONCE"]):
-        os.remove(os.environ["ONCE"])
+def killed_at_row_20(once, x):
+    """Kills its process, and the file with this name, so that it does so once."""
+    if np.allclose(x.mean(axis=0), X[20], atol=0.2) and once.exists():
+        once.unlink()
         os.kill(os.getpid(), signal.SIGKILL)
     return model(x)
 
@@ -96,13 +97,14 @@ class Resume(unittest.TestCase):
         self.assertEqual(first.certificates.tobytes(), second.certificates.tobytes())
 
     def test_killed_processes_lose_only_what_they_were_doing(self):
-        once = os.environ["ONCE"] = str(self.folder / "once")
+        once = self.folder / "once"
+        killed = functools.partial(killed_at_row_20, once)
         whole = self.rows(seed=7, path=self.folder / "whole.sqlite")
-        pathlib.Path(once).touch()
+        once.touch()
         with self.assertRaisesRegex(RowsError, "a process that ran the model ended; .* kept in"):
-            self.rows(killed_at_row_20, seed=7, jobs=2)
+            self.rows(killed, seed=7, jobs=2)
         self.assertLess(len(table(self.path)), len(table(self.folder / "whole.sqlite")))
-        again = self.rows(killed_at_row_20, jobs=2)
+        again = self.rows(killed, jobs=2)
         self.assertEqual(again.certificates.tobytes(), whole.certificates.tobytes())
         self.assertEqual(table(self.path), table(self.folder / "whole.sqlite"))
 
