@@ -123,6 +123,10 @@ class Results(InFolder):
         best = max(means, key=lambda sigma: np.mean(means[sigma]))
         self.assertEqual((len(table), best), (18, "0.25"))
         self.assertIn("Deploy sigma 0.25 for tolerance 0.5", certreg(*ask)[1])
+        np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
+        self.assertRegex(
+            certreg(*ask, "--labels", "y.npy")[1], "accuracy is greatest, 1, at sigma 0.0"
+        )
         self.assertIn("Try larger ones", certreg(*ask, "--sigma", ".01,.05")[1])
         self.assertIn("No sigma certifies", certreg(*ask, "--sigma", "20,40")[1])
 

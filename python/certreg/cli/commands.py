@@ -119,7 +119,7 @@ def run(given: argparse.Namespace) -> int:
     print(tables.aligned(summary), file=out)
     failed = tables.failures(table)
     if given.command == "sigma":
-        print(_recommendation(rows, bool(failed)), file=out)
+        print(_recommendation(rows, summary, bool(failed)), file=out)
     if failed:
         text = (
             f"{len(failed)} certificates have no answer; the first is of row {failed[0]['row']}: "
@@ -128,7 +128,7 @@ def run(given: argparse.Namespace) -> int:
     return FOUND if failed else DONE
 
 
-def _recommendation(rows: Any, failed: bool) -> str:
+def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
     """Which sigma to deploy, for each tolerance."""
     if failed:
         return "No sigma is recommended, because some rows have no answer."
@@ -140,7 +140,9 @@ def _recommendation(rows: Any, failed: bool) -> str:
             continue
         said.append(
             f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}: its mean "
-            f"radius is the greatest, {means[level]:.5g}." + _at_the_edge(rows.sigmas, level)
+            f"radius is the greatest, {means[level]:.5g}."
+            + _at_the_edge(rows.sigmas, level)
+            + _by_accuracy([line for line in summary if line["tolerance"] == question.tolerance])
         )
     return "\n".join(said)
 
@@ -150,6 +152,17 @@ def _at_the_edge(sigmas: Any, level: int) -> str:
     if others and chosen > max(others):
         return " Try larger ones too."
     return " Try smaller ones too." if others and chosen < min(others) else ""
+
+
+def _by_accuracy(lines: tables.Table) -> str:
+    """What labels say: a large sigma may give long radii about wrong answers."""
+    if "certified_accuracy" not in lines[0]:
+        return ""
+    best = max(lines, key=lambda line: float(line["certified_accuracy"]))
+    return (
+        f" The certified accuracy is greatest, {best['certified_accuracy']:.5g}, at sigma "
+        f"{best['sigma']:g}."
+    )
 
 
 def _destinations(given: argparse.Namespace) -> Any:
