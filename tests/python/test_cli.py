@@ -182,6 +182,11 @@ class Refusals(InFolder):
         self.certify_refused("half a turn", "--angle", "deg", "--tolerance", "180")
         self.certify_refused("--range does not go", "--angle", "deg", "--range", "0,1")
         self.certify_refused("needs --resume", "--keep-records")
+        mean = ("--statistic", "mean", "--range", "-9,9")
+        self.certify_refused("--method anytime, or", "--target", ".2", "--method", "paper", *mean)
+        bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
+        self.refused(2, "--tolerance is needed", *bounds, "--method", "anytime")
+        self.refused(2, "does not bound outputs", *bounds, "--method", "paper", *mean)
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
 
     def test_files_that_cannot_be_written(self):

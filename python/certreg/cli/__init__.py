@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ import threading
 import traceback
 from typing import Any, Optional, Sequence
 
-from .failure import DONE, FILE, INTERRUPTED, TERMINATED, Failure
+from .failure import DONE, FILE, INTERRUPTED, OTHER, TERMINATED, Failure, described
 from .parser import parsed
 from .values import understood
 
@@ -28,12 +29,17 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         except Failure as failure:
             _say(failure, given.traceback)
             return signals.status if failure.status == INTERRUPTED else failure.status
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
+        except OSError as error:
+            _give_up_stdout()
+            if not isinstance(error, BrokenPipeError):  # nobody reads any more, as in `| head`
+                _say(error, given.traceback)
             return FILE
         except KeyboardInterrupt:
             print("certreg: interrupted", file=sys.stderr)
             return signals.status
+        except Exception as error:
+            _say(error, given.traceback)
+            return OTHER
 
 
 def _run(given: Any) -> int:
@@ -48,10 +54,17 @@ def _run(given: Any) -> int:
     return known.get(given.command, commands.run)(understood(given))
 
 
-def _say(failure: Failure, with_traceback: bool) -> None:
+def _give_up_stdout() -> None:
+    """So that Python's last flush does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(error: Exception, with_traceback: bool) -> None:
     if with_traceback:
-        traceback.print_exception(type(failure), failure, failure.__traceback__)
-    print(f"certreg: {failure}", file=sys.stderr)
+        traceback.print_exception(type(error), error, error.__traceback__)
+    sentence = error if isinstance(error, Failure) else described(error)
+    print(f"certreg: {sentence}", file=sys.stderr)
 
 
 class _Signals:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 from ..constants import PLAN_COUNT_FAILURES, Center, Constraints, Domain, Output
 from ..questions import Question, Serving
@@ -22,52 +22,55 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 def check_options(given: argparse.Namespace) -> None:
     """Options that do not go together."""
-    for wrong, sentence in (
-        (
-            given.statistic == "huber" and given.huber_width is None,
-            "--statistic huber needs --huber-width, often half the tolerance",
-        ),
-        (
-            given.statistic != "huber" and given.huber_width is not None,
-            "--huber-width needs --statistic huber",
-        ),
-        (
-            given.statistic == "mean" and given.method in ("finite", "anytime") and _endless(given),
-            f"--statistic mean with --method {given.method} needs --range: the mean of an output "
-            "without limits cannot be bounded from samples",
-        ),
-        (
-            given.statistic == "circular-mean" and not half_turn(given),
-            "--statistic circular-mean needs an angle: give --angle or --pair",
-        ),
-        (given.range and half_turn(given), "--range does not go with --angle and --pair"),
-        (
-            given.method == "paper" and given.statistic != "mean",
-            "--method paper needs --statistic mean",
-        ),
-        (given.keep_records and not given.resume, "--keep-records needs --resume FILE"),
-        (_overwrites(given), "a file of results has the name of another file of this command"),
-        (
-            given.keep_seed and not str(given.out).lower().endswith(".json"),
-            "--keep-seed needs -o FILE.json",
-        ),
-        (
-            given.plot and given.plot_kind == "accuracy" and not given.labels,
-            "--plot-kind accuracy needs --labels",
-        ),
-    ):
+    for wrong, sentence in (*_of_statistic(given), *_of_method(given), *_of_files(given)):
         if wrong:
             raise Failure(sentence)
 
 
-def _endless(given: argparse.Namespace) -> bool:
-    return not half_turn(given) and (not given.range or math.inf in map(abs, given.range))
+def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    huber, width = given.statistic == "huber", given.huber_width is not None
+    yield huber and not width, "--statistic huber needs --huber-width, often half the tolerance"
+    yield width and not huber, "--huber-width needs --statistic huber"
+    angle = half_turn(given)
+    yield (
+        given.statistic == "circular-mean" and not angle,
+        "--statistic circular-mean needs an angle: give --angle or --pair",
+    )
+    yield given.range and angle, "--range does not go with --angle and --pair"
+    endless = not angle and (not given.range or math.inf in map(abs, given.range))
+    yield (
+        given.statistic == "mean" and given.method in ("finite", "anytime") and endless,
+        f"--statistic mean with --method {given.method} needs --range: the mean of an output "
+        "without limits cannot be bounded from samples",
+    )
 
 
-def _overwrites(given: argparse.Namespace) -> bool:
+def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    paper = given.method == "paper"
+    yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
+    yield paper and given.radius, "--method paper does not bound outputs"
+    exact = given.method == "finite" and given.statistic == "median"
+    yield (
+        given.target and given.method != "anytime" and not exact,
+        "--target needs --method anytime, or --statistic median with --method finite",
+    )
+    anywhere = not exact and not half_turn(given) and not given.range
+    yield (
+        given.radius and not given.tolerance and given.statistic != "mean" and anywhere,
+        "--tolerance is needed here: it is the largest deviation that is tried",
+    )
+
+
+def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    yield given.keep_records and not given.resume, "--keep-records needs --resume FILE"
+    is_json = str(given.out).lower().endswith(".json")
+    yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
+    by_accuracy = given.plot and given.plot_kind == "accuracy"
+    yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
     others = (given.model, given.inputs, given.labels, given.scale, given.resume)
     taken = {os.path.realpath(name) for name in others if name}
-    return any(name and os.path.realpath(name) in taken for name in (given.out, given.plot))
+    results = {os.path.realpath(name) for name in (given.out, given.plot) if name}
+    yield taken & results, "a file of results has the name of another file of this command"
 
 
 def questions(given: argparse.Namespace) -> list[Question]:

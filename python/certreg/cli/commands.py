@@ -15,9 +15,9 @@ from ..errors import CertregError, RowsError
 from ..rows import certify_rows
 from ..store import ResumeError
 from . import asked, tables
-from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure
+from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
-from .loading import Model, described
+from .loading import Model
 
 _NOT_IN_PLAN = set(
     "version seed keep_seed out plot plot_kind quiet traceback jobs resume keep_records".split()
@@ -45,7 +45,7 @@ class Work:
         """The certificates. What is there when something goes wrong is written, too."""
         given = self.given
         arguments = {
-            **asked.outputs(given, self.model.columns(self.X)),
+            **asked.outputs(given, self.model.columns(self.X, self.first)),
             **asked.plan(given),
             "scale": self.scale,
             "model_id": given.model_id or self.model.identity,
@@ -73,7 +73,8 @@ class Work:
         done = 0 if rows is None else int(rows.done.sum())
         if done:
             self.write(rows, tables.full(rows, self.first, self.labels, self.half_turn), [])
-        kept = [name for name in (self.given.out, self.given.resume) if name and done]
+        files = (self.given.out if self.table else None, self.given.resume)
+        kept = [name for name in files if name and done]
         where = f" and in {' and '.join(kept)}" if kept else ""
         go_on = (
             "repeat the command to do the rest"

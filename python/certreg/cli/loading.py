@@ -11,7 +11,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from ..models import OnnxModel, as_model, is_factory
-from .failure import MODEL, Failure, one_line
+from .failure import MODEL, Failure, described
 
 Shape = Tuple[Optional[int], ...]
 
@@ -58,13 +58,13 @@ class Model:
             f"{name} has inputs of shape {_said(shape)}; {self.word} takes inputs of shape ({said})"
         )
 
-    def columns(self, X: np.ndarray) -> int:
+    def columns(self, X: np.ndarray, first: int) -> int:
         """How many columns the model returns, from a call with the first row."""
         try:
             model = self.function() if is_factory(self.function) else self.function
             answer = np.asarray(as_model(model)(X[:1]))
         except Exception as error:
-            raise Failure(f"the model failed on row 0: {described(error)}", MODEL) from error
+            raise Failure(f"the model failed in row {first}: {described(error)}", MODEL) from error
         if answer.dtype.kind not in "buif" or answer.ndim not in (1, 2) or len(answer) != 1:
             raise Failure(
                 f"the model returned {answer.dtype} of shape {answer.shape} for one row; it must "
@@ -72,11 +72,6 @@ class Model:
                 MODEL,
             )
         return 1 if answer.ndim == 1 else answer.shape[1]
-
-
-def described(error: BaseException) -> str:
-    """An exception of someone else's code as part of a sentence."""
-    return one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
 
 def _digest(path: Optional[str]) -> str:

@@ -14,9 +14,9 @@ from .._library import library_path, version
 from ..constants import Constraints, __version__
 from ..errors import CertregError
 from ..estimator import Estimator
-from .failure import DONE, FOUND, MODEL, Failure
+from .failure import DONE, FOUND, MODEL, Failure, described
 from .files import ALL, read_rows, read_scale
-from .loading import Model, described
+from .loading import Model
 
 
 def check(given: argparse.Namespace) -> int:

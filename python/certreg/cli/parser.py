@@ -32,9 +32,9 @@ models:
   function without parameters that makes one of these.
 
 files:
-  Inputs, labels and scales are .npy, .npz, .csv (with or without a header) or
-  .parquet files of numbers, with one input in each row. Images are arrays of
-  shape (n, c, h, w) in .npy or .npz. Results are written to .csv, .json or
+  Inputs, labels and scales are files of numbers, .npy, .npz, .csv (with or
+  without a header) or .parquet, with one input in each row. Images are arrays
+  of shape (n, c, h, w), in .npy or .npz. Results are written to .csv, .json or
   .parquet. Parquet needs pandas and pyarrow, plots need matplotlib.
   A resume file contains the seed of the noise. An adversary who knows the seed
   can make inputs that look good under just this noise: keep the file secret.
@@ -55,6 +55,7 @@ exit status:
   2    wrong usage or input
   3    the model failed
   4    a result or resume file cannot be used
+  5    a failure that is none of these, such as too little memory
   130  interrupted by Ctrl-C; 143 by SIGTERM. What is done has been written
 
 examples:
@@ -213,7 +214,9 @@ def _command(commands: Any, name: str, brief: str, description: str, example: st
 # ---- groups of options
 def _model_and_inputs(command: Any) -> None:
     command.add_argument("model", help="model.onnx, file.py:name or package.module:name")
-    command.add_argument("inputs", help=".npy, .npz, .csv or .parquet file, one input in each row")
+    command.add_argument(
+        "inputs", help="file of inputs, one in each row: .npy, .npz, .csv or .parquet"
+    )
     group = command.add_argument_group("inputs")
     group.add_argument("--array", metavar="NAME", help="which array of an .npz file")
     group.add_argument(
