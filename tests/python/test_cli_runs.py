@@ -135,6 +135,11 @@ class Processes(Commands):
             self.certreg(*ask, "--jobs", jobs, "-o", f"{jobs}.csv")
         self.assertEqual(read("1.csv"), read("2.csv"))
 
+    def test_processes_make_models_that_cannot_be_sent(self):
+        ask = ("certify", "models.py:Unsent.unsent", "x.npy", *ASKED)
+        self.certreg(*ask, "--jobs", 2, "-o", "r.csv")
+        self.assertEqual(len(read("r.csv")), 12)
+
     def test_without_a_seed_the_noise_is_fresh(self):
         for name in ("1.csv", "2.csv"):
             self.here("certify", "models.py:product", "x.npy", *ASKED, "-o", name)

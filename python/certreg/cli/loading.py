@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import os
@@ -19,7 +20,7 @@ Shape = Tuple[Optional[int], ...]
 class Model:
     """A model as certify_rows takes it.
 
-    function  the model, or a factory of it
+    function  an OnnxModel, or a factory
     shape     of an input, where the model says it; None for a length that is free
     digest    of its file, SHA-256
     identity  what a resume file calls it. A Python file may be mended without being another model,
@@ -61,7 +62,7 @@ class Model:
     def columns(self, X: np.ndarray, first: int) -> int:
         """How many columns the model returns, from a call with the first row."""
         try:
-            model = self.function() if is_factory(self.function) else self.function
+            model = self.function() if isinstance(self.function, Named) else self.function
             answer = np.asarray(as_model(model)(X[:1]))
         except Exception as error:
             raise Failure(f"the model failed in row {first}: {described(error)}", MODEL) from error
@@ -90,25 +91,46 @@ def _said(shape: Tuple[int, ...]) -> str:
     return "(" + ", ".join(map(str, shape)) + ")"
 
 
-def _python(word: str) -> Tuple[Any, Optional[str]]:
+class Named:
+    """A factory of the Python model with a name. Another process makes it from the name again, so
+    that the model itself need not be sent there."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        self.model: Any = None
+
+    def __reduce__(self) -> Any:
+        return Named, (self.module, self.name)
+
+    def __call__(self) -> Any:
+        if self.model is None:
+            found = self.found()
+            self.model = found() if is_factory(found) else found
+        return self.model
+
+    def found(self) -> Any:
+        """What the name stands for. AttributeError: nothing."""
+        return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
+
+
+def _python(word: str) -> Tuple[Named, Optional[str]]:
     """What a name in a Python file or module stands for, and the path of the file."""
-    place, colon, name = word.rpartition(":")
-    if not colon or not place or not name:
+    place, _, name = word.rpartition(":")
+    if not place or not name:
         raise Failure(f"{word} is no model: give model.onnx, file.py:name or package.module:name")
     module = _module(place)
-    found = module
-    for part in name.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            raise Failure(f"{place} has nothing named {name}") from None
+    named = Named(module.__name__, name)
+    try:
+        found = named.found()
+    except AttributeError:
+        raise Failure(f"{place} has nothing named {name}") from None
     if not callable(found) and not hasattr(found, "predict"):
         raise Failure(f"{word} is {type(found).__name__}; a model is a function or has .predict")
-    return found, getattr(module, "__file__", None)
+    return named, getattr(module, "__file__", None)
 
 
 def _module(place: str) -> Any:
-    """Imported under its own name, so that processes can import it too."""
+    """The module, imported under its own name, by which processes can import it too."""
     is_file = place.endswith(".py")
     if is_file and not os.path.isfile(place):
         raise Failure(f"{place} is no file")

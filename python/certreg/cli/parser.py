@@ -246,13 +246,14 @@ def _question(command: Any, what: str) -> Any:
         "--statistic",
         choices=STATISTICS,
         default="median",
-        help="of the noisy outputs, which is certified: %(choices)s (default: %(default)s)",
+        help="which statistic of the noisy outputs is certified: %(choices)s "
+        "(default: %(default)s)",
         metavar="NAME",
     )
     group.add_argument(
         "--huber-width",
         metavar="W",
-        help="of the statistic huber, in units of the output; often half the tolerance",
+        help="width of the statistic huber, in units of the output; often half the tolerance",
     )
     group.add_argument(
         "--method",
@@ -279,8 +280,8 @@ def _question(command: Any, what: str) -> Any:
     group.add_argument(
         "--serve",
         metavar="N,P",
-        help="the certificate is about the statistic of N fresh samples, which may miss the "
-        "tolerance with probability P",
+        help="certify the statistic of N fresh samples, which may miss the tolerance with "
+        "probability P",
     )
     return group
 
@@ -337,12 +338,12 @@ def _sampling(command: Any) -> None:
         metavar="N",
         help="calls of the model for each row and sigma (default: %(default)s)",
     )
-    group.add_argument("--batch", default=0, metavar="N", help="rows of one call")
+    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
     group.add_argument(
         "--seed",
         metavar="N",
-        help="of the noise, to repeat a run. An adversary must not know it (default: a secret one "
-        "is drawn)",
+        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
+        "one is drawn)",
     )
     group.add_argument(
         "--jobs",
@@ -354,7 +355,7 @@ def _sampling(command: Any) -> None:
     group.add_argument(
         "--resume",
         metavar="FILE",
-        help="keep what is done in this file, and go on from it when the command is repeated",
+        help="keep what is done in this file, and go on from there when the command is repeated",
     )
     group.add_argument(
         "--keep-records",
@@ -365,7 +366,7 @@ def _sampling(command: Any) -> None:
     group.add_argument(
         "--model-id",
         metavar="TEXT",
-        help="names the model in the resume file (default: a digest of an .onnx file, or the name "
+        help="name of the model in the resume file (default: a digest of an .onnx file, or the name "
         "in Python)",
     )
 
@@ -376,8 +377,8 @@ def _results(command: Any) -> None:
         "-o",
         dest="out",
         metavar="FILE",
-        help="write all rows to this .csv, .json or .parquet file; -: as CSV to standard output, "
-        "and the summary to standard error",
+        help="write all rows to this .csv, .json or .parquet file; - writes CSV to standard "
+        "output, and the summary to standard error",
     )
     group.add_argument(
         "--keep-seed", action="store_true", help="write the seed into the .json file too"
