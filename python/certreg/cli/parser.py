@@ -366,8 +366,8 @@ def _sampling(command: Any) -> None:
     group.add_argument(
         "--model-id",
         metavar="TEXT",
-        help="name of the model in the resume file (default: a digest of an .onnx file, or the name "
-        "in Python)",
+        help="name of the model in the resume file (default: a digest of an .onnx file, or the "
+        "name in Python)",
     )
 
 
