@@ -70,28 +70,33 @@ include tests/gpu/gpu.mk
 include tests/style.mk
 include bench/bench.mk
 include pkgconfig/install.mk
+include python/python.mk
 
 #: Build
 all: $(libraries) lib/pkgconfig/certreg.pc ## Build the libraries into lib/, CUDA module included
 	$(if $(NVCC),,@echo 'no CUDA toolkit (nvcc, cuBLAS): built without the CUDA module')
 
+# $(call install_debian,PACKAGES): those that are missing.
+define install_debian
+missing=; for p in $(1); do \
+    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || \
+        missing="$$missing $$p"; done; \
+if [ -n "$$missing" ]; then \
+    echo "installing:$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+    $$sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+        $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
+endef
 packages := gcc g++ make pkg-config libopenblas-dev liblapacke-dev check zlib1g-dev python3 \
     python3-numpy python3-pip valgrind clang-format clang-tidy
 deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/deps
-	@missing=; for p in $(packages); do \
-	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || \
-	        missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then \
-	    echo "installing:$$missing"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	    $$sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive \
-	        $$sudo apt-get install -y -q --no-install-recommends $$missing; fi
+	@$(call install_debian,$(packages))
 	@ls lib/deps/onnxruntime/capi/libonnxruntime.so* >/dev/null 2>&1 || { mkdir -p lib/deps; \
 	    python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
 	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
-	    echo "ONNX Runtime could not be installed: the demo will use its built-in evaluator"; }
+	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
 clean: ## Remove what was built, except lib/deps
-	rm -rf .gpu lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/bench*.csv \
-	    compile_commands.json
+	rm -rf .gpu dist lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/certreg.1 \
+	    lib/wheel lib/.mypy lib/bench*.csv compile_commands.json
 distclean: clean ## Remove lib/ as a whole
 	rm -rf lib
 

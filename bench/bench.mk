@@ -3,7 +3,7 @@ benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
 certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
     $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 
-.PHONY: bench bench-certificates bench-gpu
+.PHONY: bench bench-certificates bench-gpu bench-rows
 #: Measure
 bench: all $(benches) ## Time the library against its peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
@@ -11,6 +11,9 @@ bench: all $(benches) ## Time the library against its peers: prints, and writes 
 	    PYTHON='$(PYTHON)' $$b lib/bench.csv; done; echo; cat lib/bench.csv
 bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls with their targets
 	@$(OBJ)/bench_certificates
+bench-rows: all ## Time certify_rows of the Python package, after make deps-all
+	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
+	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)
 	@rm -f lib/bench_gpu.csv; $(OBJ)/bench_gpu lib/bench_gpu.csv

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../examples/engines/ort.h"
-#include "../examples/engines/plain.h"
+#include "../examples/engines/engine.h"
 
 enum { INPUTS = 784, SAMPLES = 10000, BATCH = 256, REPEATS = 3 };
 static const char *const network = "examples/models/rotation.onnx";
@@ -110,8 +109,7 @@ int main(int argc, char **argv)
     struct engine engine;
     char why[ENGINE_WHY];
     printf("OpenBLAS core: %s\n", openblas_get_corename());
-    if (engine_open_ort(network, INPUTS, 2, 1, &engine, why) &&
-        engine_open_plain(network, INPUTS, 2, 1, &engine, why)) {
+    if (engine_open(network, INPUTS, 2, &engine, why)) {
         fprintf(stderr, "no network: %s\n", why);
         return 1;
     }

@@ -1,6 +1,6 @@
 """What certify_rows costs beyond the library and the model, and how it scales over processes.
 
-    python3 bench/bench_rows.py [ROWS]      ROWS of the second part: 10,000
+    make bench-rows; or bench/bench_rows.py ROWS, by default 10,000 in the second part
 
 1. 50 rows of a scikit-learn model, 1,000 samples, 12 features, one call of the model for each row.
    The time of the library is its own clock's less the callback, and the time of the model that of
@@ -19,8 +19,7 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import Ridge
 
-from certreg import Estimator
-from certreg.rows import certify_rows
+from certreg import Estimator, certify_rows
 
 FEATURES, SAMPLES, FEW, RUNS = 12, 1000, 50, 21
 RNG = np.random.default_rng(0)

@@ -13,11 +13,13 @@ demo_objects   := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/demo/*.c)
     $(engine_objects)
 $(OBJ)/examples/engines/%.o: own = $(engine_cflags)
 
-.PHONY: demo examples
+.PHONY: demo demo-full examples
 #: Run
 examples: $(examples) $(example_cuda) ## Build the example programs
 demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
 	@$(OBJ)/demo
+demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
+	@DEMO_IMAGES=100 DEMO_N=10000 $(OBJ)/demo
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
@@ -28,7 +30,7 @@ $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.s
     $(OBJ)/certreg/libcertreg_cuda.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(cuda_link) -lm
 $(OBJ)/demo: $(demo_objects) $(OBJ)/libcertreg.so
-	$(call say,LINK,$@)$(call link_shared,) $(engine_libs) -lz
+	$(call say,LINK,$@)$(call link_shared,) $(engine_libs) -lz -lpthread
 $(OBJ)/check_engines: $(OBJ)/examples/engines/check_engines.o $(engine_objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs)
 # They look for it beside the library.

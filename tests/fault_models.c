@@ -12,7 +12,7 @@
 
 enum { SIDE = 4, INPUTS = SIDE * SIDE, COLUMNS = 2, ROWS = 9 };
 
-/* ---- a model file, written field by field */
+/* ---- a weight file, written number by number */
 typedef struct message {
     unsigned char bytes[1 << 17];
     size_t size;
@@ -25,96 +25,60 @@ static void put(message *m, const void *bytes, size_t size)
     m->size += size;
 }
 
-static void varint(message *m, uint64_t value)
+static void word(message *m, uint32_t value)
 {
-    for (; value > 127; value >>= 7) put(m, &(unsigned char){(unsigned char)(value | 128)}, 1);
-    put(m, &(unsigned char){(unsigned char)value}, 1);
+    const unsigned char b[4] = {(unsigned char)value, (unsigned char)(value >> 8),
+                                (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
+    put(m, b, sizeof b);
 }
 
-static void integer(message *m, unsigned field, uint64_t value)
+static void number(message *m, float value)
 {
-    varint(m, field << 3), varint(m, value);
-}
-
-static void run_of(message *m, unsigned field, const void *bytes, size_t size)
-{
-    varint(m, field << 3 | 2), varint(m, size), put(m, bytes, size);
-}
-
-static void words(message *m, unsigned field, const char *text)
-{
-    run_of(m, field, text, strlen(text));
-}
-
-static void tensor(message *graph, const char *name, uint64_t type, size_t rank,
-                   const uint64_t *sizes, const void *data, size_t bytes)
-{
-    message t = {.size = 0};
-    for (size_t i = 0; i < rank; i++) integer(&t, 1, sizes[i]);
-    integer(&t, 2, type), words(&t, 8, name), run_of(&t, 9, data, bytes);
-    run_of(graph, 5, t.bytes, t.size);
-}
-
-static void attribute(message *node, const char *name, int count, uint64_t value)
-{
-    message a = {.size = 0};
-    words(&a, 1, name);
-    for (int i = 0; i < count; i++) integer(&a, count == 1 ? 3 : 8, value);
-    run_of(node, 5, a.bytes, a.size);
-}
-
-static message node(const char *operator, const char * from, const char *to, const char *weight,
-                    const char *bias)
-{
-    message n = {.size = 0};
-    words(&n, 1, from);
-    if (weight) words(&n, 1, weight);
-    if (bias) words(&n, 1, bias);
-    words(&n, 2, to), words(&n, 4, operator);
-    return n;
-}
-
-static void add(message *graph, const message *n)
-{
-    run_of(graph, 1, n->bytes, n->size);
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits), word(m, bits);
 }
 
 typedef struct shape { /* of the file; zero: as it should be */
-    uint64_t pad, kernel, stride, filters, height, width;
-    uint64_t claimed; /* filters that the sizes of the weights speak of */
+    const char *magic;
+    uint32_t version, side, layers;
+    uint32_t filters, kernel, stride, pad; /* of the convolution */
+    uint32_t columns, cover;               /* of the dense layer: outputs, kernel */
+    uint32_t more;                         /* numbers after the last */
+    float first;                           /* weight */
 } shape;
 
-/* An image, one convolution, ReLU, one dense layer. */
+/* Side of the images after the convolution; any number if it does not fit. */
+static uint32_t side_after(const shape *s)
+{
+    const uint32_t kernel = s->kernel ? s->kernel : 3, pad = s->pad ? s->pad : 1,
+                   stride = s->stride ? s->stride : 1;
+    return SIDE + 2 * pad >= kernel ? (SIDE + 2 * pad - kernel) / stride + 1 : 1;
+}
+
+static void put_sizes(message *m, const shape *s)
+{
+    put(m, s->magic ? s->magic : "certregw", 8);
+    word(m, s->version ? s->version : 1), word(m, s->side ? s->side : SIDE);
+    word(m, s->layers ? s->layers : 2);
+    word(m, s->filters ? s->filters : 2), word(m, s->kernel ? s->kernel : 3);
+    word(m, s->stride ? s->stride : 1), word(m, s->pad ? s->pad : 1);
+    word(m, s->columns ? s->columns : COLUMNS), word(m, s->cover ? s->cover : side_after(s));
+    word(m, 1), word(m, 0);
+}
+
+/* One convolution and one dense layer. Absurd sizes get as many weights as an ordinary file. */
 static message model_of(const shape *s)
 {
-    static float data[1 << 14];
-    const uint64_t kernel = s->kernel ? s->kernel : 3, pad = s->pad ? s->pad : 1,
-                   stride = s->stride ? s->stride : 1;
-    const uint64_t filters = s->filters ? s->filters : 2,
-                   claimed = s->claimed ? s->claimed : filters;
-    const int64_t image[4] = {-1, 1, s->height ? (int64_t)s->height : SIDE,
-                              s->width ? (int64_t)s->width : SIDE};
-    message graph = {.size = 0}, model = {.size = 0}, n;
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        data[i] = 0.01f * (float)(i % 17) - 0.05f;
-    tensor(&graph, "s", 7, 1, (const uint64_t[]){4}, image, sizeof image);
-    tensor(&graph, "w", 1, 4, (const uint64_t[]){claimed, 1, kernel, kernel}, data,
-           filters * kernel * kernel * 4);
-    tensor(&graph, "b", 1, 1, (const uint64_t[]){claimed}, data, filters * 4);
-    const uint64_t side = (SIDE + 2 * pad - kernel) / stride + 1, wide = filters * side * side;
-    tensor(&graph, "v", 1, 2, (const uint64_t[]){COLUMNS, wide}, data,
-           COLUMNS * wide * 4 <= sizeof data ? COLUMNS * wide * 4 : 0);
-    tensor(&graph, "c", 1, 1, (const uint64_t[]){COLUMNS}, data, COLUMNS * 4);
-    n = node("Reshape", "x", "1", "s", NULL), add(&graph, &n);
-    n = node("Conv", "1", "2", "w", "b");
-    attribute(&n, "kernel_shape", 2, kernel), attribute(&n, "pads", 4, pad),
-        attribute(&n, "strides", 2, stride);
-    add(&graph, &n);
-    n = node("Relu", "2", "3", NULL, NULL), add(&graph, &n);
-    n = node("Flatten", "3", "4", NULL, NULL), add(&graph, &n);
-    n = node("Gemm", "4", "y", "v", "c"), attribute(&n, "transB", 1, 1), add(&graph, &n);
-    run_of(&model, 7, graph.bytes, graph.size);
-    return model;
+    message m = {.size = 0};
+    const uint64_t kernel = s->kernel ? s->kernel : 3, filters = s->filters ? s->filters : 2,
+                   cover = s->cover ? s->cover : side_after(s);
+    const uint64_t wanted =
+        filters * (kernel * kernel + 1) + COLUMNS * (filters * cover * cover + 1);
+    const size_t count = (wanted < 1 << 14 ? (size_t)wanted : 100) + s->more;
+    put_sizes(&m, s);
+    for (size_t i = 0; i < count; i++)
+        number(&m, i == 0 && s->first != 0 ? s->first : 0.01f * (float)(i % 17) - 0.05f);
+    return m;
 }
 
 /* ---- both evaluators */
@@ -149,7 +113,7 @@ static int is_model(float *y)
     struct engine plain;
     struct gradient *gradient = NULL;
     for (size_t i = 0; i < ROWS * INPUTS; i++) x[i] = (float)(i % 7) - 3;
-    const int refused = engine_open_plain(path, INPUTS, COLUMNS, 1, &plain, why),
+    const int refused = engine_open_plain(path, INPUTS, COLUMNS, &plain, why),
               also = gradient_open(path, INPUTS, COLUMNS, &gradient, too);
     ck_assert_int_eq(refused, also);
     if (refused) {
@@ -191,21 +155,31 @@ static const struct {
     const char *name;
     shape s;
 } hostile[] = {
+    {"another kind of file", {.magic = "certregx"}},
+    {"a later version", {.version = 2}},
     {"padding as wide as the kernel", {.pad = 3}},
     {"padding wider than the kernel", {.kernel = 1, .pad = 1}},
     {"padding much wider than the kernel", {.kernel = 1, .pad = 8}},
-    {"padding beyond any", {.pad = UINT64_MAX}},
-    {"a stride beyond any", {.stride = UINT64_MAX - 1}},
+    {"padding beyond any", {.pad = UINT32_MAX}},
+    {"a stride beyond any", {.stride = UINT32_MAX - 1}},
     {"a kernel wider than the image", {.kernel = 8, .pad = 1}},
-    {"a kernel that is a negative number",
-     {.kernel = UINT64_MAX, .claimed = 1, .filters = 1, .pad = 1}},
-    {"images of another size", {.height = 5}},
-    {"images with a negative side", {.height = UINT64_MAX, .width = UINT64_MAX}},
-    {"images too large", {.height = 4096, .width = 4096}},
+    {"a kernel beyond any", {.kernel = UINT32_MAX, .pad = UINT32_MAX - 1}},
+    {"images of another size", {.side = 5}},
+    {"images beyond any", {.side = UINT32_MAX}},
+    {"images whose size wraps round", {.side = 1u << 31 | SIDE}},
     {"windows that take all memory", {.kernel = 64, .pad = 63, .filters = 1}},
-    {"more weights than there are", {.claimed = 3}},
-    {"sizes whose product wraps round", {.claimed = (uint64_t)1 << 62}},
-    {"negative sizes", {.claimed = UINT64_MAX}},
+    {"more weights than there are", {.filters = 4096}},
+    {"more filters than any", {.filters = UINT32_MAX}},
+    {"sizes whose product wraps round", {.filters = 1u << 31, .kernel = 1u << 31}},
+    {"no outputs but one", {.columns = 1}},
+    {"a dense layer that sees a part", {.cover = 1}},
+    {"a dense layer that sees more than there is", {.cover = 5}},
+    {"more layers than there are", {.layers = 3}},
+    {"fewer layers than there are", {.layers = 1}},
+    {"layers beyond any", {.layers = UINT32_MAX}},
+    {"a number too many", {.more = 1}},
+    {"a weight that is not a number", {.first = NAN}},
+    {"an infinite weight", {.first = -INFINITY}},
 };
 
 START_TEST(models_that_do_not_fit_are_refused)

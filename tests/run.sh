@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # run.sh PROGRAM...: runs test programs, JOBS at a time; then what MODE names: everything else that
-# make check promises (empty), what of that takes seconds (fast), or nothing (programs).
-# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with NumPy), VERSION, JOBS
-# (default: one per core), MODE, WRAP (a command put before each program). A passing program gets
-# one line, a skipped one its reason, a failing one its whole output. The last line counts; the
+# make check promises (empty), what of that takes seconds (fast), what make check-all adds (heavy),
+# or nothing (programs).
+# From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
+# JOBS (default: one per core), MODE, WRAP (a command put before each program). A passing program
+# gets one line, a skipped one its reason, a failing one its whole output. The last line counts; the
 # status is 0 if nothing failed. Programs count their own checks ("100%: Checks: 9, Failures: 0,
 # Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one that ends otherwise counts as
 # failed.
@@ -106,8 +107,15 @@ lint() {
 }
 
 python() {
-    [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with NumPy was found"; return; }
-    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
+    [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with the packages was found"; return; }
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/tests/python \
+        PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
+}
+python_tests() { # FOLDER
+    local test
+    for test in "$1"/test_*.py; do
+        [ ! -e "$test" ] || start "$(basename "$test" .py)" python "$test"
+    done
 }
 
 # First, since it takes a minute.
@@ -116,16 +124,21 @@ for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"
 done
-if [ "$MODE" != programs ]; then
+if [[ $MODE = "" || $MODE = fast ]]; then
     start rooms bash tests/rooms.sh
     start columns bash tests/columns.sh
     start layout bash tests/clang.sh format-check
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
-    for test in tests/python/test_*.py; do start "$(basename "$test" .py)" python "$test"; done
+    python_tests tests/python
+    start types bash tests/types.sh
     start "shell scripts" lint
 fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/run.sh headers
+elif [ "$MODE" = heavy ]; then
+    start wheel bash tests/wheel.sh
+    python_tests tests/python
+    python_tests tests/python/heavy
 elif [ -z "$MODE" ]; then
     for source in examples/*.c; do
         [ -e "$source" ] || continue
@@ -133,6 +146,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start engines engines
+    start demo bash tests/demo.sh "$OBJ/demo"
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"

@@ -13,10 +13,10 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
     unit_backend% unit_normal4%))
 fast     := $(filter-out $(slow),$(programs))
 
-.PHONY: check check-fast check-sanitize check-valgrind sanitized
+.PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/tests/golden/golden $(gpu_programs) \
+everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
     $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
@@ -24,6 +24,10 @@ check: all $(everything) ## Build and run every test
 check-fast: $(OBJ)/libcertreg.so $(fast)
 check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
+# Python tests once more, with the optional packages, those of the wheel and of executors.
+check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
+check-all: check ## Run check, then tests of the wheel and of optional Python packages
+	@MODE=heavy $(run_tests)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind

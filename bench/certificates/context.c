@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "../../examples/engines/ort.h"
-#include "../../examples/engines/plain.h"
-
 double seconds_now(void)
 {
     struct timespec t;
@@ -33,17 +30,11 @@ int context_open(struct context *context)
         fprintf(stderr, "%s\n", context->why);
         return 1;
     }
-    if (engine_open_ort(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, 1, &context->engine,
-                        context->why) == 0)
-        return 0;
-    fprintf(stderr, "%s\nthe built-in engine runs instead; it takes about three times as long\n",
-            context->why);
-    if (engine_open_plain(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, 1, &context->engine,
-                          context->why) == 0)
-        return 0;
-    fprintf(stderr, "%s\n", context->why);
-    images_close(&context->images);
-    return 1;
+    const int bad =
+        engine_open(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, &context->engine, context->why);
+    if (context->why[0] != '\0') fprintf(stderr, "%s\n", context->why);
+    if (bad) images_close(&context->images);
+    return bad;
 }
 
 void context_close(struct context *context)

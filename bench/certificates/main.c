@@ -8,6 +8,7 @@
  *                                  which the targets are not meant
  *   CERTREG_ORT                    libonnxruntime.so, see ort.h
  *   BENCH_MODEL=examples/models/rotation.onnx
+ *                                  with rotation.weights beside it, for the gradients of attacks
  *   BENCH_ROWS=12345678            digits of the rows to compute
  *   BENCH_IMAGES=100               number of images
  *   BENCH_N=10000                  samples per image and sigma

@@ -1,51 +1,85 @@
 #include "calls.h"
 
+#include <stdlib.h>
+
 static const double sigma = 0.35;
 static const size_t tried[] = {16, 32, 64, 100, 200, 500, 1000};
 enum { TRIED = sizeof tried / sizeof *tried, SMALL_BATCH = 64 };
 /* Of the target radius. The batch is small because its unused rows count as calls too. */
 enum { MOST_CALLS = 400, TARGET_PILOT = 12, TARGET_BATCH = 4 };
 
-/* Mean radius of the finite-sample median from new, small records. */
-static int median_from(struct demo *d, size_t samples, uint64_t noise_id, double *mean)
+/* One certificate for each image, from new records. */
+struct round {
+    const struct demo *demo;
+    certreg_question question;
+    size_t samples;
+    size_t number; /* of this round; the noise of every round is new */
+    certreg_certificate *answer;
+};
+
+static certreg_status certify_image(void *user, certreg_estimator *e, size_t image)
 {
-    certreg_estimator *e = NULL;
-    const certreg_question question =
-        question_of(&questions[QUESTION_MEDIAN], demo_tolerance, demo_alpha);
+    const struct round *round = user;
+    const struct images *images = &round->demo->images;
+    const uint64_t noise_id = (round->demo->set.sigmas + round->number) * images->count + image;
+    const certreg_status bad =
+        certreg_estimator_begin(e, images->pixels + image * DIGITS_PIXELS, sigma, noise_id);
+    if (bad) return bad;
+    round->answer[image].struct_size = sizeof *round->answer;
+    return certreg_certify(e, round->samples, &round->question, 1, &round->answer[image]);
+}
+
+/* The caller frees round->answer. */
+static int certify_round(struct demo *d, struct round *round, size_t pilot, size_t batch)
+{
+    const struct task task = {.what = "images from few calls",
+                              .items = d->images.count,
+                              .samples = round->samples,
+                              .pilot = pilot,
+                              .batch = batch,
+                              .one = certify_image,
+                              .user = round};
+    round->demo = d;
+    round->answer = calloc(d->images.count, sizeof *round->answer);
+    if (round->answer == NULL) fprintf(stderr, "no memory for the certificates\n");
+    return round->answer == NULL || workers_run(&d->workers, &task);
+}
+
+static certreg_question ask_median(void)
+{
+    return question_of(&questions[QUESTION_MEDIAN], demo_tolerance, demo_alpha);
+}
+
+static int mean_radius(struct demo *d, size_t number, double *mean)
+{
+    struct round round = {.question = ask_median(), .samples = tried[number], .number = number};
+    const int bad =
+        certify_round(d, &round, 0, round.samples < SMALL_BATCH ? round.samples : SMALL_BATCH);
     double sum = 0.0;
-    int bad = demo_open(d, samples, 0, samples < SMALL_BATCH ? samples : SMALL_BATCH, &e);
-    if (bad) return 1;
-    for (size_t i = 0; i < d->images.count && !bad; i++) {
-        certreg_certificate answer = {.struct_size = sizeof answer};
-        bad = demo_begin(d, e, i, sigma, noise_id + i) ||
-              demo_certify(d, e, samples, &question, 1, &answer);
-        sum += answer.radius;
-    }
-    certreg_estimator_destroy(e);
+    for (size_t i = 0; i < d->images.count && !bad; i++) sum += round.answer[i].radius;
     *mean = sum / (double)d->images.count;
+    free(round.answer);
     return bad;
 }
 
-int calls_few(struct demo *d, FILE *rows, uint64_t *noise_id)
+int calls_few(struct demo *d, FILE *rows)
 {
     const double paper = results_paper_best(&d->results);
     size_t enough = 0;
-    printf("\nThe finite-sample median from few calls, at sigma %g.\nThe paper's best mean radius, "
-           "from "
-           "%zu calls, is %.3f.\n   calls  radius   ratio\n",
-           sigma, d->set.samples, paper);
+    printf("\nThe finite-sample median from few calls, at sigma %g\n"
+           "calls per image    mean certified radius    times Zhang and Frank's best, %.3f\n",
+           sigma, paper);
     fprintf(rows, "calls,sigma,mean_radius,paper_best\n");
     for (size_t k = 0; k < TRIED; k++) {
         double mean;
-        if (median_from(d, tried[k], *noise_id, &mean)) return 1;
-        *noise_id += d->images.count;
-        printf("%8zu%8.3f%8.2f\n", tried[k], mean, mean / paper);
+        if (mean_radius(d, k, &mean)) return 1;
+        printf("%15zu%25.3f%38.2f\n", tried[k], mean, mean / paper);
         fprintf(rows, "%zu,%g,%.6f,%.6f\n", tried[k], sigma, mean, paper);
         if (enough == 0 && mean >= paper) enough = tried[k];
     }
     if (enough > 0)
-        printf("%zu calls reach the paper's best mean radius: %.0f times fewer.\n", enough,
-               (double)d->set.samples / (double)enough);
+        printf("%zu calls reach Zhang and Frank's best mean radius from %zu: %.0f times fewer.\n",
+               enough, d->set.samples, (double)d->set.samples / (double)enough);
     return 0;
 }
 
@@ -56,47 +90,42 @@ struct outcomes {
     uint64_t calls;
 };
 
-static int try_target(struct demo *d, certreg_estimator *e, double radius, uint64_t noise_id,
-                      struct outcomes *o)
+static struct outcomes count_outcomes(const certreg_certificate *answer, size_t count,
+                                      double radius)
 {
-    certreg_question question =
-        question_of(&questions[QUESTION_MEDIAN], demo_tolerance, demo_alpha);
-    const certreg_target target = {.struct_size = sizeof target, .radius = radius};
-    question.target = &target;
-    for (size_t i = 0; i < d->images.count; i++) {
-        certreg_certificate c = {.struct_size = sizeof c};
-        if (demo_begin(d, e, i, sigma, noise_id + i) ||
-            demo_certify(d, e, MOST_CALLS, &question, 1, &c))
-            return 1;
-        *(c.radius >= radius ? &o->proved : c.radius > 0.0 ? &o->smaller : &o->none) += 1;
-        o->stopped += c.radius < radius && c.stop == CERTREG_STOP_HOPELESS;
-        o->calls += c.samples;
+    struct outcomes o = {0};
+    for (const certreg_certificate *c = answer; c < answer + count; c++) {
+        *(c->radius >= radius ? &o.proved : c->radius > 0.0 ? &o.smaller : &o.none) += 1;
+        o.stopped += c->radius < radius && c->stop == CERTREG_STOP_HOPELESS;
+        o.calls += c->samples;
     }
-    return 0;
+    return o;
 }
 
-int calls_for_target(struct demo *d, uint64_t *noise_id)
+static void print_outcomes(const struct outcomes *o, size_t images, double radius)
 {
-    certreg_estimator *e = NULL;
-    struct outcomes o = {0};
-    const size_t images = d->images.count;
-    const double radius = 0.5 * results_mean(&d->results,
-                                             results_best_sigma(&d->results, QUESTION_MEDIAN),
-                                             QUESTION_MEDIAN);
-    if (!(radius > 0.0)) return 0;
-    int bad = demo_open(d, MOST_CALLS, TARGET_PILOT, TARGET_BATCH, &e);
-    if (bad) return 1;
-    bad = try_target(d, e, radius, *noise_id, &o);
-    *noise_id += images;
-    certreg_estimator_destroy(e);
-    if (bad) return 1;
     printf("\nTarget radius %.3f, half of the finite-sample median's best mean, at sigma %g.\n"
            "With at most %d calls per image, %zu of %zu images reach it, %zu a smaller radius, "
            "%zu none;\n%.1f calls on average.\n",
-           radius, sigma, MOST_CALLS, o.proved, images, o.smaller, o.none,
-           (double)o.calls / (double)images);
-    if (o.proved < images)
+           radius, sigma, MOST_CALLS, o->proved, images, o->smaller, o->none,
+           (double)o->calls / (double)images);
+    if (o->proved < images)
         printf("Of the %zu that miss it, sampling stopped early for %zu: it was out of reach.\n",
-               images - o.proved, o.stopped);
-    return 0;
+               images - o->proved, o->stopped);
+}
+
+int calls_for_target(struct demo *d)
+{
+    const double radius = 0.5 * results_best(&d->results, QUESTION_MEDIAN);
+    const certreg_target target = {.struct_size = sizeof target, .radius = radius};
+    struct round round = {.question = ask_median(), .samples = MOST_CALLS, .number = TRIED};
+    round.question.target = &target;
+    if (!(radius > 0.0)) return 0;
+    const int bad = certify_round(d, &round, TARGET_PILOT, TARGET_BATCH);
+    if (!bad) {
+        const struct outcomes o = count_outcomes(round.answer, d->images.count, radius);
+        print_outcomes(&o, d->images.count, radius);
+    }
+    free(round.answer);
+    return bad;
 }

@@ -6,186 +6,35 @@
  * stay within 10 degrees? Then: what is guaranteed about served estimates, how far can the angle
  * move within a given distance, and how few calls would have been enough?
  *
- * Prints tables, and writes certificates.csv, guarantees.csv, calls.csv and radii.png; progress
+ * Prints tables, and writes certificates.csv, guarantees.csv, calls.csv and radii.svg; progress
  * goes to the error stream. Settings are environment variables, with their defaults:
  *
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn
  *   CERTREG_ORT                    libonnxruntime.so, see ort.h
- *   DEMO_ENGINE                    ort or plain; by default ort if it is found, else plain
  *   DEMO_MODEL=examples/models/rotation.onnx
- *   DEMO_IMAGES=100                number of images
- *   DEMO_N=10000                   samples per image and sigma
+ *                                  or rotation.weights, for the built-in engine
+ *   DEMO_IMAGES=20                 number of images; make demo-full takes 100
+ *   DEMO_N=4000                    samples per image and sigma; make demo-full takes 10000
  *   DEMO_SIGMA=0.06,0.12,0.25,0.35,0.5,0.75
- *   DEMO_THREADS=1                 threads of the network
+ *   DEMO_THREADS                   threads; one per core by default. Results do not depend on it
  *   DEMO_OUT=lib/demo              folder of the files written */
 #include "demo.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "../engines/ort.h"
-#include "../engines/plain.h"
 #include "calls.h"
-#include "environment.h"
-#include "guarantees.h"
 #include "plot.h"
+#include "progress.h"
+#include "rows.h"
+#include "tables.h"
 
 enum { BATCH = 256 };
-const double demo_tolerance = 10.0, demo_alpha = 0.1;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int read_settings(struct settings *s)
-{
-    size_t threads = 1;
-    s->mnist = environment_text("CERTREG_MNIST", NULL);
-    s->model = environment_text("DEMO_MODEL", "examples/models/rotation.onnx");
-    s->folder = environment_text("DEMO_OUT", "lib/demo");
-    s->engine = environment_text("DEMO_ENGINE", "");
-    if (environment_whole("DEMO_IMAGES", "100", 1, 5000, &s->images) ||
-        environment_whole("DEMO_N", "10000", 80, 10000000, &s->samples) ||
-        environment_whole("DEMO_THREADS", "1", 1, 256, &threads))
-        return 1;
-    s->threads = (int)threads;
-    return environment_numbers("DEMO_SIGMA", "0.06,0.12,0.25,0.35,0.5,0.75", MOST_SIGMAS, s->sigma,
-                               &s->sigmas);
-}
-
-static int open_engine(struct demo *d)
-{
-    const struct settings *s = &d->set;
-    char plain_why[ENGINE_WHY];
-    if (strcmp(s->engine, "plain") != 0) {
-        if (engine_open_ort(s->model, DIGITS_PIXELS, COLUMNS, s->threads, &d->engine, d->why) == 0)
-            return 0;
-        fprintf(stderr, "%s\n", d->why);
-        if (strcmp(s->engine, "ort") == 0) return 1;
-        fprintf(stderr, "the built-in engine runs instead; it takes about three times as long\n");
-    }
-    if (engine_open_plain(s->model, DIGITS_PIXELS, COLUMNS, s->threads, &d->engine, plain_why) == 0)
-        return 0;
-    fprintf(stderr, "%s\n", plain_why);
-    return 1;
-}
-
-static void show_progress(const struct demo *d, size_t done, size_t total)
-{
-    const double spent = seconds() - d->began;
-    fprintf(stderr, "\r%zu of %zu records, %.0f s, about %.0f s to go   ", done, total, spent,
-            spent / (double)done * (double)(total - done));
-    if (done == total) fprintf(stderr, "\n");
-}
-
-static FILE *open_file(const struct demo *d, const char *name, char *path, size_t room)
-{
-    FILE *f = NULL;
-    if (snprintf(path, room, "%s/%s", d->set.folder, name) < (int)room) f = fopen(path, "w");
-    if (f == NULL) fprintf(stderr, "%s/%s: %s\n", d->set.folder, name, strerror(errno));
-    return f;
-}
-
-/* The guarantees of the records so far, and the files of rows. */
-struct report {
-    struct guarantees guarantees;
-    FILE *certificates, *guaranteed;
-};
-
-/* One image at one sigma: first the median alone, to time the library, then all certificates from
- * the same record, without another call of the network. */
-static int certify(struct demo *d, certreg_estimator *e, size_t sigma, size_t image,
-                   struct report *r)
-{
-    certreg_question question[QUESTIONS], further[GUARANTEES];
-    certreg_certificate alone = {.struct_size = sizeof alone}, answer[QUESTIONS] = {alone},
-                        others[GUARANTEES] = {alone};
-    certreg_run first = {.struct_size = sizeof first}, run = first;
-    for (size_t k = 0; k < QUESTIONS; k++)
-        question[k] = question_of(&questions[k], demo_tolerance, demo_alpha);
-    guarantees_questions(demo_tolerance, demo_alpha, further);
-    if (demo_begin(d, e, image, d->set.sigma[sigma], sigma * d->images.count + image) ||
-        demo_certify(d, e, d->set.samples, &question[QUESTION_MEDIAN], 1, &alone) ||
-        certreg_estimator_run(e, &first) || demo_certify(d, e, 0, question, QUESTIONS, answer) ||
-        certreg_estimator_run(e, &run) || demo_certify(d, e, 0, further, SERVED, others) ||
-        demo_output_bounds(d, e, further + SERVED, bounds_at, BOUNDED, others + SERVED))
-        return 1;
-    results_add(&d->results, sigma, image, answer, first.library_seconds, &run, r->certificates);
-    guarantees_add(&r->guarantees, sigma, image, others, r->guaranteed);
-    return 0;
-}
-
-static int certify_all(struct demo *d, certreg_estimator *e, struct report *r)
-{
-    const size_t count = d->images.count, total = count * d->set.sigmas;
-    r->guarantees.sigmas = d->set.sigmas;
-    r->guarantees.images = count;
-    results_heading(r->certificates);
-    guarantees_heading(r->guaranteed);
-    for (size_t at = 0; at < total; at++) {
-        if (certify(d, e, at / count, at % count, r)) return 1;
-        show_progress(d, at + 1, total);
-    }
-    return 0;
-}
-
-static int draw(const struct demo *d)
-{
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/radii.png", d->set.folder) < (int)sizeof path &&
-        plot_radii(&d->results, path) == 0)
-        return 0;
-    fprintf(stderr, "%s/radii.png could not be written\n", d->set.folder);
-    return 1;
-}
-
-/* Certifies every image at every sigma; writes two files and prints the tables. */
-static int certify_part(struct demo *d)
-{
-    char path[4096];
-    certreg_estimator *e = NULL;
-    struct report r = {.certificates = open_file(d, "certificates.csv", path, sizeof path)};
-    int bad = r.certificates == NULL;
-    if (!bad) bad = (r.guaranteed = open_file(d, "guarantees.csv", path, sizeof path)) == NULL;
-    if (!bad && !(bad = demo_open(d, d->set.samples, 0, BATCH, &e))) {
-        bad = certify_all(d, e, &r);
-        certreg_estimator_destroy(e);
-    }
-    if (r.certificates != NULL) bad |= fclose(r.certificates) != 0;
-    if (r.guaranteed != NULL) bad |= fclose(r.guaranteed) != 0;
-    if (!bad) {
-        results_print(&d->results, stdout);
-        guarantees_print(&r.guarantees, &d->results, stdout);
-    }
-    return bad;
-}
-
-static int calls_part(struct demo *d)
-{
-    char path[4096];
-    uint64_t noise_id = d->images.count * d->set.sigmas;
-    FILE *rows = open_file(d, "calls.csv", path, sizeof path);
-    if (rows == NULL) return 1;
-    const int bad = calls_few(d, rows, &noise_id) || calls_for_target(d, &noise_id);
-    return (fclose(rows) != 0) | bad;
-}
-
-static int run(struct demo *d)
-{
-    if (certify_part(d) || calls_part(d) || draw(d)) return 1;
-    printf(
-        "\n%.0f s in all; written to %s: certificates.csv, guarantees.csv, calls.csv, radii.png\n",
-        seconds() - d->began, d->set.folder);
-    return 0;
-}
+enum file { FILE_CERTIFICATES, FILE_GUARANTEES, FILE_CALLS, FILE_PLOT, FILES };
+static const char *const file_name[FILES] = {"certificates.csv", "guarantees.csv", "calls.csv",
+                                             "radii.svg"};
 
 /* Makes the folder and those above it. */
 static void make_folder(const char *folder)
@@ -200,29 +49,129 @@ static void make_folder(const char *folder)
     mkdir(path, 0777);
 }
 
+static int close_files(FILE **file)
+{
+    int bad = 0;
+    for (int i = 0; i < FILES; i++) bad |= file[i] != NULL && (ferror(file[i]) | fclose(file[i]));
+    return bad;
+}
+
+/* All of them before anything is computed. */
+static int open_files(const char *folder, FILE **file)
+{
+    char path[4096];
+    make_folder(folder);
+    for (int i = 0; i < FILES; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", folder, file_name[i]) < (int)sizeof path)
+            file[i] = fopen(path, "w");
+        if (file[i] != NULL) continue;
+        fprintf(stderr, "DEMO_OUT: %s/%s cannot be written: %s\n", folder, file_name[i],
+                strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
+/* A new record. The median alone shows what it takes of the library's time. */
+static certreg_status certify_median(const struct demo *d, certreg_estimator *e, size_t item,
+                                     double *seconds)
+{
+    const struct settings *set = &d->set;
+    const float *z = d->images.pixels + item % set->images * DIGITS_PIXELS;
+    const certreg_question median =
+        question_of(&questions[QUESTION_MEDIAN], demo_tolerance, demo_alpha);
+    certreg_certificate answer = {.struct_size = sizeof answer};
+    certreg_run run = {.struct_size = sizeof run};
+    certreg_status bad = certreg_estimator_begin(e, z, set->sigma[item / set->images], item);
+    if (!bad) bad = certreg_certify(e, set->samples, &median, 1, &answer);
+    if (!bad) bad = certreg_estimator_run(e, &run);
+    *seconds = run.library_seconds;
+    return bad;
+}
+
+/* One image at one sigma. All certificates come from one record. */
+static certreg_status certify_record(void *user, certreg_estimator *e, size_t item)
+{
+    const struct demo *d = user;
+    struct record *r = &d->results.record[item];
+    certreg_question question[QUESTIONS];
+    for (size_t k = 0; k < QUESTIONS; k++)
+        question[k] = question_of(&questions[k], demo_tolerance, demo_alpha);
+    r->certificate[0].struct_size = sizeof r->certificate[0];
+    r->run.struct_size = sizeof r->run;
+    certreg_status bad = certify_median(d, e, item, &r->median_seconds);
+    if (!bad) bad = certreg_certify(e, 0, question, QUESTIONS, r->certificate);
+    if (!bad) bad = certreg_estimator_run(e, &r->run);
+    if (!bad) bad = guarantees_certify(e, demo_tolerance, demo_alpha, r->certificate + QUESTIONS);
+    return bad;
+}
+
+static int certify_all(struct demo *d)
+{
+    const struct task task = {.what = "records",
+                              .items = d->set.images * d->set.sigmas,
+                              .samples = d->set.samples,
+                              .batch = BATCH,
+                              .one = certify_record,
+                              .user = d};
+    return workers_run(&d->workers, &task);
+}
+
+static void print_tables(const struct results *r)
+{
+    tables_radii(r);
+    tables_times(r);
+    tables_guarantees(r);
+}
+
+static int run(struct demo *d, FILE **file)
+{
+    const double began = seconds_now();
+    settings_print(&d->set, workers_call_seconds(&d->workers));
+    printf("%s, each turned by its own angle; tolerance %g degrees, alpha %g\n"
+           "network: %s, run by %s; threads: %zu\n",
+           d->images.source, demo_tolerance, demo_alpha, d->set.model,
+           d->workers.worker[0].engine.name, d->set.threads);
+    if (certify_all(d)) return 1;
+    rows_certificates(&d->results, file[FILE_CERTIFICATES]);
+    rows_guarantees(&d->results, file[FILE_GUARANTEES]);
+    print_tables(&d->results);
+    if (calls_few(d, file[FILE_CALLS]) || calls_for_target(d) ||
+        plot_radii(&d->results, file[FILE_PLOT]))
+        return 1;
+    printf("\n%.0f s in all; written to %s: certificates.csv, guarantees.csv, calls.csv, "
+           "radii.svg\n",
+           seconds_now() - began, d->set.folder);
+    return 0;
+}
+
+static int open_parts(struct demo *d)
+{
+    char why[IMAGES_WHY];
+    if (images_open(d->set.mnist, d->set.images, &d->images, why)) {
+        fprintf(stderr, "%s\n", why);
+        return 1;
+    }
+    if (results_open(&d->results, &d->set, &d->images)) {
+        fprintf(stderr, "no memory for the certificates of %zu images\n", d->set.images);
+        return 1;
+    }
+    return workers_open(&d->workers, d->set.model, d->set.threads);
+}
+
 int main(void)
 {
     static struct demo d;
-    if (read_settings(&d.set)) return 2;
-    if (images_open(d.set.mnist, d.set.images, &d.images, d.why)) {
-        fprintf(stderr, "%s\n", d.why);
-        return 1;
+    FILE *file[FILES] = {NULL};
+    setvbuf(stdout, NULL, _IOLBF, 0); /* lines go through a pipe as they come */
+    if (settings_read(&d.set)) return 2;
+    int bad = open_parts(&d) || open_files(d.set.folder, file) || run(&d, file);
+    if (close_files(file) && !bad) {
+        fprintf(stderr, "%s: not all could be written\n", d.set.folder);
+        bad = 1;
     }
-    if (open_engine(&d)) {
-        images_close(&d.images);
-        return 1;
-    }
-    make_folder(d.set.folder);
-    d.began = seconds();
-    printf("%zu %s, each turned by its own angle; %zu samples, tolerance %g degrees, alpha "
-           "%g\nnetwork: %s, run by %s\n",
-           d.images.count, d.images.source, d.set.samples, demo_tolerance, demo_alpha, d.set.model,
-           d.engine.name);
-    int bad = results_open(&d.results, &d.images, d.set.sigma, d.set.sigmas);
-    if (bad) fprintf(stderr, "no memory for the results\n");
-    bad = bad || run(&d);
+    workers_close(&d.workers);
     results_close(&d.results);
-    d.engine.close(d.engine.self);
     images_close(&d.images);
     return bad;
 }

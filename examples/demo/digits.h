@@ -16,7 +16,7 @@ void digits_draw(int digit, uint64_t seed, float *image);
  * bilinear, black outside. */
 void digits_turn(const float *image, double angle, float *turned);
 
-/* The next number of a SplitMix64 noise_id, and the same as a uniform number in [0, 1). */
+/* The next number of a SplitMix64 sequence, and the same as a uniform number in [0, 1). */
 uint64_t digits_random(uint64_t *state);
 double digits_uniform(uint64_t *state);
 #endif

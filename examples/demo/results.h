@@ -1,37 +1,35 @@
-/* results.h: the certificates of the demo: kept, written as rows, printed as tables. */
+/* results.h: the certificates of all records: kept and summed up. */
 #ifndef DEMO_RESULTS_H
 #define DEMO_RESULTS_H
-#include <stdio.h>
-
-#include "questions.h"
+#include "guarantees.h"
 #include "images.h"
+#include "questions.h"
+#include "settings.h"
 
-enum { MOST_SIGMAS = 16 };
+enum { CERTIFICATES = QUESTIONS + GUARANTEES };
 
-struct results {
-    const struct images *images;
-    size_t sigmas;
-    double sigma[MOST_SIGMAS];
-    double *radius; /* [sigma][image][question] */
-    double *error;  /* [sigma][image]: of the median's prediction, in degrees */
-    /* Of the library for the median alone and for all certificates; of the model. */
-    double median_seconds, library_seconds, model_seconds;
-    size_t records, failures; /* failures: certificates with an error; their radius counts as 0 */
+struct record { /* of one image at one sigma */
+    certreg_certificate certificate[CERTIFICATES];
+    double median_seconds; /* of the library, for the finite-sample median alone */
+    certreg_run run;       /* for all questions */
 };
 
-int results_open(struct results *r, const struct images *images, const double *sigma,
-                 size_t sigmas);
+struct results {
+    const struct settings *set;
+    const struct images *images;
+    struct record *record; /* [sigma][image] */
+};
+
+int results_open(struct results *r, const struct settings *set, const struct images *images);
 void results_close(struct results *r);
+const struct record *results_record(const struct results *r, size_t sigma, size_t image);
 
-/* Keeps the certificates of one record, and writes them as QUESTIONS rows. median_seconds: of the
- * library for the median alone. */
-void results_add(struct results *r, size_t sigma, size_t image, const certreg_certificate *c,
-                 double median_seconds, const certreg_run *run, FILE *rows);
-void results_heading(FILE *rows);
-
-double results_mean(const struct results *r, size_t sigma, size_t question);
-size_t results_best_sigma(const struct results *r, size_t question); /* by mean radius */
-/* The paper's best mean radius, over its four families and all sigmas. */
+double results_mean(const struct results *r, size_t sigma, size_t certificate); /* radius */
+size_t results_best_sigma(const struct results *r, size_t certificate);         /* by mean radius */
+double results_best(const struct results *r, size_t certificate); /* mean radius there */
+/* The paper's best mean radius, over its constraints and all sigmas. */
 double results_paper_best(const struct results *r);
-void results_print(const struct results *r, FILE *out);
+/* The median over the images of the smoothed median's distance from the true angle, in degrees. */
+double results_error(const struct results *r, size_t sigma);
+void results_sort(double *list, size_t count); /* in ascending order */
 #endif

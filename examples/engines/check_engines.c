@@ -114,10 +114,10 @@ static int refusals(void)
 {
     char why[ENGINE_WHY] = "";
     struct engine e;
-    if (engine_open_plain("no/such/model.onnx", INPUTS, COLUMNS, 1, &e, why) == 0 || why[0] == '\0')
+    if (engine_open_plain("no/such/model.onnx", INPUTS, COLUMNS, &e, why) == 0 || why[0] == '\0')
         return 1;
     why[0] = '\0';
-    return engine_open_plain("/dev/null", INPUTS, COLUMNS, 1, &e, why) == 0 || why[0] == '\0';
+    return engine_open_plain("/dev/null", INPUTS, COLUMNS, &e, why) == 0 || why[0] == '\0';
 }
 
 /* ---- gradients */
@@ -225,12 +225,11 @@ int main(int argc, char **argv)
     const char *model = argc > 1 ? argv[1] : "examples/models/rotation.onnx";
     char why[ENGINE_WHY] = "", why_plain[ENGINE_WHY] = "";
     struct engine ort, plain;
-    if (engine_open_plain(model, INPUTS, COLUMNS, 1, &plain, why_plain)) {
+    if (engine_open_plain(model, INPUTS, COLUMNS, &plain, why_plain)) {
         fprintf(stderr, "%s\n", why_plain);
         return 1;
     }
-    if (engine_open_ort(model, INPUTS, COLUMNS, 1, &ort, why))
-        printf("skip ONNX Runtime: %s\n", why);
+    if (engine_open_ort(model, INPUTS, COLUMNS, &ort, why)) printf("skip ONNX Runtime: %s\n", why);
     int bad = compare(&ort, &plain);
     if (bad) fprintf(stderr, "the engines disagree, or failed. %s%s\n", why, why_plain);
     if (ort.run != NULL) bad |= compare_bound(model, &ort);

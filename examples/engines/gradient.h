@@ -1,4 +1,4 @@
-/* gradient.h: outputs of the chains that onnx_chain.h reads, and their gradients with respect to
+/* gradient.h: outputs of the networks that network.h reads, and their gradients with respect to
  * the input, with OpenBLAS. For attacks. */
 #ifndef ENGINE_GRADIENT_H
 #define ENGINE_GRADIENT_H

@@ -157,7 +157,7 @@ static int load(struct ort *o, uint32_t version)
     return 0;
 }
 
-static int prepare(struct ort *o, int threads)
+static int prepare(struct ort *o)
 {
     function *const *t = o->table;
     return failed(o,
@@ -166,7 +166,7 @@ static int prepare(struct ort *o, int threads)
                   "starting") ||
            failed(o, ((status(*)(void **))t[CREATE_SESSION_OPTIONS])(&o->options),
                   "making options") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, threads),
+           failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, 1),
                   "setting threads") ||
            failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1),
                   "setting threads");
@@ -317,14 +317,12 @@ static int finish(struct ort *o, int (*how)(void *, const float *, float *, size
     return bad;
 }
 
-int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads,
-                    struct engine *out, char *why)
+int engine_open_ort(const char *model, size_t inputs, size_t columns, struct engine *out, char *why)
 {
     struct ort *o = create(inputs, columns, out, why);
-    return o == NULL || finish(o, run,
-                               load(o, HOST_VERSION) || prepare(o, threads > 0 ? threads : 1) ||
-                                   start(o, model, HOST),
-                               out);
+    if (o == NULL) return 1;
+    int bad = load(o, HOST_VERSION) ? ENGINE_ABSENT : prepare(o) || start(o, model, HOST);
+    return finish(o, run, bad, out);
 }
 
 int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device,
@@ -332,7 +330,7 @@ int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int 
 {
     struct ort *o = create(inputs, columns, out, why);
     if (o == NULL) return 1;
-    int bad = load(o, device == HOST ? HOST_VERSION : CUDA_VERSION) ? ENGINE_ABSENT : prepare(o, 1);
+    int bad = load(o, device == HOST ? HOST_VERSION : CUDA_VERSION) ? ENGINE_ABSENT : prepare(o);
     if (!bad && device != HOST && add_cuda(o, device, stream)) bad = ENGINE_ABSENT;
     if (!bad) bad = start(o, model, device) || open_binding(o);
     return finish(o, run_bound, bad, out);

@@ -12,16 +12,16 @@
 #define ENGINE_ORT_H
 #include "engine.h"
 
-/* Opens the model with `threads` threads inside an operator (0: 1). */
-int engine_open_ort(const char *model, size_t inputs, size_t columns, int threads,
-                    struct engine *out, char *why);
+/* Opens the model. Returns ENGINE_ABSENT if there is no ONNX Runtime that can be used. */
+enum { ENGINE_ABSENT = 2 };
+int engine_open_ort(const char *model, size_t inputs, size_t columns, struct engine *out,
+                    char *why);
 
-/* The same on one thread, with arrays that are used in place. Device -1: they are host memory, and
+/* The same with arrays that are used in place. Device -1: they are host memory, and
  * `stream` is ignored. Otherwise they are memory of that CUDA device, and stay there if the CUDA
  * provider has all operators of the model. A run is then enqueued on `stream`, a cudaStream_t that
- * must outlive the engine, and may return before it is done. Returns ENGINE_ABSENT if there is no
- * ONNX Runtime, or none that can use the device. */
-enum { ENGINE_ABSENT = 2 };
+ * must outlive the engine, and may return before it is done. Returns ENGINE_ABSENT also if no ONNX
+ * Runtime can use the device. */
 int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device,
                           void *stream, struct engine *out, char *why);
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train the rotation regressor of the demo and export it to ONNX.
+"""Train the rotation regressor of the demo; write it as an .onnx file and as a weight file.
 
     python3 train.py MNIST_DIR [--steps 18000] [--range 180] [--out rotation.onnx]
 
@@ -31,6 +31,8 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from convert import convert
 
 SIGMA_MOST = 0.8
 REPORTED = (0.0, 0.12, 0.25, 0.35, 0.5, 0.75)
@@ -136,8 +138,7 @@ def folded(model):
 
 
 def export(model, path):
-    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm: all that the built-in evaluator
-    understands."""
+    """A straight chain of Reshape, Conv, Relu, Flatten and Gemm, which convert.py understands."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
     constants = [numpy_helper.from_array(np.array([-1, 1, 28, 28], np.int64), "shape")]
@@ -202,6 +203,7 @@ def main():
     images = images_of(options.mnist, "train")
     model = train(images, options)
     export(model, options.out)
+    convert(options.out)
     print("parameters", sum(w.size + b.size for w, b in folded(model)))
     report(model, images_of(options.mnist, "t10k"), options.range)
 

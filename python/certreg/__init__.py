@@ -5,9 +5,10 @@
         print(c.prediction, c.radius)
 
 The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or
-(rows, columns). certreg.h says what the numbers mean, and names are those of the header. Zero
-means the default everywhere, with two exceptions that keep the noise secret and fresh: without a
-seed one is drawn, and without a noise_id every input gets one of its own.
+(rows, columns); as_model lists the models of other packages that may stand in its place.
+certreg.h says what the numbers mean, and names are those of the header. Zero means the default
+everywhere, with two exceptions that keep the noise secret and fresh: without a seed one is drawn,
+and without a noise_id every input gets one of its own.
 
 The package brings the library with it. CERTREG_LIB names another one."""
 
@@ -24,6 +25,7 @@ from .answers import (
     choose_sigma,
     to_json,
 )
+from .check import Finding, check_model
 from .constants import (
     ALL_OUTPUTS,
     BISECTION_WARM_START,
@@ -50,6 +52,8 @@ from .constants import (
 )
 from .errors import CertregError
 from .estimator import Estimator
+from .models import OnnxModel, as_model
+from .plots import plot_accuracy, plot_radii, plot_reach
 from .questions import Question, Serving, Target, question_digest
 from .solver import Bisection, Solver
 

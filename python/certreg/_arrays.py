@@ -6,6 +6,7 @@ from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
+from . import _dlpack
 from .constants import Output
 
 Shape = Tuple[int, ...]
@@ -13,18 +14,51 @@ Shape = Tuple[int, ...]
 
 class DeviceArray:
     """Memory of a CUDA device during a call of the model, for whatever understands
-    __cuda_array_interface__: torch.as_tensor(x, device="cuda"), cupy.asarray(x). Work on it
-    belongs on `stream`, an address; `device` is the number of the device. The model must not
-    write to x. The interface does not say so, because torch refuses read-only arrays."""
+    __cuda_array_interface__ or DLPack: torch.as_tensor(x, device="cuda"), torch.from_dlpack(x),
+    cupy.asarray(x). Work on it belongs on `stream`, an address; `device` is the number of the
+    device. The model must not write to x. The interface does not say so, because torch refuses
+    read-only arrays."""
 
     def __init__(self, address: int, shape: Shape, batch: Any) -> None:
         self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
         self.__cuda_array_interface__ = dict(
             version=3, shape=shape, typestr="<f4", data=(address, False), strides=None, stream=None
         )
+        self._address: Optional[int] = address  # None after the call
+        self._capsules: list[Any] = []
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return _dlpack.CUDA, self.device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Optional[int] = None,
+        max_version: Optional[Tuple[int, int]] = None,
+        dl_device: Optional[Tuple[int, int]] = None,
+        copy: Optional[bool] = None,
+    ) -> Any:
+        """A capsule. Nothing makes other streams wait for the noise, so the consumer has to work on
+        `stream`. BufferError: it does not, or it wants a copy, or the call of the model is over."""
+        if self._address is None:
+            raise BufferError("the array ended with the call of the model: copy what has to stay")
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("the array is lent where it lies: import it first, then copy it")
+        legacy = 1  # CUDA's default stream, which None stands for
+        if stream != -1 and (legacy if stream is None else stream) != self.stream:
+            raise BufferError(
+                "the array is imported on another stream than x.stream: make it the current one "
+                "first, for torch by torch.cuda.stream(torch.cuda.ExternalStream(x.stream))"
+            )
+        self._capsules.append(_dlpack.capsule(self._address, self.shape, self.__dlpack_device__()))
+        return self._capsules[-1]
 
     def _end(self) -> None:
-        del self.__cuda_array_interface__  # whoever kept the array gets an AttributeError
+        """From now on whoever kept the array gets an exception."""
+        del self.__cuda_array_interface__
+        self._address = None
+        while self._capsules:
+            _dlpack.withdraw(self._capsules.pop())
 
 
 def device_address(array: Any, shape: Shape) -> int:

@@ -25,6 +25,7 @@ from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
 from .constants import Output, Side, Status, constraints_of, integer, member
 from .errors import CertregError
+from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
 
 
@@ -44,8 +45,9 @@ class Estimator(Handle):
     """Samples a model around one input after another, and answers questions about each.
 
     model     takes (rows, inputs) in float32, read-only, and returns (rows,) or (rows, columns).
-              The next batch overwrites what the model was given: copy what has to stay. None: the
-              program uses draw and record
+              The next batch overwrites what the model was given: copy what has to stay. Or a
+              model of PyTorch, ONNX Runtime, scikit-learn, XGBoost or LightGBM: see as_model.
+              None: the program uses draw and record
     inputs    number of features; or their shape, such as (3, 32, 32): the model then gets
               (rows, 3, 32, 32)
     max_samples    most samples of one input, pilot included
@@ -60,8 +62,8 @@ class Estimator(Handle):
     threads   that draw noise. None: the calling thread; 0: one per processor
     device    number of a CUDA device. The noise is drawn there, and the model is called as
               model(x, y) with two DeviceArrays. It fills y by work on x.stream, and need not
-              wait. stream: address of a CUDA stream, 0: the library's own. module: path of
-              the CUDA module
+              wait. Or it is a torch.nn.Module on that device. stream: address of a CUDA stream,
+              0: the library's own. module: path of the CUDA module
 
     The other arguments are those of certreg_plan and certreg_model. What the library refuses raises
     CertregError; wrong shapes and names raise ValueError, wrong types TypeError.
@@ -73,7 +75,7 @@ class Estimator(Handle):
 
     def __init__(
         self,
-        model: Optional[Callable[..., Any]],
+        model: Any,
         inputs: Union[int, Sequence[int]],
         max_samples: int,
         *,
@@ -139,7 +141,10 @@ class Estimator(Handle):
             else:
                 call_on_the_host(model, batch[0], shape, memory[0])
 
-        evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch)) if model else S.EVAL()
+        evaluate = S.EVAL()
+        if model is not None:
+            model = (device_model if self.on_device else as_model)(model)
+            evaluate = S.EVAL(lambda _, batch: callbacks.guarded(run, batch))
         if not progress:
             return evaluate, S.PROGRESS()
         return evaluate, S.PROGRESS(lambda _, *counts: callbacks.guarded(progress, *counts))

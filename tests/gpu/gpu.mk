@@ -1,5 +1,6 @@
 # Tests on a real device. With a toolkit they build everywhere; without a device they say so.
 gpu_programs := $(if $(NVCC),$(OBJ)/check_gpu $(OBJ)/bench_gpu $(OBJ)/sqrt_all)
+check: $(gpu_programs)
 check_gpu    := $(addprefix $(OBJ)/tests/gpu/,check_gpu.o contract.o products.o crash.o) \
     $(OBJ)/libcertreg.a
 
@@ -21,13 +22,11 @@ $(OBJ)/sqrt_all: $(OBJ)/tests/gpu/sqrt_all.o
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ $(cuda_link) -lm
 
 # What a machine with a driver and CUDA's libraries, and nothing else, needs to run these: .gpu/,
-# with the host's libraries in .gpu/libs. The C library is that machine's. LAPACKE comes from its
-# archive where there is one, which spares two more LAPACKs.
+# with the host's libraries in .gpu/libs. The C library is that machine's.
 bundle       := $(OBJ)/bundle
 bundled      := $(addprefix $(bundle)/,check_gpu bench_gpu libcertreg.so.$(MAJOR)) $(OBJ)/sqrt_all
 bundled_modules := $(OBJ)/certreg/libcertreg_cuda.so $(blas_module:lib/%=$(bundle)/%)
-lapacke      := $(if $(filter /%,$(shell $(CC) -print-file-name=liblapacke.a)),-l:liblapacke.a)
-bundle_libs  := $(or $(lapacke),-llapacke) -lopenblas -lm -lpthread -ldl
+bundle_libs  := $(module_blas) -lm -lpthread -ldl
 bundle_link   = $(CC) $(CFLAGS_ALL) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$(1)/libs' \
     $(filter %.o %.a,$^) -o $@
 the_hosts    := /(ld-linux|libc|libm|libdl|librt|libpthread|libcuda|libcublas|libcublasLt)[-.]

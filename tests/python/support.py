@@ -1,10 +1,13 @@
-"""What the tests of the Python package share: a model, an estimator of it, and the run of a file's
-tests, which ends with Check's line of counts."""
+"""What the tests of the Python package share: a model, an estimator of it, packages that may be
+absent, and the run of a file's tests, which ends with Check's line of counts."""
 
+import contextlib
+import importlib
 import pathlib
 import signal
 import sys
 import unittest
+import warnings
 
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
@@ -28,6 +31,22 @@ def estimator(f=model, inputs=3, **more):
 def same(a, b):
     """Answers that differ in nothing; NaN is NaN."""
     return repr(a) == repr(b)
+
+
+def package(name):
+    """A package. A test that needs one which is absent is skipped."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise unittest.SkipTest(f"{name} is not installed") from None
+
+
+@contextlib.contextmanager
+def no_warnings():
+    """Within it a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
 
 
 def run():

@@ -8,6 +8,7 @@ import unittest
 import numpy as np
 
 from support import certreg, ORIGIN, run
+from certreg import _dlpack
 
 
 class Device(unittest.TestCase):
@@ -100,6 +101,26 @@ class Device(unittest.TestCase):
         for x in kept:
             with self.assertRaises(AttributeError):
                 x.__cuda_array_interface__
+
+    def test_device_arrays_are_capsules_of_dlpack(self):
+        seen, kept = [], []
+
+        def model(x, y):
+            for array in (x, y):
+                made = array.__dlpack__(stream=array.stream)
+                lent = _dlpack._Managed.from_address(_dlpack._pointer(made, b"dltensor")).tensor
+                address, _ = array.__cuda_array_interface__["data"]
+                seen.append((lent.data == address, lent.device_type, lent.device_id, lent.ndim))
+                kept.append((array, made))
+            self.store(y, self.fetch(x)[:, :1])
+
+        with certreg.Estimator(model, 3, 300, device=0, module=self.module) as e:
+            e.certify(ORIGIN, 0.25, 300, 0.5)
+        self.assertEqual((set(seen), len(seen)), ({(True, 2, 0, 2)}, 4))
+        for array, made in kept:
+            self.assertFalse(_dlpack._is_valid(made, b"dltensor"))
+            with self.assertRaisesRegex(BufferError, "ended"):
+                array.__dlpack__(stream=array.stream)
 
     def test_what_goes_wrong_on_a_device_is_told(self):
         with certreg.Estimator(lambda x, y: x, 3, 1000, device=0, module=self.module) as e:

@@ -6,6 +6,9 @@ blas_inside  := src/backend/blas.c
 
 blas_cflags   = $(call once,blas_cflags,pkg-config --cflags lapacke openblas 2>/dev/null)
 blas_libs    := -llapacke -lopenblas
+# The module has LAPACKE inside where there is an archive of it: the shared one needs two LAPACKs.
+lapacke      := $(if $(filter /%,$(shell $(CC) -print-file-name=liblapacke.a)),-l:liblapacke.a)
+module_blas  := $(or $(lapacke),-llapacke) -lopenblas
 blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
 shared_libs  := -lm -lpthread -ldl
 
@@ -23,5 +26,5 @@ $(OBJ)/inside/%.o: %.c
 	    -c $< -o $@
 $(OBJ)/certreg/libcertreg_blas.so: $(blas_objects) $(module_common)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(module_flags) $(LDFLAGS) $^ $(blas_libs) -lm -o $@
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(module_flags) $(LDFLAGS) $^ $(module_blas) -lm -o $@
 $(blas_module): lib/.obj/current

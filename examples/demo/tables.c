@@ -1,0 +1,140 @@
+#include "tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { NAME = 36, COLUMN = 7, BEST = 9, RATIO = 14 };
+
+static void print_rule(const struct results *r, size_t more)
+{
+    for (size_t i = 0; i < NAME + COLUMN * r->set->sigmas + more; i++) putchar('-');
+    putchar('\n');
+}
+
+static void print_heading(const struct results *r, const char *name)
+{
+    printf("%-*s", NAME, name);
+    for (size_t s = 0; s < r->set->sigmas; s++) printf("%*g", COLUMN, r->set->sigma[s]);
+}
+
+static void print_radii(const struct results *r, const char *name, size_t certificate)
+{
+    printf("  %-*s", NAME - 2, name);
+    for (size_t s = 0; s < r->set->sigmas; s++)
+        printf("%*.3f", COLUMN, results_mean(r, s, certificate));
+}
+
+static size_t count_failures(const struct results *r)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < r->set->sigmas * r->images->count; i++)
+        for (size_t k = 0; k < QUESTIONS; k++)
+            failures += r->record[i].certificate[k].status != CERTREG_OK;
+    return failures;
+}
+
+static void print_errors(const struct results *r)
+{
+    printf("%-*s", NAME, "Error of the smoothed angle, degrees");
+    for (size_t s = 0; s < r->set->sigmas; s++) printf("%*.1f", COLUMN, results_error(r, s));
+    printf("\n\nRadii are distances in the 2-norm of the pixels, means over the images; an "
+           "abstention counts as 0.\nThe error is the median over the images of the distance from "
+           "the smoothed median to the true angle.\n");
+    if (count_failures(r) > 0)
+        printf("%zu certificates failed and count as 0: see certificates.csv\n", count_failures(r));
+}
+
+static void print_certificate(const struct results *r, size_t question, double paper)
+{
+    const double best = results_best(r, question);
+    print_radii(r, questions[question].name, question);
+    printf("%*.3f%*.2f\n", BEST, best, RATIO, paper > 0.0 ? best / paper : NAN);
+}
+
+void tables_radii(const struct results *r)
+{
+    const double paper = results_paper_best(r);
+    printf("\n%*s\n", NAME + COLUMN * (int)r->set->sigmas + BEST + RATIO, "times the best of");
+    print_heading(r, "Mean certified radius, noise sigma =");
+    printf("%*s%*s\n", BEST, "best", RATIO, "Zhang, Frank");
+    for (size_t k = 0; k < QUESTIONS; k++) {
+        if (k == 0 || questions[k].method != questions[k - 1].method) {
+            print_rule(r, BEST + RATIO);
+            printf("%s\n", method_title(questions[k].method));
+        }
+        print_certificate(r, k, paper);
+    }
+    print_rule(r, BEST + RATIO);
+    print_errors(r);
+}
+
+/* Degrees either way, mean over the images that have output bounds; and how many those are. */
+static double mean_width(const struct results *r, size_t sigma, size_t bounds, size_t *known)
+{
+    double sum = 0.0;
+    *known = 0;
+    for (size_t i = 0; i < r->images->count; i++) {
+        const double width = guarantees_width(
+            &results_record(r, sigma, i)->certificate[QUESTIONS + SERVED + bounds]);
+        if (!isfinite(width)) continue;
+        sum += width;
+        ++*known;
+    }
+    return sum / (double)*known;
+}
+
+static void print_bounds(const struct results *r, size_t bounds)
+{
+    size_t known;
+    char name[64];
+    snprintf(name, sizeof name, "for shifts up to %g", bounds_at[bounds]);
+    printf("  %-*s", NAME - 2, name);
+    for (size_t s = 0; s < r->set->sigmas; s++) {
+        const double width = mean_width(r, s, bounds, &known);
+        if (known > 0) printf("%*.1f", COLUMN, width);
+        else printf("%*s", COLUMN, "-");
+    }
+    printf("\n  %-*s", NAME - 2, "  images with an answer");
+    for (size_t s = 0; s < r->set->sigmas; s++) {
+        mean_width(r, s, bounds, &known);
+        printf("%*zu", COLUMN, known);
+    }
+    printf("\n");
+}
+
+void tables_guarantees(const struct results *r)
+{
+    printf("\n");
+    print_heading(r, "Finite-sample median, noise sigma =");
+    printf("\n");
+    print_rule(r, 0);
+    printf("Mean certified radius of\n");
+    print_radii(r, "the smoothed angle itself", QUESTION_MEDIAN);
+    for (size_t k = 0; k < SERVED; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "the median of %zu fresh calls", serving[k].samples);
+        printf("\n");
+        print_radii(r, name, QUESTIONS + k);
+    }
+    printf("\nMost degrees, either way, that the smoothed angle can move\n");
+    for (size_t k = 0; k < BOUNDED; k++) print_bounds(r, k);
+    print_rule(r, 0);
+    printf("A median of fresh calls may leave the tolerance once in %.0f requests.\n",
+           1.0 / serving[0].failure_rate);
+}
+
+void tables_times(const struct results *r)
+{
+    double median = 0.0, library = 0.0, network = 0.0;
+    const double records = (double)(r->set->sigmas * r->images->count);
+    for (const struct record *k = r->record; k < r->record + (size_t)records; k++) {
+        median += k->median_seconds;
+        library += k->run.library_seconds;
+        network += k->run.model_seconds;
+    }
+    printf("\nTime per image and sigma, in one thread: %.1f ms in the network. In the library %.1f "
+           "ms (%.1f%%)\nfor the finite-sample median alone, %.1f ms (%.1f%%) for all %d "
+           "certificates.\n",
+           1e3 * network / records, 1e3 * median / records, 100.0 * median / network,
+           1e3 * library / records, 100.0 * library / network, QUESTIONS);
+}

@@ -1,0 +1,36 @@
+/* workers.h: the threads of the demo. Each has an engine of its own, and for every task an
+ * estimator of its own. What a task computes does not depend on how many there are. */
+#ifndef DEMO_WORKERS_H
+#define DEMO_WORKERS_H
+#include <certreg/certreg.h>
+
+#include "../engines/engine.h"
+
+enum { MOST_WORKERS = 64 };
+
+struct worker {
+    struct engine engine;
+    char why[ENGINE_WHY]; /* the engine's last error */
+};
+
+struct workers {
+    size_t count;
+    struct worker worker[MOST_WORKERS];
+};
+
+struct task {
+    const char *what; /* its items, plural, for the progress */
+    size_t items;
+    size_t samples, pilot, batch; /* of the estimators; pilot 0: the library's choice */
+    certreg_status (*one)(void *user, certreg_estimator *e, size_t item);
+    void *user;
+};
+
+/* Both print a sentence to the error stream and return 1 if they fail. */
+int workers_open(struct workers *w, const char *model, size_t count);
+int workers_run(struct workers *w, const struct task *task);
+void workers_close(struct workers *w);
+
+/* Seconds that one call of the network takes, measured. */
+double workers_call_seconds(struct workers *w);
+#endif

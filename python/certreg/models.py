@@ -1,0 +1,181 @@
+"""Models of other packages as functions of an array. No package is imported for it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import inspect
+import sys
+from typing import Any, Callable
+
+import numpy as np
+
+from ._onnx import OnnxModel, SessionModel
+from ._optional import needed, of_class
+
+Function = Callable[..., Any]
+
+
+class _Writable:
+    """The memory of an array, as one that may be written."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.owner, there = x, x.__array_interface__
+        there["data"] = (there["data"][0], False)
+        self.__array_interface__ = there
+
+
+def writable(x: np.ndarray) -> np.ndarray:
+    """The same memory without the mark that it is read-only. It keeps x alive."""
+    return x if x.flags.writeable else np.asarray(_Writable(x))
+
+
+class TorchModel:
+    """A torch.nn.Module in evaluation mode, where it lies and in its precision.
+
+    torch gets the memory of the batch itself, without the mark that it is read-only. It would warn
+    about the mark, since modules can write there all the same, as ReLU(inplace=True) does. That
+    does no harm: the library draws each batch just before the call, reads nothing but the outputs
+    after it, and draws noise from the seed again where it needs it later."""
+
+    def __init__(self, module: Any) -> None:
+        torch, self.module = sys.modules["torch"], module.eval()
+        places = [(p.device, p.dtype) for p in module.parameters() if p.is_floating_point()]
+        of_batches = (torch.device("cpu"), torch.float32)
+        self.place = None if places[:1] in ([], [of_batches]) else places[0]
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        torch, module = sys.modules["torch"], self.module
+        if module.training:
+            module.eval()
+        with torch.inference_mode():
+            rows = torch.from_numpy(writable(x))
+            y = module(rows if self.place is None else rows.to(*self.place))
+            answer: np.ndarray = _tensor(y).to("cpu", torch.float32).numpy()
+        return answer
+
+
+def _tensor(y: Any) -> Any:
+    if not of_class(y, "torch", "Tensor"):
+        raise TypeError(
+            f"the module returned {type(y).__name__}; it must return one tensor: wrap it in a "
+            "module that picks it"
+        )
+    return y
+
+
+def device_model(model: Any) -> Callable[[Any, Any], None]:
+    """What Estimator(device=...) calls as model(x, y): a torch.nn.Module is made one, and any other
+    callable is one."""
+    if of_class(model, "torch.nn", "Module"):
+        return torch_on_device(model)
+    if callable(model):
+        return model  # type: ignore[no-any-return]
+    raise TypeError(
+        f"model is {type(model).__name__}; on a device it must be a function of x and y, or a "
+        "torch.nn.Module"
+    )
+
+
+def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
+    """A torch.nn.Module as what Estimator(device=...) calls. The module must lie on that device.
+    It works on the library's stream and in the library's memory."""
+    torch = sys.modules["torch"]
+    module.eval()
+    first = next(module.parameters(), None)
+    if first is not None and first.device.type != "cuda":
+        raise ValueError(f"the module is on {first.device}: move it to the device, module.cuda()")
+    # The library's stream does not wait for the one on which the module was uploaded.
+    torch.cuda.synchronize(None if first is None else first.device)
+
+    def model(x: Any, y: Any) -> None:
+        place = f"cuda:{x.device}"
+        stream = torch.cuda.ExternalStream(x.stream, device=place)
+        with torch.inference_mode(), torch.cuda.stream(stream):
+            answer = _tensor(module(torch.as_tensor(x, device=place)))
+            shape = tuple(answer.shape)
+            if shape != y.shape and (*shape, 1) != y.shape:
+                raise ValueError(f"the model returned shape {shape}; it must be {y.shape}")
+            torch.as_tensor(y, device=place).copy_(answer.reshape(y.shape))
+
+    return model
+
+
+class _Named:
+    """A model that was fitted to a DataFrame gets one, since scikit-learn warns at every call
+    with an array."""
+
+    def __init__(self, predict: Function, names: Any) -> None:
+        self.predict, self.names = predict, names
+
+    def __call__(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray) and x.shape[1:] == (len(self.names),):
+            x = needed("pandas", "the model").DataFrame(x, columns=self.names, copy=False)
+        return self.predict(x)
+
+
+def _predictor(model: Any) -> Function:
+    names = getattr(model, "feature_names_in_", None)
+    predict: Function = model.predict
+    no_frames = names is None or importlib.util.find_spec("pandas") is None
+    return predict if no_frames else _Named(predict, names)
+
+
+def _lightgbm(model: Any) -> Function:
+    """LightGBM itself, without scikit-learn's checks, which take longer than small models."""
+    threads = {} if model.n_jobs is None else {"num_threads": model.n_jobs}
+    return functools.partial(model.booster_.predict, **threads)
+
+
+_ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
+    ("torch.nn", "Module", TorchModel),
+    ("onnxruntime", "InferenceSession", SessionModel),
+    ("xgboost", "Booster", lambda model: model.inplace_predict),
+    ("xgboost", "XGBModel", lambda model: model.predict),  # which takes arrays without names
+    ("lightgbm", "LGBMRegressor", _lightgbm),
+)
+
+
+def _adapter(model: Any) -> Any:
+    """What makes a function of an object that is known, or None."""
+    for module, name, adapter in _ADAPTERS:
+        if of_class(model, module, name):
+            return adapter
+    return _predictor if hasattr(model, "predict") and not isinstance(model, type) else None
+
+
+def as_model(model: Any) -> Callable[[np.ndarray], Any]:
+    """A function that takes float32 of shape (rows, inputs), or (rows, *shape), and returns (rows,)
+    or (rows, columns), of one of:
+
+    - a torch.nn.Module, which is put into evaluation mode. It gets the memory of the rows
+      and may write to it
+    - an onnxruntime.InferenceSession (or see OnnxModel)
+    - an xgboost.Booster
+    - anything with `predict`: models of scikit-learn, XGBoost, LightGBM
+    - any other callable, which stays as it is
+
+    Models with `predict` and Boosters take DataFrames as well. Others raise TypeError."""
+    adapter = _adapter(model)
+    if adapter:
+        return adapter(model)  # type: ignore[no-any-return]
+    if callable(model):
+        return model  # type: ignore[no-any-return]
+    raise TypeError(
+        f"model is {type(model).__name__}; it must be a function of an array, a torch.nn.Module, "
+        "an onnxruntime.InferenceSession, an xgboost.Booster, or have `predict`"
+    )
+
+
+def is_factory(model: Any) -> bool:
+    """Whether this makes a model when it is called without arguments. A model takes one."""
+    if not callable(model) or _adapter(model):
+        return False
+    try:
+        parameters = inspect.signature(model).parameters.values()
+    except (TypeError, ValueError):  # some functions in C have no signature
+        return False
+    return all(p.kind is p.VAR_KEYWORD or p.default is not p.empty for p in parameters)
+
+
+__all__ = ["OnnxModel", "as_model", "device_model", "is_factory", "torch_on_device"]

@@ -1,0 +1,78 @@
+"""What hatchling does to install the package: it builds the library.
+
+For a wheel everything is made in a folder that is removed again, so that the sources may be
+read-only and another make may be running in them. An editable installation uses the library in the
+repository's lib/."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OURS = ("Makefile", "bench", "examples", "include", "pkgconfig", "python", "src", "tests")
+
+
+def number() -> int:
+    header = (ROOT / "include/certreg/certreg.h").read_text(encoding="utf-8")
+    found = re.search(r"^#define CERTREG_VERSION_NUMBER (\d+)", header, re.MULTILINE)
+    if not found:
+        raise ValueError("include/certreg/certreg.h does not define CERTREG_VERSION_NUMBER")
+    return int(found[1])
+
+
+def version() -> str:
+    return f"{number() // 10000}.{number() // 100 % 100}.{number() % 100}"
+
+
+def make(folder: pathlib.Path, **more: str) -> None:
+    """`make shared` in this folder, as if no other make had started us."""
+    compiler = os.environ.get("CC", "cc").split()[0]
+    missing = [tool for tool in ("make", "bash", compiler) if not shutil.which(tool)]
+    if missing:
+        sys.exit(
+            f"certreg is built from C sources, and {' and '.join(missing)} cannot be found; "
+            "install make, bash and a C compiler (Debian: apt-get install make gcc libc6-dev)"
+        )
+    environment = {**os.environ, **more}
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        environment.pop(name, None)
+    if subprocess.run(["make", "-s", "shared"], cwd=folder, env=environment).returncode:
+        sys.exit("the library of certreg could not be built; make says above why")
+
+
+class Library(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the library, its modules and the manual page to the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        platform = re.sub("[.-]", "_", sysconfig.get_platform())
+        build_data.update(pure_python=False, tag=f"py3-none-{platform}")
+        if version == "editable":
+            make(ROOT)
+            return
+        self.folder = tempfile.TemporaryDirectory()  # it is needed until the wheel is written
+        folder = pathlib.Path(self.folder.name)
+        for name in OURS:
+            (folder / name).symlink_to(ROOT / name)
+        make(folder, LDFLAGS=os.environ.get("LDFLAGS", "") + " -s")
+        library = f"libcertreg.so.{number() // 10000}"
+        inside = build_data["force_include"]
+        inside[str(folder / "lib" / library)] = f"certreg/lib/{library}"
+        for module in (folder / "lib/certreg").glob("*.so"):
+            inside[str(module)] = f"certreg/lib/certreg/{module.name}"
+        self.add_manual(folder / "certreg.1", build_data)
+
+    def add_manual(self, page: pathlib.Path, build_data: dict[str, Any]) -> None:
+        if (ROOT / "python/certreg/cli/parser.py").exists():
+            writer = str(ROOT / "python/manpage.py")
+            subprocess.run([sys.executable, writer, self.metadata.version, str(page)], check=True)
+            build_data["shared_data"][str(page)] = "share/man/man1/certreg.1"

@@ -1,0 +1,105 @@
+"""manpage.py VERSION FILE: writes the manual page of the command certreg from its parser of
+arguments, certreg/cli/parser.py, which needs neither the library nor NumPy."""
+
+import argparse
+import itertools
+import pathlib
+import runpy
+import sys
+import textwrap
+
+PARSER = pathlib.Path(__file__).resolve().parent / "certreg" / "cli" / "parser.py"
+
+
+def escaped(text):
+    lines = text.replace("\\", "\\e").replace("-", "\\-").split("\n")
+    return "\n".join("\\&" + line if line[:1] in (".", "'") else line for line in lines)
+
+
+def filled(text):
+    return escaped(" ".join(text.split()))
+
+
+def parts(text):
+    """Paragraphs, each as its lines at the margin and the indented ones after them: an example, or
+    what a title is about."""
+    for part in (text or "").strip("\n").split("\n\n"):
+        lines = part.split("\n")
+        head = list(itertools.takewhile(lambda line: line[:1] not in ("", " "), lines))
+        yield "\n".join(head), textwrap.dedent("\n".join(lines[len(head) :]))
+
+
+def paragraphs(text):
+    for head, example in parts(text):
+        if head:
+            yield ".PP\n" + filled(head)
+        if example:
+            yield ".PP\n.RS 4\n.nf\n" + escaped(example) + "\n.fi\n.RE"
+
+
+def sections(text):
+    for head, body in parts(text):
+        if head:
+            yield f".SH {escaped(head.rstrip(':').upper())}\n.nf\n{escaped(body)}\n.fi"
+
+
+def usage(parser):
+    """certreg [-h] command ..., on one line."""
+    words = parser.format_usage().split()[1 + len(parser.prog.split()) :]
+    return f".PP\n\\fB{escaped(parser.prog)}\\fR {escaped(' '.join(words))}"
+
+
+def options(parser):
+    """The arguments of each group, under its title where that is not argparse's own."""
+    formatter = parser._get_formatter()
+    for group in parser._action_groups:
+        shown = [a for a in group._group_actions if a.help != argparse.SUPPRESS and not choices(a)]
+        if shown and group not in parser._action_groups[:2]:
+            yield f".PP\n\\fI{escaped(group.title or '')}\\fR"
+            yield from paragraphs(group.description)
+        for action in shown:
+            name = escaped(formatter._format_action_invocation(action))
+            text = formatter._expand_help(action) if action.help else ""
+            yield f".TP\n\\fB{name}\\fR\n{filled(text)}"
+
+
+def choices(action):
+    """The parsers of the commands, if the action is the choice of one; without aliases."""
+    if not isinstance(action, argparse._SubParsersAction):
+        return []
+    return list({id(parser): parser for parser in action.choices.values()}.values())
+
+
+def commands(parser):
+    return [command for action in parser._actions for command in choices(action)]
+
+
+def page(parser, version):
+    name, below = parser.prog, commands(parser)
+    what = filled(parser.description).split(". ")[0].rstrip(".")
+    yield f'.TH {name.upper()} 1 "" "{name} {version}" "User Commands"'
+    yield f".SH NAME\n{name} \\- {what[:1].lower()}{what[1:]}"
+    yield ".SH SYNOPSIS"
+    yield from map(usage, [parser, *below])
+    yield ".SH DESCRIPTION"
+    yield from paragraphs(parser.description)
+    yield ".SH OPTIONS"
+    yield from options(parser)
+    yield ".SH COMMANDS"
+    for command in below:
+        yield f".SS {escaped(command.prog)}"
+        yield from paragraphs(command.description)
+        yield from options(command)
+        yield from paragraphs(command.epilog)
+    yield from sections(parser.epilog)
+
+
+def main(version, path):
+    parser = runpy.run_path(str(PARSER))["parser"]()
+    for one in [parser, *commands(parser)]:
+        one.color = False  # newer versions of Python colour what they format
+    pathlib.Path(path).write_text("\n".join(page(parser, version)) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

