@@ -50,11 +50,14 @@ from .constants import (
     Stop,
     __version__,
 )
-from .errors import CertregError
+from .errors import CertregError, RowsError
 from .estimator import Estimator
 from .models import OnnxModel, as_model
 from .plots import plot_accuracy, plot_radii, plot_reach
 from .questions import Question, Serving, Target, question_digest
+from .result import Rows
+from .rows import certify_rows
 from .solver import Bisection, Solver
+from .store import ResumeError
 
 __all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

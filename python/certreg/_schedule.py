@@ -27,7 +27,7 @@ def cores() -> int:
 def packed(job: Job) -> bytes:
     """The job for another process. cloudpickle, where present, knows functions of a notebook."""
     try:
-        import cloudpickle  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import cloudpickle  # type: ignore[import-untyped,unused-ignore]
 
         pack: Callable[[Any], bytes] = cloudpickle.dumps
     except ImportError:

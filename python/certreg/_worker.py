@@ -230,7 +230,7 @@ def _worker_of(token: str, packed: Optional[bytes]) -> Worker:
 def _limit_threads(share: int) -> None:
     """Of what the model computes with: several processes of many threads each slow one another."""
     try:
-        import threadpoolctl  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        import threadpoolctl  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         pass
     else:

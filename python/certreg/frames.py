@@ -41,6 +41,11 @@ class Columns:
             self.matrix[:, j], way = _numbers(column) if moves else _codes(column)
             self._ways.append(way)
 
+    def told(self) -> str:
+        """What `matrix` does not tell: the names of the columns, and the values that stay."""
+        values = [way.table.tolist() if isinstance(way, _Kept) else None for way in self._ways]
+        return repr((list(self._names), values))
+
     def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
         """A function of rows like those of `matrix`, float32 of shape (rows, d), that returns what
         `function` returns for a DataFrame of these rows, with the columns and dtypes of the

@@ -9,9 +9,11 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _structs as S
+from ._optional import needed
 from ._worker import CERTIFICATE, Sampling
 from .answers import Certificate, chosen_sigma
 from .constants import Domain, Outcome, named
+from .plots import plot_accuracy, plot_radii
 from .questions import Question
 
 
@@ -87,11 +89,7 @@ class Rows:
 
     def to_frame(self) -> Any:
         """to_dicts as a pandas DataFrame. Raises ImportError where pandas is missing."""
-        try:
-            import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
-        except ImportError:
-            raise ImportError("to_frame needs pandas: install it, or use to_dicts") from None
-        return pandas.DataFrame(self.to_dicts())
+        return needed("pandas", "to_frame").DataFrame(self.to_dicts())
 
     def summary(self) -> list[dict[str, Any]]:
         """A dict for each sigma and question: how many rows were certified, with which radii. Rows
@@ -134,11 +132,22 @@ class Rows:
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         return chosen_sigma(structs, *some.shape)
 
-    def plot(self, kind: str = "radii", **more: Any) -> Any:
-        """A plot by matplotlib, as certreg.plots has them: "radii", "accuracy", "reach"."""
-        from . import plots
-
-        return plots.of_rows(self, kind, **more)
+    def plot(self, correct: Any = None, **more: Any) -> Any:
+        """The share of rows that are certified up to a radius, over the radius, as plot_radii draws
+        it: a curve for each sigma and question. With `correct`, (rows,) of bool, the certified
+        accuracy, as plot_accuracy. The other arguments, such as path, are theirs."""
+        curves = {
+            f"sigma {sigma:g}" + (f", question {q}" if len(self.questions) > 1 else ""): (k, q)
+            for k, sigma in enumerate(self.sigmas)
+            for q in range(len(self.questions))
+        }
+        radii = {
+            name: self.certificates["radius"][self.done, k, q] for name, (k, q) in curves.items()
+        }
+        if correct is None:
+            return plot_radii(radii, **more)
+        right = np.asarray(correct, bool)[self.done]
+        return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
 
 
 def _word(field: str, value: Any) -> Any:

@@ -254,7 +254,10 @@ class _Work:
         """What fixes the samples, as JSON has it."""
         plan = dataclasses.asdict(self.job.sampling)
         del plan["seed"]
-        plan["X"] = hashlib.sha256(self.matrix.tobytes()).hexdigest()
+        digest = hashlib.sha256(self.matrix.tobytes())
+        if self.job.columns is not None:
+            digest.update(self.job.columns.told().encode())
+        plan["X"] = digest.hexdigest()
         plan["rows"] = len(self.matrix)
         for name in ("scale", "kind", "lo", "hi"):
             if plan[name] is not None:

@@ -17,9 +17,7 @@ import unittest
 import numpy as np
 
 from support import model, root, run
-from certreg import Question, Serving
-from certreg.rows import RowsError, certify_rows
-from certreg.store import ResumeError
+from certreg import Question, ResumeError, RowsError, Serving, certify_rows
 
 X = np.random.default_rng(5).normal(size=(30, 3)).astype(np.float32)
 ASKED = [Question(0.5, serving=Serving(101, 0.01)), Question(0.5, target=0.1, alpha=0.1)]

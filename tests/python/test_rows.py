@@ -5,14 +5,23 @@ import math
 import os
 import pickle
 import signal
+import tempfile
 import threading
 import unittest
 
 import numpy as np
 
-from support import certreg, model, run, same
-from certreg import CertregError, Domain, Outcome, Question, Status
-from certreg.rows import RowsError, certify_rows
+from support import certreg, model, package, run, same
+from certreg import (
+    CertregError,
+    Domain,
+    Outcome,
+    Question,
+    ResumeError,
+    RowsError,
+    Status,
+    certify_rows,
+)
 
 X = np.random.default_rng(5).normal(size=(40, 3)).astype(np.float32)
 HUBER = Question(0.5, statistic="huber", huber_width=0.2)
@@ -143,6 +152,41 @@ class Certificates(unittest.TestCase):
         rows = rows_of(questions=Question(0.5, target=0.1), samples=1000, batch=20, pilot=20)
         self.assertTrue((rows["samples"] < 1000).any())
         self.assertTrue((rows["radius"] >= 0.1).any())
+
+
+class Frames(unittest.TestCase):
+    """Rows of a DataFrame, of which some columns stay what they are."""
+
+    def frame(self):
+        pandas = package("pandas")
+        kinds = np.array(["flat", "house", "castle"])[np.arange(40) % 3]
+        return pandas.DataFrame(dict(area=X[:, 0].astype(float), kind=kinds, rooms=range(40)))
+
+    def test_models_get_frames_in_every_process(self):
+        frame = self.frame()
+        frame["kind"] = frame["kind"].astype("category")
+        wanted = rows_of(priced, frame, questions=5, scale={"area": 2})
+        self.assertEqual(
+            bits(rows_of(priced, frame, questions=5, scale={"area": 2}, jobs=2)), bits(wanted)
+        )
+        self.assertTrue((wanted["radius"] > 0).all())
+        np.testing.assert_allclose(wanted["estimate"][:, 0, 0], priced(frame), atol=1)
+
+    def test_other_values_that_stay_are_other_inputs(self):
+        frame = self.frame()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.sqlite")
+            rows_of(priced, frame, questions=5, resume=path)
+            with self.assertRaisesRegex(ResumeError, "another X"):
+                rows_of(priced, frame.replace("castle", "palace"), questions=5, resume=path)
+            with self.assertRaisesRegex(ResumeError, "another X"):
+                rows_of(
+                    priced, frame.rename(columns=dict(rooms="floors")), questions=5, resume=path
+                )
+
+
+def priced(frame):
+    return 10 * frame["area"] + (frame["kind"] == "castle") * 3.0 + len(frame.columns)
 
 
 class Failures(unittest.TestCase):
@@ -298,6 +342,22 @@ class Result(unittest.TestCase):
         level, means = rows.choose_sigma()
         np.testing.assert_allclose(means, rows["radius"][:, :, 0].mean(axis=0))
         self.assertEqual(level, int(np.argmax(means)))
+
+    def test_it_becomes_a_frame(self):
+        package("pandas")
+        rows = rows_of(sigma=[0.25, 0.5])
+        frame = rows.to_frame()
+        self.assertEqual(frame.shape[0], 80)
+        np.testing.assert_array_equal(frame.query("sigma == 0.5").radius, rows["radius"][:, 1, 0])
+
+    def test_it_is_plotted(self):
+        package("matplotlib")
+        rows = rows_of(sigma=[0.25, 0.5])
+        line = rows.plot().get_lines()[1]
+        self.assertEqual(line.get_label(), "sigma 0.5")
+        self.assertAlmostEqual(line.get_xdata().max(), rows["radius"][:, 1, 0].max())
+        right = np.arange(40) % 2 == 0
+        self.assertAlmostEqual(rows.plot(right).get_lines()[0].get_ydata().max(), 0.5)
 
     def test_it_survives_pickle(self):
         rows = rows_of()

@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 
-from certreg import Question
-from certreg.rows import certify_rows
+from certreg import Question, certify_rows
 
 X = np.random.default_rng(5).normal(size=(200, 3)).astype(np.float32)
 ASKED = [Question(0.5), Question(0.5, statistic="huber", huber_width=0.2)]

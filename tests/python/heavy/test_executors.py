@@ -16,7 +16,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import root, run
 import executors_program as program
-from certreg.rows import certify_rows
+from certreg import certify_rows
 
 
 def has(module):
