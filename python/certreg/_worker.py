@@ -49,11 +49,12 @@ class Sampling:
     pilot: int = 0
     constraints: int = 0
     flags: int = 0
+    noise_id: int = 0  # of row 0
 
     def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
         """An estimator of this model."""
         more = dataclasses.asdict(self)
-        for name in ("shape", "sigmas", "levels", "samples"):
+        for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
             del more[name]
         return Estimator(model, self.shape, self.samples, **more)
 
@@ -137,7 +138,7 @@ class Worker:
             raise RowsError(raised("the model", error)) from error
 
     def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
-        """The rows with these indices, which are their noise_ids, and with these inputs."""
+        """The rows with these indices and inputs."""
         begun = time.perf_counter()
         sampling, failure, done = self.job.sampling, None, 0
         out = empty_certificates(len(rows), len(sampling.sigmas), len(self.asked))
@@ -173,10 +174,10 @@ class Worker:
     ) -> Optional[CertregError]:
         """The answers about one input at one sigma. A model that raises ends everything, and so
         does a wrong question; outputs or an input that cannot be used are a failure of this row."""
-        e = self.estimator
-        out["noise_id"], out["sigma"] = row, sigma
+        e, noise_id = self.estimator, self.job.sampling.noise_id + row
+        out["noise_id"], out["sigma"] = noise_id, sigma
         try:
-            e.begin(z, sigma, row, level)
+            e.begin(z, sigma, noise_id, level)
         except CertregError as error:
             out["status"] = error.status
             return error

@@ -54,6 +54,7 @@ def certify_rows(
     constraints: Union[int, str] = 0,
     flags: int = 0,
     seed: Optional[int] = None,
+    noise_id: int = 0,
     domain: Union[Domain, str] = Domain.CERTIFY,
     radius: Optional[float] = None,
     model_id: str = "",
@@ -77,6 +78,8 @@ def certify_rows(
                columns that are not named stay as they are; by default only columns of floats move
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
     seed       of the noise; None: a secret one is drawn. The result and the resume file have it
+    noise_id   of row 0; those of the other rows follow. So parts of a table, each certified apart
+               with the same seed, have the noise that they have together
     domain     noise of "certify", "calibration" (to choose sigma) or "attack" shares nothing
     radius     asks where the output stays within this radius (output_lo, output_hi), instead of
                for the largest radius
@@ -91,8 +94,8 @@ def certify_rows(
     keep_records   keeps the outputs of the model in the resume file, so that other questions can
                be answered later with model=None
 
-    The other arguments are those of Estimator. The noise_id of a row is its index: order, chunks,
-    processes and resuming neither change nor repeat noise.
+    The other arguments are those of Estimator. The noise of a row follows from its index: order,
+    chunks, processes and resuming neither change nor repeat it.
 
     Outputs that are not finite or out of range fail a row; see `errors` of the result. Raises
     ValueError and TypeError before the model is called; RowsError where it raises; ResumeError
@@ -117,6 +120,7 @@ def certify_rows(
         integer(pilot, "pilot"),
         constraints_of(constraints),
         integer(flags, "flags"),
+        integer(noise_id, "noise_id"),
     )
     jobs = integer(jobs, "jobs") or cores()
     job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)

@@ -78,6 +78,10 @@ class Certificates(unittest.TestCase):
         self.assertEqual(rows["noise_id"][:, 0, 0].tolist(), list(range(30)))
         self.assertEqual(len(np.unique(rows["estimate"])), 30)
 
+    def test_parts_have_the_noise_that_they_have_together(self):
+        whole, parts = rows_of(), [rows_of(x=X[:25]), rows_of(x=X[25:], noise_id=25)]
+        self.assertEqual(b"".join(map(bits, parts)), bits(whole))
+
     def test_processes_threads_and_executors_give_the_same_bits(self):
         wanted = bits(rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER]))
         spawned = dict(jobs=3)

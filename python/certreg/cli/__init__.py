@@ -1,0 +1,101 @@
+"""The command line `certreg`: a thin layer over certify_rows, models, check and plots."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from typing import Any, Optional, Sequence
+
+from .failure import DONE, FILE, INTERRUPTED, OTHER, TERMINATED, Failure, described
+from .parser import parsed
+from .values import understood
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Runs a command, and returns the exit status."""
+    try:
+        given = parsed(sys.argv[1:] if argv is None else argv)
+    except SystemExit as end:
+        return int(end.code or 0)
+    with _Signals() as signals:
+        try:
+            status = _run(given)
+            sys.stdout.flush()
+            return status
+        except Failure as failure:
+            _say(failure, given.traceback)
+            return signals.status if failure.status == INTERRUPTED else failure.status
+        except OSError as error:
+            _give_up_stdout()
+            if not isinstance(error, BrokenPipeError):  # nobody reads any more, as in `| head`
+                _say(error, given.traceback)
+            return FILE
+        except KeyboardInterrupt:
+            print("certreg: interrupted", file=sys.stderr)
+            return signals.status
+        except Exception as error:
+            _say(error, given.traceback)
+            return OTHER
+
+
+def _run(given: Any) -> int:
+    from . import commands, look  # late, so that --help needs nothing
+
+    if given.version:
+        from ..constants import __version__
+
+        print(f"certreg {__version__}")
+        return DONE
+    known = {"check": look.check, "info": look.info}
+    return known.get(given.command, commands.run)(understood(given))
+
+
+def _give_up_stdout() -> None:
+    """So that Python's last flush does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(error: Exception, with_traceback: bool) -> None:
+    if with_traceback:
+        traceback.print_exception(type(error), error, error.__traceback__)
+    sentence = error if isinstance(error, Failure) else described(error)
+    print(f"certreg: {sentence}", file=sys.stderr)
+
+
+class _Signals:
+    """SIGTERM interrupts like Ctrl-C, which the library waits for where an exception would be lost.
+    Where Ctrl-C is ignored, as in the background of a shell, it stays so."""
+
+    def __init__(self) -> None:
+        self.status = INTERRUPTED
+        self.before: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Signals":
+        if threading.current_thread() is threading.main_thread():
+            ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+            for number, handler in (
+                (signal.SIGTERM, self._terminate),
+                (signal.SIGINT, self._interrupt_if_terminated if ignored else self._interrupt),
+            ):
+                self.before[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _terminate(self, *_: Any) -> None:
+        self.status = TERMINATED
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def _interrupt(self, *_: Any) -> None:
+        raise KeyboardInterrupt
+
+    def _interrupt_if_terminated(self, *_: Any) -> None:
+        if self.status == TERMINATED:
+            raise KeyboardInterrupt

@@ -1,0 +1,138 @@
+"""What is asked of certify_rows, from the options."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from typing import Any, Iterator, Optional, Tuple
+
+from ..constants import PLAN_COUNT_FAILURES, Center, Constraints, Domain, Output
+from ..questions import Question, Serving
+from .failure import Failure
+from .progress import progress
+
+HALF_TURNS = {"deg": 180.0, "rad": math.pi}
+
+
+def half_turn(given: argparse.Namespace) -> Optional[float]:
+    """Of an angle, in its unit; None where the output is none."""
+    return HALF_TURNS.get(given.angle or given.pair)
+
+
+def check_options(given: argparse.Namespace) -> None:
+    """Options that do not go together."""
+    for wrong, sentence in (*_of_statistic(given), *_of_method(given), *_of_files(given)):
+        if wrong:
+            raise Failure(sentence)
+
+
+def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    huber, width = given.statistic == "huber", given.huber_width is not None
+    yield huber and not width, "--statistic huber needs --huber-width, often half the tolerance"
+    yield width and not huber, "--huber-width needs --statistic huber"
+    angle = half_turn(given)
+    yield (
+        given.statistic == "circular-mean" and not angle,
+        "--statistic circular-mean needs an angle: give --angle or --pair",
+    )
+    yield given.range and angle, "--range does not go with --angle and --pair"
+    endless = not angle and (not given.range or math.inf in map(abs, given.range))
+    yield (
+        given.statistic == "mean" and given.method in ("finite", "anytime") and endless,
+        f"--statistic mean with --method {given.method} needs --range: the mean of an output "
+        "without limits cannot be bounded from samples",
+    )
+
+
+def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    paper = given.method == "paper"
+    yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
+    yield paper and given.radius, "--method paper does not bound outputs"
+    exact = given.method == "finite" and given.statistic == "median"
+    yield (
+        given.target and given.method != "anytime" and not exact,
+        "--target needs --method anytime, or --statistic median with --method finite",
+    )
+    anywhere = not exact and not half_turn(given) and not given.range
+    yield (
+        given.radius and not given.tolerance and given.statistic != "mean" and anywhere,
+        "--tolerance is needed here: it is the largest deviation that is tried",
+    )
+
+
+def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    yield given.keep_records and not given.resume, "--keep-records needs --resume FILE"
+    is_json = str(given.out).lower().endswith(".json")
+    yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
+    by_accuracy = given.plot and given.plot_kind == "accuracy"
+    yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
+    others = (given.model, given.inputs, given.labels, given.scale, given.resume)
+    taken = {os.path.realpath(name) for name in others if name}
+    results = {os.path.realpath(name) for name in (given.out, given.plot) if name}
+    yield taken & results, "a file of results has the name of another file of this command"
+
+
+def questions(given: argparse.Namespace) -> list[Question]:
+    """One for each tolerance."""
+    tolerances = (
+        given.tolerance if isinstance(given.tolerance, tuple) else (given.tolerance or 0.0,)
+    )
+    paper = given.method == "paper"
+    return [
+        Question(
+            tolerance,
+            output=given.output,
+            alpha=given.alpha,
+            statistic=given.statistic,
+            method=given.method,
+            huber_width=given.huber_width or 0.0,
+            center=Center.TRUE_MEAN if paper else Center.PREDICTION,
+            bonferroni=given.bonferroni,
+            target=given.target,
+            serving=Serving(*given.serve) if given.serve else None,
+        )
+        for tolerance in tolerances
+    ]
+
+
+def outputs(given: argparse.Namespace, columns: int) -> dict[str, Any]:
+    """The outputs of a model with so many columns. All but the one that is asked about are numbers
+    without limits."""
+    index, pair = given.output, 1 if given.pair else 0
+    count = columns - pair
+    if index >= count:
+        wanted = f"--output {index} with --pair" if pair else f"--output {index}"
+        raise Failure(f"{wanted} does not fit: {given.model} returns {_columns(columns)}")
+    kind = [Output.REAL] * count
+    lo, hi = [-math.inf] * count, [math.inf] * count
+    turn = half_turn(given)
+    if turn:
+        kind[index] = Output.ANGLE_PAIR if pair else Output.ANGLE
+    limits: Tuple[float, float] = (-turn, turn) if turn else given.range
+    if limits:
+        lo[index], hi[index] = limits
+    return {"outputs": count, "kind": kind, "lo": lo, "hi": hi}
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
+
+
+def plan(given: argparse.Namespace) -> dict[str, Any]:
+    """The other arguments of certify_rows."""
+    calibrates = given.command == "sigma"
+    return {
+        "samples": given.samples,
+        "batch": given.batch or (64 if given.target else 0),  # sampling can stop after a batch
+        "seed": given.seed,
+        "noise_id": given.rows[0] if given.rows else 0,
+        "jobs": given.jobs,
+        "constraints": Constraints.ECGM if given.method == "paper" else 0,
+        "domain": Domain.CALIBRATION if calibrates else Domain.CERTIFY,
+        "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
+        "radius": given.radius,
+        "resume": given.resume,
+        "keep_records": given.keep_records,
+        "progress": False if given.quiet else progress(),
+    }

@@ -1,0 +1,198 @@
+"""The commands certify, sigma and bounds: they ask the same of certify_rows, and differ in what
+they say about it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import Any, Optional
+
+import numpy as np
+
+from ..constants import __version__
+from ..errors import CertregError, RowsError
+from ..rows import certify_rows
+from ..store import ResumeError
+from . import asked, tables
+from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
+from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
+from .loading import Model
+
+_NOT_IN_PLAN = set(
+    "version seed keep_seed out plot plot_kind quiet traceback jobs resume keep_records".split()
+)
+
+
+class Work:
+    """One run of a command, from its options to its results."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        asked.check_options(given)
+        self.given, self.half_turn = given, asked.half_turn(given)
+        self.table, self.plot = _destinations(given)
+        rows = given.rows or ALL
+        self.first = rows[0]
+        self.X, count = read_rows(given.inputs, given.array, rows)
+        self.labels: Optional[np.ndarray] = None
+        if given.labels:
+            self.labels = read_labels(given.labels, count, rows)
+        self.model = Model(given.model)
+        self.X = self.model.fitted(self.X, given.inputs)
+        self.scale = read_scale(given.scale, self.X.shape[1:]) if given.scale else None
+
+    def done(self) -> Any:
+        """The certificates. What is there when something goes wrong is written, too."""
+        given = self.given
+        arguments = {
+            **asked.outputs(given, self.model.columns(self.X, self.first)),
+            **asked.plan(given),
+            "scale": self.scale,
+            "model_id": given.model_id or self.model.identity,
+        }
+        try:
+            return certify_rows(
+                self.model.function, self.X, given.sigma, asked.questions(given), **arguments
+            )
+        except RowsError as error:
+            where = f" in row {self.first + error.row}" if error.row >= 0 else ""
+            why = described(error.__cause__ or error)
+            raise Failure(
+                f"the model failed{where}: {why}{self.saved(error.rows)}", MODEL
+            ) from error
+        except KeyboardInterrupt as error:
+            said = self.saved(getattr(error, "rows", None))
+            raise Failure(f"interrupted{said}", INTERRUPTED) from error
+        except ResumeError as error:
+            raise Failure(error, FILE) from error
+        except (CertregError, ValueError, TypeError) as error:
+            raise Failure(error) from error
+
+    def saved(self, rows: Any) -> str:
+        """Writes what is done. Says how much that is, and how to go on."""
+        done = 0 if rows is None else int(rows.done.sum())
+        if done:
+            self.write(rows, tables.full(rows, self.first, self.labels, self.half_turn), [])
+        files = (self.given.out if self.table else None, self.given.resume)
+        kept = [name for name in files if name and done]
+        where = f" and in {' and '.join(kept)}" if kept else ""
+        go_on = (
+            "repeat the command to do the rest"
+            if self.given.resume
+            else "with --resume FILE a run can go on where it stopped"
+        )
+        return f"; {done} of {len(self.X)} rows are done{where}; {go_on}"
+
+    def write(self, rows: Any, table: tables.Table, summary: tables.Table) -> None:
+        """Writes the files that were asked for."""
+        if self.table is not None:
+            _write_table(self.table, table, lambda: self.document(rows, table, summary))
+        elif self.given.out:
+            sys.stdout.write(tables.as_csv(table))
+        if self.plot is not None:
+            _draw(self.plot, self.given.plot_kind, table)
+
+    def document(self, rows: Any, table: tables.Table, summary: tables.Table) -> dict[str, Any]:
+        """Everything about a run, as JSON has it."""
+        plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
+        plan["model_sha256"] = self.model.digest
+        if self.given.keep_seed:
+            plan["seed"] = str(rows.seed)
+        complete = bool(rows.done.all())
+        said = {"certreg": __version__, "complete": complete, "plan": plan}
+        return {**said, "summary": summary, "rows": table}
+
+    def remark(self, sentence: str) -> None:
+        """Says something that is no result."""
+        if not self.given.quiet:
+            print(f"certreg: {sentence}", file=sys.stderr)
+
+
+def run(given: argparse.Namespace) -> int:
+    """The commands certify, sigma and bounds."""
+    work = Work(given)
+    rows = work.done()
+    table = tables.full(rows, work.first, work.labels, work.half_turn)
+    shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
+    summary = shortened(rows, table)
+    work.write(rows, table, summary)
+    out = sys.stderr if given.out == "-" else sys.stdout
+    print(tables.aligned(summary), file=out)
+    failed = tables.failures(table)
+    if given.command == "sigma":
+        print(_recommendation(rows, summary, bool(failed)), file=out)
+    if failed:
+        text = (
+            f"{len(failed)} certificates have no answer; the first is of row {failed[0]['row']}: "
+        )
+        work.remark(text + failed[0]["error"])
+    return FOUND if failed else DONE
+
+
+def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
+    """Which sigma to deploy, for each tolerance."""
+    if failed:
+        return "No sigma is recommended, because some rows have no answer."
+    said = []
+    for index, question in enumerate(rows.questions):
+        level, means = rows.choose_sigma(index)
+        if not means[level] > 0:
+            said.append(f"No sigma certifies anything at tolerance {question.tolerance:g}.")
+            continue
+        said.append(
+            f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}: its mean "
+            f"radius is the greatest, {means[level]:.5g}."
+            + _at_the_edge(rows.sigmas, level)
+            + _by_accuracy([line for line in summary if line["tolerance"] == question.tolerance])
+        )
+    return "\n".join(said)
+
+
+def _at_the_edge(sigmas: Any, level: int) -> str:
+    chosen, others = sigmas[level], [s for s in sigmas if s != sigmas[level]]
+    if others and chosen > max(others):
+        return " Try larger ones too."
+    return " Try smaller ones too." if others and chosen < min(others) else ""
+
+
+def _by_accuracy(lines: tables.Table) -> str:
+    """What labels say: a large sigma may give long radii about wrong answers."""
+    if "certified_accuracy" not in lines[0]:
+        return ""
+    best = max(lines, key=lambda line: float(line["certified_accuracy"]))
+    return (
+        f" The certified accuracy is greatest, {best['certified_accuracy']:.5g}, at sigma "
+        f"{best['sigma']:g}."
+    )
+
+
+def _destinations(given: argparse.Namespace) -> Any:
+    """The files that will be written, other than standard output."""
+    table = plot = None
+    if given.out and given.out != "-":
+        table = Destination(given.out, (".csv", ".json", ".parquet"))
+    if given.plot:
+        plot = Destination(given.plot, (".svg", ".pdf", ".png"))
+        try:
+            importlib.import_module("matplotlib")
+        except ImportError as error:
+            raise Failure(f"--plot needs the package matplotlib: {error}") from None
+    return table, plot
+
+
+def _write_table(destination: Destination, table: tables.Table, document: Any) -> None:
+    if destination.suffix == ".json":
+        destination.write_text(tables.as_json(document()))
+    elif destination.suffix == ".csv":
+        destination.write_text(tables.as_csv(table))
+    else:
+        frame = pandas_for(destination.name).DataFrame(table)
+        destination.write(lambda path: frame.to_parquet(path, index=False))
+
+
+def _draw(destination: Destination, kind: str, table: tables.Table) -> None:
+    from .. import plots
+
+    draw = plots.plot_accuracy if kind == "accuracy" else plots.plot_radii
+    shown = tables.curves(table, kind == "accuracy")
+    destination.write(lambda path: draw(shown, path=path))

@@ -1,0 +1,229 @@
+"""Files of numbers, read; and files of results, which are checked early and written as a whole."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import os
+import zipfile
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .failure import FILE, Failure, one_line
+
+Rows = Tuple[int, Optional[int]]
+ALL: Rows = (0, None)
+
+
+# ---- reading
+def read_array(path: str, name: Optional[str] = None) -> np.ndarray:
+    """The array of numbers in a file; `name` chooses one of an .npz file. It may still lie in the
+    file."""
+    suffix = os.path.splitext(path)[1].lower()
+    readers = {".npy": _npy, ".npz": _npz, ".csv": _csv, ".parquet": _parquet}
+    if suffix not in readers:
+        raise Failure(f"{path} must end with one of {', '.join(readers)}")
+    if name is not None and suffix != ".npz":
+        raise Failure(f"--array names an array of an .npz file; {path} has only one")
+    try:
+        values = readers[suffix](path, name)
+    except OSError as error:
+        raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
+    if values.dtype.kind not in "buif":
+        raise Failure(f"{path} holds {values.dtype}; it must hold numbers")
+    return values
+
+
+def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[np.ndarray, int]:
+    """The chosen inputs as float32, one in each row, all finite; and how many there are in all."""
+    values = read_array(path, name)
+    if values.ndim < 2 or not values.size:
+        raise Failure(f"{path} has shape {values.shape}; it must be (rows, features) or larger")
+    count = len(values)
+    values = _chosen(path, values, rows)
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(values, np.float32)
+    bad = np.flatnonzero(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+    if len(bad):
+        raise Failure(
+            f"{path} has a number that is NaN, infinite or too large for float32 in row "
+            f"{bad[0] + rows[0]} (the first row is 0); remove or repair the row"
+        )
+    return values, count
+
+
+def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
+    """A label for each of `count` rows of the inputs, of which some are chosen."""
+    values = read_array(path)
+    if values.shape not in ((count,), (count, 1)):
+        raise Failure(
+            f"{path} has shape {values.shape}; it must have a label for each of the {count} inputs"
+        )
+    values = _chosen(path, np.asarray(values, np.float64).reshape(count), rows)
+    if not np.isfinite(values).all():
+        raise Failure(f"{path} has a label that is NaN or infinite")
+    return values
+
+
+def read_scale(text: str, shape: Tuple[int, ...]) -> np.ndarray:
+    """Noise of each feature, from a number or a file."""
+    try:
+        values = np.asarray(float(text), np.float32)
+    except ValueError:
+        values = np.asarray(read_array(text), np.float32)
+        if values.size != int(np.prod(shape)):
+            raise Failure(
+                f"{text} has {values.size} numbers; a scale has one for each of the "
+                f"{int(np.prod(shape))} features of an input"
+            ) from None
+        values = values.reshape(shape)
+    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
+    return np.broadcast_to(values, shape)
+
+
+def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
+    first, end = rows
+    if first >= len(values) or (end is not None and end > len(values)):
+        raise Failure(f"--rows goes beyond {path}, which has {len(values)} rows")
+    return values[first:end]
+
+
+def _npy(path: str, _: Optional[str]) -> np.ndarray:
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError):
+        raise Failure(f"{path} is no .npy file of numbers, or a damaged one") from None
+
+
+def _npz(path: str, name: Optional[str]) -> np.ndarray:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            names = list(arrays.files)
+            if name is None and len(names) == 1:
+                name = names[0]
+            if name not in names:
+                raise Failure(f"{path} has the arrays {', '.join(names)}; choose one by --array")
+            return np.asarray(arrays[name])
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        raise Failure(f"{path} is no .npz file of numbers, or a damaged one") from None
+
+
+def _csv(path: str, _: Optional[str]) -> np.ndarray:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        try:
+            first = file.readline()
+            file.seek(0)
+            lines = list(csv.reader(file, delimiter=_delimiter(first)))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise Failure(f"{path} is no CSV file: {one_line(error)}") from None
+    while lines and not lines[-1]:
+        del lines[-1]  # empty lines at the end
+    header = bool(lines) and not any(map(_is_number, lines[0]))
+    _check_table(path, lines, header)
+    try:
+        return np.array(lines[header:], np.float64)
+    except ValueError:
+        raise Failure(f"{path} has {_first_text(lines, header)}, which is no number") from None
+
+
+def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> None:
+    if len(lines) <= header:
+        raise Failure(f"{path} has no rows")
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(lines[0]):
+            raise Failure(
+                f"{path} has {len(lines[0])} columns in line 1, but {len(line)} in line {number}"
+            )
+    if header and "" in lines[0]:
+        raise Failure(
+            f"{path} has a column without a name; if it counts the rows, leave it out (pandas: "
+            "index=False)"
+        )
+    if len(lines[0]) > 1 and list(lines[0]) == [str(i) for i in range(len(lines[0]))]:
+        raise Failure(
+            f"{path} begins with {lines[0][0]}, {lines[0][1]}, ..., which may be a header or an "
+            "input; give the columns other names, or none"
+        )
+
+
+def _delimiter(line: str) -> str:
+    return max(",;\t", key=line.count)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+
+
+def _first_text(lines: Sequence[Sequence[str]], header: bool) -> str:
+    for number, line in enumerate(lines[header:], 1 + header):
+        for column, text in enumerate(line):
+            if not _is_number(text):
+                name = repr(lines[0][column]) if header else column + 1
+                return f"{text!r} in line {number}, column {name}"
+    return "a text"
+
+
+def _parquet(path: str, _: Optional[str]) -> np.ndarray:
+    pandas = pandas_for(path)
+    try:
+        return np.asarray(pandas.read_parquet(path).to_numpy())
+    except (ImportError, OSError):
+        raise
+    except Exception as error:  # whatever the engine raises about a damaged file
+        raise Failure(f"{path} is no Parquet file: {one_line(error)}") from None
+
+
+def pandas_for(path: str) -> Any:
+    """pandas, which can read and write Parquet."""
+    try:
+        importlib.import_module("pyarrow")
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise Failure(f"{path} needs the packages pandas and pyarrow: {error}") from None
+
+
+# ---- writing
+class Destination:
+    """A file of results. It is checked before the work begins that it can be written."""
+
+    def __init__(self, path: str, suffixes: Sequence[str]) -> None:
+        self.path = os.path.realpath(path)
+        self.name, self.suffix = path, os.path.splitext(path)[1].lower()
+        if self.suffix not in suffixes:
+            raise Failure(f"{path} must end with one of {', '.join(suffixes)}")
+        if self.suffix == ".parquet":
+            pandas_for(path)
+        if os.path.exists(self.path) and not os.path.isfile(self.path):
+            raise Failure(f"{path} cannot be written: it is not a regular file", FILE)
+        self.write(lambda name: open(name, "x").close(), keep=False)
+
+    def write(self, fill: Callable[[str], Any], keep: bool = True) -> None:
+        """Fills a temporary file and puts it in place: there is never half a file."""
+        folder, name = os.path.split(self.path)
+        stem = os.path.splitext(name)[0]
+        temporary = os.path.join(folder, f".{stem}.{os.getpid()}{self.suffix}")
+        try:
+            fill(temporary)
+            if keep:
+                os.replace(temporary, self.path)
+        except OSError as error:
+            why = error.strerror or error
+            raise Failure(f"{self.name} cannot be written: {why}", FILE) from None
+        finally:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+
+    def write_text(self, text: str) -> None:
+        """Writes a text."""
+
+        def fill(path: str) -> None:
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+
+        self.write(fill)

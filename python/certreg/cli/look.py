@@ -1,0 +1,118 @@
+"""The commands check and info, which certify nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from typing import Any, Iterator, Tuple
+
+import numpy as np
+
+from .._library import library_path, version
+from ..constants import Constraints, __version__
+from ..errors import CertregError
+from ..estimator import Estimator
+from .failure import DONE, FOUND, MODEL, Failure, described
+from .files import ALL, read_rows, read_scale
+from .loading import Model
+
+
+def check(given: argparse.Namespace) -> int:
+    """Prints what check_model finds."""
+    from ..check import check_model
+
+    X, _ = read_rows(given.inputs, given.array, given.rows or ALL)
+    model = Model(given.model)
+    X = model.fitted(X, given.inputs)
+    scale = read_scale(given.scale, X.shape[1:]) if given.scale else None
+    if given.sigma is None and not (X.std(0) > 0).any():
+        raise Failure(f"the rows of {given.inputs} are all the same: give --sigma")
+    try:
+        findings = check_model(model.function, X, scale=scale, sigma=given.sigma)
+    except Exception as error:
+        raise Failure(f"the model failed: {described(error)}", MODEL) from error
+    for finding in findings:
+        print(finding)
+    if not findings:
+        print("Nothing was found that would make certificates of this model wrong.")
+    return FOUND if findings else DONE
+
+
+def info(given: argparse.Namespace) -> int:
+    """Prints what there is, a line for each thing."""
+    lines = [*_environment(), *(_model(given.model) if given.model else ())]
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        print(f"{name.ljust(width)}  {value}")
+    return DONE
+
+
+def _environment() -> Iterator[Tuple[str, str]]:
+    number = version()
+    yield "certreg", __version__
+    yield "library", f"{number // 10000}.{number // 100 % 100}.{number % 100}, {library_path}"
+    yield "Python", f"{platform.python_version()}, {sys.executable}"
+    yield "NumPy", np.__version__
+    yield "processors", f"{_processors()} for this process"
+    yield "instructions", _instructions()
+    yield "second order (BLAS)", _opened(constraints=Constraints.ECGHM)
+    yield "CUDA device 0", _opened(device=0)
+    for package in ("onnxruntime", "pandas", "pyarrow", "matplotlib", "tqdm"):
+        yield package, _version_of(package)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _instructions() -> str:
+    """The most that the library can use of this processor."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags = next((line.split() for line in file if line.startswith("flags")), [])
+    except OSError:
+        flags = []
+    if not flags:
+        return "not known (no /proc/cpuinfo)"
+    avx2 = {"avx2", "fma"} <= set(flags)
+    avx512 = avx2 and {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= set(flags)
+    return "AVX-512" if avx512 else "AVX2" if avx2 else "portable code"
+
+
+def _opened(**plan: Any) -> str:
+    try:
+        with Estimator(None, 1, 64, **plan):
+            return "ready"
+    except CertregError as error:
+        return f"not available: {error}"
+
+
+def _version_of(package: str) -> str:
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _model(word: str) -> Iterator[Tuple[str, str]]:
+    if not word.lower().endswith(".onnx"):
+        raise Failure(f"{word} is no .onnx file; only these say what they take and return")
+    model = Model(word)
+    network = model.function
+    yield "model", word
+    yield "sha256", model.digest
+    yield "input", f"{network.input} {_shape(network.batch, network.shape)}"
+    columns = "any" if network.columns is None else network.columns
+    yield "output", f"{network.output} {_shape(network.batch, (columns,))}"
+    yield "batch", "free" if network.batch is None else f"fixed, {network.batch} rows"
+
+
+def _shape(batch: Any, shape: Any) -> str:
+    lengths = ["rows" if batch is None else batch, *shape]
+    return "(" + ", ".join("any" if n is None else str(n) for n in lengths) + ")"

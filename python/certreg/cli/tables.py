@@ -1,0 +1,127 @@
+"""Certificates as tables: for files, and in short."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+Table = list[dict[str, Any]]
+
+
+def full(rows: Any, first: int, labels: Optional[np.ndarray], half_turn: Optional[float]) -> Table:
+    """A line for each certificate of the rows that are done. Rows have their numbers in the file of
+    inputs, of which `first` is the first that was asked about."""
+    table: Table = rows.to_dicts()
+    for line in table:
+        if labels is not None:
+            line["label"] = float(labels[line["row"]])
+            line["label_error"] = _distance(line["prediction"], line["label"], half_turn)
+        line["row"] += first
+        line["error"] = line["error"].replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
+    return table
+
+
+def _distance(a: float, b: float, half_turn: Optional[float]) -> float:
+    """Between two outputs; round the circle where they are angles."""
+    if half_turn is None:
+        return abs(a - b)
+    return abs((a - b + half_turn) % (2 * half_turn) - half_turn)
+
+
+def correct(line: dict[str, Any]) -> bool:
+    """Whether the prediction is within the tolerance of the label."""
+    return bool(line["label_error"] <= line["tolerance"])
+
+
+def short_of_radii(rows: Any, table: Table) -> Table:
+    """A line for each sigma and tolerance."""
+    lines = []
+    for summary in rows.summary():
+        names = ("sigma", "tolerance", "rows", "certified", "abstained", "failed")
+        line = {name: summary[name] for name in (*names, "mean_radius", "median_radius")}
+        some = [c for c in table if _same(c, summary)]
+        if some and "label" in some[0]:
+            right = [c["radius"] > 0 and correct(c) for c in some]
+            line["certified_accuracy"] = float(np.mean(right))
+        lines.append(line)
+    return lines
+
+
+def _same(line: dict[str, Any], summary: dict[str, Any]) -> bool:
+    return all(line[name] == summary[name] for name in ("sigma", "question"))
+
+
+def short_of_bounds(rows: Any, table: Table) -> Table:
+    """How many outputs have two finite bounds, and how wide they are."""
+    widths = np.array([line["output_hi"] - line["output_lo"] for line in table])
+    finite = widths[np.isfinite(widths)]
+    return [
+        {
+            "sigma": rows.sigmas[0],
+            "radius": rows.radius,
+            "rows": len(table),
+            "bounded": len(finite),
+            "failed": sum(bool(line["error"]) for line in table),
+            "median_width": float(np.median(finite)) if len(finite) else math.nan,
+        }
+    ]
+
+
+def aligned(table: Table) -> str:
+    """A table for the eye."""
+    cells = [[name.replace("_", " ") for name in table[0]]]
+    cells += [[_cell(value) for value in line.values()] for line in table]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
+    )
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def as_csv(table: Table) -> str:
+    """A table as CSV, numbers with all their digits."""
+    text = io.StringIO()
+    if table:
+        writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+    return text.getvalue()
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """A document as JSON. Infinities and NaN are null."""
+    return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def curves(table: Table, with_labels: bool) -> dict[str, Any]:
+    """What a plot shows, by its name in the legend: radii, or radii and whether they are of a
+    correct prediction."""
+    groups: dict[str, Table] = {}
+    for line in table:
+        name = f"sigma {line['sigma']:g}, tolerance {line['tolerance']:g}"
+        groups.setdefault(name, []).append(line)
+    radii = {name: np.array([c["radius"] for c in some]) for name, some in groups.items()}
+    if not with_labels:
+        return radii
+    return {name: (radii[name], np.array([correct(c) for c in groups[name]])) for name in groups}
+
+
+def failures(table: Table) -> Sequence[dict[str, Any]]:
+    """The lines without an answer."""
+    return [line for line in table if line["error"]]

@@ -1,0 +1,124 @@
+"""What the texts of options mean."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from typing import Any, Callable, Optional, Tuple
+
+from .failure import Failure
+
+Kind = Callable[[str], Any]
+
+
+class _Wrong(Exception):
+    """A text is not what an option takes; the message says what it takes."""
+
+
+def _number(text: str, wanted: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise _Wrong(wanted) from None
+
+
+def _positive(text: str) -> float:
+    value = _number(text, "a positive number")
+    if not 0 < value < math.inf:
+        raise _Wrong("a positive number")
+    return value
+
+
+def _probability(text: str) -> float:
+    wanted = "a probability above 0 and at most 0.5"
+    value = _number(text, wanted)
+    if not 0 < value <= 0.5:
+        raise _Wrong(wanted)
+    return value
+
+
+def _integer(least: int, most: int, wanted: str) -> Kind:
+    """An integer; also one like 1e4."""
+
+    def read(text: str) -> int:
+        exact = re.fullmatch(r"\d+", text)
+        value: float = int(text) if exact else _number(text, wanted)
+        if not least <= value <= most or value != int(value):
+            raise _Wrong(wanted)
+        return int(value)
+
+    return read
+
+
+def _list_of(kind: Kind) -> Kind:
+    def read(text: str) -> Tuple[Any, ...]:
+        values = tuple(kind(part) for part in text.split(","))
+        if len(set(values)) < len(values):
+            raise _Wrong("a list of different numbers")
+        return values
+
+    return read
+
+
+def _rows(text: str) -> Tuple[int, Optional[int]]:
+    found = re.fullmatch(r"(\d*):(\d*)", text)
+    if not found:
+        raise _Wrong("a range of rows like 0:100, :100 or 100:")
+    first, end = int(found[1] or 0), int(found[2]) if found[2] else None
+    if end is not None and end <= first:
+        raise _Wrong("a range with rows in it")
+    return first, end
+
+
+def _serving(text: str) -> Tuple[int, float]:
+    count, comma, rate = text.partition(",")
+    if not comma:
+        raise _Wrong("a number of samples and a probability, like 101,0.01")
+    return _count(count), _probability(rate)
+
+
+def _range(text: str) -> Tuple[float, float]:
+    wanted = "two numbers, the lower one first, like -1,1"
+    low, _, high = text.partition(",")
+    limits = _number(low, wanted), _number(high, wanted)
+    if not limits[0] < limits[1]:
+        raise _Wrong(wanted)
+    return limits
+
+
+_count = _integer(1, 2**53, "an integer of at least 1")
+_KINDS: dict[str, Kind] = {
+    "sigma": _positive,
+    "tolerance": _list_of(_positive),
+    "radius": _positive,
+    "target": _positive,
+    "huber_width": _positive,
+    "alpha": _probability,
+    "bonferroni": _count,
+    "serve": _serving,
+    "samples": _count,
+    "batch": _count,
+    "jobs": _count,
+    "seed": _integer(0, 2**64 - 1, "an integer from 0 to 2^64 - 1"),
+    "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
+    "range": _range,
+    "rows": _rows,
+}
+
+
+def understood(given: argparse.Namespace) -> argparse.Namespace:
+    """The options with numbers in place of texts. Defaults stay."""
+    kinds = dict(_KINDS, sigma=_list_of(_positive)) if given.command == "sigma" else _KINDS
+    for name, text in vars(given).items():
+        if name in kinds and isinstance(text, str):
+            setattr(given, name, _value(kinds[name], name, text))
+    return given
+
+
+def _value(kind: Kind, name: str, text: str) -> Any:
+    try:
+        return kind(text)
+    except _Wrong as wrong:
+        option = "--" + name.replace("_", "-")
+        raise Failure(f"{option} is {text!r}; it must be {wrong}") from None
