@@ -133,11 +133,11 @@ def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> Non
 
 def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory: Memory) -> None:
     """The model returns y, of which the rows that are wanted are kept."""
-    used = slice(batch.used_first, batch.used_first + batch.used_count)
-    x = memory.array(batch.x, (batch.rows, *shape))[used]
+    first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
+    x = memory.array(batch.x, (rows, *shape))[first : first + count]
     x.flags.writeable = False
-    y = memory.array(batch.y, (batch.rows, batch.columns))
-    answer, wanted = np.asarray(model(x)), (len(x), batch.columns)
-    if answer.shape != wanted and (answer.shape != wanted[:1] or batch.columns != 1):
-        raise ValueError(f"the model returned shape {answer.shape}; it must be {wanted}")
-    y[used] = answer.reshape(wanted)
+    y = memory.array(batch.y, (rows, columns))[first : first + count]
+    answer = np.asarray(model(x))
+    if answer.shape != y.shape and (answer.shape != (count,) or columns != 1):
+        raise ValueError(f"the model returned shape {answer.shape}; it must be {y.shape}")
+    y[...] = answer.reshape(y.shape)

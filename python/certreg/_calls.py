@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from . import _structs as S
 from ._library import lib
@@ -35,11 +36,16 @@ class _Interrupts:
         self.handler(*what)  # type: ignore[misc]
         self.inside = True
 
+    def settle(self) -> None:
+        """Delivers what came while the library was computing."""
+        what, self.waiting = self.waiting, None
+        if what:
+            self.handler(*what)  # type: ignore[misc]
+
     def end(self) -> None:
         if self.handler:
             signal.signal(signal.SIGINT, self.handler)
-        if self.waiting:
-            self.handler(*self.waiting)  # type: ignore[misc]
+        self.settle()
 
 
 class Calls:
@@ -76,6 +82,17 @@ class Callbacks:
         self.calls = calls
         self.error: Optional[BaseException] = None
         self.interrupts: Any = None
+        self.held: Optional[_Interrupts] = None
+
+    @contextlib.contextmanager
+    def holding_interrupts(self) -> Iterator[None]:
+        """`with` around many calls: Ctrl-C is taken over once, and not by each of them."""
+        self.held = _Interrupts()
+        try:
+            yield
+        finally:
+            held, self.held = self.held, None
+            held.end()
 
     def guarded(self, call: Callable[..., Any], *arguments: Any) -> int:
         """0, or 1 after an exception."""
@@ -93,11 +110,12 @@ class Callbacks:
             return 1
 
     def __enter__(self) -> None:
-        interrupts = _Interrupts()
+        interrupts = self.held or _Interrupts()
         try:
             self.calls.__enter__()
         except CertregError:
-            interrupts.end()
+            if not self.held:
+                interrupts.end()
             raise
         self.calls.called_back, self.error, self.interrupts = True, None, interrupts
 
@@ -105,7 +123,10 @@ class Callbacks:
         error, self.error = self.error, None
         interrupts, self.interrupts, self.calls.called_back = self.interrupts, None, False
         self.calls.__exit__()
-        interrupts.end()
+        if self.held:
+            interrupts.settle()
+        else:
+            interrupts.end()
         if error is not None:
             raise error
 

@@ -121,7 +121,8 @@ class _Sizes:
         if not self.rows:
             return 1
         wanted = CHUNK_SECONDS * self.rows / max(self.seconds, 1e-9)
-        return int(max(1, min(wanted, left / (2 * self.workers) + 1, left)))
+        share = left if self.workers == 1 else left / (2 * self.workers) + 1
+        return int(max(1, min(wanted, share)))
 
 
 def run_chunks(

@@ -15,6 +15,8 @@ _INTEGERS = {kind: (C.sizeof(kind), kind in (i32, i64)) for kind in (i32, u32, i
 def _fitting(kind: Any, name: str, value: Any) -> Any:
     """ctypes silently keeps the lowest bits of an integer, and has no sentence for a number that is
     none."""
+    if type(value) is float and kind is f64 or type(value) is int and 0 <= value < 2**31:
+        return value
     if kind in _INTEGERS:
         size, signed = _INTEGERS[kind]
         bits = 8 * size - signed

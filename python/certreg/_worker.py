@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes as C
 import dataclasses
 import math
 import multiprocessing
@@ -19,13 +18,12 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _structs as S
-from ._library import lib
 from ._optional import needed
 from .constants import Status
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator
 from .models import as_model
-from .questions import Question, structs_of
+from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
 Record = Tuple[int, int, bytes]  # row, index of sigma, exported record
@@ -53,7 +51,7 @@ class Sampling:
 
     def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
         """An estimator of this model."""
-        more = dataclasses.asdict(self)
+        more = dict(vars(self))
         for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
             del more[name]
         return Estimator(model, self.shape, self.samples, **more)
@@ -110,23 +108,16 @@ class Worker:
 
     def __init__(self, job: Job) -> None:
         self.job, self.function = job, job.function()
-        self.samples, self.of_one_row = (
-            job.sampling.samples,
-            {Status.NOT_FINITE, Status.OUT_OF_RANGE},
-        )
+        self.samples = job.sampling.samples
+        self.of_one_row = {Status.NOT_FINITE, Status.OUT_OF_RANGE}
         if self.function is None:  # only records answer, and some may be too short
             self.samples = 0
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
-        several = len(job.sampling.sigmas)  # whose certificates hold together
-        divided = [
-            dataclasses.replace(q, bonferroni=max(1, q.bonferroni) * several) for q in job.questions
-        ]
-        self.asked = structs_of(divided)
-        digests = [S.u64() for _ in job.questions]
-        for struct, digest in zip(structs_of(job.questions), digests):
-            lib.certreg_question_digest(C.byref(struct), C.byref(digest))
-        self.digests = [digest.value for digest in digests]
+        self.asked = structs_of(job.questions)
+        self.digests = [question_digest(question) for question in job.questions]
+        for struct in self.asked:  # the certificates of all sigmas hold together
+            struct.bonferroni = max(1, struct.bonferroni) * len(job.sampling.sigmas)
 
     def probe(self, X: np.ndarray) -> np.ndarray:
         """What the model answers to inputs without noise: (rows, columns)."""
@@ -146,8 +137,9 @@ class Worker:
         known = {(row, k): record for row, k, record in records}
         try:
             X = np.ascontiguousarray(X, np.float32)
-            for done, row in enumerate(rows.tolist()):
-                self._row(row, X[done], out[done], known, chunk)
+            with self.estimator._callbacks.holding_interrupts():
+                for done, row in enumerate(rows.tolist()):
+                    self._row(row, X.ctypes.data + done * X.strides[0], out[done], known, chunk)
             done = len(rows)
         except BaseException as error:  # KeyboardInterrupt as well: what is done is kept
             failure = error
@@ -156,7 +148,7 @@ class Worker:
         chunk.seconds = time.perf_counter() - begun
         return chunk
 
-    def _row(self, row: int, z: np.ndarray, out: np.ndarray, known: Any, chunk: Chunk) -> None:
+    def _row(self, row: int, z: int, out: np.ndarray, known: Any, chunk: Chunk) -> None:
         sampling = self.job.sampling
         errors, kept = [], []
         for k, (sigma, level) in enumerate(zip(sampling.sigmas, sampling.levels)):
@@ -170,16 +162,16 @@ class Worker:
         chunk.records += kept
 
     def _asked(
-        self, z: Any, sigma: float, row: int, level: int, record: Any, out: np.ndarray
+        self, z: int, sigma: float, row: int, level: int, record: Any, out: np.ndarray
     ) -> Optional[CertregError]:
-        """The answers about one input at one sigma. A model that raises ends everything, and so
-        does a wrong question; outputs or an input that cannot be used are a failure of this row."""
+        """The answers about the input at an address at one sigma. A model that raises ends
+        everything, and so does a wrong question; outputs or an input that cannot be used are a
+        failure of this row."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
-        out["noise_id"], out["sigma"] = noise_id, sigma
         try:
-            e.begin(z, sigma, noise_id, level)
+            e._begin(z, sigma, noise_id, level)
         except CertregError as error:
-            out["status"] = error.status
+            out["status"], out["noise_id"], out["sigma"] = error.status, noise_id, sigma
             return error
         if record is not None:
             e.import_(record)

@@ -195,7 +195,7 @@ class Estimator(Handle):
                   begins at a Domain"""
         z, level = self._input(z), integer(level, "level")
         with self._calls:
-            self._call("begin_level", z.ctypes.data, sigma, self._noise(noise_id), level)
+            self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)
 
     def run(self) -> Run:
         """What all certificates of the present input have in common, its seed among it."""
@@ -293,6 +293,10 @@ class Estimator(Handle):
             error.certificates = [Certificate._of(c) for c in out]
             raise
         return [Certificate._of(c) for c in out]
+
+    def _begin(self, address: int, sigma: float, noise_id: int, level: int) -> None:
+        """begin with an input that lies at an address."""
+        self._call("begin_level", address, sigma, noise_id, level)
 
     def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:
         """certify, or output_bounds with a radius, from structs to structs: without objects for

@@ -200,11 +200,11 @@ class _Work:
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
         with contextlib.ExitStack() as stack, self._failures():
+            self._check(resume is not None)
             if resume is not None:
                 self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
                 self.rows.resume = self.file.path
                 self._take_seed(self.file)
-            self._check()
             alone = executor is None and jobs == 1
             place: Any = Here(self.job) if alone else Elsewhere(self.job, executor, jobs)
             stack.callback(place.close)
@@ -225,21 +225,21 @@ class _Work:
             self.job = dataclasses.replace(self.job, sampling=sampling)
             self.rows.sampling = sampling
 
-    def _check(self) -> None:
+    def _check(self, resumes: bool) -> None:
         """Everything that is wrong with plan and questions, before the model is called."""
         job = self.job
-        if job.model is None and self.file is None:
+        if job.model is None and not resumes:
             raise ValueError("model is None: without a model, `resume` has to name records")
-        if job.keeps_records and self.file is None:
+        if job.keeps_records and not resumes:
             raise ValueError("keep_records needs `resume`, the file that keeps them")
-        with job.sampling.estimator(None) as e:
-            first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
-            try:
-                e.begin(self.matrix[0], job.sampling.sigmas[0], 0)
+        first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
+        try:
+            with job.sampling.estimator(None) as e:
+                e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
                 e._answer(0, structs_of(job.questions), job.radius, first)
-            except CertregError as error:
-                if error.status in (Status.INVALID, Status.VERSION):
-                    raise ValueError(str(error)) from error
+        except CertregError as error:
+            if error.status in (Status.INVALID, Status.VERSION):
+                raise ValueError(str(error)) from error
 
     def _open_run(self, file: ResumeFile, place: Any) -> None:
         probe = None
