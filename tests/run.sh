@@ -108,7 +108,7 @@ lint() {
 
 python() {
     [ -n "$PYTHON" ] || { echo "skip Python: no interpreter with the packages was found"; return; }
-    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/tests/python \
+    CERTREG_LIB=$OBJ/libcertreg.so PYTHONPATH=$PWD/python:$PWD/tests/python:$PWD/lib/deps \
         PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$1"
 }
 python_tests() { # FOLDER
