@@ -17,24 +17,12 @@ from support_cli import InFolder, certreg, read
 
 X = np.random.default_rng(5).normal(size=(12, 3)).astype(np.float32)
 ASKED = ("--sigma", ".25", "--tolerance", ".5", "--samples", "100", "--batch", "50", "-q")
-DEPS = root / "lib" / "deps"  # where the repository has ONNX Runtime
 ROTATION = root / "examples" / "models" / "rotation.onnx"
 
 
 def missing(*packages):
     """Those of the packages that are not there."""
     return [name for name in packages if importlib.util.find_spec(name) is None]
-
-
-def with_onnxruntime():
-    """PYTHONPATH with which ONNX Runtime can be imported; None: it cannot."""
-    path = f"{root / 'python'}:{DEPS}" if missing("onnxruntime") else str(root / "python")
-    done = subprocess.run(
-        [sys.executable, "-c", "import onnxruntime"],
-        env=dict(os.environ, PYTHONPATH=path),
-        stderr=subprocess.DEVNULL,
-    )
-    return path if done.returncode == 0 else None
 
 
 def needs(*packages):
@@ -48,7 +36,8 @@ class Commands(InFolder):
         np.save("x.npy", X)
 
     def start(self, *words, stdout=subprocess.PIPE, **environment):
-        env = dict(os.environ, PYTHONPATH=str(root / "python"), PYTHONDONTWRITEBYTECODE="1")
+        path = os.pathsep.join([str(root / "python"), *os.environ.get("PYTHONPATH", "").split(":")])
+        env = dict(os.environ, PYTHONPATH=path, PYTHONDONTWRITEBYTECODE="1")
         env.update(environment)
         return subprocess.Popen(
             [sys.executable, "-m", "certreg", *map(str, words)],
@@ -211,18 +200,15 @@ class Packages(Commands):
         _, err = self.here("certify", "damaged.onnx", "x.npy", *ASKED, status=2)
         self.assertEqual(err.count("\n"), 1)
 
+    @needs("onnxruntime")
     def test_the_network_of_the_demo(self):
         """Strokes from the centre: the network gives an angle to anything."""
-        path = with_onnxruntime()
-        if path is None:
-            self.skipTest("not installed: onnxruntime (make deps)")
         digits = np.zeros((3, 1, 28, 28))
         digits[0, 0, 5:23, 13:15] = digits[1, 0, 13:15, 5:23] = digits[2, 0, 5:15, 12:16] = 1
         np.save("digits.npy", digits)
         self.certreg(
             *("certify", ROTATION, "digits.npy", *ASKED, "--tolerance", 30, "--pair"),
             *("-o", "r.json", "--seed", 1),
-            PYTHONPATH=path,
         )
         with open("r.json", encoding="utf-8") as file:
             said = json.load(file)
