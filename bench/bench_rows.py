@@ -2,13 +2,13 @@
 
     make bench-rows; or bench/bench_rows.py ROWS, by default 10,000 in the second part
 
-1. 50 rows of a scikit-learn model, 1,000 samples, 12 features, one call of the model for each row.
-   The time of the library is its own clock's less the callback, and the time of the model that of
-   predict. What is left is the package's: the median of 21 runs, each beside the same rows by the
-   library alone.
-2. ROWS rows over 4 processes and by one. With fewer than 4 idle cores the wall clock says little;
-   the ratio of processor times is what counts there."""
+1. 50 rows of a scikit-learn model, 1,000 samples, 12 features, one call of the model for each row:
+   certify_rows against bare calls of the library's functions by ctypes, whose callback does
+   nothing but call the model. The median of 21 pairs.
+2. ROWS rows over 4 processes and by one, after a first call that starts the processes. With fewer
+   than 4 idle cores the wall clock says little; the ratio of processor times counts there."""
 
+import ctypes as C
 import os
 import pathlib
 import statistics
@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import Ridge
 
-from certreg import Estimator, certify_rows
+from certreg import _structs as S, certify_rows
+from certreg._library import lib
 
 FEATURES, SAMPLES, FEW, RUNS = 12, 1000, 50, 21
 RNG = np.random.default_rng(0)
@@ -27,46 +28,61 @@ X = RNG.normal(size=(10_000, FEATURES)).astype(np.float32)
 Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * RNG.normal(size=len(X))
 
 
-class Timed:
-    """A model that adds up its own time."""
+class Bare:
+    """The library by its functions alone."""
 
     def __init__(self, model):
-        self.function, self.seconds = model.predict, 0.0
+        predict, shape = model.predict, (SAMPLES, FEATURES)
 
-    def __call__(self, x):
-        begun = time.perf_counter()
-        answer = self.function(x)
-        self.seconds += time.perf_counter() - begun
-        return answer
+        def evaluate(_, batch):
+            b = batch[0]
+            x = np.frombuffer((C.c_float * (SAMPLES * FEATURES)).from_address(b.x), np.float32)
+            y = np.frombuffer((C.c_float * SAMPLES).from_address(b.y), np.float32)
+            y[:] = predict(x.reshape(shape))
+            return 0
+
+        self.evaluate, self.handle = S.EVAL(evaluate), S.pointer()
+        m = S.Model(eval=self.evaluate, inputs=FEATURES, outputs=1, batch=SAMPLES)
+        plan = S.Plan(max_samples=SAMPLES, seed=1)
+        why = S.Error()
+        made = C.byref(self.handle)
+        if lib.certreg_estimator_create(None, C.byref(m), C.byref(plan), C.byref(why), made):
+            raise SystemExit(why.text.decode())
+
+    def rows(self):
+        question, out = S.Question(tolerance=0.5), S.Certificate()
+        ask = C.byref(question), 1, C.byref(out)
+        for i in range(FEW):
+            address = X.ctypes.data + i * X.strides[0]
+            bad = lib.certreg_estimator_begin_level(self.handle, address, 0.25, i, 0)
+            if bad or lib.certreg_certify(self.handle, SAMPLES, *ask):
+                raise SystemExit("the library failed")
+        return out.radius
 
 
 def by_package(model):
-    """Seconds in all, and of the model."""
-    timed, begun = Timed(model), time.perf_counter()
-    certify_rows(timed, X[:FEW], 0.25, 0.5, samples=SAMPLES, batch=1000, seed=1, progress=False)
-    return time.perf_counter() - begun, timed.seconds
+    rows = certify_rows(
+        model, X[:FEW], 0.25, 0.5, samples=SAMPLES, batch=SAMPLES, seed=1, progress=False
+    )
+    return rows["radius"][-1, 0, 0]
 
 
-def by_library(model):
-    """Seconds of the library."""
-    with Estimator(model.predict, FEATURES, SAMPLES, seed=1, batch=1000) as e:
-        seconds = 0.0
-        for i in range(FEW):
-            e.certify(X[i], 0.25, SAMPLES, 0.5, noise_id=i)
-            seconds += e.run().library_seconds
-    return seconds
+def timed(call):
+    begun = time.perf_counter()
+    answer = call()
+    return time.perf_counter() - begun, answer
 
 
 def overhead(model):
-    rows, shares = [], []
+    bare, pairs = Bare(model), []
     for _ in range(RUNS):
-        (whole, inside), library = by_package(model), by_library(model)
-        rows.append(1e6 * (whole - inside - library) / FEW)
-        shares.append(100 * (whole / (inside + library) - 1))
-    print(
-        f"  {type(model).__name__:<28}{statistics.median(rows):>8.1f} us a row"
-        f"{statistics.median(shares):>8.1f} %"
-    )
+        (package, one), (library, other) = timed(lambda: by_package(model)), timed(bare.rows)
+        if one != other:
+            raise SystemExit(f"the package says {one}, the library {other}")
+        pairs.append((package, library))
+    spent = statistics.median(1e6 * (p - q) / FEW for p, q in pairs)
+    share = statistics.median(100 * (p / q - 1) for p, q in pairs)
+    print(f"  {type(model).__name__:<28}{spent:>8.1f} us a row{share:>8.1f} %")
 
 
 def used():
@@ -102,6 +118,8 @@ def main():
     for model in (Ridge(), GradientBoostingRegressor()):
         overhead(model.fit(X[:2000], Y[:2000]))
     print(f"{count} rows over four processes")
+    begun = run(Ridge().fit(X, Y), X[:4], 4)[0]
+    print(f"  the first call starts them: {begun:.1f} s")
     for model in (GradientBoostingRegressor(), RandomForestRegressor(50, n_jobs=1)):
         scaling(model.fit(X[:2000], Y[:2000]), count)
 
