@@ -213,9 +213,9 @@ class Refusals(InFolder):
             certreg("certify", "models.py:product", "x.npy", *ASKED, "--resume", "r")[0], 0
         )
         self.certify_refused(
-            "another model", "--resume", "r", model="models.py:fails_late", status=4
+            "arguments .model_id=", "--resume", "r", model="models.py:fails_late", status=4
         )
-        self.certify_refused("another.*seed", "--resume", "r", "--seed", 8, status=4)
+        self.certify_refused(r"arguments \(seed\)", "--resume", "r", "--seed", 8, status=4)
         self.certify_refused("other questions", "--resume", "r", "--tolerance", 2, status=4)
 
 
