@@ -58,7 +58,8 @@ no_compiler() {
 tell 'a missing compiler is named' no_compiler
 
 # ---- installed
-awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' README.md >"$tmp/elsewhere/example.py"
+awk '/^<!-- examples\/python\/example.py/ { here = 1 } here && /^```$/ { exit }
+    on; here && /^```python$/ { on = 1 }' README.md >"$tmp/elsewhere/example.py"
 sed -n '/^    \$ python3 examples/,/^$/p' README.md | sed '1d;/^$/d;s/^    //' >"$tmp/said"
 [ -d python/certreg/cli ] && command=yes || command=
 cd "$tmp/elsewhere" || exit 2

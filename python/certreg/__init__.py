@@ -5,12 +5,12 @@
         print(c.prediction, c.radius)
 
 The model takes a float32 array of shape (rows, inputs) and returns one of shape (rows,) or
-(rows, columns); as_model lists the models of other packages that may stand in its place.
-certreg.h says what the numbers mean, and names are those of the header. Zero means the default
-everywhere, with two exceptions that keep the noise secret and fresh: without a seed one is drawn,
-and without a noise_id every input gets one of its own.
+(rows, columns). as_model lists the models of other packages that can be given instead. Names are
+the same as in certreg.h, which explains the numbers. Zero means the default everywhere, with two
+exceptions: without a seed a secret one is drawn, and without a noise_id an input gets the next
+unused one.
 
-The package brings the library with it. CERTREG_LIB names another one."""
+The package contains the library. Set CERTREG_LIB to the path of another one to use that."""
 
 from ._arrays import DeviceArray
 from ._library import library_path, version

@@ -13,11 +13,11 @@ Shape = Tuple[int, ...]
 
 
 class DeviceArray:
-    """Memory of a CUDA device during a call of the model, for whatever understands
-    __cuda_array_interface__ or DLPack: torch.as_tensor(x, device="cuda"), torch.from_dlpack(x),
-    cupy.asarray(x). Work on it belongs on `stream`, an address; `device` is the number of the
-    device. The model must not write to x. The interface does not say so, because torch refuses
-    read-only arrays."""
+    """A float32 array in the memory of a CUDA device, valid during one call of the model. Packages
+    that know __cuda_array_interface__ or DLPack can use it: torch.as_tensor(x, device="cuda"),
+    torch.from_dlpack(x), cupy.asarray(x). `device` is the number of the device. All work on the
+    array must be enqueued on `stream`, the address of a CUDA stream. The model must not write to
+    x. The interface does not say so, because torch refuses read-only arrays."""
 
     def __init__(self, address: int, shape: Shape, batch: Any) -> None:
         self.shape, self.device, self.stream = shape, batch.device, batch.stream or 0
@@ -38,12 +38,13 @@ class DeviceArray:
         dl_device: Optional[Tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """A capsule. Nothing makes other streams wait for the noise, so the consumer has to work on
-        `stream`. BufferError: it does not, or it wants a copy, or the call of the model is over."""
+        """A DLPack capsule. Other streams do not wait for the noise, so the consumer has to work on
+        `stream`. Raises BufferError if it names another stream or device, if it wants a copy, or
+        if the call of the model is over."""
         if self._address is None:
-            raise BufferError("the array ended with the call of the model: copy what has to stay")
+            raise BufferError("the array is valid only during the call of the model: copy it there")
         if copy or dl_device not in (None, self.__dlpack_device__()):
-            raise BufferError("the array is lent where it lies: import it first, then copy it")
+            raise BufferError("the array cannot be exported as a copy: import it, then copy it")
         legacy = 1  # CUDA's default stream, which None stands for
         if stream != -1 and (legacy if stream is None else stream) != self.stream:
             raise BufferError(
@@ -54,7 +55,7 @@ class DeviceArray:
         return self._capsules[-1]
 
     def _end(self) -> None:
-        """From now on whoever kept the array gets an exception."""
+        """Ends the array: later uses of it raise an exception."""
         del self.__cuda_array_interface__
         self._address = None
         while self._capsules:
@@ -62,7 +63,8 @@ class DeviceArray:
 
 
 def device_address(array: Any, shape: Shape) -> int:
-    """Where an array on a device lies, if it has the shape."""
+    """The address of a float32 array on a device. Raises ValueError if its type or shape is another
+    one, or if it has gaps."""
     there = array.__cuda_array_interface__
     if tuple(there["shape"]) != shape or there["typestr"] != "<f4" or there.get("strides"):
         raise ValueError(
@@ -73,8 +75,8 @@ def device_address(array: Any, shape: Shape) -> int:
 
 
 class Memory:
-    """What an estimator lives in. Arrays for its model are views of it and keep it alive. So an
-    array that outlasts the estimator has old contents, but is no freed memory."""
+    """The memory of an estimator, `size` bytes. The arrays that the model gets are views of it and
+    keep it alive. So an array that outlasts the estimator never refers to freed memory."""
 
     def __init__(self, size: int) -> None:
         room = np.empty(size + 64, np.uint8)
@@ -83,7 +85,8 @@ class Memory:
         self.views: dict[Tuple[int, Shape], np.ndarray] = {}
 
     def array(self, address: int, shape: Shape) -> np.ndarray:
-        """float32 of this shape at an address. Models see few addresses, so views are kept."""
+        """The float32 array of this shape at an address. There are few addresses, so views are
+        reused."""
         view = self.views.get((address, shape))
         if view is None:
             first = address - self.address
@@ -93,13 +96,14 @@ class Memory:
 
 
 def columns_of(outputs: int, kind: Optional[np.ndarray]) -> int:
-    """Columns that a model returns: one for each output, two for a pair."""
+    """How many columns a model returns: one for each output, and two for an ANGLE_PAIR."""
     return outputs + (0 if kind is None else int(np.sum(kind == Output.ANGLE_PAIR)))
 
 
 def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
-    """One number for all, or one for each; None for None. It has as many numbers as the shape, in a
-    row or as the shape says."""
+    """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
+    number for all elements, an array of this shape, or a flat one; None stays None. Raises
+    TypeError if they are not numbers, and ValueError if their shape is wrong."""
     if values is None:
         return None
     try:
@@ -115,12 +119,13 @@ def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
 
 
 def address_of(values: Optional[np.ndarray]) -> Optional[int]:
-    """Where an array lies."""
+    """The address of an array; None for None."""
     return None if values is None else values.ctypes.data
 
 
 def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> None:
-    """The model reads x, and enqueues work that writes y."""
+    """Calls the model with arrays x and y on the device. It enqueues work that reads x and fills
+    y."""
     x = DeviceArray(batch.x, (batch.rows, *shape), batch)
     y = DeviceArray(batch.y, (batch.rows, batch.columns), batch)
     try:
@@ -132,7 +137,7 @@ def call_on_a_device(model: Callable[..., Any], batch: Any, shape: Shape) -> Non
 
 
 def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory: Memory) -> None:
-    """The model returns y, of which the rows that are wanted are kept."""
+    """Calls the model with the rows of the batch that are needed, and stores what it returns."""
     first, rows, count, columns = batch.used_first, batch.rows, batch.used_count, batch.columns
     x = memory.array(batch.x, (rows, *shape))[first : first + count]
     x.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Calls into the library: one at a time, with exceptions and Ctrl-C carried across."""
+"""Calls of the library, one at a time. Exceptions and Ctrl-C in callbacks reach the caller."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .errors import CertregError
 
 
 class _Interrupts:
-    """Ctrl-C waits until it can be delivered: in the model (while `inside` is set), which is
-    interrupted at once, or else at `end`."""
+    """Replaces the handler of Ctrl-C while the library computes, where an exception would be lost.
+    In the model (while `inside` is set) Ctrl-C is delivered at once, and otherwise by `settle` or
+    `end`."""
 
     def __init__(self) -> None:
         self.waiting: Any = None
@@ -37,7 +38,7 @@ class _Interrupts:
         self.inside = True
 
     def settle(self) -> None:
-        """Delivers what came while the library was computing."""
+        """Delivers a Ctrl-C that arrived while the library was computing."""
         what, self.waiting = self.waiting, None
         if what:
             self.handler(*what)  # type: ignore[misc]
@@ -49,20 +50,21 @@ class _Interrupts:
 
 
 class Calls:
-    """`with` around every call, close included: one at a time, so that nobody frees what a call
-    is using."""
+    """A context around every call on a handle, including close. It refuses a second call at the
+    same time, so that nothing is freed while a call is using it."""
 
     def __init__(self) -> None:
         self._renew()
 
     def _renew(self) -> None:
         self.process, self.called_back = os.getpid(), False
-        # It belongs to a thread: if Ctrl-C hits between acquire and `with`, that thread goes on.
+        # Reentrant: if Ctrl-C arrives after acquire but before `with` has begun, the lock stays
+        # acquired, but the thread that holds it can acquire it again.
         self.lock = threading.RLock()
 
     def __enter__(self) -> None:
         if self.process != os.getpid():
-            self._renew()  # a forked child, to whom the library says so
+            self._renew()  # in a forked child, where nobody would release the parent's lock
         if not self.lock.acquire(blocking=False):
             raise CertregError(Status.BUSY)
         if self.called_back:
@@ -74,9 +76,9 @@ class Calls:
 
 
 class Callbacks:
-    """`with` around calls that may call back. It carries exceptions of callbacks across the
-    library. Nothing may be raised outside `guarded`, because ctypes loses an exception on the
-    way into or out of a callback."""
+    """A context around calls that may call back. After the call it raises the exception of a
+    callback again. No exception may arise in a callback outside `guarded`, since ctypes would lose
+    it."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
@@ -86,7 +88,7 @@ class Callbacks:
 
     @contextlib.contextmanager
     def holding_interrupts(self) -> Iterator[None]:
-        """`with` around many calls: Ctrl-C is taken over once, and not by each of them."""
+        """A context around many calls. It replaces the handler of Ctrl-C once for all of them."""
         self.held = _Interrupts()
         try:
             yield
@@ -95,7 +97,8 @@ class Callbacks:
             held.end()
 
     def guarded(self, call: Callable[..., Any], *arguments: Any) -> int:
-        """0, or 1 after an exception."""
+        """Makes a call that the library asked for. Returns 1, which stops the library, after an
+        exception or a true answer; else 0."""
         interrupts = self.interrupts
         try:
             interrupts.inside = True
@@ -135,7 +138,7 @@ Self = TypeVar("Self", bound="Handle")
 
 
 class Handle:
-    """What all handles share: `with`, close, calls, and errors."""
+    """The common part of all handles: a context manager with close, calls and errors."""
 
     _NAME = ""  # as in certreg_NAME_destroy
 
@@ -157,12 +160,12 @@ class Handle:
     def __reduce__(self) -> Any:
         raise TypeError(
             f"{type(self).__name__} cannot be pickled or copied: make one in every process; "
-            "records travel by export and import_"
+            "export and import_ move a record"
         )
 
     def close(self) -> None:
-        """Frees everything. It does no harm to close twice. During a call, from its model or
-        another thread, closing is refused."""
+        """Frees the handle. Closing it twice does no harm. While a call is running, in the model or
+        in another thread, close raises CertregError with Status.BUSY."""
         with self._calls:
             self._free()
 
@@ -194,7 +197,7 @@ class Handle:
         self._called(self._function(verb), *arguments, around=around)
 
     def _called(self, function: Any, *arguments: Any, around: Any = None) -> None:
-        """Calls a function of the library on the handle, and raises its failure."""
+        """Calls a function of the library on the handle. Raises CertregError if it fails."""
         with around or self._calls:
             status = function(self._open(), *arguments)
             failure = self._failure(status) if status else None

@@ -1,4 +1,4 @@
-"""DLPack, by ctypes: memory as a capsule that torch.from_dlpack and others take."""
+"""DLPack by ctypes: capsules for torch.from_dlpack and other consumers."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _is_valid = _python("PyCapsule_IsValid", C.c_int, C.py_object, C.c_char_p)
 _pointer = _python("PyCapsule_GetPointer", C.c_void_p, C.py_object, C.c_char_p)
 _rename = _python("PyCapsule_SetName", C.c_int, C.py_object, C.c_char_p)
 
-# The structs lie in one block of the C library, whose `free` is their deleter: consumers may call
-# it on any thread, and after Python has ended.
+# The structs are in one block that malloc returned, and their deleter is `free`. So a consumer can
+# call the deleter on any thread, and also after Python has ended.
 _c = C.CDLL(None)
 _malloc = C.CFUNCTYPE(C.c_void_p, C.c_size_t)(("malloc", _c))
 _free = C.CFUNCTYPE(None, C.c_void_p)(("free", _c))
@@ -49,8 +49,9 @@ _FREE = C.cast(_free, C.c_void_p).value
 
 
 def capsule(address: int, shape: Sequence[int], device: tuple[int, int]) -> Any:
-    """A "dltensor" of float32, row by row and without gaps, in the memory of a device: (its kind,
-    its number). It does not keep the memory alive. Give it to `withdraw` in the end."""
+    """A capsule for a float32 array of this shape at an address, row by row and without gaps.
+    `device` is (CPU or CUDA, number of the device). The capsule does not keep the memory alive.
+    `withdraw` must be called at the end. Raises MemoryError."""
     count = len(shape)
     lengths = (C.c_int64 * count)(*shape)
     strides = (C.c_int64 * count)(*[math.prod(shape[axis + 1 :]) for axis in range(count)])
@@ -66,8 +67,8 @@ def capsule(address: int, shape: Sequence[int], device: tuple[int, int]) -> Any:
 
 
 def withdraw(made: Any) -> None:
-    """Frees a capsule's structs unless a consumer has taken them over. Nobody can take it from now
-    on."""
+    """Frees the structs of a capsule unless a consumer has taken it. No consumer can take it
+    afterwards."""
     if _is_valid(made, _NAME):
         at = _pointer(made, _NAME)
         _rename(made, _USED)

@@ -1,4 +1,4 @@
-"""The shared library: found, opened, and its functions declared for ctypes."""
+"""Finds and opens the shared library, and declares its functions for ctypes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NAME = f"libcertreg.so.{VERSION_NUMBER // 10000}"
 
 
 def _path() -> str:
-    """CERTREG_LIB; or the library of an installed package; or that of the repository in which the
-    package lies; or the system's."""
+    """CERTREG_LIB if it is set. Otherwise the library inside the package, or in the repository that
+    contains the package, or else the name by which the system finds its own."""
     here = pathlib.Path(__file__).resolve().parent
     for path in (here / "lib" / NAME, here.parents[1] / "lib" / NAME):
         if path.exists():
@@ -26,9 +26,9 @@ def _path() -> str:
 def _opened() -> tuple[str, Any]:
     path = _path()
     try:
-        lib = C.CDLL(path)  # which lets other threads run during calls
+        lib = C.CDLL(path)  # during its calls other threads can run
     except OSError as error:
-        raise ImportError(f"{error}; name the library in CERTREG_LIB") from None
+        raise ImportError(f"{error}; set CERTREG_LIB to the path of the library") from None
     lib.certreg_version.restype = S.u32
     found = lib.certreg_version()
     if found // 10000 != VERSION_NUMBER // 10000 or found < VERSION_NUMBER:
@@ -40,7 +40,7 @@ def _opened() -> tuple[str, Any]:
 
 
 def _declared(lib: Any) -> Any:
-    """Tells ctypes what the functions take. Those that are not named return a status."""
+    """Declares what the functions take and return. Those in the dict return a status."""
     ref, ptr, out = C.POINTER, S.pointer, C.POINTER(S.pointer)
     asked, certificates = (ref(S.Question), S.size_t), ref(S.Certificate)
     shape = (ptr, ref(S.Model), ref(S.Plan))
@@ -92,5 +92,5 @@ lib = _declared(_found)
 
 
 def version() -> int:
-    """VERSION_NUMBER of the library that is loaded."""
+    """The version number of the loaded library: 10000 * major + 100 * minor + patch."""
     return int(lib.certreg_version())

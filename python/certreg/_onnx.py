@@ -13,14 +13,15 @@ _DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 
 
 def _chosen(found: Sequence[Any], name: Optional[str], what: str) -> Any:
-    """The input or output of a name, or the first one."""
+    """The input or output with this name, or the first one. Raises ValueError if there is none, or
+    if it is not a tensor of floats."""
     names = [tensor.name for tensor in found]
     if name is not None and name not in names:
         raise ValueError(f"the model has no {what} {name!r}; it has {', '.join(names)}")
     tensor = found[0 if name is None else names.index(name)]
     if tensor.type not in _DTYPES:
         others = [t.name for t in found if t.type in _DTYPES]
-        remedy = f": name {' or '.join(others)}" if others else ""
+        remedy = f": choose {' or '.join(others)}" if others else ""
         raise ValueError(
             f"{what} {tensor.name!r} of the model is {tensor.type}; it must be float or "
             f"double{remedy}"
@@ -29,7 +30,7 @@ def _chosen(found: Sequence[Any], name: Optional[str], what: str) -> Any:
 
 
 def _lengths(shape: Sequence[Any]) -> tuple[Optional[int], ...]:
-    """Lengths of a tensor; None where they are free."""
+    """The lengths of a tensor's dimensions; None where a length is free."""
     return tuple(length if isinstance(length, int) and length > 0 else None for length in shape)
 
 
@@ -43,8 +44,8 @@ class SessionModel:
         if len(inputs) != 1:
             names = ", ".join(tensor.name for tensor in inputs) or "none"
             raise ValueError(
-                f"the model must have one input; it has {names}: write a function that gives the "
-                "session the others"
+                f"the model must have one input; it has {names}: write a function that supplies "
+                "the others"
             )
         taken, given = _chosen(inputs, input, "input"), _chosen(outputs, output, "output")
         lengths, columns = _lengths(taken.shape), _lengths(given.shape)
@@ -78,7 +79,7 @@ class SessionModel:
             ) from None
 
     def _padded(self, x: np.ndarray) -> np.ndarray:
-        """The outputs of at most `batch` rows. The last one is repeated where rows are missing."""
+        """The outputs of at most `batch` rows. The last row is repeated until there are `batch`."""
         missing = self.batch - len(x)  # type: ignore[operator]
         return self._run(np.concatenate([x, np.repeat(x[-1:], missing, 0)]) if missing else x)
 
@@ -87,28 +88,33 @@ class SessionModel:
         if y.shape[:1] != x.shape[:1]:
             raise ValueError(
                 f"output {self.output!r} of the model has shape {y.shape} for {len(x)} rows; it "
-                "must have a row for each"
+                "must have one row for each of them"
             )
         return y if y.ndim <= 2 else y.reshape(len(y), -1)
 
 
 class OnnxModel(SessionModel):
-    """A model in an ONNX file, run by ONNX Runtime. It is a function of float32 of shape
-    (rows, *shape), or of rows that are flat, and can be pickled: the other process opens the file
-    again.
+    """A model in an ONNX file, run by ONNX Runtime. Call it with float32 of shape (rows, *shape) or
+    (rows, features); it returns (rows,) or (rows, columns). It can be pickled: the other process
+    then opens the file again.
 
-    path       of the file
-    input      name of the input, of which there must be one; None: whatever it is
+    path       path of the file
+    input      name of the input; None: any. The model must have one input only
     output     name of the output; None: the first one
-    threads    of one call; 0: ONNX Runtime's default
-    providers  of ONNX Runtime; None: the CPU
+    threads    threads of one call; 0: ONNX Runtime's default
+    providers  execution providers of ONNX Runtime; None: the CPU
 
-    Attributes: `shape` of a row, with None for free lengths; `columns` of the output, None if
-    they are free; `batch`, the rows of one call, None if they are free (the last call repeats a
-    row until it is full); `input` and `output`, the names; `path`.
+    Attributes:
+    shape          shape of a row, with None for free lengths
+    columns        columns of the output; None: free
+    batch          rows of one call; None: free. If it is fixed, the last call repeats a row until
+                   the batch is full
+    input, output  names of the tensors
+    path           absolute path of the file
 
-    A file that is missing raises FileNotFoundError; one that is no model, or a model that is no
-    function of one array of floats, ValueError; without onnxruntime there is an ImportError."""
+    Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, or if
+    the model does not map one tensor of floats to another; ImportError if onnxruntime is
+    missing."""
 
     def __init__(
         self,
@@ -137,11 +143,11 @@ def _session(path: str, threads: int, providers: Optional[Sequence[Any]]) -> Any
         raise FileNotFoundError(f"there is no file {path}")
     options = runtime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.log_severity_level = 3  # errors, which are raised as well
+    options.log_severity_level = 3  # errors; they are raised as exceptions too
     try:
         return runtime.InferenceSession(
             path, options, providers=list(providers or ["CPUExecutionProvider"])
         )
-    except Exception as error:  # of classes that have no name to import
+    except Exception as error:  # its classes cannot be imported by name
         said = str(error).splitlines()[0]
         raise ValueError(f"{path} cannot be opened as an ONNX model: {said}") from None

@@ -1,4 +1,4 @@
-"""Packages that are used where they are installed."""
+"""Optional packages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def needed(name: str, what: str) -> Any:
-    """A package that `what` cannot do without."""
+    """Imports a package that `what` needs. Raises ImportError if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -17,7 +17,7 @@ def needed(name: str, what: str) -> Any:
 
 
 def of_class(thing: Any, module: str, name: str) -> bool:
-    """Whether something is an instance of a class. Whoever has an instance has imported its
-    module, so it need not be imported to know."""
+    """Whether `thing` is an instance of a class in a module. Does not import the module: without
+    it there are no instances."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(thing, kind)

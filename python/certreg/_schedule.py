@@ -1,4 +1,4 @@
-"""Rows cut into chunks, and chunks given to whatever computes them."""
+"""Divides rows into chunks, and has them computed here or by an executor."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ import numpy as np
 from ._optional import needed
 from ._worker import Chunk, Job, Worker, answer_rows, begin_process, probe_model
 
-CHUNK_SECONDS = 1.0  # what a chunk should take: little is lost with it, and little time between
+CHUNK_SECONDS = 1.0  # of a chunk: an interruption loses little, and overhead is small
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def packed(job: Job) -> bytes:
-    """The job for another process. cloudpickle, where present, knows functions of a notebook."""
+    """The job as bytes for another process. With cloudpickle installed, the model may be a function
+    of a notebook. Raises TypeError if the model cannot be pickled."""
     try:
         dumps = needed("cloudpickle", "a function of a notebook").dumps
     except ImportError:
@@ -41,8 +42,8 @@ def packed(job: Job) -> bytes:
 
 
 def _preload(context: Any, job: bytes) -> None:
-    """Has the server of forks import the modules that the job names, if it has not begun yet: once,
-    and not in every process. The caller's own choice stands afterwards."""
+    """Has the fork server import the modules that the job names, so that not every process has to.
+    A server that already runs stays as it is. The caller's own list of modules is restored."""
     named = {text for _, text, _ in pickletools.genops(job) if isinstance(text, str)}
     server = getattr(multiprocessing.forkserver, "_forkserver", None)
     before = getattr(server, "_preload_modules", ["__main__"])
@@ -74,8 +75,9 @@ class Here:
 
 
 class Elsewhere:
-    """Computes by an executor: the caller's, or a pool of processes of our own. How many tasks the
-    caller's runs at a time is not known; so it gets many, and the job with each."""
+    """Computes by an executor: the caller's, or a pool of `jobs` processes that is made here. It is
+    not known how many tasks the caller's executor runs at a time, so it gets many tasks, and each
+    of them contains the job."""
 
     def __init__(self, job: Job, executor: Any, jobs: int) -> None:
         self.token, self.job = secrets.token_hex(8), packed(job)
@@ -85,8 +87,8 @@ class Elsewhere:
         self.window = 2 * jobs if self.own else 4 * self.workers
 
     def _pool(self, jobs: int) -> Any:
-        # Not forked from here: a child inherits the locks, but not the threads, of what the model
-        # uses. A server that has imported the model's modules, and run nothing, forks them.
+        # A fork of this process would have the locks, but not the threads, of libraries that the
+        # model uses. The fork server has imported the modules of the model and has run nothing.
         context = multiprocessing.get_context("forkserver")
         _preload(context, self.job)
         told = (self.token, self.job, max(1, cores() // jobs))
@@ -107,8 +109,8 @@ class Elsewhere:
 
 
 class _Sizes:
-    """How many rows the next chunk has. The first ones have one, to learn what a row takes; the
-    last ones are small again, so that all workers end together."""
+    """Chooses the number of rows of the next chunk. The first chunks have one row, to measure its
+    time. The last chunks are small, so that all workers end at about the same time."""
 
     def __init__(self, workers: int) -> None:
         self.workers, self.rows, self.seconds = workers, 0, 0.0
@@ -131,8 +133,8 @@ def run_chunks(
     task: Callable[[np.ndarray], Any],
     keep: Callable[[Chunk], None],
 ) -> None:
-    """Has all rows answered. Every chunk goes to `keep`, also those that are still under way when
-    something fails."""
+    """Computes all rows, and gives every chunk to `keep`. If something fails, the chunks that are
+    still being computed are kept too, and then the exception is raised."""
     sizes, at = _Sizes(place.workers), 0
     pending: Set[Any] = set()
     try:
@@ -152,7 +154,7 @@ def run_chunks(
 
 
 def _settle(pending: Set[Any], keep: Callable[[Chunk], None]) -> None:
-    """Cancels what has not begun, and keeps what is still coming."""
+    """Cancels the chunks that have not begun, and keeps the results of the others."""
     for future in pending:
         future.cancel()
     for future in pending:

@@ -13,8 +13,8 @@ _INTEGERS = {kind: (C.sizeof(kind), kind in (i32, i64)) for kind in (i32, u32, i
 
 
 def _fitting(kind: Any, name: str, value: Any) -> Any:
-    """ctypes silently keeps the lowest bits of an integer, and has no sentence for a number that is
-    none."""
+    """The value of a field. Raises TypeError for a wrong type, and ValueError for an integer that
+    is out of range, of which ctypes would keep the lowest bits."""
     if type(value) is float and kind is f64 or type(value) is int and 0 <= value < 2**31:
         return value
     if kind in _INTEGERS:
@@ -30,7 +30,7 @@ def _fitting(kind: Any, name: str, value: Any) -> Any:
 
 
 class Struct(C.Structure):
-    """A struct of the header, zero except for struct_size and what is given."""
+    """A struct of the header. Fields that are not given are zero, except struct_size."""
 
     kinds: dict[str, Any]
 
@@ -41,7 +41,8 @@ class Struct(C.Structure):
 
 
 def _struct(name: str, size: int, *groups: tuple[Any, str]) -> Any:
-    """A group is (type, "names of fields"). The header's size holds on 64-bit machines."""
+    """Makes the class of a struct. Each group is (type, "names of fields"). Raises ImportError if
+    its size is not the one in the header, for example on 32-bit machines."""
     fields = [("struct_size", u32)]
     fields += [(field, kind) for kind, names in groups for field in names.split()]
     made = type(name, (Struct,), {"_fields_": fields, "kinds": dict(fields)})

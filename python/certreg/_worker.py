@@ -1,4 +1,4 @@
-"""Rows certified in one process: what a worker is told, what it does, and what it gives back."""
+"""Certifies rows in one process: the job of a worker, the worker, and its results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Record = Tuple[int, int, bytes]  # row, index of sigma, exported record
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """What fixes the samples of every row, but for the model and the inputs."""
+    """What determines the samples of all rows, except the model and the inputs."""
 
     shape: Tuple[int, ...]
     sigmas: Tuple[float, ...]
@@ -50,7 +50,7 @@ class Sampling:
     noise_id: int = 0  # of row 0
 
     def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
-        """An estimator of this model."""
+        """A new estimator for this model."""
         more = dict(vars(self))
         for name in ("shape", "sigmas", "levels", "samples", "noise_id"):
             del more[name]
@@ -66,11 +66,12 @@ class Job:
     columns: Any  # frames.Columns, or None
     sampling: Sampling
     questions: Tuple[Question, ...]
-    radius: Optional[float]  # None: radii are asked for; else output bounds at this one
+    radius: Optional[float]  # None: compute radii; otherwise output bounds at this radius
     keeps_records: bool
 
     def function(self) -> Optional[Callable[[Any], Any]]:
-        """The model as something that takes arrays."""
+        """The model as a function of arrays; None if there is none. Raises RowsError if the factory
+        raises an exception."""
         if self.model is None:
             return None
         try:
@@ -83,7 +84,7 @@ class Job:
 
 @dataclasses.dataclass
 class Chunk:
-    """The answers of some rows. `failure` is what ended the chunk before the row
+    """The results of some rows. If `failure` is not None, this exception ended the chunk before row
     rows[len(certificates)] was done."""
 
     rows: np.ndarray
@@ -104,13 +105,13 @@ def empty_certificates(*shape: int) -> np.ndarray:
 
 
 class Worker:
-    """Certifies rows, one after the other, with one estimator."""
+    """Certifies rows with one estimator, one row after the other."""
 
     def __init__(self, job: Job) -> None:
         self.job, self.function = job, job.function()
         self.samples = job.sampling.samples
         self.of_one_row = {Status.NOT_FINITE, Status.OUT_OF_RANGE}
-        if self.function is None:  # only records answer, and some may be too short
+        if self.function is None:  # answers come from records, and some may have too few samples
             self.samples = 0
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
@@ -120,7 +121,7 @@ class Worker:
             struct.bonferroni = max(1, struct.bonferroni) * len(job.sampling.sigmas)
 
     def probe(self, X: np.ndarray) -> np.ndarray:
-        """What the model answers to inputs without noise: (rows, columns)."""
+        """The outputs of the model for inputs without noise, of shape (rows, columns)."""
         if self.function is None:
             raise ValueError("without a model there is nothing to probe")
         try:
@@ -129,7 +130,8 @@ class Worker:
             raise RowsError(raised("the model", error)) from error
 
     def answer(self, rows: np.ndarray, X: np.ndarray, records: Sequence[Record] = ()) -> Chunk:
-        """The rows with these indices and inputs."""
+        """Certifies the rows with these indices and the inputs X. Rows in `records` are not sampled
+        again."""
         begun = time.perf_counter()
         sampling, failure, done = self.job.sampling, None, 0
         out = empty_certificates(len(rows), len(sampling.sigmas), len(self.asked))
@@ -164,9 +166,9 @@ class Worker:
     def _asked(
         self, z: int, sigma: float, row: int, level: int, record: Any, out: np.ndarray
     ) -> Optional[CertregError]:
-        """The answers about the input at an address at one sigma. A model that raises ends
-        everything, and so does a wrong question; outputs or an input that cannot be used are a
-        failure of this row."""
+        """Writes the certificates of the input at address z, at one sigma, to `out`. Returns the
+        failure of this row if its input or outputs cannot be used. Raises all other failures, for
+        example an exception of the model or a wrong question."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
         try:
             e._begin(z, sigma, noise_id, level)
@@ -187,19 +189,19 @@ class Worker:
 
 # ---- in other processes -----------------------------------------------------------------------
 class _Here(threading.local):
-    """The worker of a thread, for the job that it had last."""
+    """The worker of a thread for its last job."""
 
     token: Any = None
     worker: Any = None
 
 
 _here = _Here()
-_jobs: dict[str, tuple[bytes, int]] = {}  # of this process, by their token
+_jobs: dict[str, tuple[bytes, int]] = {}  # the packed jobs of this process, by their tokens
 
 
 def begin_process(token: str, packed: bytes, share: int) -> None:
-    """Starts a process of our own pool. It leaves Ctrl-C to the process that owns the pool, and
-    ends with it."""
+    """Prepares a process of the pool. It ignores Ctrl-C, which its parent handles, and it ends when
+    the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = multiprocessing.parent_process()
 
@@ -223,7 +225,8 @@ def _worker_of(token: str, packed: Optional[bytes]) -> Worker:
 
 
 def _limit_threads(share: int) -> None:
-    """Of what the model computes with: several processes of many threads each slow one another."""
+    """Limits the threads with which the model computes: several processes with many threads each
+    would slow each other down."""
     with contextlib.suppress(ImportError):
         needed("threadpoolctl", "a share of threads").threadpool_limits(share)
     if "torch" in sys.modules:
@@ -244,7 +247,7 @@ def probe_model(token: str, packed: Optional[bytes], X: np.ndarray) -> np.ndarra
 
 
 def _portable(error: BaseException) -> BaseException:
-    """The exception, or one that says the same where it cannot travel."""
+    """The exception, or a RuntimeError with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
         return error

@@ -1,4 +1,4 @@
-"""What the library answers."""
+"""Certificates and other results of the library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer", bound="_Answer")
 
 
 class _Answer:
-    """A dataclass with the names of a struct."""
+    """A dataclass that has fields of a struct, with the same names."""
 
     @classmethod
     def _of(cls: Type[Answer], struct: Any) -> Answer:
@@ -28,10 +28,18 @@ class _Answer:
 class Certificate(_Answer):
     """|T(z + delta) - prediction| < tolerance for every delta with ||delta / scale|| < radius.
 
-    The radius is 0, and an output bound infinite, unless proved. `estimate` is T(z) from all
-    samples and carries no guarantee. output_lo and output_hi are where T stays within the radius.
-    radius_l1, radius_l2, radius_linf are balls within the certified ellipsoid, in units of the
-    input. `noise_id` is the noise that was used, `question` the question_digest of what was asked.
+    T(z) is the smoothed prediction at the input z. Where nothing is proved, the radius is 0 and the
+    output bounds are infinite.
+
+    radius                 in units of the input divided by its scale
+    estimate               T(z) as computed from all samples, without a guarantee
+    output_lo, output_hi   T(z + delta) stays between them for every delta within the radius
+    radius_l1, radius_l2, radius_linf   radii of the largest balls of these norms inside the
+                           certified ellipsoid, in units of the input
+    samples                in the record, pilot included
+    noise_id               noise id of the input
+    question               question_digest of the question
+
     The other fields are those of certreg_certificate."""
 
     status: Status
@@ -60,7 +68,7 @@ class Certificate(_Answer):
 
     @property
     def certified(self) -> bool:
-        """Whether there is a radius."""
+        """Whether the radius is positive."""
         return self.radius > 0
 
     def _struct(self) -> Any:
@@ -69,8 +77,8 @@ class Certificate(_Answer):
 
 @dataclasses.dataclass(frozen=True)
 class Run(_Answer):
-    """What all certificates of one input have in common. The seed is a secret unless it was given;
-    so it is not in the repr."""
+    """What all certificates of one input have in common; the fields are those of certreg_run. The
+    repr leaves out the seed, which is a secret."""
 
     seed: int = dataclasses.field(repr=False)
     noise_id: int
@@ -88,8 +96,10 @@ class Run(_Answer):
 
 @dataclasses.dataclass(frozen=True)
 class Forecast(_Answer):
-    """How many samples a target takes, pilot included. least_samples is 0 where max_samples
-    cannot prove it."""
+    """How many samples a target is expected to take, pilot included.
+
+    least_samples     smallest number of samples that can prove it; 0: more than max_samples
+    expected_samples  expected number, if outputs stay as they are in the record; can be infinite"""
 
     least_samples: int
     expected_samples: float
@@ -97,8 +107,8 @@ class Forecast(_Answer):
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """Bounds of a scalar function under the noise, estimated or filled by hand. None is
-    unknown."""
+    """Bounds of a scalar function under the noise: by an estimator or filled in by hand. The fields
+    are those of certreg_bounds. None means that a bound is not known."""
 
     sigma: float
     mean_lo: Optional[float] = None
@@ -125,12 +135,13 @@ class Bounds:
 
     @property
     def constraints(self) -> Constraint:
-        """The constraints that hold."""
+        """The constraints whose bounds are known. Raises ValueError if one of two bounds that
+        belong together is missing."""
         held = Constraint(0)
         for constraint, names in self._FIELDS.items():
             given = [getattr(self, name) is not None for name in names]
             if any(given) and not all(given):
-                raise ValueError(f"{' and '.join(names)} have to be given together")
+                raise ValueError(f"{' and '.join(names)} must be given together")
             held |= constraint if all(given) else Constraint(0)
         return held
 
@@ -149,7 +160,8 @@ class Bounds:
 
 @dataclasses.dataclass(frozen=True)
 class MeanChange(_Answer):
-    """How far a mean can move within a radius."""
+    """How far a mean can fall (drop) and grow (rise) within a radius, in units of the function, and
+    the least and greatest mean that are possible there."""
 
     constraints: Constraint
     drop: float
@@ -160,8 +172,8 @@ class MeanChange(_Answer):
 
 @dataclasses.dataclass(frozen=True)
 class Radius(_Answer):
-    """The largest radius, 0 unless proved, and what limits it: the side where a tolerance was
-    asked for, and the index of a function where thresholds were."""
+    """The largest radius that is proved, or 0, and what limits it: limiting_side in a result of
+    `within`, and in a result of `above` the index of a function, `limiting`."""
 
     outcome: Outcome
     radius: float
@@ -171,7 +183,7 @@ class Radius(_Answer):
 
 @dataclasses.dataclass(frozen=True)
 class SolveInfo(_Answer):
-    """What the last call on a solver or bisection has cost."""
+    """The cost of the last call on a solver or bisection."""
 
     evaluations: int
     points: int
@@ -188,8 +200,8 @@ def to_json(
     certificate: Optional[Certificate] = None,
     flags: int = 0,
 ) -> str:
-    """What a program keeps, as one line of JSON, which certreg_write_json writes. The seed is
-    left out unless flags is JSON_SEED."""
+    """A question, run and certificate as one line of JSON, as certreg_write_json writes it. The
+    seed is left out unless flags is JSON_SEED."""
     asked = None if question is None else question_of(question)
     said = [None if part is None else part._struct() for part in (asked, run, certificate)]
     refs = [None if struct is None else C.byref(struct) for struct in said]
@@ -201,17 +213,21 @@ def to_json(
 
 
 def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, list[float]]:
-    """The index of the noise level with the greatest mean radius, and all mean radii. Takes a
-    list for each input, of a certificate for each level. Deploy the level on other inputs."""
+    """The index of the noise level with the greatest mean radius, and all mean radii.
+    `certificates` has one list for each input, with one certificate for each level. Deploy the
+    level on other inputs only.
+
+    Raises ValueError if the lists differ in length, and CertregError if a certificate has failed
+    or the levels are not the same for every input."""
     inputs, levels = len(certificates), len(certificates[0]) if certificates else 0
     flat = [c._struct() for row in certificates for c in row]
     if len(flat) != inputs * levels:
-        raise ValueError("every input needs a certificate for every level")
+        raise ValueError("give every input one certificate for each level")
     return chosen_sigma((S.Certificate * len(flat))(*flat), inputs, levels)
 
 
 def chosen_sigma(structs: Any, inputs: int, levels: int) -> tuple[int, list[float]]:
-    """choose_sigma from an array of structs, input by input."""
+    """choose_sigma from a flat array of structs, first all levels of the first input."""
     means, level = (S.f64 * max(levels, 1))(), S.size_t()
     why = S.Error(
         text=b"give certificates that did not fail, with the same noise levels for every "

@@ -1,5 +1,5 @@
-"""What the library takes for granted about a model, tried out: that an output depends on its own
-row alone, and that float32 carries the noise."""
+"""Tests what the library assumes about a model: an output depends on its own row only, and float32
+can represent the noise."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from .frames import Columns, is_frame
 from .models import as_model, is_factory
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
-ROUNDING = 1e-5  # of the outputs, which models compute in float32 and in any order
-LEAST_STEPS = 1024  # of float32 that the noise of a feature has to span, as in certreg.h
+ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
+LEAST_STEPS = 1024  # the noise of a feature must span this many steps of float32 (certreg.h)
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Something that spoils certificates of a model.
+    """Something that makes certificates of a model wrong or impossible.
 
-    kind  "shape", "not finite", "calls" (a second call differs), "batch" (an output depends on the
-          other rows or on their number), "order" (on the place of its row), or "float32" (rounding
-          is not small beside the noise)
-    text  what was seen, and what to do
-    size  the largest change of an output, infinite where there was none to compare; for "shape" and
-          "not finite" the number of outputs; for "float32" the noise in steps of float32, or the
-          change that one step makes"""
+    kind  "shape"       the outputs have a wrong shape or type
+          "not finite"  outputs are NaN or infinite
+          "calls"       a second call with the same rows gives other outputs
+          "batch"       an output depends on the other rows or on their number
+          "order"       an output depends on the position of its row
+          "float32"     rounding errors are not small compared with the noise
+    text  what was found, and what to do
+    size  for "calls", "batch" and "order" the largest change of an output, infinite if it became or
+          ceased to be finite or the call failed; for "shape" the number of outputs, and for
+          "not finite" the number of rows; for "float32" the noise in steps of float32, or the
+          change of the output that one step makes"""
 
     kind: str
     text: str
@@ -47,18 +51,20 @@ def check_model(
     rows: int = 64,
     seed: int = 0,
 ) -> list[Finding]:
-    """Calls the model with noisy rows in several ways, and returns what was found. An empty list
-    says that nothing was found; it is no proof.
+    """Calls the model with noisy rows in several ways, and returns what it found. If the list is
+    empty, nothing was found, but this is not a proof.
 
-    model  what as_model takes, or a function without arguments that makes it
-    X      finite inputs of shape (n, ...), or a DataFrame; the model is tried on some of them
-    scale  noise of each feature in units of sigma, as Estimator takes it, or Columns
-    sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation in X
-    rows   of one call, 4 or more
-    seed   of the noise
+    model  as for as_model, or a factory: a function without parameters that makes the model
+    X      finite inputs of shape (n, features) or (n, *shape), or a DataFrame; some are used
+    scale  noise of each feature in units of sigma, >= 0, as for Estimator; for a DataFrame as for
+           certify_rows
+    sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation among
+           the rows that are used
+    rows   rows of one call, at least 4
+    seed   seed of the noise, >= 0
 
-    An exception of the first call arrives as it is. ValueError: X does not fit, or nothing in it
-    moves."""
+    Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
+    or is not finite, or if no feature gets noise."""
     function, names = as_model(model() if is_factory(model) else model), None
     if is_frame(X):
         columns = Columns(X, scale)
@@ -76,7 +82,7 @@ def check_model(
 
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
-    """So many rows from all of X, repeated where it has fewer."""
+    """`count` rows, evenly spread over X. Rows are repeated if X has fewer."""
     if X.ndim < 2 or not X.size:
         raise ValueError(f"X has shape {X.shape}; it must be (n, ...), with a row for each input")
     z: np.ndarray = X[np.linspace(0, len(X) - 1, count).astype(int)].astype(np.float64)
@@ -86,44 +92,44 @@ def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
 
 
 def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
-    """The noise of each feature, in units of the feature."""
+    """The standard deviation of the noise of each feature, in units of the feature."""
     shape = z.shape[1:]
     scales = np.asarray(array_of(1 if scale is None else scale, shape, np.float64, "scale"))
     scales = scales.reshape(shape)
     varies = (z.max(0) > z.min(0)) & (scales > 0)
     step = np.where(varies, 0.1 * z.std(0), 0) if sigma is None else sigma * scales
     if not (step > 0).any():
-        raise ValueError("nothing in X moves: give sigma, and a scale that is not 0")
+        raise ValueError("no feature of X gets noise: give sigma, and a scale that is not 0")
     return np.asarray(step)
 
 
 class _Trial:
-    """A model, and the noisy rows on which it is tried."""
+    """A model, and the noisy rows with which it is called."""
 
     def __init__(
         self, model: Callable[..., Any], z: np.ndarray, step: np.ndarray, noise: np.ndarray
     ) -> None:
         self.model, self.z, self.step = model, z, step
         self.x = (z + step * noise).astype(np.float32)
-        self.y = np.empty((0, 0))  # (rows, columns), as soon as the shape is known to be right
+        self.y = np.empty((0, 0))  # (rows, columns), once its shape is checked
 
     def call(self, x: np.ndarray) -> np.ndarray:
-        """Calls the model as an Estimator does. What the model may keep is a copy."""
+        """Calls the model as an Estimator does, with a copy, which the model may keep."""
         x = x.copy()
         x.flags.writeable = False
         return np.array(self.model(x))
 
     def outputs(self, x: np.ndarray) -> np.ndarray:
-        """The model's outputs in one shape."""
+        """The outputs of the model, of shape (rows, columns)."""
         return self.call(x).astype(np.float64).reshape(len(x), -1)
 
     def noticeable(self) -> np.ndarray:
-        """The smallest change that counts, of each column."""
+        """The smallest change that counts, for each column."""
         y = np.where(np.isfinite(self.y), self.y, 0)
         return np.asarray(NOTICEABLE * y.std(0) + ROUNDING * np.abs(y).max(0))
 
     def change(self, y: np.ndarray, of: np.ndarray) -> tuple[float, int]:
-        """The largest change that counts between outputs, and its row. 0: none does."""
+        """The largest change between two sets of outputs, and its row; 0 if no change counts."""
         with np.errstate(invalid="ignore"):
             change = np.abs(y - of)
         change[np.isfinite(y) != np.isfinite(of)] = np.inf
@@ -136,7 +142,7 @@ def _findings(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
     narrow, calls = list(_narrow(trial, names)), list(_calls(trial))
     yield from [*narrow, *calls]
     if calls:
-        return  # if two equal calls differ, other calls tell nothing
+        return  # the checks below compare two calls
     if not narrow:
         yield from _rough(trial)
     yield from _batch(trial)
@@ -183,12 +189,12 @@ def _narrow(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
 
 
 def _rough(trial: _Trial) -> Iterator[Finding]:
-    """One step of float32 more or less in each feature that moves."""
+    """Whether outputs change much if features with noise change by one step of float32."""
     signs = np.where(np.arange(trial.x.size).reshape(trial.x.shape) % 3, np.inf, -np.inf)
     beside = np.nextafter(trial.x, signs.astype(np.float32))
     y = trial.outputs(np.where(trial.step > 0, beside, trial.x))
     with np.errstate(invalid="ignore"):
-        # The median is not moved by single rows beside a jump of the model.
+        # The median ignores single rows that are next to a jump of the model.
         change = np.median(np.nan_to_num(np.abs(y - trial.y)), 0)
     worst = int((change - 10 * trial.noticeable()).argmax())
     if change[worst] > 10 * trial.noticeable()[worst]:
@@ -207,14 +213,14 @@ def _calls(trial: _Trial) -> Iterator[Finding]:
         yield Finding(
             "calls",
             f"a second call with the same rows changed the output of row {row} by {change:.3g}: "
-            "switch off dropout and other noise, and keep no state between calls. The other checks "
-            "need two equal calls to agree, and were left out",
+            "switch off dropout and other noise, and keep no state between calls. Checks that "
+            "compare calls were left out",
             change,
         )
 
 
 def _batch(trial: _Trial) -> Iterator[Finding]:
-    """The first rows again, in their places, without the others."""
+    """Calls with the first rows only, without the others."""
     total = len(trial.x)
     found = _without(trial, 1, "it is alone") or _without(
         trial, total // 2, f"a call has {total // 2} rows instead of {total}"
@@ -238,7 +244,7 @@ def _without(trial: _Trial, count: int, where: str) -> Optional[Finding]:
     return Finding(
         "batch",
         f"the output of row {row} changes by {change:.3g} if {where}: switch off batch "
-        "normalisation in training mode, and whatever else relates rows to each other",
+        "normalisation in training mode, and everything else that relates rows to each other",
         change,
     )
 
@@ -249,6 +255,6 @@ def _order(trial: _Trial) -> Iterator[Finding]:
         yield Finding(
             "order",
             f"the output of row {row} changes by {change:.3g} if the rows are in reverse order: "
-            "an output must depend on its row alone, wherever the row is",
+            "an output must depend on its own row only, not on the position of the row",
             change,
         )

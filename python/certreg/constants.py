@@ -1,6 +1,6 @@
-"""The numbers of certreg.h by name. CERTREG_METHOD_FINITE is Method.FINITE, CERTREG_E_BUSY is
-Status.BUSY; other constants lose CERTREG_ only. Wherever a member is taken, its name is too:
-statistic="median", kind="angle_pair", constraints="ECGM"."""
+"""The constants of certreg.h. CERTREG_METHOD_FINITE is Method.FINITE, and CERTREG_E_BUSY is
+Status.BUSY. Constants without an enum only lose the prefix CERTREG_. An argument that takes a
+member of an enum also takes its name: statistic="median", kind="angle_pair", constraints="ECGM"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
 
 
 class Status(enum.IntEnum):
-    """What kind of failure a call reports."""
+    """Why a call failed."""
 
     OK = 0
     INVALID = 1
@@ -77,7 +77,7 @@ class Constraints(enum.IntEnum):
 
 
 class Statistic(enum.IntEnum):
-    """Which statistic of the noisy outputs is certified (theory 1, 7)."""
+    """Which statistic of the noisy outputs is certified (theory 1.1, 7.1)."""
 
     MEDIAN = 0
     HUBER = 1
@@ -86,7 +86,7 @@ class Statistic(enum.IntEnum):
 
 
 class Method(enum.IntEnum):
-    """How its bounds are found (theory 5.1, 6)."""
+    """How bounds are computed from samples (theory 5.1, 6)."""
 
     FINITE = 0
     ASYMPTOTIC = 1
@@ -95,14 +95,14 @@ class Method(enum.IntEnum):
 
 
 class Center(enum.IntEnum):
-    """What the tolerance is measured from."""
+    """The value from which the tolerance is measured."""
 
     PREDICTION = 0
     TRUE_MEAN = 1
 
 
 class Side(enum.IntEnum):
-    """The conditions of a question."""
+    """The conditions of a question; angles also have the two near ones (theory 7)."""
 
     NEAR_LOWER = -2
     LOWER = -1
@@ -111,7 +111,7 @@ class Side(enum.IntEnum):
 
 
 class Outcome(enum.IntEnum):
-    """What became of a question. None of them is a failure."""
+    """The outcome of a certificate. None of them is a failure."""
 
     ABSTAINED = 0
     CERTIFIED = 1
@@ -129,9 +129,9 @@ class Stop(enum.IntEnum):
 
 
 class Domain(enum.IntEnum):
-    """Noise for different purposes: the first level of each. Whatever the noise_id and the seed, no
-    two of them share a number, so that the noise by which a level of sigma is chosen, or an attack
-    is found, is never that of a certificate."""
+    """Purposes of noise; the value is the first level of each. Domains never share noise, whatever
+    the seed and noise_id are. So the noise with which sigma is chosen or an attack is found is
+    never used in a certificate."""
 
     CERTIFY = 0
     CALIBRATION = 1 << 18
@@ -154,7 +154,7 @@ Member = TypeVar("Member", bound=enum.IntEnum)
 
 
 def named(field: str, value: Any) -> Any:
-    """The value of a field as a member of its enum, or as it is where it has no name."""
+    """The value of a field as a member of its enum; the value itself if it has none."""
     try:
         return _OF_FIELDS[field](value)
     except (KeyError, ValueError):
@@ -162,7 +162,8 @@ def named(field: str, value: Any) -> Any:
 
 
 def member(enum_type: Type[Member], value: Any, what: str) -> Any:
-    """A member by its name, in any case; numbers stay what they are."""
+    """A member by its name, in upper or lower case. Numbers are returned unchanged. Raises
+    ValueError for other names."""
     if not isinstance(value, str):
         return value
     try:
@@ -173,7 +174,8 @@ def member(enum_type: Type[Member], value: Any, what: str) -> Any:
 
 
 def constraints_of(value: Any) -> Any:
-    """Constraints by the name of a set or of one of them; numbers stay what they are."""
+    """Constraints by the name of a set or of one constraint. Numbers are returned unchanged. Raises
+    ValueError for other names."""
     if not isinstance(value, str):
         return value
     name = value.strip().upper()
@@ -185,7 +187,8 @@ def constraints_of(value: Any) -> Any:
 
 
 def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
-    """An integer; also one that comes as a float, like 1e4."""
+    """An integer from least to most, which may be given as a float such as 1e4. Raises TypeError if
+    it is not an integer, and ValueError if it is out of range."""
     try:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -193,5 +196,5 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int
     except TypeError:
         raise TypeError(f"{what} must be an integer, not {value!r}") from None
     if not least <= value <= most:
-        raise ValueError(f"{what} is {value}, which does not fit")
+        raise ValueError(f"{what} is {value}; it must be from {least} to {most}")
     return int(value)

@@ -10,11 +10,11 @@ from .constants import Status, named
 
 
 class CertregError(RuntimeError):
-    """A call that gave no answer.
+    """A call of the library failed. The text says why, and what to do.
 
-    status      a Status: what kind of failure it was
-    sample, row, output, model_code, value    where and what; -1 where they do not apply
-    certificates    the answers to all questions of a call in which one of them failed"""
+    status        a Status: the kind of failure
+    sample, row, output, model_code, value   as in certreg_error; -1 if they do not apply
+    certificates  the certificates of all questions of this call; some may not have failed"""
 
     def __init__(self, status: int, why: Any = None) -> None:
         text = why.text.decode() if why else ""
@@ -33,17 +33,17 @@ class CertregError(RuntimeError):
 
 
 def check(status: int, why: Any = None) -> None:
-    """Raises the failure that a status reports."""
+    """Raises CertregError unless the status is OK."""
     if status:
         raise CertregError(status, why)
 
 
 class RowsError(RuntimeError):
-    """What ended certify_rows: the model failed, or a process that ran it.
+    """certify_rows has ended because the model raised an exception or a process ended.
 
-    row     where it happened; -1: not known
-    rows    the Rows that were done until then
-    __cause__    the exception itself"""
+    row        index of the row at which it happened; -1: not known
+    rows       Rows, with the rows that are done
+    __cause__  the original exception"""
 
     def __init__(self, text: str, row: int = -1, rows: Any = None) -> None:
         super().__init__(text)
@@ -51,5 +51,5 @@ class RowsError(RuntimeError):
 
 
 def raised(what: str, error: BaseException) -> str:
-    """What an exception says, after what raised it."""
+    """A sentence that `what` raised this exception."""
     return f"{what} raised {type(error).__name__}: {error}"

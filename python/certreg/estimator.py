@@ -1,4 +1,4 @@
-"""Sampling a model around inputs, and certificates."""
+"""Samples a model around inputs, and certifies them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from .questions import Asked, question_of, structs_of
 
 
 def kinds_of(kind: Any, outputs: int) -> Optional[np.ndarray]:
-    """The kinds of the outputs as numbers, from members or names of Output, one for all or one for
-    each."""
+    """The kinds of the outputs as int32 of shape (outputs,), from one member or name of Output for
+    all outputs, or one for each. None stays None."""
     if kind is None:
         return None
     if isinstance(kind, (list, tuple, np.ndarray)):
@@ -44,32 +44,38 @@ def kinds_of(kind: Any, outputs: int) -> Optional[np.ndarray]:
 class Estimator(Handle):
     """Samples a model around one input after another, and answers questions about each.
 
-    model     takes (rows, inputs) in float32, read-only, and returns (rows,) or (rows, columns).
-              The next batch overwrites what the model was given: copy what has to stay. Or a
-              model of PyTorch, ONNX Runtime, scikit-learn, XGBoost or LightGBM: see as_model.
-              None: the program uses draw and record
-    inputs    number of features; or their shape, such as (3, 32, 32): the model then gets
-              (rows, 3, 32, 32)
-    max_samples    most samples of one input, pilot included
-    outputs   how many there are. The model returns a column for each, and one more for each
-              Output.ANGLE_PAIR
-    batch     rows of one call of the model; 0: 256
-    kind, lo, hi   an Output or its name, and limits, for each output or for all
-    scale     noise of each feature, or of all, in units of sigma; 0: never moved
-    seed      of the noise. None: a secret one is drawn, which run() reports
-    constraints   that questions may use. The gradient and the second order have to be named
-    progress  called with (done, total) after each batch; a true answer cancels
-    threads   that draw noise. None: the calling thread; 0: one per processor
-    device    number of a CUDA device. The noise is drawn there, and the model is called as
-              model(x, y) with two DeviceArrays. It fills y by work on x.stream, and need not
-              wait. Or it is a torch.nn.Module on that device. stream: address of a CUDA stream,
-              0: the library's own. module: path of the CUDA module
+    model        a function that takes float32 of shape (rows, inputs) and returns (rows,) or
+                 (rows, columns). It must not write to the array. The next batch overwrites the
+                 array, so it has to copy what it keeps. Or a model of PyTorch, ONNX Runtime,
+                 scikit-learn, XGBoost or LightGBM; see as_model. None: the program uses draw and
+                 record
+    inputs       number of features; or a shape such as (3, 32, 32), and the model then takes
+                 (rows, 3, 32, 32)
+    max_samples  most samples of one input, pilot included
+    outputs      number of outputs. The model returns a column for each, and one more for each
+                 Output.ANGLE_PAIR
+    batch        rows of one call of the model; 0: 256
+    kind         an Output or its name, for all outputs or for each
+    lo, hi       limits of the outputs, for all outputs or for each; for angles the ends of the turn
+    scale        noise of the features in units of sigma, >= 0, for all features or for each; None:
+                 1. A feature with 0 gets no noise, and changes to it are not covered
+    seed         seed of the noise, 0 to 2^64 - 1. None: a secret one is drawn; run() reports it
+    constraints  constraints that questions may use, as a number or name. The gradient and the
+                 second order must be named here
+    progress     function that is called with (done, total) after each batch. A true result cancels
+    threads      number of threads that draw noise. None: the calling thread; 0: one per processor
+    device       number of a CUDA device. The noise is drawn there. The model is then a
+                 torch.nn.Module on this device, or a function that is called as model(x, y) with
+                 two DeviceArrays. The function fills y by work on x.stream, for which it need not
+                 wait
+    stream       address of a CUDA stream; 0: the library's own
+    module       path of the CUDA module; None: the one beside the library
 
-    The other arguments are those of certreg_plan and certreg_model. What the library refuses raises
-    CertregError; wrong shapes and names raise ValueError, wrong types TypeError.
+    The other arguments are those of certreg_plan. Raises CertregError for what the library refuses,
+    ValueError for wrong shapes and names, and TypeError for wrong types.
 
-    An estimator takes one call at a time. Another one, from the model or another thread, is refused
-    with Status.BUSY. Only cancel may be called at any time."""
+    An estimator handles one call at a time. A second call, from the model or from another thread,
+    raises CertregError with Status.BUSY. Only cancel may be called at any time."""
 
     _NAME = "estimator"
 
@@ -111,7 +117,7 @@ class Estimator(Handle):
             "hi": array_of(hi, (self.outputs,), np.float64, "hi"),
         }
         self.columns = columns_of(self.outputs, arrays["kind"])
-        self._memory: list[Memory] = []  # one, as soon as its size is known
+        self._memory: list[Memory] = []  # one element, once its size is known
         self._callbacks = Callbacks(self._calls)
         self._eval, self._progress = self._functions(model, progress)
         addresses = {name: address_of(array) for name, array in arrays.items()}
@@ -132,7 +138,7 @@ class Estimator(Handle):
         self._create(m, p)
 
     def _functions(self, model: Any, progress: Any) -> Tuple[Any, Any]:
-        # They do not refer to self: an estimator without references goes at once.
+        # The functions do not refer to self, so that no cycle keeps an unused estimator alive.
         callbacks, memory, shape = self._callbacks, self._memory, self.shape
 
         def run(batch: Any) -> None:
@@ -172,13 +178,13 @@ class Estimator(Handle):
         self._freed("_backend", lib.certreg_backend_close)
 
     def _noise(self, noise_id: Optional[int]) -> int:
-        """The number of the noise of a new input."""
+        """The noise id of a new input."""
         noise_id = integer(self._unused_noise if noise_id is None else noise_id, "noise_id")
         self._unused_noise = max(self._unused_noise, noise_id + 1)
         return noise_id
 
     def _input(self, z: Any) -> Any:
-        """An input as the library takes it; a single row of a table is one too."""
+        """An input as a flat float32 array. An array (1, *shape) is one input too."""
         z = np.atleast_1d(z)
         return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, "z")
 
@@ -186,19 +192,21 @@ class Estimator(Handle):
     def begin(self, z: Any, sigma: float, noise_id: Optional[int] = None, level: int = 0) -> None:
         """Starts a new input and empties the record.
 
-        z         the input, `inputs` finite numbers
+        z         the input: finite numbers of shape (inputs,), or of the shape given as inputs
         sigma     noise level > 0
-        noise_id  of its noise. None: the next number above all that this estimator has used: 0,
-                  1, 2, ... A call that fails may skip one. Give it to repeat an input, or to
-                  import its record
-        level     sigmas[k] of certify_sigmas has the noise of level k + 1; noise for other purposes
-                  begins at a Domain"""
+        noise_id  noise id of the input. None: one more than the largest that this estimator has
+                  used, beginning with 0. A call that fails may skip one. Give it to repeat an
+                  input or to import its record
+        level     0; or k + 1 for the noise of sigmas[k] in certify_sigmas; or a level from a
+                  Domain on
+
+        Raises ValueError for a wrong shape, CertregError for numbers that the library refuses."""
         z, level = self._input(z), integer(level, "level")
         with self._calls:
             self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)
 
     def run(self) -> Run:
-        """What all certificates of the present input have in common, its seed among it."""
+        """What all certificates of the current input have in common, the seed included."""
         out = S.Run()
         self._call("run", C.byref(out))
         return Run._of(out)
@@ -206,12 +214,12 @@ class Estimator(Handle):
     # ---- questions
     def certify(self, *arguments: Any, noise_id: Optional[int] = None) -> Any:
         """certify(total_samples, *questions) samples until the record has total_samples, pilot
-        included, and answers the questions. With 0 it only answers.
-        certify(z, sigma, total_samples, *questions, noise_id=None) calls begin first. z is an
-        array, which tells the two apart.
+        included, and answers the questions. With 0 it answers without sampling.
+        certify(z, sigma, total_samples, *questions, noise_id=None) calls begin first.
 
-        One question has one Certificate, several have a list. A number is a question with this
-        tolerance."""
+        A question may be a number, its tolerance. Returns one Certificate for one question, and a
+        list for several. Raises CertregError if the library refuses the call or sampling fails, an
+        exception of the model as it is, and TypeError or ValueError for wrong arguments."""
         begins = bool(arguments) and np.ndim(arguments[0]) > 0
         if len(arguments) < (3 if begins else 1) or (noise_id is not None and not begins):
             raise TypeError(
@@ -232,8 +240,8 @@ class Estimator(Handle):
     def certify_outputs(
         self, total_samples: int, *questions: Asked
     ) -> Tuple[Certificate, list[Certificate]]:
-        """One radius for all outputs together, each asked about once. Returns the combined
-        certificate and a list of those of the outputs."""
+        """One radius for all outputs together. Give one question for each output. Returns the
+        combined certificate, and a list with the certificate of each output."""
         combined, total = S.Certificate(), integer(total_samples, "total_samples")
         each = self._asked(
             questions,
@@ -250,8 +258,10 @@ class Estimator(Handle):
         *questions: Asked,
         noise_id: Optional[int] = None,
     ) -> Any:
-        """The same input at several noise levels; all certificates hold together. Returns a
-        certificate for each level, or a list for each where there are several questions."""
+        """Certifies one input at several different noise levels > 0. The certificates of one
+        question at all levels hold together: alpha is divided by the number of levels. Returns a
+        list with one certificate for each level, or with one list for each level if there are
+        several questions."""
         z = self._input(z)
         sigmas = np.ravel(np.asarray(sigmas, np.float64))
         total = integer(total_samples, "total_samples")
@@ -264,8 +274,8 @@ class Estimator(Handle):
         return flat if count == 1 else [flat[i : i + count] for i in range(0, len(flat), count)]
 
     def output_bounds(self, total_samples: int, radius: float, *questions: Asked) -> Any:
-        """Where the statistic stays within the radius: output_lo and output_hi of the
-        certificates, as certify returns them."""
+        """Bounds the statistic for all shifts shorter than the radius, > 0. Returns certificates as
+        certify does, in which output_lo and output_hi are the bounds."""
         total = integer(total_samples, "total_samples")
         certificates = self._asked(
             questions,
@@ -279,11 +289,11 @@ class Estimator(Handle):
     def _asked(
         self, questions: Sequence[Asked], times: int, call: Callable[..., int]
     ) -> list[Certificate]:
-        """The certificates, `times` for each question, of a
-        call(estimator, questions, their number, certificates)."""
+        """Makes a call(estimator, questions, their number, certificates) of the library. Returns
+        the certificates, `times` for each question."""
         asked = structs_of([question_of(q) for q in questions])
         if not questions or not times:
-            raise ValueError("there is nothing to ask: give a question, and a noise level")
+            raise ValueError("no question or no noise level is given: give at least one of each")
         nothing = S.Certificate(status=Status.BUSY, output_lo=-math.inf, output_hi=math.inf)
         times *= len(questions)
         out = (S.Certificate * times)(*[nothing] * times)
@@ -295,12 +305,12 @@ class Estimator(Handle):
         return [Certificate._of(c) for c in out]
 
     def _begin(self, address: int, sigma: float, noise_id: int, level: int) -> None:
-        """begin with an input that lies at an address."""
+        """begin with the address of an input."""
         self._call("begin_level", address, sigma, noise_id, level)
 
     def _answer(self, total: int, asked: Any, radius: Optional[float], first: Any) -> None:
-        """certify, or output_bounds with a radius, from structs to structs: without objects for
-        every answer. `first` is the first of the certificates."""
+        """certify, or output_bounds if there is a radius, with structs, which are fast to make.
+        `asked` is an array of questions, and `first` the first of as many certificates."""
         what = (total, asked, len(asked))
         if radius is None:
             self._called(lib.certreg_certify, *what, C.byref(first), around=self._callbacks)
@@ -309,30 +319,30 @@ class Estimator(Handle):
             self._called(bounds, *what, radius, C.byref(first), around=self._callbacks)
 
     def bounds(self, question: Asked, side: Union[Side, int, str]) -> Bounds:
-        """The bounds behind one Side of a question, as certificate.limiting_side. They have no
-        constraints where the method abstains."""
+        """The bounds that were used for one Side of a question, for example for
+        certificate.limiting_side. They have no constraints if the method abstains."""
         out, struct = S.Bounds(), question_of(question)._struct()
         self._call("bounds", C.byref(struct), member(Side, side, "side"), C.byref(out))
         return Bounds._of(out)
 
     def forecast(self, question: Asked) -> Forecast:
-        """How many samples the target of the question takes: a Forecast, no guarantee."""
+        """Predicts how many samples the target of the question takes. This is not a guarantee."""
         out, struct = S.Forecast(), question_of(question)._struct()
         self._call("forecast", C.byref(struct), C.byref(out))
         return Forecast._of(out)
 
     # ---- sampling by hand, records, deadlines
     def sample(self, first: int, count: int) -> None:
-        """Calls the model for those of the samples first .. first+count-1 that are missing."""
+        """Calls the model for the samples first .. first+count-1, except those in the record."""
         first, count = integer(first, "first"), integer(count, "count")
         self._call("sample", first, count, around=self._callbacks)
 
     def draw(self, first: int, count: int, out: Any = None) -> Any:
-        """The noisy inputs of samples first .. first+count-1, for models that are not called
-        back: float32 of shape (count, inputs), or (count, *shape). On a device they go to `out`,
-        which has __cuda_array_interface__ and no gaps."""
+        """The noisy inputs of the samples first .. first+count-1, for programs that call the model
+        themselves: float32 of shape (count, inputs) or (count, *shape). On a device they are
+        written to `out`, an array of this shape with __cuda_array_interface__ and no gaps."""
         if out is not None and not self.on_device:
-            raise ValueError("out is memory of a CUDA device: make the estimator with device=")
+            raise ValueError("out is for memory of a CUDA device: make the estimator with device=")
         shape = (integer(count, "count"), *self.shape)
         x = np.empty(shape, np.float32) if out is None else out
         address = x.ctypes.data if out is None else device_address(out, shape)
@@ -340,14 +350,15 @@ class Estimator(Handle):
         return x
 
     def record(self, first: int, y: Any) -> None:
-        """Records the outputs of the samples from `first` on: (count,) or (count, columns)."""
+        """Records the outputs y, (count,) or (count, columns), of the samples first ..
+        first+count-1."""
         y = np.ascontiguousarray(y, np.float32)
         if y.shape != (len(y), self.columns) and (y.shape != (len(y),) or self.columns != 1):
             raise ValueError(f"y has shape {y.shape}; it must be (count, {self.columns})")
         self._call("record", integer(first, "first"), len(y), y.ctypes.data)
 
     def export(self) -> bytes:
-        """The record as bytes. They contain the seed."""
+        """The record as bytes. They contain the seed, so keep them secret."""
         size = S.size_t(0)
         self._call("export", None, C.byref(size))
         buffer = C.create_string_buffer(size.value)
@@ -355,12 +366,13 @@ class Estimator(Handle):
         return buffer.raw[: size.value]
 
     def import_(self, data: bytes) -> None:
-        """Adds an exported record, to resume it or to merge shards. Call begin with the same z,
-        sigma, noise_id and level first; the seed has to be the same, too."""
+        """Adds an exported record, to resume it or to merge shards. First call begin with the same
+        z, sigma, noise_id and level. The seed has to be the same too. Otherwise raises CertregError
+        with Status.MISMATCH."""
         self._call("import", bytes(data), len(data))
 
     def set_deadline(self, seconds: float) -> None:
-        """A deadline for sampling and answers, from now on; 0: none."""
+        """Sets a deadline for sampling and answers, in seconds from now; 0: none."""
         self._call("set_deadline", seconds)
 
     def cancel(self) -> None:

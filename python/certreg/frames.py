@@ -1,4 +1,4 @@
-"""DataFrames as inputs: some columns move under the noise, others stay exactly what they are."""
+"""DataFrames as inputs: some columns get noise, the others stay exactly as they are."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import numpy as np
 from ._arrays import array_of
 from ._optional import needed, of_class
 
-MOST_VALUES = 1 << 24  # as far as float32 counts
+MOST_VALUES = 1 << 24  # up to here float32 has all integers
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a DataFrame of pandas."""
+    """Whether X is a pandas DataFrame."""
     return of_class(X, "pandas", "DataFrame")
 
 
 class Columns:
-    """A DataFrame as an array, and the way back.
+    """Converts a DataFrame to an array, and rows of the array back to DataFrames.
 
-    frame  of n rows and d columns
-    scale  noise of each column in units of sigma. None: 1 for columns of floats, 0 for all others;
-           or a dict by the names of columns, where those that are not named get 0; or one number
-           for all columns; or d numbers
+    frame  a DataFrame of n rows and d columns
+    scale  noise of each column in units of sigma, >= 0: one number for all columns; d numbers; or
+           a dict by the names of columns, where columns that are not named get 0. None: 1 for
+           columns of floats, 0 for all others
 
-    A column with scale 0 never moves. It may have any dtype and missing values; `matrix` has the
-    numbers of its values. The other columns must hold finite numbers. Integers that move become
-    float64. What does not fit raises ValueError.
+    A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
+    integer code for each distinct value. The other columns must hold finite numbers. If they hold
+    integers, the model gets them as float64. Raises ValueError if frame or scale is not like this.
 
+    Attributes:
     matrix  float32 of shape (n, d)
     scale   float32 of shape (d,)"""
 
@@ -42,19 +43,20 @@ class Columns:
             self._ways.append(way)
 
     def told(self) -> str:
-        """What `matrix` does not tell: the names of the columns, and the values that stay."""
+        """A text of what `matrix` does not contain: the names of the columns, and the values of
+        columns without noise."""
         values = [way.table.tolist() if isinstance(way, _Kept) else None for way in self._ways]
         return repr((list(self._names), values))
 
     def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
-        """A function of rows like those of `matrix`, float32 of shape (rows, d), that returns what
-        `function` returns for a DataFrame of these rows, with the columns and dtypes of the
-        original. It can be pickled if `function` can."""
+        """Turns a function of DataFrames into a function of float32 arrays of shape (rows, d). The
+        DataFrames have the columns and dtypes of the original. The result can be pickled if
+        `function` can."""
         return OnFrames(function, self._names, self._ways)
 
 
 class OnFrames:
-    """A function of a DataFrame as one of an array: see Columns.wrap."""
+    """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
     def __init__(self, function: Callable[[Any], Any], names: Any, ways: list[Any]) -> None:
         self._function, self._names, self._ways = function, names, ways
@@ -63,7 +65,7 @@ class OnFrames:
         return self._function(self.frame(x))
 
     def frame(self, x: np.ndarray) -> Any:
-        """The DataFrame of such rows."""
+        """The DataFrame of these rows, x of shape (rows, d)."""
         pandas = needed("pandas", "a DataFrame")
         columns = {j: way(x[:, j]) for j, way in enumerate(self._ways)}
         frame = pandas.DataFrame(columns, copy=False)
@@ -72,7 +74,7 @@ class OnFrames:
 
 
 class _Moved:
-    """Numbers as a column of a dtype."""
+    """Converts a column with noise to its dtype."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -84,7 +86,7 @@ class _Moved:
 
 
 class _Kept:
-    """Codes as the values of a table."""
+    """Converts codes of a column without noise to the values in a table."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -94,25 +96,26 @@ class _Kept:
 
 
 def _scales(frame: Any, scale: Any) -> np.ndarray:
-    """A number for each column."""
+    """The scale of each column, float32 of shape (d,)."""
     types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
     if scale is None:
         scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]
     elif isinstance(scale, dict):
         unknown = [name for name in scale if name not in names]
         if unknown:
-            raise ValueError(f"scale names {unknown[0]!r}, which is no column; there are {names}")
+            raise ValueError(f"scale names {unknown[0]!r}, which is no column: choose from {names}")
         scale = [scale.get(name, 0) for name in names]
     return np.asarray(array_of(scale, (len(names),), np.float32, "scale"))
 
 
 def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
-    """A column that moves in float32, and the way back."""
+    """A column with noise as float32, and the way back."""
     types = needed("pandas.api.types", "a DataFrame")
     floats = types.is_float_dtype(column.dtype)
     if not floats and not types.is_integer_dtype(column.dtype):
         raise ValueError(
-            f"column {column.name!r} is {column.dtype}, and only numbers can move: give it scale 0"
+            f"column {column.name!r} is {column.dtype}, and only numbers can get noise: give it "
+            "scale 0"
         )
     with np.errstate(over="ignore"):
         values = column.to_numpy(np.float64, na_value=np.nan).astype(np.float32)
@@ -120,13 +123,13 @@ def _numbers(column: Any) -> tuple[np.ndarray, _Moved]:
     if bad.size:
         raise ValueError(
             f"column {column.name!r} is {column.iloc[bad[0]]} in row {bad[0]}, and only finite "
-            "numbers can move: fill it, or give the column scale 0"
+            "numbers can get noise: fill it, or give the column scale 0"
         )
     return values, _Moved(column.dtype if floats else np.dtype(np.float64))
 
 
 def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
-    """A column that stays as numbers of its distinct values, and the way back."""
+    """A column without noise as codes of its distinct values, and the way back."""
     _, first, codes = np.unique(_keys(column), return_index=True, return_inverse=True)
     if len(first) > MOST_VALUES:
         raise ValueError(
@@ -138,8 +141,8 @@ def _codes(column: Any) -> tuple[np.ndarray, _Kept]:
 
 
 def _keys(column: Any) -> np.ndarray:
-    """Integers that differ wherever values do. What is merely equal (1, True and 1.0, or the two
-    zeros) is told apart."""
+    """Integers that differ where the values differ, also where these compare as equal: 1, True and
+    1.0, or the two zeros."""
     if column.dtype == object:
         return _keys_of_objects(column)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":

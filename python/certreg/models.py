@@ -1,4 +1,4 @@
-"""Models of other packages as functions of an array. No package is imported for it."""
+"""Models of other packages as functions of arrays. Their packages are not imported here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Function = Callable[..., Any]
 
 
 class _Writable:
-    """The memory of an array, as one that may be written."""
+    """The array interface of an array without its mark that it is read-only."""
 
     def __init__(self, x: np.ndarray) -> None:
         self.owner, there = x, x.__array_interface__
@@ -26,17 +26,18 @@ class _Writable:
 
 
 def writable(x: np.ndarray) -> np.ndarray:
-    """The same memory without the mark that it is read-only. It keeps x alive."""
+    """An array in the same memory without the mark that it is read-only. It keeps x alive."""
     return x if x.flags.writeable else np.asarray(_Writable(x))
 
 
 class TorchModel:
-    """A torch.nn.Module in evaluation mode, where it lies and in its precision.
+    """A torch.nn.Module as a function of float32 arrays (rows, *shape). It is put into evaluation
+    mode and stays on its device and in its precision.
 
-    torch gets the memory of the batch itself, without the mark that it is read-only. It would warn
-    about the mark, since modules can write there all the same, as ReLU(inplace=True) does. That
-    does no harm: the library draws each batch just before the call, reads nothing but the outputs
-    after it, and draws noise from the seed again where it needs it later."""
+    The module works on the memory of the batch without a copy. The array is passed without the
+    mark that it is read-only, because torch would warn about it. Modules may write there, as
+    ReLU(inplace=True) does. This does no harm: the library draws each batch just before the call,
+    reads only the outputs after it, and draws the noise again from the seed if it needs it."""
 
     def __init__(self, module: Any) -> None:
         torch, self.module = sys.modules["torch"], module.eval()
@@ -59,14 +60,14 @@ def _tensor(y: Any) -> Any:
     if not of_class(y, "torch", "Tensor"):
         raise TypeError(
             f"the module returned {type(y).__name__}; it must return one tensor: wrap it in a "
-            "module that picks it"
+            "module that selects one"
         )
     return y
 
 
 def device_model(model: Any) -> Callable[[Any, Any], None]:
-    """What Estimator(device=...) calls as model(x, y): a torch.nn.Module is made one, and any other
-    callable is one."""
+    """The function that Estimator(device=...) calls as model(x, y), from a torch.nn.Module or from
+    such a function itself. Raises TypeError for anything else."""
     if of_class(model, "torch.nn", "Module"):
         return torch_on_device(model)
     if callable(model):
@@ -78,8 +79,9 @@ def device_model(model: Any) -> Callable[[Any, Any], None]:
 
 
 def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
-    """A torch.nn.Module as what Estimator(device=...) calls. The module must lie on that device.
-    It works on the library's stream and in the library's memory."""
+    """A torch.nn.Module as a function of x and y for Estimator(device=...). It works on the
+    library's stream and in the library's memory. Raises ValueError if the module is not on a CUDA
+    device."""
     torch = sys.modules["torch"]
     module.eval()
     first = next(module.parameters(), None)
@@ -102,8 +104,8 @@ def torch_on_device(module: Any) -> Callable[[Any, Any], None]:
 
 
 class _Named:
-    """A model that was fitted to a DataFrame gets one, since scikit-learn warns at every call
-    with an array."""
+    """The predict function of a model that was fitted to a DataFrame. Arrays are turned into
+    DataFrames, since scikit-learn would warn at every call with an array."""
 
     def __init__(self, predict: Function, names: Any) -> None:
         self.predict, self.names = predict, names
@@ -122,7 +124,8 @@ def _predictor(model: Any) -> Function:
 
 
 def _lightgbm(model: Any) -> Function:
-    """LightGBM itself, without scikit-learn's checks, which take longer than small models."""
+    """The predict function of LightGBM's own Booster. The checks of LGBMRegressor.predict take
+    longer than a small model."""
     threads = {} if model.n_jobs is None else {"num_threads": model.n_jobs}
     return functools.partial(model.booster_.predict, **threads)
 
@@ -131,13 +134,13 @@ _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
     ("torch.nn", "Module", TorchModel),
     ("onnxruntime", "InferenceSession", SessionModel),
     ("xgboost", "Booster", lambda model: model.inplace_predict),
-    ("xgboost", "XGBModel", lambda model: model.predict),  # which takes arrays without names
+    ("xgboost", "XGBModel", lambda model: model.predict),  # takes arrays without column names
     ("lightgbm", "LGBMRegressor", _lightgbm),
 )
 
 
 def _adapter(model: Any) -> Any:
-    """What makes a function of an object that is known, or None."""
+    """The adapter for an object of a known class or with `predict`; None for others."""
     for module, name, adapter in _ADAPTERS:
         if of_class(model, module, name):
             return adapter
@@ -145,17 +148,18 @@ def _adapter(model: Any) -> Any:
 
 
 def as_model(model: Any) -> Callable[[np.ndarray], Any]:
-    """A function that takes float32 of shape (rows, inputs), or (rows, *shape), and returns (rows,)
-    or (rows, columns), of one of:
+    """Turns a model into a function that takes float32 of shape (rows, inputs) or (rows, *shape)
+    and returns (rows,) or (rows, columns). The model is one of
 
-    - a torch.nn.Module, which is put into evaluation mode. It gets the memory of the rows
+    - a torch.nn.Module. It is put into evaluation mode, gets the memory of the rows without a copy,
       and may write to it
-    - an onnxruntime.InferenceSession (or see OnnxModel)
-    - an xgboost.Booster
+    - an onnxruntime.InferenceSession; see also OnnxModel
+    - an xgboost.Booster or lightgbm.Booster
     - anything with `predict`: models of scikit-learn, XGBoost, LightGBM
-    - any other callable, which stays as it is
+    - any other callable, which is returned as it is
 
-    Models with `predict` and Boosters take DataFrames as well. Others raise TypeError."""
+    The functions of Boosters and of models with `predict` take DataFrames as well. Raises TypeError
+    for other objects."""
     adapter = _adapter(model)
     if adapter:
         return adapter(model)  # type: ignore[no-any-return]
@@ -168,7 +172,8 @@ def as_model(model: Any) -> Callable[[np.ndarray], Any]:
 
 
 def is_factory(model: Any) -> bool:
-    """Whether this makes a model when it is called without arguments. A model takes one."""
+    """Whether this is a factory: a function that can be called without arguments. A model takes one
+    argument."""
     if not callable(model) or _adapter(model):
         return False
     try:

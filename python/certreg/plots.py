@@ -1,4 +1,4 @@
-"""Plots of certificates, by matplotlib. They do not touch pyplot and its windows."""
+"""Plots of certificates by matplotlib, without pyplot and its windows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ Path = Union[str, "os.PathLike[str]", None]
 def plot_radii(
     curves: Mapping[str, Any], path: Path = None, ax: Any = None, title: Optional[str] = None
 ) -> Any:
-    """The share of inputs that are certified up to a radius, over the radius.
+    """Plots the share of inputs whose certified radius is at least r, as a function of r.
 
-    curves  radii of the inputs, by the name of the curve. Radii that are 0 or NaN are no
-            certificates
-    path    where to write the plot, in the format of its suffix; None: nowhere
+    curves  a dict from the name of each curve to the radii of the inputs, (inputs,). A radius of 0
+            or NaN means that the input is not certified
+    path    file to write the plot to, in the format of its suffix; None: none
     ax      Axes of matplotlib to draw into; None: those of a new figure
+    title   of the plot; None: none
 
-    Returns the Axes. Without matplotlib there is an ImportError."""
+    Returns the Axes. Raises ImportError if matplotlib is missing, and ValueError for a wrong
+    shape."""
     everything = {name: (radii, True) for name, radii in curves.items()}
     return _plot_shares(everything, "share of inputs certified", path, ax, title)
 
@@ -33,9 +35,13 @@ def plot_accuracy(
     ax: Any = None,
     title: Optional[str] = None,
 ) -> Any:
-    """The certified accuracy: the share of inputs that are answered correctly and certified up to a
-    radius. curves: radii of the inputs, and whether their answers are correct, by the name of the
-    curve. The rest is as in plot_radii."""
+    """Plots the certified accuracy: the share of inputs whose answer is correct and whose certified
+    radius is at least r, as a function of r.
+
+    curves  a dict from the name of each curve to a pair: the radii of the inputs, (inputs,), and
+            whether their answers are correct, (inputs,) of bool
+
+    The rest is as in plot_radii."""
     return _plot_shares(curves, "certified accuracy", path, ax, title)
 
 
@@ -48,10 +54,10 @@ def plot_reach(
     ax: Any = None,
     title: Optional[str] = None,
 ) -> Any:
-    """Where the output of one input stays, over the radius.
+    """Plots the output bounds of one input as a function of the radius.
 
-    radii   ascending
-    lo, hi  the output bounds at each radius, infinite or NaN where there is none
+    radii       ascending, (n,)
+    lo, hi      output bounds at each radius, (n,); infinite or NaN where there are none
     prediction  of the input
 
     The rest is as in plot_radii."""
@@ -59,7 +65,7 @@ def plot_reach(
     if not radii.shape == lo.shape == hi.shape == (radii.size,):
         raise ValueError(
             f"radii, lo and hi have shapes {radii.shape}, {lo.shape} and {hi.shape}; "
-            "they must be rows of the same length"
+            "they must have one dimension and the same length"
         )
     ax = _axes(ax, "output", title)
     ax.fill_between(radii, lo, hi, alpha=0.3, label="certified")
@@ -79,17 +85,16 @@ def _plot_shares(
 
 
 def shares(radii: Any, correct: Any, name: str = "a curve") -> tuple[np.ndarray, np.ndarray]:
-    """The corners of a curve: radii from 0, and the share of inputs that are correct and certified
-    up to each. Between two corners the share is that of the larger radius."""
+    """The corners of a curve: ascending radii from 0, and for each the share of inputs that are
+    correct and certified at this radius. Between two corners the share is the one at the larger
+    radius."""
     radii, correct = np.asarray(radii, np.float64), np.asarray(correct, bool)
     if radii.ndim != 1 or not radii.size:
         raise ValueError(
-            f"{name!r} has radii of shape {radii.shape}; they must be a row of numbers"
+            f"{name!r} has radii of shape {radii.shape}; they must be a list of numbers"
         )
     if correct.shape not in ((), radii.shape):
-        raise ValueError(
-            f"{name!r} has {radii.size} radii, but {correct.size} answers that are correct or not"
-        )
+        raise ValueError(f"{name!r} has {radii.size} radii, but {correct.size} values in `correct`")
     certified = np.sort(radii[correct & (radii > 0)])
     corners = np.concatenate([[0], certified, certified[-1:]])
     count = np.concatenate([[len(certified)], np.arange(len(certified), -1, -1)])

@@ -1,4 +1,4 @@
-"""What is asked about a record."""
+"""Questions about a record."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .errors import check
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """Sampling stops once this radius is proved or ruled out.
+    """A radius at which sampling stops, once it is proved or ruled out.
 
-    radius  > 0
-    looks   ascending numbers of samples, pilot included, at which the record may be examined;
-            None: the library's choice"""
+    radius  > 0, in units of the input divided by its scale
+    looks   ascending numbers of samples, pilot included, at which the record is examined; None:
+            the library chooses them"""
 
     radius: float
     looks: Optional[Sequence[int]] = None
@@ -34,8 +34,12 @@ class Target:
 
 @dataclasses.dataclass(frozen=True)
 class Serving:
-    """The certificate is about the statistic of so many fresh samples. It misses the tolerance with
-    probability at most failure_rate, which is in (0, 0.5]."""
+    """What is served for each request: the statistic of fresh samples. The certificate is then
+    about this value instead of the smoothed prediction.
+
+    samples       number of fresh samples, >= 1
+    failure_rate  largest probability with which a served value may miss the tolerance although the
+                  certificate is true, in (0, 0.5]"""
 
     samples: int
     failure_rate: float
@@ -46,24 +50,25 @@ class Serving:
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """What is asked about a record. Everything but the tolerance has a default: the median, with
-    finite-sample bounds.
+    """A question about a record. By default it is about the median with finite-sample bounds; only
+    the tolerance must be given.
 
-    tolerance    > 0, in units of the output; of an angle below half a turn
-    output       its index, or ALL_OUTPUTS
-    alpha        probability of a false certificate; 0: 0.05
+    tolerance    > 0, in units of the output; for an angle less than half a turn
+    output       index of the output, or ALL_OUTPUTS
+    alpha        probability that the certificate is false; 0: 0.05
     statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"
     method       a Method or its name: "finite", "anytime", "asymptotic", "paper"
-    huber_width  of "huber", in units of the output, often half the tolerance
+    huber_width  width of the statistic "huber", > 0, in units of the output; often half the
+                 tolerance
     center       a Center or its name: "prediction", "true_mean"
-    constraints  those to use, as a number or a name ("ECGM"); 0: those of the method
-    bonferroni   how many guarantees have to hold together: alpha is divided by it
-    prediction   what the guarantee is centered on; None: the pilot chooses it
-    target       a Target, or its radius
-    serving      a Serving
+    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
+    bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
+    prediction   value on which the guarantee is centred; None: the pilot chooses it
+    target       a Target, or its radius; None: none
+    serving      a Serving; None: the certificate is about the smoothed prediction
 
-    Unknown names raise ValueError; everything else is checked by the library when the question is
-    put."""
+    Raises ValueError for unknown names. The library checks everything else when the question is
+    evaluated."""
 
     tolerance: float
     output: int = 0
@@ -107,18 +112,18 @@ Asked = Union[Question, float]  # a number is a question with this tolerance
 
 
 def question_of(asked: Asked) -> Question:
-    """The question that was meant."""
+    """The question; a number is the tolerance of a default question."""
     return asked if isinstance(asked, Question) else Question(asked)
 
 
 def structs_of(questions: Sequence[Question]) -> Any:
-    """The questions as an array of structs. What they point to lives as long as the array."""
+    """The questions as an array of structs, which keeps everything alive to which they point."""
     return (S.Question * len(questions))(*[question._struct() for question in questions])
 
 
 def question_digest(question: Asked) -> int:
-    """A 64-bit digest of everything that is asked, with defaults resolved. Certificates have it
-    as `question`."""
+    """A 64-bit digest of a question, in which 0 and the default that it stands for are the same.
+    Certificates have it as `question`."""
     digest, struct = S.u64(), question_of(question)._struct()
     check(lib.certreg_question_digest(C.byref(struct), C.byref(digest)))
     return int(digest.value)

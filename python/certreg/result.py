@@ -19,15 +19,15 @@ from .questions import Question
 
 @dataclasses.dataclass
 class Rows:
-    """Certificates of many inputs.
+    """The certificates of many inputs.
 
     certificates  structured array of shape (rows, sigmas, questions), with the fields of
-                  certreg_certificate: rows.certificates["radius"], or rows["radius"] for short
-    done          (rows,) of bool: whether a row has been answered; others claim nothing
-    errors        sentences of what failed, by (row, index of sigma)
-    sampling      shape, sigmas, samples, seed (a secret, unless it was given) and the like
-    questions     in the order in which they were given
-    radius        at which output bounds were asked for, or None
+                  certreg_certificate. rows["radius"] is short for rows.certificates["radius"]
+    done          (rows,) of bool: whether a row is done. The others claim nothing
+    errors        a sentence for each failure, by (row, index of sigma)
+    sampling      the arguments that determine the samples: sigmas, samples, seed and so on
+    questions     the questions in the order in which they were given
+    radius        the radius of output bounds; None if radii were computed
     domain, model_id, resume    as they were given"""
 
     certificates: np.ndarray
@@ -47,12 +47,12 @@ class Rows:
 
     @property
     def samples(self) -> int:
-        """Of each row and sigma, pilot included."""
+        """The number of samples of each row at each sigma, pilot included."""
         return self.sampling.samples
 
     @property
     def seed(self) -> int:
-        """Of the noise. Whoever has it can draw the noise again."""
+        """The seed of the noise. Keep it secret: it is enough to draw the noise again."""
         return self.sampling.seed
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Rows:
 
     def __getitem__(self, field: str) -> np.ndarray:
         if field not in (CERTIFICATE.names or ()):
-            raise KeyError(f"certificates have no field {field!r}: {', '.join(self._fields())}")
+            raise KeyError(f"there is no field {field!r}; give one of {', '.join(self._fields())}")
         values: np.ndarray = self.certificates[field]
         return values
 
@@ -69,13 +69,14 @@ class Rows:
         return [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
-        """One of them; `question` and `sigma` are indices."""
+        """One certificate. `row`, `question` and `sigma` are indices."""
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """A dict for every row that is done, sigma and question: row, sigma, question (an index),
-        the fields of the certificate with enums by name, and error."""
+        """One dict for each row that is done, sigma and question. It has "row", "sigma", "question"
+        (an index), the fields of the certificate with the names of enum members in lower case,
+        and "error", which is empty if nothing failed."""
         names = [name for name in self._fields() if name not in ("sigma", "question")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
@@ -88,12 +89,13 @@ class Rows:
         return list_
 
     def to_frame(self) -> Any:
-        """to_dicts as a pandas DataFrame. Raises ImportError where pandas is missing."""
+        """to_dicts as a pandas DataFrame. Raises ImportError if pandas is missing."""
         return needed("pandas", "to_frame").DataFrame(self.to_dicts())
 
     def summary(self) -> list[dict[str, Any]]:
-        """A dict for each sigma and question: how many rows were certified, with which radii. Rows
-        that abstained or failed count with radius 0."""
+        """One dict for each sigma and question: how many of the rows that are done were certified,
+        abstained or failed, and the mean and median radius. Rows that abstained or failed have
+        radius 0 in them."""
         return [
             self._summary(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))
         ]
@@ -126,16 +128,18 @@ class Rows:
         )
 
     def choose_sigma(self, question: int = 0) -> Tuple[int, list[float]]:
-        """The index of the sigma with the greatest mean radius, and all mean radii. Deploy it on
-        inputs that are not among these rows."""
+        """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
+        Deploy this sigma on inputs that are not among these rows. Raises CertregError if a row has
+        failed."""
         some = np.ascontiguousarray(self.certificates[self.done][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         return chosen_sigma(structs, *some.shape)
 
     def plot(self, correct: Any = None, **more: Any) -> Any:
-        """The share of rows that are certified up to a radius, over the radius, as plot_radii draws
-        it: a curve for each sigma and question. With `correct`, (rows,) of bool, the certified
-        accuracy, as plot_accuracy. The other arguments, such as path, are theirs."""
+        """Plots the share of rows that are certified at each radius, with one curve for each sigma
+        and question; see plot_radii. With `correct`, (rows,) of bool, plots the certified accuracy
+        instead; see plot_accuracy. `more` has the other arguments of these functions, such as path.
+        Returns the Axes. Raises ImportError if matplotlib is missing."""
         curves = {
             f"sigma {sigma:g}" + (f", question {q}" if len(self.questions) > 1 else ""): (k, q)
             for k, sigma in enumerate(self.sigmas)

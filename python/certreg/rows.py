@@ -64,43 +64,47 @@ def certify_rows(
     resume: Union[str, "os.PathLike[str]", None] = None,
     keep_records: bool = False,
 ) -> Rows:
-    """Certificates for every row of X.
+    """Certifies every row of X.
 
-    model      as for Estimator, or whatever as_model takes; or a factory, a function without
-               parameters that makes the model, which is called once in each process
-    X          (rows, features), or (rows, *shape) for models that take (batch, *shape); or a
-               DataFrame: the model then gets one with the same columns. Rows must be finite
-    sigma      noise level, or several. All certificates of a row at several levels hold together:
-               alpha is divided by their number
+    model      as for Estimator; or a factory, that is a function without parameters that makes the
+               model. A factory is called once in each process. None: see keep_records
+    X          finite numbers of shape (rows, features), or (rows, *shape) for a model that takes
+               (batch, *shape); or a DataFrame: the model then gets DataFrames with its columns
+    sigma      noise level > 0, or several different ones. The certificates of one question about
+               a row at all sigmas hold together: alpha is divided by the number of sigmas
     questions  one or several; a number is a question with this tolerance
-    samples    of each row and sigma, pilot included
-    scale      noise of each feature in units of sigma. Of a DataFrame also a dict by column, where
-               columns that are not named stay as they are; by default only columns of floats move
+    samples    number of samples of each row at each sigma, pilot included
+    scale      noise of each feature in units of sigma, >= 0. For a DataFrame it may be a dict by
+               the names of columns, where the others get no noise. Default: 1; for a DataFrame
+               1 for columns of floats and 0 for all others
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
-    seed       of the noise; None: a secret one is drawn. The result and the resume file have it
-    noise_id   of row 0; those of the other rows follow. So parts of a table, each certified apart
-               with the same seed, have the noise that they have together
-    domain     noise of "certify", "calibration" (to choose sigma) or "attack" shares nothing
-    radius     asks where the output stays within this radius (output_lo, output_hi), instead of
-               for the largest radius
-    executor   anything with the interface of concurrent.futures.Executor, also of dask or
-               mpi4py.futures; the model has to be picklable, or a factory
-    jobs       processes of our own where there is no executor; 0: one for each processor. With an
-               executor: how many tasks it runs at a time, if more than 16
-    progress   True: a bar by tqdm, where present; or a function of (rows done, rows)
-    resume     path of a file in which done rows are kept; calling again does the rest. store.py
-               says what its tables hold
-    model_id   what the resume file calls the model; another one is refused
-    keep_records   keeps the outputs of the model in the resume file, so that other questions can
-               be answered later with model=None
+    seed       seed of the noise, 0 to 2^64 - 1; None: a secret one is drawn. The result and the
+               resume file contain it
+    noise_id   noise id of row 0; row i has noise_id + i. So parts of a table that are certified
+               separately, with the same seed, can have the noise that they would have together
+    domain     purpose of the noise: "certify", "calibration" (to choose sigma) or "attack".
+               Different domains never share noise
+    radius     computes output_lo and output_hi, between which the output stays within this
+               radius, instead of the largest radius
+    executor   object with the interface of concurrent.futures.Executor, for example of dask or
+               mpi4py.futures. The model has to be picklable, or a factory
+    jobs       without an executor: how many processes to start, 1 for none, 0 for one per
+               processor. With an executor: how many tasks it runs at a time, if more than 16
+    progress   True: a progress bar, if tqdm is installed; or a function of (rows done, rows)
+    resume     path of a file that keeps the rows that are done; the same call then does the
+               missing rows. store.py describes its tables
+    model_id   name of the model in the resume file. A file with another name is refused
+    keep_records   keeps the outputs of the model in the resume file. Other questions can then be
+               answered later with model=None
 
-    The other arguments are those of Estimator. The noise of a row follows from its index: order,
-    chunks, processes and resuming neither change nor repeat it.
+    The other arguments are those of Estimator. The noise of a row depends on its index only, not
+    on the order of rows, on chunks, processes or interruptions.
 
-    Outputs that are not finite or out of range fail a row; see `errors` of the result. Raises
-    ValueError and TypeError before the model is called; RowsError where it raises; ResumeError
-    for a resume file that cannot be used or belongs to something else. KeyboardInterrupt has the
-    rows that are done as `rows`."""
+    A row with outputs that are not finite or out of range fails alone; `errors` of the result
+    says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
+    RowsError if the model raises an exception or a process ends; ResumeError if the resume file
+    cannot be used or belongs to other arguments; CertregError if the library fails otherwise.
+    RowsError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
     domain = Domain(member(Domain, domain, "domain"))
@@ -130,7 +134,8 @@ def certify_rows(
 
 # ---- arguments --------------------------------------------------------------------------------
 def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
-    """The rows as float32, what makes a DataFrame of them, the scale, the shape of a row."""
+    """The rows as float32; the frames.Columns of a DataFrame, or None; the scale; the shape of a
+    row."""
     columns = None
     if frames.is_frame(X):
         columns = frames.Columns(X, scale)
@@ -152,21 +157,21 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
 def _questions(questions: Any) -> Tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
     if not several:
-        raise ValueError("there is nothing to ask: give a question, or a tolerance")
+        raise ValueError("questions is empty: give a question or a tolerance")
     return tuple(question_of(question) for question in several)
 
 
 def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[int, ...]]:
-    """The sigmas, and the levels of their noise."""
+    """The sigmas, and for each the level of its noise."""
     try:
         sigmas = tuple(float(value) for value in np.atleast_1d(sigma))
     except (TypeError, ValueError):
-        raise TypeError(f"sigma must be a number or several, not {sigma!r}") from None
+        raise TypeError(f"sigma must be a number or a list of numbers, not {sigma!r}") from None
     for value in sigmas:
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"sigma is {value:g}; it must be positive")
     if len(set(sigmas)) < len(sigmas) or not 0 < len(sigmas) < LEVELS_OF_A_DOMAIN:
-        raise ValueError("give one sigma or several, all different")
+        raise ValueError("sigma must be one number or several different ones")
     if np.ndim(sigma) == 0:
         return sigmas, (int(domain),)
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
@@ -226,12 +231,12 @@ class _Work:
             self.rows.sampling = sampling
 
     def _check(self, resumes: bool) -> None:
-        """Everything that is wrong with plan and questions, before the model is called."""
+        """Raises ValueError for a wrong plan or question, before the model is called."""
         job = self.job
         if job.model is None and not resumes:
-            raise ValueError("model is None: without a model, `resume` has to name records")
+            raise ValueError("model is None: give a model, or a `resume` file that has records")
         if job.keeps_records and not resumes:
-            raise ValueError("keep_records needs `resume`, the file that keeps them")
+            raise ValueError("keep_records needs `resume`, the file in which to keep them")
         first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
         try:
             with job.sampling.estimator(None) as e:
@@ -252,7 +257,7 @@ class _Work:
         self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
 
     def _plan(self) -> dict[str, Any]:
-        """What fixes the samples, as JSON has it."""
+        """What determines the samples, except the seed and the model, in types of JSON."""
         plan = dataclasses.asdict(self.job.sampling)
         del plan["seed"]
         digest = hashlib.sha256(self.matrix.tobytes())
@@ -274,8 +279,8 @@ class _Work:
             missing = set(left.tolist()) - self.file.rows_with_records()
             if missing:
                 raise ValueError(
-                    f"{self.file.path} has no record of {len(missing)} rows, {min(missing)} among "
-                    "them: give the model, too"
+                    f"{self.file.path} has no records of {len(missing)} rows, the first is row "
+                    f"{min(missing)}: give the model too"
                 )
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
@@ -308,13 +313,13 @@ class _Work:
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Says what is done in whatever ends the work."""
+        """Adds the rows that are done to an exception that ends the work."""
         try:
             yield
         except concurrent.futures.BrokenExecutor as error:
             raise RowsError(
-                f"a process that ran the model ended; {self._kept()}. If it ended at once, put the "
-                "main part of the program below `if __name__ == '__main__':`",
+                f"a process that ran the model has ended; {self._kept()}. If it ended at once, put "
+                "the main part of your program below `if __name__ == '__main__':`",
                 rows=self.rows,
             ) from error
         except (RowsError, KeyboardInterrupt) as error:
@@ -323,7 +328,7 @@ class _Work:
 
 
 class _Shown:
-    """The progress that the user sees."""
+    """Reports progress: by a bar, by the caller's function, or not at all."""
 
     def __init__(self, progress: Progress, done: int, rows: int) -> None:
         self.done, self.rows, self.bar = done, rows, None

@@ -1,4 +1,4 @@
-"""From bounds to worst cases and radii, without a model."""
+"""Computes worst cases and radii from bounds, without a model."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class _Searcher(Handle):
         )
 
     def info(self) -> SolveInfo:
-        """What the last call that computed something has cost."""
+        """The cost of the last call that computed something."""
         out = S.SolveInfo()
         self._call("info", C.byref(out))
         return SolveInfo._of(out)
 
 
 class Solver(_Searcher):
-    """Bounds and a radius -> how far the mean can move.
+    """Computes from bounds and a radius how far the mean can move.
 
-    max_evaluations  of the dual in one call; 0: the default"""
+    max_evaluations  most evaluations of the dual function in one call, at least
+                     LEAST_WORST_CASE_EVALUATIONS; 0: WORST_CASE_EVALUATIONS"""
 
     _NAME = "solver"
 
@@ -43,15 +44,24 @@ class Solver(_Searcher):
     def worst_case(
         self, bounds: Bounds, radius: float, constraints: Union[int, str] = 0
     ) -> MeanChange:
-        """How far the mean can move within the radius. constraints: those to use; 0: all."""
+        """How far the mean can move within the radius, >= 0, in units of the input divided by its
+        scale. `constraints` names those to use; 0: all that `bounds` has. Raises CertregError if
+        the bounds are wrong or contradict each other."""
         b, out = bounds._struct(), S.MeanChange()
         self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
         return MeanChange._of(out)
 
 
 class Bisection(_Searcher):
-    """Bounds and a limit for the mean -> the largest radius. With BISECTION_WARM_START as flags
-    a search begins where the last one ended: results then agree to 1e-9, not bit for bit."""
+    """Computes from bounds and a limit for the mean the largest radius.
+
+    max_evaluations  most evaluations of the dual function in one call, at least
+                     LEAST_RADIUS_EVALUATIONS; 0: RADIUS_EVALUATIONS
+    accuracy         relative: the radius is at most this much below the largest that can be
+                     proved, 1e-9 to 0.5; 0: 1e-9
+    cap              radius at which the search ends, in units of sigma, at most 10; 0: 10
+    flags            BISECTION_WARM_START: a search begins where the last one ended. Results then
+                     agree to the accuracy, but not bit by bit"""
 
     _NAME = "bisection"
 
@@ -66,7 +76,7 @@ class Bisection(_Searcher):
         )
 
     def within(self, bounds: Bounds, tolerance: float, constraints: Union[int, str] = 0) -> Radius:
-        """The largest radius at which the mean moves by at most the tolerance either way."""
+        """The largest radius within which the mean moves by at most the tolerance, > 0."""
         b, out = bounds._struct(), S.Radius()
         self._call("within", C.byref(b), constraints_of(constraints), tolerance, C.byref(out))
         return Radius._of(out)
@@ -77,8 +87,8 @@ class Bisection(_Searcher):
         threshold: Any = None,
         constraints: Union[int, str] = 0,
     ) -> Radius:
-        """The largest radius at which the mean of every one of several functions stays above
-        its threshold. threshold: one for each or for all; None: 0."""
+        """The largest radius within which the mean of each of several functions stays above its
+        threshold. `threshold` has one number for each function, or one for all; None: 0."""
         bounds = [bounds] if isinstance(bounds, Bounds) else list(bounds)
         count, out, limits = len(bounds), S.Radius(), None
         structs = (S.Bounds * count)(*[b._struct() for b in bounds])

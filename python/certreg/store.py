@@ -1,17 +1,24 @@
-"""The resume file: rows that are done, in SQLite.
+"""The resume file: an SQLite database of the rows that are done.
 
-One file holds the samples of one model around one set of inputs, and any number of sets of
-questions about them. Its tables:
+A file is about one model, one set of inputs and one plan. It can have several runs, each with its
+own questions. Its tables:
 
-runs          one row for each set of questions: run; started (UTC); library (its version);
-              model_id, from the caller; seed (as text, since it has 64 bits; a secret); plan, what
-              fixes the samples, and questions, both as JSON; probe_rows (JSON) and probe_outputs
-              (float32, little-endian): what the model answers to three of the inputs without noise
-certificates  one row for each run, row, sigma_index and question_index, with the fields of
-              certreg_certificate (question, as text, is its digest; NaN is NULL), and error, the
-              sentence of a row that failed
-records       on request, row, sigma_index and record: the outputs of the model, from which other
-              questions can be answered later without it"""
+runs          one line for each list of questions, with the columns
+                  run            its number
+                  started        time in UTC
+                  library        version of the library
+                  model_id       as given by the caller
+                  seed           a secret; text, because it has 64 bits without a sign
+                  plan           what determines the samples, in JSON
+                  questions      in JSON
+                  probe_rows     indices of up to three rows, in JSON
+                  probe_outputs  outputs of the model for these rows without noise, float32,
+                                 little-endian
+certificates  one line for each run, row, sigma_index and question_index, with the fields of
+              certreg_certificate, where `question` is the digest as text and NaN is NULL; and
+              `error`, a sentence if the row failed
+records       row, sigma_index, record. With keep_records only: the outputs of the model, from
+              which other questions can be answered later"""
 
 from __future__ import annotations
 
@@ -28,7 +35,7 @@ import numpy as np
 from ._library import version
 from ._worker import CERTIFICATE, Chunk, Record
 
-APPLICATION = 0x63723031  # "cr01", by which SQLite files say whose they are
+APPLICATION = 0x63723031  # "cr01", which SQLite keeps to identify the owner of a file
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 _KINDS = {"f": "REAL", "i": "INTEGER", "u": "INTEGER"}
 _COLUMNS = ", ".join(
@@ -46,25 +53,27 @@ PRAGMA application_id = {APPLICATION};
 
 
 class ResumeError(ValueError):
-    """A resume file that cannot be used, or that belongs to something else. It is unchanged."""
+    """A resume file that cannot be used, or that was made with other arguments. The file is not
+    changed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """What the model answers to a few inputs without noise, to tell it from another one."""
+    """The outputs of the model, (rows, columns), for a few rows without noise. They show whether it
+    is the same model."""
 
     rows: Tuple[int, ...]
     outputs: np.ndarray
 
     def agrees(self, other: "Probe") -> bool:
-        """Up to what float32 and another machine may change."""
+        """Whether the outputs are equal, except for rounding on another machine."""
         return self.outputs.shape == other.outputs.shape and np.allclose(
             self.outputs, other.outputs, rtol=1e-4, atol=1e-6, equal_nan=True
         )
 
 
 class ResumeFile:
-    """An open resume file."""
+    """An open resume file. All methods raise ResumeError if the file cannot be used."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = os.fspath(path)
@@ -88,11 +97,12 @@ class ResumeFile:
                 for statement in filter(str.strip, _TABLES.split(";")):
                     self.db.execute(statement)
             elif owner != APPLICATION:
-                raise ResumeError(f"{self.path} is another program's database: give another name")
+                raise ResumeError(f"{self.path} belongs to another program: give another path")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing, also for a process that is killed; others wait."""
+        """Either everything within it is written or nothing, also if the process is killed. Other
+        processes wait."""
         with self._sentences():
             self.db.execute("BEGIN IMMEDIATE")
             try:
@@ -107,13 +117,13 @@ class ResumeFile:
 
     # ---- runs
     def seed(self) -> Optional[int]:
-        """Of the samples in the file; None where it is new."""
+        """The seed of the samples in the file; None if the file is new."""
         with self._sentences():
             found = self.db.execute("SELECT seed FROM runs LIMIT 1").fetchone()
         return int(found[0]) if found else None
 
     def has_records(self) -> bool:
-        """Whether outputs of the model are kept."""
+        """Whether the file has outputs of the model."""
         with self._sentences():
             return self.db.execute("SELECT 1 FROM records LIMIT 1").fetchone() is not None
 
@@ -125,8 +135,8 @@ class ResumeFile:
         model_id: str,
         probe: Optional[Probe],
     ) -> int:
-        """The run with these questions, which is made if there is none. All else must be as it is
-        in the file."""
+        """The number of the run with these questions, which is added if there is none. Raises
+        ResumeError if seed, plan, model_id or probe differ from the file's."""
         with self._transaction():
             runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
             for run in runs[:1]:
@@ -136,8 +146,8 @@ class ResumeFile:
                     return int(run[0])
             if runs and not self.has_records():
                 raise ResumeError(
-                    f"{self.path} was made with other questions, and has no records from which "
-                    "these could be answered: give another resume file, or keep records"
+                    f"{self.path} was made with other questions and without keep_records, so it "
+                    "cannot answer these: give another resume file"
                 )
             return self._insert(seed, plan, questions, model_id, probe or _probe_of(runs))
 
@@ -150,16 +160,17 @@ class ResumeFile:
         if int(run[4]) != seed:
             differs.append("seed")
         if model_id and run[3] and model_id != run[3]:
-            differs.append(f"model_id ({run[3]!r})")
+            differs.append(f"model_id={run[3]!r}")
         if differs:
             raise ResumeError(
-                f"{self.path} was made with another {', '.join(differs)}: give another resume file"
+                f"{self.path} was made with different arguments ({', '.join(differs)}): give "
+                "another resume file"
             )
         known = _probe_of([run])
         if probe is not None and known is not None and not probe.agrees(known):
             raise ResumeError(
-                f"{self.path} was made with another model: its outputs for rows "
-                f"{', '.join(map(str, known.rows))} were others"
+                f"{self.path} was made with another model, whose outputs for rows "
+                f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
     def _insert(
@@ -184,7 +195,7 @@ class ResumeFile:
 
     # ---- rows
     def add(self, run: int, chunk: Chunk) -> None:
-        """Keeps what a chunk has done."""
+        """Writes the certificates and records of a chunk."""
         errors = {(row, k): text for row, k, text in chunk.errors}
         done = chunk.certificates[FIELDS]
         values = []
@@ -198,7 +209,8 @@ class ResumeFile:
             self.db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", chunk.records)
 
     def read(self, run: int, out: np.ndarray) -> Tuple[np.ndarray, dict[Tuple[int, int], str]]:
-        """Fills in the certificates of the rows that are done. Returns which, and their errors."""
+        """Copies the certificates of a run to `out`, of shape (rows, sigmas, questions). Returns
+        which rows are done, (rows,) of bool, and the errors by (row, index of sigma)."""
         done: np.ndarray = np.zeros(len(out), bool)
         errors: dict[Tuple[int, int], str] = {}
         with self._sentences():
@@ -214,13 +226,13 @@ class ResumeFile:
         return done, errors
 
     def records(self, first: int, last: int) -> list[Record]:
-        """What is kept of the rows from first to last."""
+        """The records of the rows first to last, both included."""
         query = "SELECT row, sigma_index, record FROM records WHERE row BETWEEN ? AND ?"
         with self._sentences():
             return self.db.execute(query, (first, last)).fetchall()
 
     def rows_with_records(self) -> set[int]:
-        """The rows of which records are kept."""
+        """The indices of the rows that have records."""
         with self._sentences():
             return {row for (row,) in self.db.execute("SELECT DISTINCT row FROM records")}
 
@@ -235,7 +247,7 @@ def _bytes(outputs: np.ndarray) -> bytes:
 
 
 def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
-    """What the first run knows of the model."""
+    """The probe of the first run; None if there is none."""
     if not runs or runs[0][7] is None:
         return None
     rows = tuple(json.loads(runs[0][7]))
@@ -243,7 +255,7 @@ def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
 
 
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
-    """Numbers as SQLite has them: no unsigned 64 bits."""
+    """The fields for SQLite, which has no unsigned 64-bit integers."""
     values = list(fields)
     at = FIELDS.index("question")
     values[at] = str(values[at])

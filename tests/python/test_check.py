@@ -176,8 +176,8 @@ class Arguments(unittest.TestCase):
         for given, more, text in (
             (X[0], {}, r"X has shape \(3,\); it must be \(n, ...\)"),
             (X[:0], {}, "X has shape"),
-            (X[:1], {}, "nothing in X moves: give sigma"),
-            (X, dict(scale=0), "nothing in X moves"),
+            (X[:1], {}, "no feature of X gets noise: give sigma"),
+            (X, dict(scale=0), "no feature of X gets noise"),
             (X, dict(scale=[1, 2]), "scale has shape"),
             (X, dict(rows=3), "rows is 3"),
             (X * np.nan, {}, "NaN or infinite"),

@@ -94,7 +94,7 @@ class Results(InFolder):
         ask = ("certify", "models.py:sometimes_nan", "steps.npy", *ASKED)
         status, out, err = certreg(*ask)
         self.assertEqual(status, 1)
-        self.assertRegex(err, "certificates have no answer.* row [567].*nan.*--count-failures")
+        self.assertRegex(err, "certificates are missing.* row [567].*nan.*--count-failures")
         table = self.rows_of(*ask, status=1)
         self.assertEqual([bool(row["error"]) for row in table][-3:], [True] * 3)
         self.assertEqual([float(row["radius"]) for row in table][-3:], [0] * 3)

@@ -123,7 +123,7 @@ class Arrays(unittest.TestCase):
         self.assertTrue(_dlpack._is_valid(made, b"dltensor"))
         self.x._end()
         self.assertFalse(_dlpack._is_valid(made, b"dltensor"))
-        with self.assertRaisesRegex(BufferError, "ended"):
+        with self.assertRaisesRegex(BufferError, "only during the call"):
             self.x.__dlpack__(stream=7)
 
 

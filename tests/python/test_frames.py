@@ -143,7 +143,12 @@ class Scales(Frames):
         big = pandas.DataFrame({"big": [1e300]})
         for f, scale, error, text in (
             (frame, {"height": 1}, ValueError, "'height', which is no column"),
-            (frame, {"town": 1}, ValueError, "column 'town' is .*only numbers can move: give it"),
+            (
+                frame,
+                {"town": 1},
+                ValueError,
+                "column 'town' is .*only numbers can get noise: give it",
+            ),
             (frame, {"heating": 1}, ValueError, "column 'heating' is category"),
             (frame, {"garden": 1}, ValueError, "column 'garden' is bool"),
             (frame, 1, ValueError, "column 'town'"),

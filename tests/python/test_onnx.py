@@ -113,7 +113,7 @@ class Onnx(Models):
         np.testing.assert_array_equal(OnnxModel(path, output="z")(x), -OnnxModel(path)(x))
         with self.assertRaisesRegex(ValueError, "no output 'q'; it has y, z"):
             OnnxModel(path, output="q")
-        with self.assertRaisesRegex(ValueError, "'n' of the model is tensor.int64.*: name y"):
+        with self.assertRaisesRegex(ValueError, "'n' of the model is tensor.int64.*: choose y"):
             OnnxModel(self.means("N", outputs=("n", "y")))
 
     def test_models_travel_by_pickle(self):

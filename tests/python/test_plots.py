@@ -43,7 +43,7 @@ class Shares(unittest.TestCase):
     def test_what_does_not_fit_is_refused(self):
         with self.assertRaisesRegex(ValueError, "'mine' has radii of shape"):
             shares([], True, "mine")
-        with self.assertRaisesRegex(ValueError, "2 radii, but 3 answers"):
+        with self.assertRaisesRegex(ValueError, "2 radii, but 3 values"):
             shares([1, 2], [True] * 3)
 
 
@@ -88,7 +88,7 @@ class Plots(unittest.TestCase):
         self.assertTrue(np.isfinite(drawn).all())
         self.assertEqual(drawn[:, 0].max(), 1)
         self.assertEqual((drawn[:, 1].min(), drawn[:, 1].max()), (0.5, 1.5))
-        with self.assertRaisesRegex(ValueError, "rows of the same length"):
+        with self.assertRaisesRegex(ValueError, "one dimension and the same length"):
             plot_reach([0, 1], [0], [1], 0.5)
 
     def test_windows_are_left_alone(self):

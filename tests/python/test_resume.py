@@ -99,7 +99,9 @@ class Resume(unittest.TestCase):
         killed = functools.partial(killed_at_row_20, once)
         whole = self.rows(seed=7, path=self.folder / "whole.sqlite")
         once.touch()
-        with self.assertRaisesRegex(RowsError, "a process that ran the model ended; .* kept in"):
+        with self.assertRaisesRegex(
+            RowsError, "a process that ran the model has ended; .* kept in"
+        ):
             self.rows(killed, seed=7, jobs=2)
         self.assertLess(len(table(self.path)), len(table(self.folder / "whole.sqlite")))
         again = self.rows(killed, jobs=2)
@@ -133,16 +135,16 @@ class Resume(unittest.TestCase):
         x = X.copy()
         x[3, 1] += 1
         for sentence, wrong in (
-            ("another X: give another resume file", dict(x=x)),
-            ("another X, rows", dict(x=X[:20])),
-            ("another sigmas, levels", dict(sigma=0.25)),
-            ("another samples", dict(samples=200, batch=300)),
-            ("another scale", dict(scale=2.0)),
-            ("another seed", dict(seed=8)),
-            (r"another model_id \('a'\)", dict(model_id="b")),
-            ("another levels", dict(domain="calibration")),
-            ("made with another model: its outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
-            ("other questions, and has no records", dict(questions=0.5)),
+            (r"arguments \(X\): give another resume file", dict(x=x)),
+            (r"arguments \(X, rows\)", dict(x=X[:20])),
+            (r"arguments \(sigmas, levels\)", dict(sigma=0.25)),
+            (r"arguments \(samples\)", dict(samples=200, batch=300)),
+            (r"arguments \(scale\)", dict(scale=2.0)),
+            (r"arguments \(seed\)", dict(seed=8)),
+            (r"arguments \(model_id='a'\)", dict(model_id="b")),
+            (r"arguments \(levels\)", dict(domain="calibration")),
+            ("another model, whose outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
+            ("other questions and without keep_records", dict(questions=0.5)),
         ):
             with self.assertRaisesRegex(ResumeError, sentence):
                 self.rows(**wrong)
@@ -158,7 +160,7 @@ class Resume(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(other)) as db:
             db.execute("CREATE TABLE letters (text)")
             db.commit()
-        with self.assertRaisesRegex(ResumeError, "another program's database"):
+        with self.assertRaisesRegex(ResumeError, "belongs to another program"):
             self.rows(path=other)
         with self.assertRaisesRegex(ResumeError, "nowhere/rows.sqlite cannot be written"):
             self.rows(path=self.folder / "nowhere" / "rows.sqlite")
@@ -190,7 +192,7 @@ class Resume(unittest.TestCase):
 
     def test_rows_without_records_need_the_model(self):
         self.interrupted(25, keep_records=True, questions=0.5)
-        with self.assertRaisesRegex(ValueError, "no record of .* rows.*: give the model, too"):
+        with self.assertRaisesRegex(ValueError, "no records of .* rows.*: give the model too"):
             self.rows(None, questions=0.4)
         self.assertTrue(self.rows(questions=0.4, keep_records=True).done.all())
         self.assertTrue(self.rows(None, questions=0.3).done.all())

@@ -1,4 +1,4 @@
-"""The command line `certreg`: a thin layer over certify_rows, models, check and plots."""
+"""The command `certreg`. It uses certify_rows, models, check and plots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
             return signals.status if failure.status == INTERRUPTED else failure.status
         except OSError as error:
             _give_up_stdout()
-            if not isinstance(error, BrokenPipeError):  # nobody reads any more, as in `| head`
+            if not isinstance(error, BrokenPipeError):  # the reader has ended, as in `| head`
                 _say(error, given.traceback)
             return FILE
         except KeyboardInterrupt:
@@ -43,7 +43,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(given: Any) -> int:
-    from . import commands, look  # late, so that --help needs nothing
+    from . import commands, look  # imported here, so that --help works without NumPy
 
     if given.version:
         from ..constants import __version__
@@ -55,7 +55,7 @@ def _run(given: Any) -> int:
 
 
 def _give_up_stdout() -> None:
-    """So that Python's last flush does not fail again."""
+    """Redirects standard output, so that Python's flush at the end does not fail again."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -68,8 +68,8 @@ def _say(error: Exception, with_traceback: bool) -> None:
 
 
 class _Signals:
-    """SIGTERM interrupts like Ctrl-C, which the library waits for where an exception would be lost.
-    Where Ctrl-C is ignored, as in the background of a shell, it stays so."""
+    """SIGTERM interrupts a command as Ctrl-C does, which is delayed while the library computes. If
+    Ctrl-C is ignored, as in background jobs of a shell, it stays ignored."""
 
     def __init__(self) -> None:
         self.status = INTERRUPTED

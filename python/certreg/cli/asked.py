@@ -1,4 +1,4 @@
-"""What is asked of certify_rows, from the options."""
+"""The arguments of certify_rows from the options of a command."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ HALF_TURNS = {"deg": 180.0, "rad": math.pi}
 
 
 def half_turn(given: argparse.Namespace) -> Optional[float]:
-    """Of an angle, in its unit; None where the output is none."""
+    """Half a turn in the unit of the angle; None if the output is not an angle."""
     return HALF_TURNS.get(given.angle or given.pair)
 
 
 def check_options(given: argparse.Namespace) -> None:
-    """Options that do not go together."""
+    """Raises Failure for options that contradict or need each other."""
     for wrong, sentence in (*_of_statistic(given), *_of_method(given), *_of_files(given)):
         if wrong:
             raise Failure(sentence)
@@ -36,7 +36,7 @@ def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
         given.statistic == "circular-mean" and not angle,
         "--statistic circular-mean needs an angle: give --angle or --pair",
     )
-    yield given.range and angle, "--range does not go with --angle and --pair"
+    yield given.range and angle, "--range cannot be combined with --angle or --pair: leave it out"
     endless = not angle and (not given.range or math.inf in map(abs, given.range))
     yield (
         given.statistic == "mean" and given.method in ("finite", "anytime") and endless,
@@ -48,7 +48,7 @@ def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
 def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     paper = given.method == "paper"
     yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
-    yield paper and given.radius, "--method paper does not bound outputs"
+    yield paper and given.radius, "--method paper cannot bound outputs: choose another method"
     exact = given.method == "finite" and given.statistic == "median"
     yield (
         given.target and given.method != "anytime" and not exact,
@@ -57,7 +57,7 @@ def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     anywhere = not exact and not half_turn(given) and not given.range
     yield (
         given.radius and not given.tolerance and given.statistic != "mean" and anywhere,
-        "--tolerance is needed here: it is the largest deviation that is tried",
+        "--tolerance is needed here, as the largest deviation that is searched",
     )
 
 
@@ -70,11 +70,11 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     others = (given.model, given.inputs, given.labels, given.scale, given.resume)
     taken = {os.path.realpath(name) for name in others if name}
     results = {os.path.realpath(name) for name in (given.out, given.plot) if name}
-    yield taken & results, "a file of results has the name of another file of this command"
+    yield taken & results, "-o or --plot names another file of this command: give another name"
 
 
 def questions(given: argparse.Namespace) -> list[Question]:
-    """One for each tolerance."""
+    """One question for each tolerance."""
     tolerances = (
         given.tolerance if isinstance(given.tolerance, tuple) else (given.tolerance or 0.0,)
     )
@@ -97,13 +97,13 @@ def questions(given: argparse.Namespace) -> list[Question]:
 
 
 def outputs(given: argparse.Namespace, columns: int) -> dict[str, Any]:
-    """The outputs of a model with so many columns. All but the one that is asked about are numbers
-    without limits."""
+    """Number, kinds and limits of the outputs of a model with this many columns. All outputs except
+    the certified one are treated as numbers without limits."""
     index, pair = given.output, 1 if given.pair else 0
     count = columns - pair
     if index >= count:
         wanted = f"--output {index} with --pair" if pair else f"--output {index}"
-        raise Failure(f"{wanted} does not fit: {given.model} returns {_columns(columns)}")
+        raise Failure(f"{wanted} is not possible: {given.model} returns {_columns(columns)}")
     kind = [Output.REAL] * count
     lo, hi = [-math.inf] * count, [math.inf] * count
     turn = half_turn(given)
@@ -124,7 +124,7 @@ def plan(given: argparse.Namespace) -> dict[str, Any]:
     calibrates = given.command == "sigma"
     return {
         "samples": given.samples,
-        "batch": given.batch or (64 if given.target else 0),  # sampling can stop after a batch
+        "batch": given.batch or (64 if given.target else 0),  # sampling can stop only after a batch
         "seed": given.seed,
         "noise_id": given.rows[0] if given.rows else 0,
         "jobs": given.jobs,

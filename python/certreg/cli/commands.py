@@ -1,5 +1,5 @@
-"""The commands certify, sigma and bounds: they ask the same of certify_rows, and differ in what
-they say about it."""
+"""The commands certify, sigma and bounds. They call certify_rows in the same way, and differ in
+what they print."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Work:
         self.scale = read_scale(given.scale, self.X.shape[1:]) if given.scale else None
 
     def done(self) -> Any:
-        """The certificates. What is there when something goes wrong is written, too."""
+        """The certificates. After an error or an interruption the rows that are done are written
+        before Failure is raised."""
         given = self.given
         arguments = {
             **asked.outputs(given, self.model.columns(self.X, self.first)),
@@ -69,7 +70,8 @@ class Work:
             raise Failure(error) from error
 
     def saved(self, rows: Any) -> str:
-        """Writes what is done. Says how much that is, and how to go on."""
+        """Writes the rows that are done. Returns how many they are, where they are, and how to
+        continue, as the end of a sentence."""
         done = 0 if rows is None else int(rows.done.sum())
         if done:
             self.write(rows, tables.full(rows, self.first, self.labels, self.half_turn), [])
@@ -79,12 +81,12 @@ class Work:
         go_on = (
             "repeat the command to do the rest"
             if self.given.resume
-            else "with --resume FILE a run can go on where it stopped"
+            else "with --resume FILE a run can be continued"
         )
         return f"; {done} of {len(self.X)} rows are done{where}; {go_on}"
 
     def write(self, rows: Any, table: tables.Table, summary: tables.Table) -> None:
-        """Writes the files that were asked for."""
+        """Writes the files of -o and --plot."""
         if self.table is not None:
             _write_table(self.table, table, lambda: self.document(rows, table, summary))
         elif self.given.out:
@@ -93,7 +95,7 @@ class Work:
             _draw(self.plot, self.given.plot_kind, table)
 
     def document(self, rows: Any, table: tables.Table, summary: tables.Table) -> dict[str, Any]:
-        """Everything about a run, as JSON has it."""
+        """The contents of a .json file: the plan, the summary and all rows."""
         plan = {n: v for n, v in vars(self.given).items() if n not in _NOT_IN_PLAN}
         plan["model_sha256"] = self.model.digest
         if self.given.keep_seed:
@@ -103,7 +105,7 @@ class Work:
         return {**said, "summary": summary, "rows": table}
 
     def remark(self, sentence: str) -> None:
-        """Says something that is no result."""
+        """Prints a sentence to standard error, unless --quiet is given."""
         if not self.given.quiet:
             print(f"certreg: {sentence}", file=sys.stderr)
 
@@ -122,9 +124,7 @@ def run(given: argparse.Namespace) -> int:
     if given.command == "sigma":
         print(_recommendation(rows, summary, bool(failed)), file=out)
     if failed:
-        text = (
-            f"{len(failed)} certificates have no answer; the first is of row {failed[0]['row']}: "
-        )
+        text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
         work.remark(text + failed[0]["error"])
     return FOUND if failed else DONE
 
@@ -132,7 +132,7 @@ def run(given: argparse.Namespace) -> int:
 def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
     """Which sigma to deploy, for each tolerance."""
     if failed:
-        return "No sigma is recommended, because some rows have no answer."
+        return "No sigma is recommended, because some certificates are missing."
     said = []
     for index, question in enumerate(rows.questions):
         level, means = rows.choose_sigma(index)
@@ -156,7 +156,8 @@ def _at_the_edge(sigmas: Any, level: int) -> str:
 
 
 def _by_accuracy(lines: tables.Table) -> str:
-    """What labels say: a large sigma may give long radii about wrong answers."""
+    """The sigma with the greatest certified accuracy, if there are labels: at a large sigma
+    radii can be long but predictions wrong."""
     if "certified_accuracy" not in lines[0]:
         return ""
     best = max(lines, key=lambda line: float(line["certified_accuracy"]))
@@ -167,7 +168,7 @@ def _by_accuracy(lines: tables.Table) -> str:
 
 
 def _destinations(given: argparse.Namespace) -> Any:
-    """The files that will be written, other than standard output."""
+    """The files of -o and --plot; None where there is none."""
     table = plot = None
     if given.out and given.out != "-":
         table = Destination(given.out, (".csv", ".json", ".parquet"))

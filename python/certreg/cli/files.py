@@ -1,4 +1,4 @@
-"""Files of numbers, read; and files of results, which are checked early and written as a whole."""
+"""Reads files of numbers, and writes files of results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ALL: Rows = (0, None)
 
 # ---- reading
 def read_array(path: str, name: Optional[str] = None) -> np.ndarray:
-    """The array of numbers in a file; `name` chooses one of an .npz file. It may still lie in the
-    file."""
+    """The array of numbers in a file; `name` chooses an array of an .npz file. The array may be a
+    memory map of the file. This function and the others below raise Failure for a wrong file."""
     suffix = os.path.splitext(path)[1].lower()
     readers = {".npy": _npy, ".npz": _npz, ".csv": _csv, ".parquet": _parquet}
     if suffix not in readers:
@@ -36,7 +36,8 @@ def read_array(path: str, name: Optional[str] = None) -> np.ndarray:
 
 
 def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[np.ndarray, int]:
-    """The chosen inputs as float32, one in each row, all finite; and how many there are in all."""
+    """The chosen inputs, finite float32 of shape (rows, ...), and the number of all inputs in the
+    file."""
     values = read_array(path, name)
     if values.ndim < 2 or not values.size:
         raise Failure(f"{path} has shape {values.shape}; it must be (rows, features) or larger")
@@ -54,7 +55,7 @@ def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[
 
 
 def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
-    """A label for each of `count` rows of the inputs, of which some are chosen."""
+    """The labels of the chosen rows, (rows,). The file has one for each of the `count` inputs."""
     values = read_array(path)
     if values.shape not in ((count,), (count, 1)):
         raise Failure(
@@ -67,7 +68,8 @@ def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
 
 
 def read_scale(text: str, shape: Tuple[int, ...]) -> np.ndarray:
-    """Noise of each feature, from a number or a file."""
+    """The noise of each feature in units of sigma, an array of this shape, from a number or a
+    file."""
     try:
         values = np.asarray(float(text), np.float32)
     except ValueError:
@@ -94,7 +96,7 @@ def _npy(path: str, _: Optional[str]) -> np.ndarray:
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError):
-        raise Failure(f"{path} is no .npy file of numbers, or a damaged one") from None
+        raise Failure(f"{path} is damaged, or not an .npy file of numbers") from None
 
 
 def _npz(path: str, name: Optional[str]) -> np.ndarray:
@@ -104,10 +106,10 @@ def _npz(path: str, name: Optional[str]) -> np.ndarray:
             if name is None and len(names) == 1:
                 name = names[0]
             if name not in names:
-                raise Failure(f"{path} has the arrays {', '.join(names)}; choose one by --array")
+                raise Failure(f"{path} has the arrays {', '.join(names)}; choose one with --array")
             return np.asarray(arrays[name])
     except (ValueError, EOFError, zipfile.BadZipFile):
-        raise Failure(f"{path} is no .npz file of numbers, or a damaged one") from None
+        raise Failure(f"{path} is damaged, or not an .npz file of numbers") from None
 
 
 def _csv(path: str, _: Optional[str]) -> np.ndarray:
@@ -117,7 +119,7 @@ def _csv(path: str, _: Optional[str]) -> np.ndarray:
             file.seek(0)
             lines = list(csv.reader(file, delimiter=_delimiter(first)))
         except (UnicodeDecodeError, csv.Error) as error:
-            raise Failure(f"{path} is no CSV file: {one_line(error)}") from None
+            raise Failure(f"{path} is not a CSV file: {one_line(error)}") from None
     while lines and not lines[-1]:
         del lines[-1]  # empty lines at the end
     header = bool(lines) and not any(map(_is_number, lines[0]))
@@ -125,7 +127,7 @@ def _csv(path: str, _: Optional[str]) -> np.ndarray:
     try:
         return np.array(lines[header:], np.float64)
     except ValueError:
-        raise Failure(f"{path} has {_first_text(lines, header)}, which is no number") from None
+        raise Failure(f"{path} has {_first_text(lines, header)}, which is not a number") from None
 
 
 def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> None:
@@ -138,13 +140,13 @@ def _check_table(path: str, lines: Sequence[Sequence[str]], header: bool) -> Non
             )
     if header and "" in lines[0]:
         raise Failure(
-            f"{path} has a column without a name; if it counts the rows, leave it out (pandas: "
-            "index=False)"
+            f"{path} has a column without a name: name it, or leave it out if it numbers the rows "
+            "(pandas: index=False)"
         )
     if len(lines[0]) > 1 and list(lines[0]) == [str(i) for i in range(len(lines[0]))]:
         raise Failure(
             f"{path} begins with {lines[0][0]}, {lines[0][1]}, ..., which may be a header or an "
-            "input; give the columns other names, or none"
+            "input: give the columns other names, or no header"
         )
 
 
@@ -175,8 +177,8 @@ def _parquet(path: str, _: Optional[str]) -> np.ndarray:
         return np.asarray(pandas.read_parquet(path).to_numpy())
     except (ImportError, OSError):
         raise
-    except Exception as error:  # whatever the engine raises about a damaged file
-        raise Failure(f"{path} is no Parquet file: {one_line(error)}") from None
+    except Exception as error:  # the engine raises various classes
+        raise Failure(f"{path} is not a Parquet file: {one_line(error)}") from None
 
 
 def pandas_for(path: str) -> Any:
@@ -190,7 +192,8 @@ def pandas_for(path: str) -> Any:
 
 # ---- writing
 class Destination:
-    """A file of results. It is checked before the work begins that it can be written."""
+    """A file of results. The constructor raises Failure if it cannot be written, so that this is
+    known before the work begins."""
 
     def __init__(self, path: str, suffixes: Sequence[str]) -> None:
         self.path = os.path.realpath(path)
@@ -204,7 +207,8 @@ class Destination:
         self.write(lambda name: open(name, "x").close(), keep=False)
 
     def write(self, fill: Callable[[str], Any], keep: bool = True) -> None:
-        """Fills a temporary file and puts it in place: there is never half a file."""
+        """Calls `fill` with the path of a temporary file, and then renames the file. So the file is
+        either complete or not there."""
         folder, name = os.path.split(self.path)
         stem = os.path.splitext(name)[0]
         temporary = os.path.join(folder, f".{stem}.{os.getpid()}{self.suffix}")
@@ -220,7 +224,7 @@ class Destination:
                 os.unlink(temporary)
 
     def write_text(self, text: str) -> None:
-        """Writes a text."""
+        """Writes a text in UTF-8."""
 
         def fill(path: str) -> None:
             with open(path, "w", encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""The model that a word of the command line means, and what it takes and returns."""
+"""The model that is named on the command line, and the shapes that it takes and returns."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ class Model:
     """A model as certify_rows takes it.
 
     function  an OnnxModel, or a factory
-    shape     of an input, where the model says it; None for a length that is free
-    digest    of its file, SHA-256
-    identity  what a resume file calls it. A Python file may be mended without being another model,
-              which the resume file finds out by its outputs"""
+    shape     shape of an input, with None for free lengths; None if the model does not say it
+    digest    SHA-256 of its file, in hexadecimal
+    identity  name in a resume file: the digest of an .onnx file; for Python only the name of the
+              model, since its file may be edited without changing the outputs
+
+    Raises Failure if there is no such model."""
 
     def __init__(self, word: str) -> None:
         self.word = word
@@ -38,7 +40,7 @@ class Model:
 
     def _onnx(self) -> Any:
         if not os.path.isfile(self.word):
-            raise Failure(f"{self.word} is no file; give the model as .onnx or as file.py:name")
+            raise Failure(f"there is no file {self.word}; give a model.onnx or file.py:name")
         try:
             model = OnnxModel(self.word)
         except (ImportError, OSError, ValueError) as error:
@@ -47,7 +49,8 @@ class Model:
         return model
 
     def fitted(self, X: np.ndarray, name: str) -> np.ndarray:
-        """The inputs in the shape that the model takes."""
+        """The inputs of the file `name` in the shape that the model takes. Raises Failure if this
+        is not possible."""
         shape, wanted = X.shape[1:], self.shape
         if wanted is None or _agree(shape, wanted):
             return X
@@ -60,7 +63,8 @@ class Model:
         )
 
     def columns(self, X: np.ndarray, first: int) -> int:
-        """How many columns the model returns, from a call with the first row."""
+        """How many columns the model returns. Calls it with the first row, whose number is
+        `first`."""
         try:
             model = self.function() if isinstance(self.function, Named) else self.function
             answer = np.asarray(as_model(model)(X[:1]))
@@ -76,7 +80,7 @@ class Model:
 
 
 def _digest(path: Optional[str]) -> str:
-    """Of a file; empty where a module has none."""
+    """SHA-256 of a file in hexadecimal; empty for a module without a file."""
     if path is None:
         return ""
     with open(path, "rb") as file:
@@ -92,8 +96,8 @@ def _said(shape: Tuple[int, ...]) -> str:
 
 
 class Named:
-    """A factory of the Python model with a name. Another process makes it from the name again, so
-    that the model itself need not be sent there."""
+    """A factory of a Python model by its name. Only the name is sent to other processes, which
+    import the model again."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
@@ -109,12 +113,12 @@ class Named:
         return self.model
 
     def found(self) -> Any:
-        """What the name stands for. AttributeError: nothing."""
+        """The object with this name. Raises AttributeError if there is none."""
         return functools.reduce(getattr, self.name.split("."), importlib.import_module(self.module))
 
 
 def _python(word: str) -> Tuple[Named, Optional[str]]:
-    """What a name in a Python file or module stands for, and the path of the file."""
+    """The factory for a name in a Python file or module, and the path of the file."""
     place, _, name = word.rpartition(":")
     if not place or not name:
         raise Failure(f"{word} is no model: give model.onnx, file.py:name or package.module:name")
@@ -125,15 +129,15 @@ def _python(word: str) -> Tuple[Named, Optional[str]]:
     except AttributeError:
         raise Failure(f"{place} has nothing named {name}") from None
     if not callable(found) and not hasattr(found, "predict"):
-        raise Failure(f"{word} is {type(found).__name__}; a model is a function or has .predict")
+        raise Failure(f"{word} is {type(found).__name__}; it must be a function or have .predict")
     return named, getattr(module, "__file__", None)
 
 
 def _module(place: str) -> Any:
-    """The module, imported under its own name, by which processes can import it too."""
+    """Imports a module or file under its own name, so that other processes can import it too."""
     is_file = place.endswith(".py")
     if is_file and not os.path.isfile(place):
-        raise Failure(f"{place} is no file")
+        raise Failure(f"there is no file {place}")
     folder, name = os.path.split(place[:-3]) if is_file else ("", place)
     sys.path.insert(0, os.path.abspath(folder))
     try:

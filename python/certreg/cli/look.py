@@ -1,4 +1,4 @@
-"""The commands check and info, which certify nothing."""
+"""The commands check and info."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check(given: argparse.Namespace) -> int:
     X = model.fitted(X, given.inputs)
     scale = read_scale(given.scale, X.shape[1:]) if given.scale else None
     if given.sigma is None and not (X.std(0) > 0).any():
-        raise Failure(f"the rows of {given.inputs} are all the same: give --sigma")
+        raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
         findings = check_model(model.function, X, scale=scale, sigma=given.sigma)
     except Exception as error:
@@ -41,7 +41,7 @@ def check(given: argparse.Namespace) -> int:
 
 
 def info(given: argparse.Namespace) -> int:
-    """Prints what there is, a line for each thing."""
+    """Prints versions, modules and the tensors of a model, one per line."""
     lines = [*_environment(), *(_model(given.model) if given.model else ())]
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
@@ -70,7 +70,7 @@ def _processors() -> int:
 
 
 def _instructions() -> str:
-    """The most that the library can use of this processor."""
+    """The best instruction set of this processor that the library can use."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             flags = next((line.split() for line in file if line.startswith("flags")), [])
@@ -102,7 +102,7 @@ def _version_of(package: str) -> str:
 
 def _model(word: str) -> Iterator[Tuple[str, str]]:
     if not word.lower().endswith(".onnx"):
-        raise Failure(f"{word} is no .onnx file; only these say what they take and return")
+        raise Failure(f"{word} is not an .onnx file; info can describe only these")
     model = Model(word)
     network = model.function
     yield "model", word

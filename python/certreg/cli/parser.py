@@ -1,4 +1,4 @@
-"""What the command line takes, and what --help and the man page say about it. This file needs the
+"""The commands and options, with the texts of --help and of the manual page. This file imports the
 standard library only."""
 
 from __future__ import annotations
@@ -28,35 +28,37 @@ models:
   file.py:name         a name in a Python file
   package.module:name  a name in a Python module
   The name stands for a function that takes a float32 array (rows, features) and
-  returns (rows,) or (rows, outputs), for an object with .predict, or for a
+  returns (rows,) or (rows, outputs); or for an object with .predict; or for a
   function without parameters that makes one of these.
 
 files:
-  Inputs, labels and scales are files of numbers, .npy, .npz, .csv (with or
-  without a header) or .parquet, with one input in each row. Images are arrays
-  of shape (n, c, h, w), in .npy or .npz. Results are written to .csv, .json or
-  .parquet. Parquet needs pandas and pyarrow, plots need matplotlib.
+  Inputs, labels and scales are files of numbers: .npy, .npz, .csv (with or
+  without a header) or .parquet. A file of inputs has one input in each row.
+  Images are arrays of shape (n, c, h, w) in .npy or .npz. Results are written
+  to .csv, .json or .parquet. Parquet needs the packages pandas and pyarrow, and
+  plots need matplotlib.
   A resume file contains the seed of the noise. An adversary who knows the seed
-  can make inputs that look good under just this noise: keep the file secret.
+  can make inputs for which certificates are false, so keep the file secret.
 
 tables of results:
   Each line is about one row, sigma and tolerance. "row" is counted from 0, and
   "question" is the index of the tolerance. "outcome" is certified, abstained
-  (nothing is proved) or capped (10 sigma are proved, where the search ends).
-  "radius" is in units of the input divided by its scale, and 0 unless proved.
-  "estimate" is the smoothed answer as sampled; it has no guarantee. The smoothed
-  answer stays from "output_lo" to "output_hi". "radius_l1", "radius_l2" and
-  "radius_linf" are balls in the units of the input. "error" says why a row has
-  no answer. The other columns are the fields of certreg_certificate in certreg.h.
+  (nothing is proved) or capped (10 sigma is proved, where the search stops).
+  "radius" is in units of the input divided by its scale, and 0 if nothing is
+  proved. "estimate" is the smoothed answer as computed from the samples, without
+  a guarantee. "output_lo" and "output_hi" are bounds of the smoothed answer.
+  "radius_l1", "radius_l2" and "radius_linf" are radii of balls in the units of
+  the input. "error" says why a row has no certificate. The other columns are
+  the fields of certreg_certificate in certreg.h.
 
 exit status:
   0    done
-  1    "check" found something, or some rows have no answer
+  1    "check" found something, or some rows have no certificate
   2    wrong usage or input
   3    the model failed
   4    a result or resume file cannot be used
   5    a failure that is none of these, such as too little memory
-  130  interrupted by Ctrl-C; 143 by SIGTERM. What is done has been written
+  130  interrupted by Ctrl-C; 143 by SIGTERM. The rows that are done are written
 
 examples:
   certreg check model.onnx heldout.npy
@@ -67,7 +69,7 @@ examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
+    """A parser that reports a mistake in one sentence."""
 
     def __init__(self, **more: Any) -> None:
         formatter = argparse.RawDescriptionHelpFormatter
@@ -89,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options that were given. Leaves by SystemExit after --help or a mistake."""
+    """The options that are given. Raises SystemExit after --help or a mistake."""
     top = parser()
     given = top.parse_args(_joined(arguments))
     if not given.command and not given.version:
@@ -98,7 +100,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
-    """--range -1,1 as --range=-1,1: argparse takes -1,1 for an option."""
+    """Joins --range -1,1 to --range=-1,1, because argparse would take -1,1 for an option."""
     joined: list[str] = []
     for argument in arguments:
         if joined and re.match(r"--[a-z]+$", joined[-1]) and re.match(r"-[\d.i]", argument):
@@ -114,9 +116,9 @@ def _certify(commands: Any) -> None:
         commands,
         "certify",
         "certified radii of inputs",
-        "Certifies each input: how far may it be changed before the smoothed answer leaves the "
-        "tolerance around the prediction? A summary goes to standard output. With -o the "
-        "certificates of all rows are kept.",
+        "Computes for each input how far it may be changed before the smoothed answer leaves the "
+        "tolerance around the prediction. Prints a summary. With -o the certificates of all rows "
+        "are written to a file.",
         "certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv\n"
         "  certreg certify rotation.onnx digits.npy --sigma .35 --tolerance 10 --pair deg \\\n"
         "      --labels angles.npy --jobs 4 --resume digits.sqlite -o digits.parquet\n"
@@ -131,10 +133,11 @@ def _sigma(commands: Any) -> None:
         commands,
         "sigma",
         "which noise level to deploy",
-        "Certifies held-out inputs at several noise levels, prints the mean radius of each and "
-        "recommends the level with the greatest. All certificates of a row hold together: alpha is "
-        "divided by the number of levels. Deploy the level on other inputs; to take the best level "
-        "of each input would not be sound. The noise is never that of the command certify.",
+        "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
+        "and recommends the level with the greatest one. For each tolerance the certificates of a "
+        "row at all levels hold together, because alpha is divided by the number of levels. Deploy "
+        "the recommended level on other inputs. Do not choose the best level for each input: no "
+        "such guarantee would hold. The command certify never uses the same noise.",
         "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
     )
     _asks_for_radii(command, "noise levels, separated by commas")
@@ -147,7 +150,7 @@ def _asks_for_radii(command: Any, sigma: str) -> None:
     question.add_argument(
         "--target",
         metavar="R",
-        help="sampling of a row stops once this radius is proved or ruled out",
+        help="radius at which sampling of a row stops, once it is proved or ruled out",
     )
     _outputs(command)
     _sampling(command)
@@ -161,8 +164,9 @@ def _bounds(commands: Any) -> None:
         commands,
         "bounds",
         "where the output stays at a given radius",
-        "Bounds the smoothed answer for every change of the input whose norm is below the given "
-        "radius: output_lo and output_hi in the table. They are infinite where nothing is proved.",
+        "Bounds the smoothed answer for all changes of the input whose norm is below the given "
+        "radius. The bounds are output_lo and output_hi in the table, and infinite where nothing "
+        "is proved.",
         "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
     )
     _model_and_inputs(command)
@@ -180,10 +184,10 @@ def _check(commands: Any) -> None:
         commands,
         "check",
         "whether a model can be certified",
-        "Calls the model on some inputs and looks for what would make certificates wrong or "
-        "impossible: an output that depends on other rows of its batch or differs from call to "
-        "call, noise that float32 cannot carry, outputs that are not finite. Every finding is a "
-        "sentence on standard output, and the exit status is 1 if there is one.",
+        "Calls the model with some inputs and looks for what makes certificates wrong or "
+        "impossible: outputs that depend on other rows of their batch or differ from call to call, "
+        "noise that float32 cannot represent, and outputs that are not finite. Prints a line for "
+        "each finding. The exit status is 1 if there is one.",
         "certreg check model.onnx inputs.npy --sigma .25",
     )
     _model_and_inputs(command)
@@ -195,8 +199,8 @@ def _info(commands: Any) -> None:
         commands,
         "info",
         "versions, modules, and the shape of a model",
-        "Prints the versions of package and library, what this machine offers them, which optional "
-        "modules can be opened (or why not), and the tensors of a model.",
+        "Prints the versions of the package and the library, processors and instruction set, which "
+        "optional modules can be opened (or why not), and the input and output of a model.",
         "certreg info\n  certreg info model.onnx",
     )
     command.add_argument("model", nargs="?", help="an .onnx file")
@@ -235,7 +239,7 @@ def _model_and_inputs(command: Any) -> None:
 
 def _traceback(command: Any) -> None:
     command.add_argument(
-        "--traceback", action="store_true", help="after an error print where in Python it happened"
+        "--traceback", action="store_true", help="after an error print the traceback of Python"
     )
 
 
@@ -259,9 +263,9 @@ def _question(command: Any, what: str) -> Any:
         "--method",
         choices=METHODS,
         default="finite",
-        help="how bounds are found: %(choices)s. finite and anytime hold for every distribution of "
-        "outputs; asymptotic misses rare values; paper is for comparison only "
-        "(default: %(default)s)",
+        help="how bounds are computed: %(choices)s. finite and anytime hold for every distribution "
+        "of outputs; asymptotic can be wrong if there are rare values; paper is for comparison "
+        "only (default: %(default)s)",
         metavar="NAME",
     )
     group.add_argument(
@@ -280,8 +284,8 @@ def _question(command: Any, what: str) -> Any:
     group.add_argument(
         "--serve",
         metavar="N,P",
-        help="certify the statistic of N fresh samples, which may miss the tolerance with "
-        "probability P",
+        help="certify what is served, the statistic of N fresh samples; it may miss the tolerance "
+        "with probability P",
     )
     return group
 
@@ -290,8 +294,8 @@ def _tolerance(group: Any, required: bool) -> None:
     about = (
         "how far the answer may move, in units of the output; several are separated by commas"
         if required
-        else "largest deviation that is tried, for angles and for statistics other than median and "
-        "mean (default: the whole range, or half a turn)"
+        else "largest deviation that is searched, for angles and for statistics other than median "
+        "and mean (default: the whole range, or half a turn)"
     )
     group.add_argument("--tolerance", required=required, metavar="T", help=about)
 
@@ -306,7 +310,7 @@ def _outputs(command: Any) -> None:
     )
     kinds = group.add_mutually_exclusive_group()
     kinds.add_argument(
-        "--angle", choices=("deg", "rad"), help="the output is an angle of this unit"
+        "--angle", choices=("deg", "rad"), help="the output is an angle in this unit"
     )
     kinds.add_argument(
         "--pair",
@@ -319,14 +323,14 @@ def _outputs(command: Any) -> None:
     group.add_argument(
         "--range",
         metavar="LO,HI",
-        help="limits that the model cannot leave; only the statistic mean profits. A row whose "
-        "output leaves them has no answer",
+        help="limits of the output; they give longer radii for the statistic mean only. A row with "
+        "an output beyond them gets no certificate",
     )
     group.add_argument(
         "--count-failures",
         action="store_true",
-        help="an output that is NaN or infinite counts as the worst value; without this the row "
-        "has no answer",
+        help="count an output that is NaN or infinite as the worst value; without this option the "
+        "row gets no certificate",
     )
 
 
@@ -336,7 +340,7 @@ def _sampling(command: Any) -> None:
         "--samples",
         default=1000,
         metavar="N",
-        help="calls of the model for each row and sigma (default: %(default)s)",
+        help="samples for each row and sigma (default: %(default)s)",
     )
     group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
     group.add_argument(
@@ -349,19 +353,19 @@ def _sampling(command: Any) -> None:
         "--jobs",
         default=1,
         metavar="N",
-        help="processes that share the rows; the model computes on one thread in each "
-        "(default: %(default)s)",
+        help="number of processes (default: %(default)s)",
     )
     group.add_argument(
         "--resume",
         metavar="FILE",
-        help="keep what is done in this file, and go on from there when the command is repeated",
+        help="keep the rows that are done in this file; the same command then does the missing "
+        "rows",
     )
     group.add_argument(
         "--keep-records",
         action="store_true",
-        help="keep the model's outputs in the resume file too. The same command with other "
-        "questions then needs no calls of the model",
+        help="keep the model's outputs in the resume file too; the same command with other "
+        "questions then needs no new samples",
     )
     group.add_argument(
         "--model-id",

@@ -9,15 +9,15 @@ from typing import Any
 
 
 def progress() -> Any:
-    """What certify_rows shows: a bar by tqdm, where present, or else a count. Nothing where nobody
-    looks at it."""
+    """The argument `progress` of certify_rows: a bar if tqdm is installed, otherwise a count. The
+    count is shown on terminals only."""
     if importlib.util.find_spec("tqdm") is not None:
         return True
     return _Count() if sys.stderr.isatty() else False
 
 
 class _Count:
-    """The number of rows that are done, on a line that is written again and again."""
+    """Prints the number of rows that are done, on one line that it overwrites."""
 
     def __init__(self) -> None:
         self.shown = 0.0

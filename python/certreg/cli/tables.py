@@ -1,4 +1,4 @@
-"""Certificates as tables: for files, and in short."""
+"""Tables of certificates, and summaries of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Table = list[dict[str, Any]]
 
 def full(rows: Any, first: int, labels: Optional[np.ndarray], half_turn: Optional[float]) -> Table:
     """A line for each certificate of the rows that are done. Rows have their numbers in the file of
-    inputs, of which `first` is the first that was asked about."""
+    inputs, where `first` is the number of the first row that is certified."""
     table: Table = rows.to_dicts()
     for line in table:
         if labels is not None:
@@ -27,7 +27,7 @@ def full(rows: Any, first: int, labels: Optional[np.ndarray], half_turn: Optiona
 
 
 def _distance(a: float, b: float, half_turn: Optional[float]) -> float:
-    """Between two outputs; round the circle where they are angles."""
+    """The distance between two outputs; for angles, along the circle."""
     if half_turn is None:
         return abs(a - b)
     return abs((a - b + half_turn) % (2 * half_turn) - half_turn)
@@ -39,7 +39,7 @@ def correct(line: dict[str, Any]) -> bool:
 
 
 def short_of_radii(rows: Any, table: Table) -> Table:
-    """A line for each sigma and tolerance."""
+    """The summary of radii, a line for each sigma and tolerance."""
     lines = []
     for summary in rows.summary():
         names = ("sigma", "tolerance", "rows", "certified", "abstained", "failed")
@@ -57,7 +57,8 @@ def _same(line: dict[str, Any], summary: dict[str, Any]) -> bool:
 
 
 def short_of_bounds(rows: Any, table: Table) -> Table:
-    """How many outputs have two finite bounds, and how wide they are."""
+    """The summary of output bounds: how many rows have two finite bounds, and their median
+    distance."""
     widths = np.array([line["output_hi"] - line["output_lo"] for line in table])
     finite = widths[np.isfinite(widths)]
     return [
@@ -73,7 +74,7 @@ def short_of_bounds(rows: Any, table: Table) -> Table:
 
 
 def aligned(table: Table) -> str:
-    """A table for the eye."""
+    """A table as text with aligned columns."""
     cells = [[name.replace("_", " ") for name in table[0]]]
     cells += [[_cell(value) for value in line.values()] for line in table]
     widths = [max(map(len, column)) for column in zip(*cells)]
@@ -110,8 +111,8 @@ def _plain(value: Any) -> Any:
 
 
 def curves(table: Table, with_labels: bool) -> dict[str, Any]:
-    """What a plot shows, by its name in the legend: radii, or radii and whether they are of a
-    correct prediction."""
+    """The curves of a plot by their names in the legend: radii, or with labels pairs of radii and
+    whether the predictions are correct."""
     groups: dict[str, Table] = {}
     for line in table:
         name = f"sigma {line['sigma']:g}, tolerance {line['tolerance']:g}"
@@ -123,5 +124,5 @@ def curves(table: Table, with_labels: bool) -> dict[str, Any]:
 
 
 def failures(table: Table) -> Sequence[dict[str, Any]]:
-    """The lines without an answer."""
+    """The lines of certificates that failed."""
     return [line for line in table if line["error"]]

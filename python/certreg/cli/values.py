@@ -1,4 +1,4 @@
-"""What the texts of options mean."""
+"""Converts the texts of options to numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = Callable[[str], Any]
 
 
 class _Wrong(Exception):
-    """A text is not what an option takes; the message says what it takes."""
+    """The text of an option is wrong; the message says what the option takes."""
 
 
 def _number(text: str, wanted: str) -> float:
@@ -39,7 +39,7 @@ def _probability(text: str) -> float:
 
 
 def _integer(least: int, most: int, wanted: str) -> Kind:
-    """An integer; also one like 1e4."""
+    """Reads an integer from least to most, which may be written like 1e4."""
 
     def read(text: str) -> int:
         exact = re.fullmatch(r"\d+", text)
@@ -108,7 +108,8 @@ _KINDS: dict[str, Kind] = {
 
 
 def understood(given: argparse.Namespace) -> argparse.Namespace:
-    """The options with numbers in place of texts. Defaults stay."""
+    """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
+    wrong text."""
     kinds = dict(_KINDS, sigma=_list_of(_positive)) if given.command == "sigma" else _KINDS
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
