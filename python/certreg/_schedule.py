@@ -105,7 +105,13 @@ class Elsewhere:
 
     def close(self) -> None:
         if self.own:
-            self.executor.shutdown(wait=True)
+            processes = list((getattr(self.executor, "_processes", None) or {}).values())
+            try:
+                self.executor.shutdown(wait=True)
+            except BaseException:  # Ctrl-C again: nobody would end them later
+                for process in processes:
+                    process.terminate()
+                raise
 
 
 class _Sizes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as C
 from typing import Any
 
-from .constants import integer
+from .constants import integer, number
 
 i32, u32, i64, u64 = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64
 f64, size_t, pointer = C.c_double, C.c_size_t, C.c_void_p
@@ -21,12 +21,7 @@ def _fitting(kind: Any, name: str, value: Any) -> Any:
         size, signed = _INTEGERS[kind]
         bits = 8 * size - signed
         return integer(value, name, -(2**bits) if signed else 0, 2**bits - 1)
-    if kind is f64:
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must be a number, not {value!r}") from None
-    return value
+    return number(value, name) if kind is f64 else value
 
 
 class Struct(C.Structure):

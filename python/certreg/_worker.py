@@ -13,20 +13,29 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _structs as S
 from ._optional import needed
-from .constants import Status
+from .constants import Status, integer
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator
 from .models import as_model
 from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
-Record = Tuple[int, int, bytes]  # row, index of sigma, exported record
+
+
+class Record(NamedTuple):
+    """The outputs of the model for one row and sigma."""
+
+    row: int
+    sigma_index: int
+    data: Optional[bytes]  # as Estimator.export returns it; None: sampling failed
+    status: int  # of the failure, and its sentence
+    error: Optional[str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +77,15 @@ class Job:
     questions: Tuple[Question, ...]
     radius: Optional[float]  # None: compute radii; otherwise output bounds at this radius
     keeps_records: bool
+
+    def asked(self) -> Any:
+        """The questions as structs. The certificates of all sigmas hold together: each gets its
+        share of alpha."""
+        structs = structs_of(self.questions)
+        for struct in structs:
+            shares = max(1, struct.bonferroni) * len(self.sampling.sigmas)
+            struct.bonferroni = integer(shares, "bonferroni times the number of sigmas", 1, 2**53)
+        return structs
 
     def function(self) -> Optional[Callable[[Any], Any]]:
         """The model as a function of arrays; None if there is none. Raises RowsError if the factory
@@ -115,10 +133,8 @@ class Worker:
             self.samples = 0
             self.of_one_row.add(Status.WRONG_STATE)
         self.estimator = job.sampling.estimator(self.function)
-        self.asked = structs_of(job.questions)
+        self.asked = job.asked()
         self.digests = [question_digest(question) for question in job.questions]
-        for struct in self.asked:  # the certificates of all sigmas hold together
-            struct.bonferroni = max(1, struct.bonferroni) * len(job.sampling.sigmas)
 
     def probe(self, X: np.ndarray) -> np.ndarray:
         """The outputs of the model for inputs without noise, of shape (rows, columns)."""
@@ -136,7 +152,7 @@ class Worker:
         sampling, failure, done = self.job.sampling, None, 0
         out = empty_certificates(len(rows), len(sampling.sigmas), len(self.asked))
         chunk = Chunk(rows, out, [], [], None, 0.0)
-        known = {(row, k): record for row, k, record in records}
+        known = {(record.row, record.sigma_index): record for record in records}
         try:
             X = np.ascontiguousarray(X, np.float32)
             with self.estimator._callbacks.holding_interrupts():
@@ -159,7 +175,7 @@ class Worker:
             if error is not None:
                 errors.append((row, k, str(error)))
             if self.job.keeps_records and record is None:
-                kept.append((row, k, self.estimator.export()))
+                kept.append(self._record(row, k, error))
         chunk.errors += errors
         chunk.records += kept
 
@@ -171,12 +187,14 @@ class Worker:
         example an exception of the model or a wrong question."""
         e, noise_id = self.estimator, self.job.sampling.noise_id + row
         try:
+            if record is not None and record.data is None:
+                raise CertregError(record.status, text=record.error)
             e._begin(z, sigma, noise_id, level)
         except CertregError as error:
             out["status"], out["noise_id"], out["sigma"] = error.status, noise_id, sigma
             return error
         if record is not None:
-            e.import_(record)
+            e.import_(record.data)
         first = S.Certificate.from_buffer(out.data)
         try:
             e._answer(self.samples, self.asked, self.job.radius, first)
@@ -185,6 +203,13 @@ class Worker:
                 raise
             return error
         return None
+
+    def _record(self, row: int, k: int, error: Optional[CertregError]) -> Record:
+        """What to keep of the outputs. A record that sampling could not complete is not kept, or
+        other questions could be answered from it: only the failure is, and they fail as well."""
+        if error is not None:
+            return Record(row, k, None, int(error.status), str(error))
+        return Record(row, k, self.estimator.export(), 0, None)
 
 
 # ---- in other processes -----------------------------------------------------------------------

@@ -186,6 +186,14 @@ def constraints_of(value: Any) -> Any:
     raise ValueError(f"constraints is {value!r}; it must be one of {names}")
 
 
+def number(value: Any, what: str) -> float:
+    """A number as a float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be a number, not {value!r}") from None
+
+
 def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
     """An integer from least to most, which may be given as a float such as 1e4. Raises TypeError if
     it is not an integer, and ValueError if it is out of range."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from typing import Any
+from typing import Any, Optional
 
 from ._library import lib
 from .constants import Status, named
@@ -16,8 +16,8 @@ class CertregError(RuntimeError):
     sample, row, output, model_code, value   as in certreg_error; -1 if they do not apply
     certificates  the certificates of all questions of this call; some may not have failed"""
 
-    def __init__(self, status: int, why: Any = None) -> None:
-        text = why.text.decode() if why else ""
+    def __init__(self, status: int, why: Any = None, text: Optional[str] = None) -> None:
+        text = why.text.decode() if why else text
         super().__init__(text or lib.certreg_status_text(status).decode())
         self.status: Status = named("status", status)
         self.sample: int = why.sample if why else -1

@@ -45,8 +45,7 @@ class Columns:
     def told(self) -> str:
         """A text of what `matrix` does not contain: the names of the columns, and the values of
         columns without noise."""
-        values = [way.table.tolist() if isinstance(way, _Kept) else None for way in self._ways]
-        return repr((list(self._names), values))
+        return repr((list(self._names), [way.told() for way in self._ways]))
 
     def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
         """Turns a function of DataFrames into a function of float32 arrays of shape (rows, d). The
@@ -79,6 +78,9 @@ class _Moved:
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
 
+    def told(self) -> Any:
+        return self.dtype
+
     def __call__(self, x: np.ndarray) -> Any:
         if isinstance(self.dtype, np.dtype):
             return x.astype(self.dtype)
@@ -90,6 +92,10 @@ class _Kept:
 
     def __init__(self, table: Any) -> None:
         self.table = table
+
+    def told(self) -> Any:
+        kinds = getattr(self.table.dtype, "categories", ())
+        return self.table.dtype, list(kinds), self.table.tolist()
 
     def __call__(self, x: np.ndarray) -> Any:
         return self.table.take(x.astype(np.intp))

@@ -123,9 +123,22 @@ def _predictor(model: Any) -> Function:
     return predict if no_frames else _Named(predict, names)
 
 
+def _own(model: Any, module: str, name: str) -> bool:
+    """Whether `predict` is the package's. A subclass or an object with its own is another model."""
+    kind = getattr(sys.modules[module], name)
+    return "predict" not in vars(model) and type(model).predict is kind.predict
+
+
+def _booster(model: Any) -> Function:
+    function: Function = model.inplace_predict
+    return function if _own(model, "xgboost", "Booster") else _predictor(model)
+
+
 def _lightgbm(model: Any) -> Function:
     """The predict function of LightGBM's own Booster. The checks of LGBMRegressor.predict take
     longer than a small model."""
+    if not _own(model, "lightgbm", "LGBMRegressor"):
+        return _predictor(model)
     threads = {} if model.n_jobs is None else {"num_threads": model.n_jobs}
     return functools.partial(model.booster_.predict, **threads)
 
@@ -133,7 +146,7 @@ def _lightgbm(model: Any) -> Function:
 _ADAPTERS: tuple[tuple[str, str, Callable[[Any], Function]], ...] = (
     ("torch.nn", "Module", TorchModel),
     ("onnxruntime", "InferenceSession", SessionModel),
-    ("xgboost", "Booster", lambda model: model.inplace_predict),
+    ("xgboost", "Booster", _booster),
     ("xgboost", "XGBModel", lambda model: model.predict),  # takes arrays without column names
     ("lightgbm", "LGBMRegressor", _lightgbm),
 )

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _structs as S
 from . import frames
+from ._arrays import array_of
 from ._optional import needed
 from ._schedule import Elsewhere, Here, cores, run_chunks
 from ._worker import Chunk, Job, Sampling, empty_certificates
@@ -26,11 +27,12 @@ from .constants import (
     constraints_of,
     integer,
     member,
+    number,
 )
 from .errors import CertregError, RowsError, raised
 from .estimator import kinds_of
 from .models import is_factory
-from .questions import Asked, Question, question_of, structs_of
+from .questions import Asked, Question, question_of
 from .result import Rows
 from .store import Probe, ResumeFile
 
@@ -126,6 +128,12 @@ def certify_rows(
         integer(flags, "flags"),
         integer(noise_id, "noise_id"),
     )
+    if sampling.noise_id + len(matrix) > 2**63:
+        raise ValueError(
+            f"noise_id is {sampling.noise_id}; the ids of all rows must be below 2**63"
+        )
+    if radius is not None:
+        radius = number(radius, "radius")
     jobs = integer(jobs, "jobs") or cores()
     job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None)
@@ -143,7 +151,7 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     try:
         X = np.asarray(X)
         with np.errstate(over="ignore"):
-            matrix = np.ascontiguousarray(X, np.float32)
+            matrix = np.array(X, np.float32, order="C")  # a copy, which nobody else changes
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must hold numbers: {error}") from None
     if matrix.ndim < 2 or not matrix.size:
@@ -204,7 +212,7 @@ class _Work:
         self.run, self.shown = 0, _Shown(False, 0, 0)
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
-        with contextlib.ExitStack() as stack, self._failures():
+        with self._failures(), contextlib.ExitStack() as stack:
             self._check(resume is not None)
             if resume is not None:
                 self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
@@ -241,7 +249,7 @@ class _Work:
         try:
             with job.sampling.estimator(None) as e:
                 e.begin(np.zeros(e.shape), job.sampling.sigmas[0], 0)
-                e._answer(0, structs_of(job.questions), job.radius, first)
+                e._answer(0, job.asked(), job.radius, first)
         except CertregError as error:
             if error.status in (Status.INVALID, Status.VERSION):
                 raise ValueError(str(error)) from error
@@ -250,11 +258,21 @@ class _Work:
         probe = None
         if self.job.model is not None:
             rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
-            probe = Probe(tuple(rows), place.probe(self.matrix[rows]))
+            probe = Probe(tuple(rows), place.probe(self._probes(rows)))
         asked = [to_json(question) for question in self.job.questions]
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         self.run = file.begin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
         self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
+
+    def _probes(self, rows: list[int]) -> np.ndarray:
+        """These rows as they are, and then moved as far as the noise moves them: models that agree
+        on clean inputs may differ there."""
+        sampling, clean = self.job.sampling, self.matrix[rows]
+        scale = 1 if sampling.scale is None else sampling.scale
+        step = sampling.sigmas[0] * array_of(scale, sampling.shape, np.float64, "scale")
+        angles = np.arange(clean.size, dtype=np.float64).reshape(clean.shape)
+        moved = clean + step.reshape(sampling.shape) * math.sqrt(2) * np.cos(angles)
+        return np.concatenate([clean, moved.astype(np.float32)])
 
     def _plan(self) -> dict[str, Any]:
         """What determines the samples, except the seed and the model, in types of JSON."""
@@ -299,7 +317,7 @@ class _Work:
             self._fail(chunk.failure, int(chunk.rows[len(done)]))
 
     def _fail(self, failure: BaseException, row: int) -> None:
-        if not isinstance(failure, Exception):  # KeyboardInterrupt
+        if isinstance(failure, KeyboardInterrupt):
             raise failure
         ours = isinstance(failure, CertregError)
         what = str(failure) if ours else raised("the model", failure)
@@ -316,14 +334,17 @@ class _Work:
         """Adds the rows that are done to an exception that ends the work."""
         try:
             yield
-        except concurrent.futures.BrokenExecutor as error:
-            raise RowsError(
-                f"a process that ran the model has ended; {self._kept()}. If it ended at once, put "
-                "the main part of your program below `if __name__ == '__main__':`",
-                rows=self.rows,
-            ) from error
-        except (RowsError, KeyboardInterrupt) as error:
-            error.rows = self.rows  # type: ignore[union-attr]
+        except BaseException as error:
+            left = ~self.rows.done  # an interrupt may have come before a row was marked as done
+            self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
+            if isinstance(error, concurrent.futures.BrokenExecutor):
+                raise RowsError(
+                    f"a process that ran the model has ended; {self._kept()}. If it ended at once, "
+                    "put the main part of your program below `if __name__ == '__main__':`",
+                    rows=self.rows,
+                ) from error
+            if isinstance(error, (RowsError, KeyboardInterrupt)):
+                error.rows = self.rows  # type: ignore[union-attr]
             raise
 
 

@@ -46,7 +46,7 @@ CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id
     plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB);
 CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER, question_index INTEGER,
     {_COLUMNS}, error TEXT, PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID;
-CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB,
+CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER, error TEXT,
     PRIMARY KEY (row, sigma_index)) WITHOUT ROWID;
 PRAGMA application_id = {APPLICATION};
 """
@@ -59,8 +59,8 @@ class ResumeError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """The outputs of the model, (rows, columns), for a few rows without noise. They show whether it
-    is the same model."""
+    """The outputs of the model, (2 * rows, columns), for a few rows as they are, and for the same
+    rows moved by about as much as the noise moves them. They show whether it is the same model."""
 
     rows: Tuple[int, ...]
     outputs: np.ndarray
@@ -79,7 +79,11 @@ class ResumeFile:
         self.path = os.fspath(path)
         with self._sentences():
             self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self.db.close()
+                raise
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -104,13 +108,14 @@ class ResumeFile:
         """Either everything within it is written or nothing, also if the process is killed. Other
         processes wait."""
         with self._sentences():
-            self.db.execute("BEGIN IMMEDIATE")
             try:
+                self.db.execute("BEGIN IMMEDIATE")
                 yield
+                self.db.execute("COMMIT")
             except BaseException:
-                self.db.execute("ROLLBACK")
+                if self.db.in_transaction:  # SQLite may have rolled back itself
+                    self.db.execute("ROLLBACK")
                 raise
-            self.db.execute("COMMIT")
 
     def close(self) -> None:
         self.db.close()
@@ -122,10 +127,14 @@ class ResumeFile:
             found = self.db.execute("SELECT seed FROM runs LIMIT 1").fetchone()
         return int(found[0]) if found else None
 
-    def has_records(self) -> bool:
-        """Whether the file has outputs of the model."""
-        with self._sentences():
-            return self.db.execute("SELECT 1 FROM records LIMIT 1").fetchone() is not None
+    def _has_all_records(self) -> bool:
+        """Whether there is a record behind every certificate. A row without one would be sampled
+        again for other questions, and nobody would know how it was asked before."""
+        query = (
+            "SELECT 1 FROM certificates AS c LEFT JOIN records AS r ON c.row = r.row "
+            "AND c.sigma_index = r.sigma_index WHERE r.row IS NULL LIMIT 1"
+        )
+        return self.db.execute(query).fetchone() is None
 
     def begin(
         self,
@@ -141,10 +150,14 @@ class ResumeFile:
             runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
             for run in runs[:1]:
                 self._compare(run, seed, plan, model_id, probe)
+            if model_id:
+                self.db.execute("UPDATE runs SET model_id = ? WHERE model_id = ''", (model_id,))
             for run in runs:
                 if json.loads(run[6]) == list(questions):
                     return int(run[0])
-            if runs and not self.has_records():
+            if not runs and probe is None:
+                raise ResumeError(f"{self.path} is new and has no records: give the model too")
+            if runs and not self._has_all_records():
                 raise ResumeError(
                     f"{self.path} was made with other questions and without keep_records, so it "
                     "cannot answer these: give another resume file"
@@ -157,6 +170,8 @@ class ResumeFile:
         before = json.loads(run[5])
         now = json.loads(json.dumps(plan))
         differs = [name for name in now if now[name] != before.get(name)]
+        if run[2] != _library():
+            differs.append(f"library {run[2]}")
         if int(run[4]) != seed:
             differs.append("seed")
         if model_id and run[3] and model_id != run[3]:
@@ -181,11 +196,17 @@ class ResumeFile:
         model_id: str,
         probe: Optional[Probe],
     ) -> int:
-        number = version()
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        library = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
         said = (None, None) if probe is None else (json.dumps(probe.rows), _bytes(probe.outputs))
-        values = (now, library, model_id, str(seed), json.dumps(plan), json.dumps(questions), *said)
+        values = (
+            now,
+            _library(),
+            model_id,
+            str(seed),
+            json.dumps(plan),
+            json.dumps(questions),
+            *said,
+        )
         cursor = self.db.execute(
             "INSERT INTO runs (started, library, model_id, seed, plan, questions, probe_rows, "
             "probe_outputs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -206,7 +227,8 @@ class ResumeFile:
         places = ", ".join("?" * (5 + len(FIELDS)))
         with self._transaction():
             self.db.executemany(f"INSERT OR IGNORE INTO certificates VALUES ({places})", values)
-            self.db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?, ?)", chunk.records)
+            places = ", ".join("?" * len(Record._fields))
+            self.db.executemany(f"INSERT OR IGNORE INTO records VALUES ({places})", chunk.records)
 
     def read(self, run: int, out: np.ndarray) -> Tuple[np.ndarray, dict[Tuple[int, int], str]]:
         """Copies the certificates of a run to `out`, of shape (rows, sigmas, questions). Returns
@@ -226,15 +248,20 @@ class ResumeFile:
         return done, errors
 
     def records(self, first: int, last: int) -> list[Record]:
-        """The records of the rows first to last, both included."""
-        query = "SELECT row, sigma_index, record FROM records WHERE row BETWEEN ? AND ?"
+        """The records of the rows from first to last."""
+        query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
         with self._sentences():
-            return self.db.execute(query, (first, last)).fetchall()
+            return [Record(*found) for found in self.db.execute(query, (first, last))]
 
     def rows_with_records(self) -> set[int]:
         """The indices of the rows that have records."""
         with self._sentences():
             return {row for (row,) in self.db.execute("SELECT DISTINCT row FROM records")}
+
+
+def _library() -> str:
+    number = version()
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
 def _unwritable(error: sqlite3.DatabaseError) -> bool:
@@ -251,7 +278,7 @@ def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
     if not runs or runs[0][7] is None:
         return None
     rows = tuple(json.loads(runs[0][7]))
-    return Probe(rows, np.frombuffer(runs[0][8], "<f4").reshape(len(rows), -1))
+    return Probe(rows, np.frombuffer(runs[0][8], "<f4").reshape(2 * len(rows), -1))
 
 
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:

@@ -292,6 +292,30 @@ class Boosting(Models):
                 np.testing.assert_array_equal(as_model(fitted)(X), fitted.predict(X))
                 self.assertEqual(as_model(fitted).func, fitted.booster_.predict)
 
+    def test_a_predict_of_its_own_is_the_model(self):
+        """It is another function than that of the package, which the adapters would call faster."""
+        lightgbm, xgboost = package("lightgbm"), package("xgboost")
+        X, y = table()
+
+        class Log(lightgbm.LGBMRegressor):
+            def predict(self, X, **more):
+                return np.exp(super().predict(X, **more))
+
+        fitted = Log(n_estimators=5, verbose=-1).fit(X, y)
+        np.testing.assert_array_equal(as_model(fitted)(X), fitted.predict(X))
+        short = lightgbm.LGBMRegressor(n_estimators=9, verbose=-1).fit(X, y)
+        short.predict = functools.partial(short.predict, num_iteration=3)
+        np.testing.assert_array_equal(as_model(short)(X), short.predict(X))
+
+        class Twice(xgboost.Booster):
+            def predict(self, X):
+                return 2 * super().inplace_predict(X)
+
+        booster = xgboost.XGBRegressor(n_estimators=5).fit(X, y).get_booster()
+        twice = Twice()
+        twice.load_model(booster.save_raw())
+        np.testing.assert_allclose(as_model(twice)(X), 2 * as_model(booster)(X))
+
     def test_lightgbm_stops_where_it_was_stopped(self):
         lightgbm = package("lightgbm")
         X, y = table()

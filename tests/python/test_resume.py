@@ -18,6 +18,7 @@ import numpy as np
 
 from support import model, root, run
 from certreg import Question, ResumeError, RowsError, Serving, certify_rows
+from certreg.store import ResumeFile
 
 X = np.random.default_rng(5).normal(size=(30, 3)).astype(np.float32)
 ASKED = [Question(0.5, serving=Serving(101, 0.01)), Question(0.5, target=0.1, alpha=0.1)]
@@ -83,7 +84,7 @@ class Resume(unittest.TestCase):
         calls.clear()
         third = self.rows(lambda x: (calls.append(len(x)), model(x))[1], jobs=1)
         self.assertEqual(third.certificates.tobytes(), whole.certificates.tobytes())
-        self.assertEqual(calls, [3])  # the probe
+        self.assertEqual(calls, [6])  # the probe
 
     def test_failed_rows_are_kept_with_their_sentences(self):
         def undefined(x):
@@ -177,6 +178,76 @@ class Resume(unittest.TestCase):
             self.rows(no_disk)
         self.assertTrue(self.rows().done.all())
 
+    def test_models_that_differ_under_noise_alone_are_told_apart(self):
+        self.interrupted(25)
+
+        def same_at_clean_inputs(x):
+            return model(x) + 5 * (np.abs(x[:, None] - X).max(axis=2).min(axis=1) > 0.01)
+
+        with self.assertRaisesRegex(ResumeError, "was made with another model"):
+            self.rows(same_at_clean_inputs)
+
+    def test_what_failed_stays_failed_for_other_questions(self):
+        """An output outside its range, or NaN, is no reason to stop early and be certified."""
+        asked = Question(0.5, statistic="mean", method="anytime")
+
+        def jumps(x):
+            return np.where(x[:, 1] > X[3, 1] + 0.5, 100.0, np.tanh(x[:, 0]))
+
+        plan = dict(lo=-1, hi=1, keep_records=True)
+        first = self.rows(jumps, questions=asked, **plan)
+        failed = {row for row, _ in first.errors}
+        self.assertTrue(0 < len(failed))
+        later = self.rows(None, questions=Question(0.6, statistic="mean", method="anytime"), **plan)
+        self.assertEqual(later.errors, first.errors)
+        self.assertFalse((later["radius"][later["status"] != 0] > 0).any())
+        np.testing.assert_array_equal(later["status"], first["status"])
+
+    def test_an_input_that_cannot_begin_fails_alone_with_records_too(self):
+        x = X.copy()
+        x[4, 1] = 1e9
+        for _ in range(2):
+            rows = self.rows(x=x, keep_records=True)
+            self.assertEqual({row for row, _ in rows.errors}, {4})
+        later = self.rows(None, x=x, questions=0.3)
+        self.assertEqual({row for row, _ in later.errors}, {4})
+
+    def test_a_file_learns_the_name_of_its_model_once(self):
+        self.rows()
+        self.rows(model_id="a")
+        with self.assertRaisesRegex(ResumeError, r"model_id='a'"):
+            self.rows(model_id="b")
+
+    def test_a_new_file_needs_a_model(self):
+        with self.assertRaisesRegex(ResumeError, "is new and has no records: give the model too"):
+            self.rows(None)
+        with contextlib.closing(sqlite3.connect(self.path)) as db:
+            self.assertEqual(db.execute("SELECT count(*) FROM runs").fetchone()[0], 0)
+
+    def test_rows_without_records_stay_without_other_questions(self):
+        self.interrupted(25)
+        self.rows(keep_records=True)
+        with self.assertRaisesRegex(ResumeError, "other questions and without keep_records"):
+            self.rows(questions=0.4, keep_records=True)
+
+    def test_another_version_of_the_library_is_refused(self):
+        self.rows()
+        with contextlib.closing(sqlite3.connect(self.path)) as db:
+            db.execute("UPDATE runs SET library = '0.0.9'")
+            db.commit()
+        with self.assertRaisesRegex(ResumeError, "library 0.0.9"):
+            self.rows()
+
+    def test_a_failing_transaction_is_rolled_back_whoever_ends_it(self):
+        with contextlib.closing(ResumeFile(self.path)) as file:
+            for end in (None, "ROLLBACK"):
+                with self.assertRaises(KeyboardInterrupt), file._transaction():
+                    file.db.execute("DELETE FROM runs")
+                    if end:
+                        file.db.execute(end)
+                    raise KeyboardInterrupt
+                self.assertFalse(file.db.in_transaction)
+
     def test_records_answer_other_questions_without_the_model(self):
         self.rows(keep_records=True, questions=0.5, seed=7)
         later = self.rows(None, questions=[0.5, Question(0.3)])
@@ -207,7 +278,7 @@ class Resume(unittest.TestCase):
         self.assertEqual(json.loads(made["plan"])["sigmas"], [0.25, 0.5])
         questions = [json.loads(line)["question"] for line in json.loads(made["questions"])]
         self.assertEqual([q["tolerance"] for q in questions], [0.5, 0.5])
-        probed = np.frombuffer(made["probe_outputs"], "<f4")
+        probed = np.frombuffer(made["probe_outputs"], "<f4")[:3]
         np.testing.assert_allclose(probed, model(X[json.loads(made["probe_rows"])]), rtol=1e-6)
         self.assertEqual(first["radius"], rows.certificate(0).radius)
         self.assertEqual(int(first["question"]), rows.certificate(0).question)

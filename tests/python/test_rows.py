@@ -266,6 +266,10 @@ def makes_nothing():
     return 1 / 0
 
 
+def exits(x):
+    raise SystemExit(3)
+
+
 def dies(x):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -316,6 +320,22 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "keep_records needs `resume`", keep_records=True)
         with self.assertRaisesRegex(ValueError, "model is None"):
             rows_of(None)
+
+    def test_numbers_that_would_wrap(self):
+        self.refused(
+            ValueError, "noise_id is 9223372036854775800; the ids of all", noise_id=2**63 - 8
+        )
+        many = Question(0.5, bonferroni=2**53)
+        self.refused(ValueError, "bonferroni times the number", questions=many, sigma=[0.25, 0.5])
+
+    def test_inputs_are_copied(self):
+        x = X.copy()
+        changed = rows_of(x=x, progress=lambda done, rows: x.fill(7))
+        self.assertEqual(bits(changed), bits(rows_of()))
+
+    def test_a_model_that_exits_loses_nothing(self):
+        with self.assertRaisesRegex(RowsError, "the model raised SystemExit: 3"):
+            rows_of(exits)
 
     def test_outputs_of_a_wrong_shape(self):
         with self.assertRaisesRegex(RowsError, r"the model returned shape \(300, 3\)"):
