@@ -1,13 +1,12 @@
 """What certify_rows costs beyond the library and the model, and how it scales over processes.
 
-    make bench-rows; or bench/bench_rows.py ROWS, by default 10,000 in the second part
+    make bench-rows; or bench/bench_rows.py ROWS, where ROWS is for part 2, by default 10,000
 
-1. 50 rows of a scikit-learn model, 1,000 samples, 12 features, one call of the model for each row.
-   The time of the library is its own clock's less the callback, and the time of the model that of
-   predict. What is left is the package's: the median of 21 runs, each beside the same rows by the
-   library alone.
-2. ROWS rows over 4 processes and by one. With fewer than 4 idle cores the wall clock says little;
-   the ratio of processor times is what counts there."""
+1. The overhead of the package: 50 rows of a scikit-learn model, 1,000 samples, 12 features, and
+   one call of the model for each row. The overhead is the total time less the time in predict and
+   the time that the library reports for the same rows. The median of 21 runs is printed.
+2. ROWS rows by one process and by four. With fewer than 4 idle cores compare the processor times,
+   not the times on the clock."""
 
 import os
 import pathlib
@@ -41,14 +40,14 @@ class Timed:
 
 
 def by_package(model):
-    """Seconds in all, and of the model."""
+    """Seconds of certify_rows, and those of them in the model."""
     timed, begun = Timed(model), time.perf_counter()
     certify_rows(timed, X[:FEW], 0.25, 0.5, samples=SAMPLES, batch=1000, seed=1, progress=False)
     return time.perf_counter() - begun, timed.seconds
 
 
 def by_library(model):
-    """Seconds of the library."""
+    """Seconds that the library reports for the same rows."""
     with Estimator(model.predict, FEATURES, SAMPLES, seed=1, batch=1000) as e:
         seconds = 0.0
         for i in range(FEW):
@@ -75,12 +74,12 @@ def used():
     ticks = 0
     for process in ("self", *children):
         fields = pathlib.Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))  # also of children that have ended
+        ticks += sum(map(int, fields[11:15]))  # its own, and of its children that have ended
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def run(model, rows, jobs):
-    """Seconds on the clock, and of processors."""
+    """Seconds on the clock, and processor seconds."""
     begun, before = time.perf_counter(), used()
     certify_rows(model, rows, 0.25, 0.5, samples=SAMPLES, seed=1, jobs=jobs, progress=False)
     return time.perf_counter() - begun, used() - before

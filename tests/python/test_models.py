@@ -1,4 +1,4 @@
-"""Models of other packages: what the Estimator makes of them, without warnings."""
+"""Models of other packages as functions of arrays, without warnings."""
 
 import functools
 import gc
