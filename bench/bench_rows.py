@@ -40,7 +40,7 @@ class Timed:
 
 
 def by_package(model):
-    """Seconds of certify_rows, and those of them in the model."""
+    """Seconds of certify_rows in all, and in the model."""
     timed, begun = Timed(model), time.perf_counter()
     certify_rows(timed, X[:FEW], 0.25, 0.5, samples=SAMPLES, batch=1000, seed=1, progress=False)
     return time.perf_counter() - begun, timed.seconds
