@@ -1,12 +1,12 @@
 """What certify_rows costs beyond the library and the model, and how it scales over processes.
 
-    make bench-rows; or bench/bench_rows.py ROWS, by default 10,000 in the second part
+    make bench-rows; or bench/bench_rows.py ROWS, where ROWS is for part 2, by default 10,000
 
-1. 50 rows of a scikit-learn model, 1,000 samples, 12 features, one call of the model for each row:
-   certify_rows against bare calls of the library's functions by ctypes, whose callback does
-   nothing but call the model. The median of 21 pairs.
-2. ROWS rows over 4 processes and by one, after a first call that starts the processes. With fewer
-   than 4 idle cores the wall clock says little; the ratio of processor times counts there."""
+1. The overhead of the package: 50 rows of a scikit-learn model, 1,000 samples, 12 features, and
+   one call of the model for each row, by certify_rows and by bare calls of the library's
+   functions, whose callback only calls the model. The median of 21 pairs is printed.
+2. ROWS rows by one process and by four, after a first call that starts the processes. With fewer
+   than 4 idle cores compare the processor times, not the times on the clock."""
 
 import ctypes as C
 import os
@@ -91,12 +91,12 @@ def used():
     ticks = 0
     for process in ("self", *children):
         fields = pathlib.Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))  # also of children that have ended
+        ticks += sum(map(int, fields[11:15]))  # its own, and of its children that have ended
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def run(model, rows, jobs):
-    """Seconds on the clock, and of processors."""
+    """Seconds on the clock, and processor seconds."""
     begun, before = time.perf_counter(), used()
     certify_rows(model, rows, 0.25, 0.5, samples=SAMPLES, seed=1, jobs=jobs, progress=False)
     return time.perf_counter() - begun, used() - before

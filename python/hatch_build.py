@@ -1,8 +1,7 @@
-"""What hatchling does to install the package: it builds the library.
+"""The hook by which hatchling builds the library when the package is installed.
 
-For a wheel everything is made in a folder that is removed again, so that the sources may be
-read-only and another make may be running in them. An editable installation uses the library in the
-repository's lib/."""
+For a wheel the library is built in a temporary folder. So the sources may be read-only, and another
+make may be running in them. An editable installation uses the library in the repository's lib/."""
 
 from __future__ import annotations
 
@@ -35,7 +34,8 @@ def version() -> str:
 
 
 def make(folder: pathlib.Path, **more: str) -> None:
-    """`make shared` in this folder, as if no other make had started us."""
+    """Runs `make shared` in this folder, without the settings of a make that may have started this
+    program."""
     compiler = os.environ.get("CC", "cc").split()[0]
     missing = [tool for tool in ("make", "bash", compiler) if not shutil.which(tool)]
     if missing:
@@ -47,7 +47,7 @@ def make(folder: pathlib.Path, **more: str) -> None:
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
         environment.pop(name, None)
     if subprocess.run(["make", "-s", "shared"], cwd=folder, env=environment).returncode:
-        sys.exit("the library of certreg could not be built; make says above why")
+        sys.exit("the library of certreg could not be built; see the messages of make above")
 
 
 class Library(BuildHookInterface):  # type: ignore[type-arg]
@@ -59,7 +59,7 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             make(ROOT)
             return
-        self.folder = tempfile.TemporaryDirectory()  # it is needed until the wheel is written
+        self.folder = tempfile.TemporaryDirectory()  # used until the wheel is written
         folder = pathlib.Path(self.folder.name)
         for name in OURS:
             (folder / name).symlink_to(ROOT / name)

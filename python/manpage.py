@@ -21,8 +21,8 @@ def filled(text):
 
 
 def parts(text):
-    """Paragraphs, each as its lines at the margin and the indented ones after them: an example, or
-    what a title is about."""
+    """Yields for each paragraph its lines at the margin, and the indented lines after them, which
+    are an example or the contents of a section."""
     for part in (text or "").strip("\n").split("\n\n"):
         lines = part.split("\n")
         head = list(itertools.takewhile(lambda line: line[:1] not in ("", " "), lines))
@@ -44,13 +44,13 @@ def sections(text):
 
 
 def usage(parser):
-    """certreg [-h] command ..., on one line."""
+    """The usage on one line, such as: certreg [-h] command ..."""
     words = parser.format_usage().split()[1 + len(parser.prog.split()) :]
     return f".PP\n\\fB{escaped(parser.prog)}\\fR {escaped(' '.join(words))}"
 
 
 def options(parser):
-    """The arguments of each group, under its title where that is not argparse's own."""
+    """The arguments of each group, below its title unless argparse made the title."""
     formatter = parser._get_formatter()
     for group in parser._action_groups:
         shown = [a for a in group._group_actions if a.help != argparse.SUPPRESS and not choices(a)]
@@ -64,7 +64,7 @@ def options(parser):
 
 
 def choices(action):
-    """The parsers of the commands, if the action is the choice of one; without aliases."""
+    """The parsers of the commands, without aliases, if the action is the choice of a command."""
     if not isinstance(action, argparse._SubParsersAction):
         return []
     return list({id(parser): parser for parser in action.choices.values()}.values())

@@ -1,5 +1,5 @@
-# The Python package: the libraries that it brings along, the wheel, the manual page of its command,
-# and the interpreter with all optional packages that make check-all uses.
+# The Python package: its shared libraries, the wheel, the manual page of its command, and the
+# environment with all optional packages that make check-all uses.
 venv       := lib/deps/venv
 any_python  = $(or $(wildcard $(venv)/bin/python),python3)
 
@@ -15,8 +15,8 @@ shared: ## Build the shared library, and the modules that can be built here
 man: ## Write the manual page of the command certreg to lib/certreg.1
 	@mkdir -p lib; $(any_python) python/manpage.py $(VERSION) lib/certreg.1
 
-# Where auditwheel and patchelf are, what the BLAS module needs goes into the wheel. CUDA's
-# libraries stay with the system. pip fetches hatchling, unless deps-all has installed it.
+# If auditwheel and patchelf are installed, the wheel also contains the libraries that the BLAS
+# module needs. It does not contain CUDA's. pip fetches hatchling unless deps-all has installed it.
 have_build = $(wildcard $(venv)/bin/hatchling)
 wheel: ## Write a wheel of the Python package to dist/
 	@set -e; made=lib/wheel; rm -rf $$made; mkdir -p dist; PATH=$(CURDIR)/$(venv)/bin:$$PATH; \

@@ -5,15 +5,15 @@
 static const double sigma = 0.35;
 static const size_t tried[] = {16, 32, 64, 100, 200, 500, 1000};
 enum { TRIED = sizeof tried / sizeof *tried, SMALL_BATCH = 64 };
-/* Of the target radius. The batch is small because its unused rows count as calls too. */
+/* For the target radius. The batch is small because its unused rows count as calls too. */
 enum { MOST_CALLS = 400, TARGET_PILOT = 12, TARGET_BATCH = 4 };
 
-/* One certificate for each image, from new records. */
+/* One certificate for each image, each from a new record. */
 struct round {
     const struct demo *demo;
     certreg_question question;
     size_t samples;
-    size_t number; /* of this round; the noise of every round is new */
+    size_t number; /* of this round; every round has new noise */
     certreg_certificate *answer;
 };
 
@@ -86,7 +86,7 @@ int calls_few(struct demo *d, FILE *rows)
 /* Every image is counted once: as proved, smaller or none. */
 struct outcomes {
     size_t proved, smaller, none;
-    size_t stopped; /* of the last two: early, when the target was out of reach */
+    size_t stopped; /* of `smaller` and `none`: early, with the target out of reach */
     uint64_t calls;
 };
 

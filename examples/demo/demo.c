@@ -1,10 +1,10 @@
 /* demo: certifies a neural network on turned digits.
  *
  * The network (examples/models) reads the angle by which a handwritten digit was turned. For every
- * image and every sigma it is called once on noisy copies, and thirteen certificates are computed
- * from these outputs: within which distance, in the 2-norm of the pixels, does the smoothed angle
- * stay within 10 degrees? Then: what is guaranteed about served estimates, how far can the angle
- * move within a given distance, and how few calls would have been enough?
+ * image and every sigma it is called on one set of noisy copies. From these outputs thirteen
+ * certificates are computed: radii, in the 2-norm of the pixels, within which the smoothed angle
+ * stays within 10 degrees. The demo also computes what is guaranteed about served estimates, how
+ * far the angle can move within given radii, and how few calls would have been enough.
  *
  * Prints tables, and writes certificates.csv, guarantees.csv, calls.csv and radii.svg; progress
  * goes to the error stream. Settings are environment variables, with their defaults:
@@ -56,7 +56,7 @@ static int close_files(FILE **file)
     return bad;
 }
 
-/* All of them before anything is computed. */
+/* Opens all files, before anything is computed. */
 static int open_files(const char *folder, FILE **file)
 {
     char path[4096];
@@ -72,7 +72,7 @@ static int open_files(const char *folder, FILE **file)
     return 0;
 }
 
-/* A new record. The median alone shows what it takes of the library's time. */
+/* Samples a new record and evaluates the median only, to measure the library's time for it. */
 static certreg_status certify_median(const struct demo *d, certreg_estimator *e, size_t item,
                                      double *seconds)
 {
@@ -163,7 +163,7 @@ int main(void)
 {
     static struct demo d;
     FILE *file[FILES] = {NULL};
-    setvbuf(stdout, NULL, _IOLBF, 0); /* lines go through a pipe as they come */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a pipe gets each line at once */
     if (settings_read(&d.set)) return 2;
     int bad = open_parts(&d) || open_files(d.set.folder, file) || run(&d, file);
     if (close_files(file) && !bad) {

@@ -134,8 +134,8 @@ static struct point along(const struct stroke *s, int segment, double t)
     return p;
 }
 
-/* One hand's way of writing the digit: every point moved a little, then the whole slanted and
- * scaled to pixels. */
+/* A variant of the digit: every point is moved a little, then the digit is slanted and scaled to
+ * pixels. */
 static void jitter(struct shape *shape, uint64_t *state)
 {
     const double height = between(state, 17.0, 20.0), width = height * between(state, 0.55, 0.95);
@@ -169,7 +169,7 @@ static double distance(const struct path *path, int at, double x, double y)
     return hypot(px - t * dx, py - t * dy);
 }
 
-/* Full ink within the pen, none beyond its soft edge. */
+/* The ink is full within the pen and zero beyond its soft edge. */
 static void ink(const struct path *path, double pen, double left, double top, float *image)
 {
     for (int row = 0; row < DIGITS_SIDE; row++)

@@ -2,7 +2,7 @@
 
 #include "questions.h"
 
-/* Odd numbers: the median is one of the calls. */
+/* Odd numbers, so that the median is the output of one call. */
 const certreg_serving serving[SERVED] = {
     {.struct_size = sizeof *serving, .samples = 1001, .failure_rate = 0.01},
     {.struct_size = sizeof *serving, .samples = 101, .failure_rate = 0.01}};

@@ -78,7 +78,7 @@ static void draw_curve(const double *sorted, size_t count, double most, size_t q
     fprintf(out, "'/>\n");
 }
 
-/* Returns how many lines it takes: a heading comes before the first certificate of a method. */
+/* Returns how many lines it needs: there is a heading before the first certificate of a method. */
 static int draw_key(const struct results *r, size_t question, int line, FILE *out)
 {
     const int first = question == 0 || questions[question].method != questions[question - 1].method;

@@ -39,7 +39,7 @@ void progress_step(struct progress *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* On a terminal the line makes room for what comes next. */
+/* Clears the line on a terminal, before other output. */
 void progress_end(struct progress *p)
 {
     if (p->terminal) fprintf(stderr, "\r\033[K");

@@ -9,13 +9,13 @@
 #include "environment.h"
 #include "workers.h"
 
-/* The full protocol is that of docs/benchmarks.md. Few calls: those of the tables about them, all
- * together, for one image. */
+/* The full protocol is the one of docs/benchmarks.md. FEW_CALLS is the sum of all calls for one
+ * image in the tables about few calls. */
 enum { FULL_IMAGES = 100, FULL_SAMPLES = 10000, FULL_SIGMAS = 6, FEW_CALLS = 3000 };
 static const char sigmas[] = "0.06,0.12,0.25,0.35,0.5,0.75";
 static const double library_seconds = 2e-5; /* of all certificates, for one call of the network */
 
-/* The cores that this process may use, as a default. */
+/* The number of cores that this process may use. */
 static const char *cores(char *text, size_t room)
 {
     cpu_set_t set;

@@ -68,7 +68,8 @@ void tables_radii(const struct results *r)
     print_errors(r);
 }
 
-/* Degrees either way, mean over the images that have output bounds; and how many those are. */
+/* The mean of half the width of the output bounds, in degrees, over the images that have them; and
+ * the number of these images. */
 static double mean_width(const struct results *r, size_t sigma, size_t bounds, size_t *known)
 {
     double sum = 0.0;

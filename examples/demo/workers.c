@@ -99,7 +99,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* The first worker is the calling thread. Threads that cannot be started are done without. */
+/* The first worker is the calling thread. If a thread cannot be started, fewer are used. */
 int workers_run(struct workers *w, const struct task *task)
 {
     struct run run = {.task = task};

@@ -1,5 +1,5 @@
-/* workers.h: the threads of the demo. Each has an engine of its own, and for every task an
- * estimator of its own. What a task computes does not depend on how many there are. */
+/* workers.h: the threads of the demo. Each thread has its own engine, and makes an estimator for
+ * every task. The results of a task do not depend on the number of threads. */
 #ifndef DEMO_WORKERS_H
 #define DEMO_WORKERS_H
 #include <certreg/certreg.h>

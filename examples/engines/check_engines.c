@@ -24,7 +24,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Row r: a bar of changing place under noise that grows with r; the first row is black. */
+/* Row r has a bar, whose position changes, and noise that grows with r; the first row is black. */
 static void fill(float *x)
 {
     uint64_t state = 42;
@@ -97,7 +97,7 @@ static int compare_bound(const char *model, const struct engine *ort)
     return bad;
 }
 
-/* A device that no machine has is refused with a reason, with a CUDA provider or without. */
+/* A device that no machine has is refused with a reason, with and without a CUDA provider. */
 static int absent_device(const char *model)
 {
     char why[ENGINE_WHY] = "";
@@ -109,7 +109,7 @@ static int absent_device(const char *model)
     return bad;
 }
 
-/* What must be refused, with a reason. */
+/* Missing and wrong files must be refused, with a reason. */
 static int refusals(void)
 {
     char why[ENGINE_WHY] = "";

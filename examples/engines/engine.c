@@ -6,7 +6,7 @@
 #include "ort.h"
 #include "plain.h"
 
-/* In place of ONNX Runtime, whose absence `why` explains already. */
+/* Used instead of ONNX Runtime; `why` already says why that is missing. */
 static int open_instead(const char *model, size_t inputs, size_t columns, struct engine *out,
                         char *why)
 {

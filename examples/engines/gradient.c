@@ -7,9 +7,9 @@
 
 #include "network.h"
 
-/* Between layers the channels of a pixel lie side by side. A layer gathers the pixels under its
- * windows, one window to a row, and is one matrix product; its derivative is the product with the
- * same weights the other way, scattered back to the pixels. */
+/* Between layers the channels of a pixel are adjacent. A layer copies the pixels under each window
+ * into a row, and then is one matrix product. Its derivative is a product with the transposed
+ * weights, whose rows are added back to the pixels. */
 struct step {
     const struct layer *layer;
     size_t windows, taps; /* windows of an image, pixels of a window */
@@ -139,7 +139,7 @@ static void scatter(const struct step *s, const float *window, float *image)
             for (size_t k = 0; k < c; k++) image[(size_t)s->pixel[i] * c + k] += window[k];
 }
 
-/* from: derivatives in the layer's sums (its ReLU done with); to: in its input. */
+/* from: derivatives with respect to the layer's sums, before its ReLU; to: its input. */
 static void backward(struct gradient *g, const struct step *s, size_t images, const float *from,
                      float *to)
 {
@@ -153,7 +153,7 @@ static void backward(struct gradient *g, const struct step *s, size_t images, co
         scatter(s, g->window + r * layer_windows(l), to + r * layer_in(l));
 }
 
-/* Derivatives in the sums of a layer, from those in its values. */
+/* Turns derivatives with respect to a layer's values into those with respect to its sums. */
 static void backward_relu(struct gradient *g, size_t layer, size_t count)
 {
     for (size_t k = 0; layer + 1 < g->network.layers && k < count; k++)
@@ -167,7 +167,7 @@ void gradient_backward(struct gradient *g, const float *dy, float *dx)
     for (size_t i = g->network.layers; i-- > 0;) {
         const size_t out = layer_out(first + i);
         backward_relu(g, i, g->rows * out);
-        if (i == 0) /* the rest is linear and the same for all rows: once, for their sum */
+        if (i == 0) /* the rest is linear and equal for all rows, so their sum is enough */
             for (size_t k = out; k < g->rows * out; k++) g->from[k % out] += g->from[k];
         backward(g, &g->step[i], i > 0 ? g->rows : 1, g->from, g->to);
         float *swap = g->from;

@@ -9,7 +9,7 @@
 
 #include "engine.h"
 
-/* Sizes beyond these belong to damaged files. So bounded, no product below overflows. */
+/* Only damaged files have larger sizes. Within these limits no product below overflows. */
 enum { MOST_SIZE = 4096, MOST_BETWEEN = 1 << 22, MOST_NUMBERS = 1 << 28 };
 enum { MAGIC = 8, VERSION = 1, WORD = 4 };
 
@@ -87,7 +87,7 @@ static size_t count_numbers(const struct network *n)
     return count;
 }
 
-/* So nothing is allocated for weights that are not there. */
+/* Checked first, so that no memory is allocated for weights that the file does not have. */
 static int has_numbers(FILE *f, size_t count)
 {
     const long here = ftell(f);

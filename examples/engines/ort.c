@@ -75,7 +75,7 @@ static int fail(char *why, const char *format, ...)
     return 1;
 }
 
-/* Takes a status: its message goes to `why`, and it is released. */
+/* Copies the message of a status to `why`, and releases the status. */
 static int failed(struct ort *o, status s, const char *doing)
 {
     if (s == NULL) return 0;
@@ -172,8 +172,8 @@ static int prepare(struct ort *o)
                   "setting threads");
 }
 
-/* Options are text; a stream is a pointer and has a function of its own, which came last of those
- * used here. */
+/* Options are text. A stream is a pointer and is set by another function, the newest of those that
+ * are used here. */
 static int add_cuda(struct ort *o, int device, void *stream)
 {
     static const char *const key = "device_id";
@@ -213,7 +213,7 @@ static int start(struct ort *o, const char *model, int device)
                   "opening the model");
 }
 
-/* Without the entry a run on a device ends by waiting for its stream. On the host it changes
+/* Without this entry a run on a device waits for its stream at the end. On the host it changes
  * nothing. */
 static int open_binding(struct ort *o)
 {
@@ -275,7 +275,7 @@ static int run_bound(void *self, const float *x, float *y, size_t rows)
                ((status(*)(void *, const void *, const void *))t[RUN_WITH_BINDING])(
                    o->session, o->run_options, o->binding),
                "running the model");
-    release(o, RELEASE_VALUE, in); /* the binding keeps its own hold on them, until the next run */
+    release(o, RELEASE_VALUE, in); /* the binding keeps references to them until the next run */
     release(o, RELEASE_VALUE, out);
     return bad;
 }

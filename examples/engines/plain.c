@@ -28,7 +28,7 @@ static void copy_run(const float *row, const struct layer *l, size_t left, float
     memset(run + (before + count) * channels, 0, (room - count) * channels * sizeof *run);
 }
 
-/* All windows of one image, one to a row. They count from the padded corner. */
+/* Copies all windows of one image, one to a row. Positions count from the padded corner. */
 static void copy_windows(const float *image, const struct layer *l, float *window)
 {
     const size_t run = l->kernel * l->in_channels;
@@ -54,7 +54,7 @@ static void convolve(struct plain *p, const struct layer *l, size_t images)
                 p->to, (int)l->channels);
 }
 
-/* The values that leave a layer are in p->from. */
+/* Computes a layer. Its outputs are then in p->from. */
 static void run_layer(struct plain *p, size_t layer, size_t images)
 {
     const struct layer *l = &p->network.layer[layer];

@@ -4,7 +4,7 @@
 #define ENGINE_PLAIN_H
 #include "engine.h"
 
-/* Opens the model, NAME.weights or NAME.onnx, beside which NAME.weights lies. Sets the number of
+/* Opens the model, NAME.weights, also if NAME.onnx in the same folder is given. Sets the number of
  * threads of OpenBLAS to 1, for the whole process. */
 int engine_open_plain(const char *model, size_t inputs, size_t columns, struct engine *out,
                       char *why);

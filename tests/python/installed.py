@@ -1,5 +1,6 @@
-"""installed.py VERSION FOLDER [BLAS]: the installed package has this version and its library below
-FOLDER, and certifies, with the second order too, whose OpenBLAS is below the folder BLAS."""
+"""installed.py VERSION FOLDER [BLAS]: checks the installed package. It has this version, its
+library is below FOLDER, and it certifies, also with the second order. If BLAS is given, OpenBLAS
+is loaded from below this folder."""
 
 import importlib.metadata
 import pathlib
@@ -12,7 +13,7 @@ assert importlib.metadata.version("certreg") == certreg.__version__ == version, 
 assert folder in pathlib.Path(certreg.library_path).resolve().parents, certreg.library_path
 
 
-def model(x):  # of slope 1: no radius may be longer than the tolerance
+def model(x):  # its slope is 1, so no radius may be longer than the tolerance
     return x.sum(axis=1) / 3**0.5
 
 

@@ -1,5 +1,5 @@
-"""What the tests of the Python package share: a model, an estimator of it, packages that may be
-absent, and the run of a file's tests, which ends with Check's line of counts."""
+"""Shared by the tests of the Python package: a model, an estimator of it, optional packages, and
+`run`, which runs the tests of a file and prints a line of counts as Check does."""
 
 import contextlib
 import importlib
@@ -22,19 +22,19 @@ def model(x):
 
 
 def estimator(f=model, inputs=3, **more):
-    """All of them have the same noise, unless a test gives another seed."""
+    """An estimator with the same seed in all tests, unless a test gives another."""
     return certreg.Estimator(
         f, inputs, more.pop("max_samples", SAMPLES), seed=more.pop("seed", 42), **more
     )
 
 
 def same(a, b):
-    """Answers that differ in nothing; NaN is NaN."""
+    """Whether two results are equal in every field, where NaN equals NaN."""
     return repr(a) == repr(b)
 
 
 def package(name):
-    """A package. A test that needs one which is absent is skipped."""
+    """Imports a package, or skips the test if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -43,14 +43,14 @@ def package(name):
 
 @contextlib.contextmanager
 def no_warnings():
-    """Within it a warning is an error."""
+    """A context in which warnings are errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
 
 
 def run():
-    """The tests of the program's file."""
+    """Runs the tests of the program's file."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
     result = unittest.TextTestRunner(verbosity=1).run(tests)

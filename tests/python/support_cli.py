@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a folder with a model and inputs, and its commands."""
+"""Shared by the tests of the command line: a folder with models and inputs, and its commands."""
 
 import contextlib
 import csv
@@ -14,7 +14,7 @@ import support  # noqa: F401
 from certreg import library_path
 from certreg.cli import main
 
-if os.path.exists(library_path):  # tests are in other folders, and so are their processes
+if os.path.exists(library_path):  # tests change the current folder
     os.environ["CERTREG_LIB"] = os.path.abspath(library_path)
 
 MODELS = """
@@ -61,7 +61,7 @@ def read(name):
 
 
 class InFolder(unittest.TestCase):
-    """A folder with models.py and x.npy, which is the current one."""
+    """A test whose current folder has models.py and x.npy."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -82,7 +82,8 @@ class InFolder(unittest.TestCase):
         return read(name)
 
     def refused(self, status, sentence, *words):
-        """One sentence on standard error that matches, and nothing on standard output."""
+        """The command prints one sentence on standard error, which matches, and nothing on standard
+        output."""
         got, out, err = certreg(*words)
         self.assertRegex(err, sentence)
         self.assertRegex(err, r"\Acertreg: [^\n]+\n\Z")

@@ -1,4 +1,4 @@
-"""Typical questions to the Python package, the noise behind them, and what a program keeps."""
+"""Certificates of one input: typical questions, noise ids and seeds, records and JSON."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""check_model finds what spoils certificates, and nothing in models that are sane."""
+"""check_model finds what makes certificates wrong, and nothing in models that are right."""
 
 import unittest
 
@@ -29,8 +29,8 @@ class Sane(unittest.TestCase):
             lambda x: np.floor(x[:, 0]),
             lambda x: np.zeros(len(x)),
             lambda x: 1e6 + x[:, 0],
-            lambda x: 1000 + 1e-6 * (x[:, 0] + len(x)),  # as sums are rounded in other orders
-            lambda: model,  # makes it
+            lambda x: 1000 + 1e-6 * (x[:, 0] + len(x)),  # a change as by rounding in another order
+            lambda: model,  # a factory
         ):
             self.assertEqual(kinds(f), [])
             self.assertEqual(kinds(f, sigma=0.25), [])
@@ -126,7 +126,7 @@ class Insane(unittest.TestCase):
         self.assertEqual(kinds(lambda x: np.sin(1e7 * x[:, 0])), ["float32"])
 
     def test_the_library_refuses_where_the_check_warns(self):
-        """Just above and below the least noise that float32 carries."""
+        """Noise just above and just below the least that float32 can represent."""
         for sigma, refused in ((1024 * 128, False), (1023 * 128, True)):
             found = kinds(lambda x: x[:, 0], [[1.7e9]], sigma=sigma)
             self.assertEqual(found, ["float32"] if refused else [])

@@ -1,4 +1,4 @@
-"""The command line: its options, and everything that is refused at the door."""
+"""The options of the command line, and what is refused before the work begins."""
 
 import argparse
 import math

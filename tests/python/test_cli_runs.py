@@ -1,4 +1,4 @@
-"""The command line as a process: signals, processes of its own, ONNX models, plots."""
+"""The command line as a process: signals, child processes, ONNX models, plots."""
 
 import contextlib
 import importlib.util
@@ -22,7 +22,7 @@ ROTATION = root / "examples" / "models" / "rotation.onnx"
 
 
 def missing(*packages):
-    """Those of the packages that are not there."""
+    """The packages of these that are not installed."""
     return [name for name in packages if importlib.util.find_spec(name) is None]
 
 
@@ -55,7 +55,7 @@ class Commands(InFolder):
         return out, err
 
     def certreg(self, *words, status=0, **environment):
-        """The same in a process of its own."""
+        """As `here`, but in a new process."""
         process = self.start(*words, **environment)
         out, err = process.communicate(timeout=100)
         self.assertEqual((process.returncode, "Traceback" in err), (status, False), err)
@@ -72,8 +72,8 @@ class Interrupted(Commands):
         process.send_signal(number)
 
     def interrupted(self, number, status, *more, nap=60):
-        """A slow run that gets a signal after some rows. What it has done is kept, and the rest of
-        it is as if nothing had happened."""
+        """Sends a signal to a slow run after some rows. They are kept, and the repeated command
+        gives the same table as a run without the signal."""
         ask = ("certify", "models.py:slow", "x.npy", *ASKED, "--resume", "r.sqlite")
         process = self.start(*ask, "--seed", "5", "-o", "r.csv", *more, NAP=str(nap))
         self.send(process, number)
@@ -140,7 +140,7 @@ class Processes(Commands):
         self.here(*ask)
         calls = os.path.getsize("called")
         self.here(*ask, "--tolerance", "1,2", "-o", "r.csv")
-        self.assertLess(os.path.getsize("called") - calls, 4)  # it is looked at, but not sampled
+        self.assertLess(os.path.getsize("called") - calls, 4)  # to recognize the model
         self.assertEqual({row["tolerance"] for row in read("r.csv")}, {"1.0", "2.0"})
 
     def test_nobody_reads(self):
@@ -205,7 +205,7 @@ class Packages(Commands):
 
     @needs("onnxruntime")
     def test_the_network_of_the_demo(self):
-        """Strokes from the centre: the network gives an angle to anything."""
+        """Images of strokes from the centre, which are enough for this test."""
         digits = np.zeros((3, 1, 28, 28))
         digits[0, 0, 5:23, 13:15] = digits[1, 0, 13:15, 5:23] = digits[2, 0, 5:15, 12:16] = 1
         np.save("digits.npy", digits)

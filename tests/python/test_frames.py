@@ -1,4 +1,4 @@
-"""DataFrames whose columns move or stay, as arrays and back."""
+"""DataFrames, with columns that get noise or not, as arrays and back."""
 
 import os
 import pickle
@@ -163,7 +163,7 @@ class Scales(Frames):
 
 
 class Pipelines(Frames):
-    """What somebody does who has a table and a model of it."""
+    """Certificates of rows of a DataFrame with a model that was fitted to it."""
 
     def certificates(self, function, columns, rows=5):
         """By one Estimator for all rows."""
@@ -174,7 +174,7 @@ class Pipelines(Frames):
             return [e.certify(z, 0.5, 600, 20.0) for z in columns.matrix[:rows]]
 
     def by_hand(self, function, frame, row):
-        """The same, with what stays built into a function of each row."""
+        """The same by a function for each row, with the values of columns without noise inside."""
 
         def f(x):
             part = pandas.concat([frame.iloc[[row]]] * len(x), ignore_index=True)

@@ -1,4 +1,4 @@
-"""Names, numbers and structs in Python are those of the headers."""
+"""Names, numbers and structs in Python are the same as in the headers."""
 
 import ctypes
 import dataclasses

@@ -1,5 +1,4 @@
-"""Handles used where they must not be, and exceptions on the way: nothing that goes wrong on
-one side is lost on the other."""
+"""Handles that are used wrongly, and exceptions of callbacks: every error reaches the caller."""
 
 import copy
 import gc
@@ -36,8 +35,8 @@ class Misuse(unittest.TestCase):
             self.assertEqual((c.output_lo, c.output_hi), (-math.inf, math.inf))
 
     def ask_meanwhile(self, ask, on_a_thread):
-        """Has `ask` called once while a certify runs, by its model or another thread; the
-        certificate is the undisturbed one."""
+        """Calls `ask` once while certify runs, from its model or another thread. The certificate
+        must be the same as without this call."""
         with estimator() as e:
             wanted = e.certify(Z, 0.25, SAMPLES, 0.5)
         errors = []
@@ -171,7 +170,7 @@ class Misuse(unittest.TestCase):
 
 class Exceptions(unittest.TestCase):
     def interrupted(self, error, **more):
-        """One estimator whose third call raises; afterwards it works as if nothing had been."""
+        """The third call of the model raises; afterwards the estimator works as before."""
         calls = []
 
         def fails(x):

@@ -1,4 +1,4 @@
-"""Models of other packages: what the Estimator makes of them, without warnings."""
+"""Models of other packages as functions of arrays, without warnings."""
 
 import functools
 import gc
@@ -24,8 +24,8 @@ def table(inputs=3, rows=200):
 
 class Models(unittest.TestCase):
     def agrees(self, given, plain, inputs=3, **more):
-        """Certificates of a model of another package are those of its own function of an array,
-        and nobody warns."""
+        """Certificates of a model of another package are the same as with a plain function, and
+        there are no warnings."""
         z = np.resize(Z, inputs)
         with certreg.Estimator(plain, inputs, 600, seed=3, **more) as e:
             wanted = e.certify(z, 0.25, 600, 1.0)

@@ -17,7 +17,7 @@ RADII = [0.5, 0.0, 0.25, 0.5, np.nan]
 
 class Shares(unittest.TestCase):
     def share_at(self, corners, share, radius):
-        """What the steps show: the share of the next corner."""
+        """The share that the steps show at a radius, which is the share at the next corner."""
         return share[np.searchsorted(corners, radius)]
 
     def test_they_count_the_inputs(self):

@@ -1,4 +1,4 @@
-"""What goes beyond one radius of one output, the limits of what is asked, and refusals."""
+"""Questions beyond one radius of one output, the ranges of arguments, and refusals."""
 
 import gc
 import math

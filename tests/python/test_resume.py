@@ -1,4 +1,4 @@
-"""The resume file: what is done stays done, and the rest has the same bits as without it."""
+"""The resume file: rows that are done are kept, and results have the same bits as without it."""
 
 import contextlib
 import functools
@@ -37,7 +37,7 @@ def slow(x):
 
 
 def killed_at_row_20(once, x):
-    """Kills its process, and the file with this name, so that it does so once."""
+    """A model that kills its process once: it removes the file with this name first."""
     if np.allclose(x.mean(axis=0), X[20], atol=0.2) and once.exists():
         once.unlink()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Many rows at once: the same certificates as one by one, whoever computes them."""
+"""certify_rows gives the same certificates as one Estimator, by any number of processes."""
 
 import concurrent.futures
 import math
@@ -155,7 +155,7 @@ class Certificates(unittest.TestCase):
 
 
 class Frames(unittest.TestCase):
-    """Rows of a DataFrame, of which some columns stay what they are."""
+    """Rows of a DataFrame in which some columns get no noise."""
 
     def frame(self):
         pandas = package("pandas")
@@ -275,7 +275,7 @@ def dies(x):
 
 
 class BadInput(unittest.TestCase):
-    """A sentence at every door, before the model is called."""
+    """Wrong arguments are refused with a sentence, before the model is called."""
 
     def refused(self, error, sentence, **wrong):
         def never(x):

@@ -17,10 +17,11 @@ Certifies how far an input of a regression model may be changed before its
 smoothed answer moves by more than a tolerance. The smoothed answer is the
 median (or another statistic) of the model's outputs when Gaussian noise of
 standard deviation sigma is added to the input. A certificate is a prediction
-and a radius: for every change of the input whose Euclidean norm is below the
-radius, the smoothed answer stays within the tolerance of the prediction. It is
-false with probability at most alpha. It says that the answer is stable, not
-that it is right."""
+and a radius. It says that the smoothed answer stays within the tolerance of the
+prediction for every change of the input whose Euclidean norm is below the
+radius, after each feature is divided by its scale. The certificate is false
+with probability at most alpha. It says that the answer is stable, not that it
+is right."""
 
 EPILOG = """\
 models:

@@ -1,5 +1,5 @@
-"""executors_program.py processes|dask|mpi FILE: certifies rows by an executor, slowly enough to be
-killed. test_executors.py starts it."""
+"""executors_program.py processes|dask|mpi FILE: certifies rows by an executor, so slowly that it
+can be killed on the way. test_executors.py starts it."""
 
 import contextlib
 import sys

@@ -1,5 +1,5 @@
-"""certify_rows by dask and by MPI: the bits of one process, also after SIGKILL of a worker, of the
-program and of mpirun. Tests of what is not installed are skipped."""
+"""certify_rows by dask and by MPI gives the same bits as one process, also after SIGKILL of a
+worker, of the program and of mpirun. Tests of packages that are not installed are skipped."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ MPIRUN = shutil.which("mpirun") if has("mpi4py") else None
 
 
 def table(path):
-    """All certificates in a resume file; nothing before it is one."""
+    """All certificates in a resume file; an empty list before it exists."""
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
             return db.execute("SELECT * FROM certificates ORDER BY 1, 2, 3, 4").fetchall()
@@ -81,7 +81,7 @@ class Executors(unittest.TestCase):
         self.assertTrue(0 < len(table(path)) < len(self.whole), "it was killed too late")
         self.ends_well(how, path)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what SIGKILL has left behind
+            os.killpg(process.pid, signal.SIGKILL)  # processes that survived SIGKILL
 
     def test_processes_go_on_after_sigkill(self):
         self.goes_on_after_sigkill("processes")
