@@ -77,6 +77,33 @@ START_TEST(failures_of_the_model_are_told_by_sample_row_and_output)
 }
 END_TEST
 
+/* Bounds of a mean rest on the range. Without this, a record that ends before the output that left
+ * the range would look like one that keeps to it. */
+START_TEST(a_model_that_leaves_its_range_is_not_certified)
+{
+    certreg_question q = kit_question(3);
+    certreg_certificate c = kit_certificate();
+    certreg_bounds b = {.struct_size = sizeof b};
+    size_t bytes = 0;
+    q.method = CERTREG_METHOD_ANYTIME;
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    state = (sick){WRITES, 357, 0, 100.5f, 0};
+    KIT_STATUS(shared, certreg_certify(shared, 400, &q, 1, &c), CERTREG_E_OUT_OF_RANGE);
+    state = (sick){.mode = HEALTHY};
+    for (size_t total = 0; total <= 400; total += 400) {
+        KIT_STATUS(shared, certreg_certify(shared, total, &q, 1, &c), CERTREG_E_OUT_OF_RANGE);
+        KIT_SAYS(certreg_estimator_error(shared), "sample 357 was outside");
+        ck_assert_double_eq(c.radius, 0);
+    }
+    KIT_STATUS(shared, certreg_output_bounds(shared, 0, &q, 1, 0.1, &c), CERTREG_E_OUT_OF_RANGE);
+    KIT_STATUS(shared, certreg_estimator_bounds(shared, &q, 1, &b), CERTREG_E_OUT_OF_RANGE);
+    KIT_STATUS(shared, certreg_estimator_export(shared, NULL, &bytes), CERTREG_E_OUT_OF_RANGE);
+    KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+    KIT_OK(shared, certreg_certify(shared, 400, &q, 1, &c));
+    ck_assert_double_gt(c.radius, 0);
+}
+END_TEST
+
 START_TEST(range_ends_are_inside_the_range)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
@@ -220,6 +247,7 @@ int main(void)
     tcase_add_test(limits, noise_of_1024_units_in_the_last_place_is_enough);
     tcase_add_loop_test(bad_input, failures_of_the_model_are_told_by_sample_row_and_output, 0,
                         KIT_ROWS(illnesses));
+    tcase_add_test(bad_input, a_model_that_leaves_its_range_is_not_certified);
     tcase_add_test(limits, range_ends_are_inside_the_range);
     tcase_add_test(typical, what_was_recorded_before_a_failure_stays);
     tcase_add_test(limits, samples_beyond_the_capacity_are_too_many);

@@ -95,6 +95,7 @@ static certreg_status write_record(certreg_estimator *e, void *buffer, size_t *b
     const certreg_status status = cr_estimator_ready(e);
     if (status) return status;
     if (!bytes) return cr_fail(&e->error, CERTREG_E_INVALID, "bytes is NULL");
+    if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
     uint64_t w[WORDS];
     words_of(e, w);
     size_t need = HEADER + 8, count;

@@ -23,6 +23,7 @@ typedef struct cr_record { /* the outputs of one input */
     size_t pilot; /* the first samples choose predictions and scales, and enter no bound; 0: none */
     int pilot_fixed; /* it has been used: samples were drawn, or came with a record */
     cr_asked asked;
+    uint64_t outside; /* 1 + the sample whose output left the declared range; 0: none has */
 } cr_record;
 
 typedef struct cr_input { /* the input and its noise */
@@ -163,6 +164,8 @@ certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count
                                int64_t first_row);
 /* The number of samples if the record is 0 .. n-1 without a gap, else WRONG_STATE, which names the
  * gap. */
+/* Fails where an output has left the declared range: all bounds rest on that range. */
+certreg_status cr_record_in_range(certreg_estimator *);
 certreg_status cr_record_length(const certreg_estimator *, size_t *count, certreg_error *why);
 /* Recorded samples first .. first+count-1 of one output, seen through a score about a center;
  * passes over them end when the closing computation is late. */

@@ -190,6 +190,15 @@ static void write_row(certreg_estimator *e, uint64_t sample, const float *y)
     }
 }
 
+certreg_status cr_record_in_range(certreg_estimator *e)
+{
+    if (!e->record.outside) return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_E_OUT_OF_RANGE,
+                   "declare a range (model.lo, model.hi) that holds all outputs, and sample again: "
+                   "sample %llu was outside it, so nothing is known from the others",
+                   (unsigned long long)(e->record.outside - 1));
+}
+
 certreg_status cr_record_store(certreg_estimator *e, uint64_t first, size_t count, const float *y,
                                int64_t first_row)
 {

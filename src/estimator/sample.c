@@ -98,6 +98,7 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     if (taken) return taken;
     e->clock.slowest_batch = e->clock.model_seconds = 0;
     e->record.asked = (cr_asked){0};
+    e->record.outside = 0;
     e->input.begun = 1;
     e->clock.library_seconds = cr_estimator_now(e) - start;
     return CERTREG_OK;
@@ -298,7 +299,9 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
  * before, and is the one that counts (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
 {
-    const int told = status == CERTREG_E_NOT_FINITE || status == CERTREG_E_OUT_OF_RANGE;
+    const int outside = status == CERTREG_E_OUT_OF_RANGE;
+    const int told = status == CERTREG_E_NOT_FINITE || outside;
+    if (outside) e->record.outside = 1 + (uint64_t)e->error.sample;
     if (told && (uint64_t)e->error.sample >= e->record.pilot) cr_asked_settle(e, end, end, 0);
     return status;
 }

@@ -27,6 +27,7 @@ static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
 certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, uint64_t samples)
 {
     const cr_asked *asked = &e->record.asked;
+    if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || q->method == CERTREG_METHOD_ANYTIME) return CERTREG_OK;
     const int fixed = samples == asked->first || samples == asked->total;
     if (!cr_question_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, samples);
