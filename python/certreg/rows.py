@@ -109,7 +109,7 @@ def certify_rows(
     RowsError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
-    domain = Domain(member(Domain, domain, "domain"))
+    domain = _domain(domain)
     sigmas, levels = _noise_levels(sigma, domain)
     sampling = Sampling(
         shape,
@@ -122,7 +122,9 @@ def certify_rows(
         kinds_of(kind, integer(outputs, "outputs", 1)),
         lo,
         hi,
-        integer(batch, "batch") or _default_batch(samples, math.prod(shape)),
+        min(
+            integer(batch, "batch") or _default_batch(math.prod(shape)), integer(samples, "samples")
+        ),
         integer(pilot, "pilot"),
         constraints_of(constraints),
         integer(flags, "flags"),
@@ -162,6 +164,14 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     return matrix, columns, scale, matrix.shape[1:]
 
 
+def _domain(domain: Any) -> Domain:
+    value = member(Domain, domain, "domain")
+    if value not in list(Domain):
+        names = ", ".join(known.name.lower() for known in Domain)
+        raise ValueError(f"domain is {domain!r}; it must be one of {names}")
+    return Domain(value)
+
+
 def _questions(questions: Any) -> Tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
     if not several:
@@ -185,8 +195,8 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
     return sigmas, tuple(int(domain) + 1 + k for k in range(len(sigmas)))
 
 
-def _default_batch(samples: int, inputs: int) -> int:
-    return max(1, min(int(samples), 1000, 2**22 // inputs))
+def _default_batch(inputs: int) -> int:
+    return max(1, min(1000, 2**22 // inputs))
 
 
 # ---- the work ---------------------------------------------------------------------------------

@@ -169,7 +169,11 @@ class ResumeFile:
     ) -> None:
         before = json.loads(run[5])
         now = json.loads(json.dumps(plan))
-        differs = [name for name in now if now[name] != before.get(name)]
+        changed = [name for name in now if now[name] != before.get(name)]
+        follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
+        changed = [name for name in changed if follows.get(name) not in changed]
+        arguments = {"sigmas": "sigma", "levels": "domain"}
+        differs = [arguments.get(name, name) for name in changed]
         if run[2] != _library():
             differs.append(f"library {run[2]}")
         if int(run[4]) != seed:

@@ -137,13 +137,13 @@ class Resume(unittest.TestCase):
         x[3, 1] += 1
         for sentence, wrong in (
             (r"arguments \(X\): give another resume file", dict(x=x)),
-            (r"arguments \(X, rows\)", dict(x=X[:20])),
-            (r"arguments \(sigmas, levels\)", dict(sigma=0.25)),
-            (r"arguments \(samples\)", dict(samples=200, batch=300)),
+            (r"arguments \(X\)", dict(x=X[:20])),
+            (r"arguments \(sigma\)", dict(sigma=0.25)),
+            (r"arguments \(samples\)", dict(samples=200)),
             (r"arguments \(scale\)", dict(scale=2.0)),
             (r"arguments \(seed\)", dict(seed=8)),
             (r"arguments \(model_id='a'\)", dict(model_id="b")),
-            (r"arguments \(levels\)", dict(domain="calibration")),
+            (r"arguments \(domain\)", dict(domain="calibration")),
             ("another model, whose outputs for rows 0, 15, 29", dict(f=lambda x: x[:, 0])),
             ("other questions and without keep_records", dict(questions=0.5)),
         ):
