@@ -12,13 +12,14 @@ runs          one line for each list of questions, with the columns
                   plan           what determines the samples, in JSON
                   questions      in JSON
                   probe_rows     indices of up to three rows, in JSON
-                  probe_outputs  outputs of the model for these rows without noise, float32,
-                                 little-endian
+                  probe_outputs  outputs of the model for these rows, and then for the same rows
+                                 shifted by about sigma; float32, little-endian
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
               certreg_certificate, where `question` is the digest as text and NaN is NULL; and
               `error`, a sentence if the row failed
-records       row, sigma_index, record. With keep_records only: the outputs of the model, from
-              which other questions can be answered later"""
+records       with keep_records only: row, sigma_index, record, status, error. The record has the
+              outputs of the model, from which other questions can be answered later. If sampling
+              failed there is none, but a status and its sentence"""
 
 from __future__ import annotations
 
