@@ -118,10 +118,12 @@ def main():
     for model in (Ridge(), GradientBoostingRegressor()):
         overhead(model.fit(X[:2000], Y[:2000]))
     print(f"{count} rows over four processes")
-    begun = run(Ridge().fit(X, Y), X[:4], 4)[0]
-    print(f"  the first call starts them: {begun:.1f} s")
-    for model in (GradientBoostingRegressor(), RandomForestRegressor(50, n_jobs=1)):
-        scaling(model.fit(X[:2000], Y[:2000]), count)
+    models = [GradientBoostingRegressor(), RandomForestRegressor(50, n_jobs=1)]
+    for model in models:
+        model.fit(X[:2000], Y[:2000])
+    print(f"  the first call, which starts them: {run(models[0], X[:4], 4)[0]:.1f} s")
+    for model in models:
+        scaling(model, count)
 
 
 if __name__ == "__main__":
