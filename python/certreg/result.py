@@ -118,14 +118,7 @@ class Rows:
         }
 
     def __str__(self) -> str:
-        said = self.summary()
-        table = [list(said[0])]
-        table += [[f"{v:g}" if isinstance(v, float) else str(v) for v in s.values()] for s in said]
-        widths = [max(map(len, column)) for column in zip(*table)]
-        return "\n".join(
-            "  ".join(cell.replace("_", " ").rjust(width) for cell, width in zip(line, widths))
-            for line in table
-        )
+        return aligned(self.summary())
 
     def choose_sigma(self, question: int = 0) -> Tuple[int, list[float]]:
         """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
@@ -159,3 +152,17 @@ def _word(field: str, value: Any) -> Any:
     if field == "constraints":
         return int(value)
     return value.name.lower() if isinstance(value, enum.Enum) else value
+
+
+def aligned(table: list[dict[str, Any]]) -> str:
+    """A table as text with aligned columns. Each dict is a line, and its keys are the heading."""
+    cells = [[name.replace("_", " ") for name in table[0]]]
+    cells += [[_cell(value) for value in line.values()] for line in table]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
+    )
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

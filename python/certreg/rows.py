@@ -34,7 +34,7 @@ from .estimator import kinds_of
 from .models import is_factory
 from .questions import Asked, Question, question_of
 from .result import Rows
-from .store import Probe, ResumeFile
+from .store import Origin, Probe, ResumeFile
 
 Progress = Union[bool, Callable[[int, int], Any]]
 
@@ -271,7 +271,8 @@ class _Work:
             probe = Probe(tuple(rows), place.probe(self._probes(rows)))
         asked = [to_json(question) for question in self.job.questions]
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
-        self.run = file.begin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
+        origin = Origin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
+        self.run = file.begin(origin)
         self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
 
     def _probes(self, rows: list[int]) -> np.ndarray:

@@ -73,6 +73,17 @@ class Probe:
         )
 
 
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """Where certificates come from: columns of the table runs."""
+
+    seed: int
+    plan: dict[str, Any]
+    questions: Sequence[str]
+    model_id: str
+    probe: Optional[Probe]  # None: there is no model
+
+
 class ResumeFile:
     """An open resume file. All methods raise ResumeError if the file cannot be used."""
 
@@ -137,39 +148,30 @@ class ResumeFile:
         )
         return self.db.execute(query).fetchone() is None
 
-    def begin(
-        self,
-        seed: int,
-        plan: dict[str, Any],
-        questions: Sequence[str],
-        model_id: str,
-        probe: Optional[Probe],
-    ) -> int:
+    def begin(self, wanted: Origin) -> int:
         """The number of the run with these questions, which is added if there is none. Raises
         ResumeError if seed, plan, model_id or probe differ from the file's."""
         with self._transaction():
             runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
             for run in runs[:1]:
-                self._compare(run, seed, plan, model_id, probe)
-            if model_id:
-                self.db.execute("UPDATE runs SET model_id = ? WHERE model_id = ''", (model_id,))
+                self._compare(run, wanted)
+            named = (wanted.model_id,)
+            self.db.execute("UPDATE runs SET model_id = ? WHERE model_id = ''", named)
             for run in runs:
-                if json.loads(run[6]) == list(questions):
+                if json.loads(run[6]) == list(wanted.questions):
                     return int(run[0])
-            if not runs and probe is None:
+            if not runs and wanted.probe is None:
                 raise ResumeError(f"{self.path} is new and has no records: give the model too")
             if runs and not self._has_all_records():
                 raise ResumeError(
                     f"{self.path} was made with other questions and without keep_records, so it "
                     "cannot answer these: give another resume file"
                 )
-            return self._insert(seed, plan, questions, model_id, probe or _probe_of(runs))
+            return self._insert(wanted, wanted.probe or _probe_of(runs))
 
-    def _compare(
-        self, run: Any, seed: int, plan: dict[str, Any], model_id: str, probe: Optional[Probe]
-    ) -> None:
+    def _compare(self, run: Any, wanted: Origin) -> None:
         before = json.loads(run[5])
-        now = json.loads(json.dumps(plan))
+        now = json.loads(json.dumps(wanted.plan))
         changed = [name for name in now if now[name] != before.get(name)]
         follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
         changed = [name for name in changed if follows.get(name) not in changed]
@@ -177,9 +179,9 @@ class ResumeFile:
         differs = [arguments.get(name, name) for name in changed]
         if run[2] != _library():
             differs.append(f"library {run[2]}")
-        if int(run[4]) != seed:
+        if int(run[4]) != wanted.seed:
             differs.append("seed")
-        if model_id and run[3] and model_id != run[3]:
+        if wanted.model_id and run[3] and wanted.model_id != run[3]:
             differs.append(f"model_id={run[3]!r}")
         if differs:
             raise ResumeError(
@@ -187,29 +189,22 @@ class ResumeFile:
                 "another resume file"
             )
         known = _probe_of([run])
-        if probe is not None and known is not None and not probe.agrees(known):
+        if wanted.probe and known and not wanted.probe.agrees(known):
             raise ResumeError(
                 f"{self.path} was made with another model, whose outputs for rows "
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
-    def _insert(
-        self,
-        seed: int,
-        plan: dict[str, Any],
-        questions: Sequence[str],
-        model_id: str,
-        probe: Optional[Probe],
-    ) -> int:
+    def _insert(self, wanted: Origin, probe: Optional[Probe]) -> int:
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         said = (None, None) if probe is None else (json.dumps(probe.rows), _bytes(probe.outputs))
         values = (
             now,
             _library(),
-            model_id,
-            str(seed),
-            json.dumps(plan),
-            json.dumps(questions),
+            wanted.model_id,
+            str(wanted.seed),
+            json.dumps(wanted.plan),
+            json.dumps(wanted.questions),
             *said,
         )
         cursor = self.db.execute(

@@ -13,6 +13,7 @@ import numpy as np
 from ..constants import __version__
 from ..errors import CertregError, RowsError
 from ..rows import certify_rows
+from ..result import aligned
 from ..store import ResumeError
 from . import asked, tables
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
@@ -119,7 +120,7 @@ def run(given: argparse.Namespace) -> int:
     summary = shortened(rows, table)
     work.write(rows, table, summary)
     out = sys.stderr if given.out == "-" else sys.stdout
-    print(tables.aligned(summary), file=out)
+    print(aligned(summary), file=out)
     failed = tables.failures(table)
     if given.command == "sigma":
         print(_recommendation(rows, summary, bool(failed)), file=out)

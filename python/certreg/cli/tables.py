@@ -73,20 +73,6 @@ def short_of_bounds(rows: Any, table: Table) -> Table:
     ]
 
 
-def aligned(table: Table) -> str:
-    """A table as text with aligned columns."""
-    cells = [[name.replace("_", " ") for name in table[0]]]
-    cells += [[_cell(value) for value in line.values()] for line in table]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in cells
-    )
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
-
-
 def as_csv(table: Table) -> str:
     """A table as CSV, numbers with all their digits."""
     text = io.StringIO()
