@@ -15,7 +15,8 @@ $(OBJ)/examples/engines/%.o: own = $(engine_cflags)
 
 .PHONY: demo demo-full examples
 #: Run
-examples: $(examples) $(example_cuda) ## Build the example programs
+examples: $(examples) $(example_cuda) ## Build the example programs, and say where they are
+	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
 	@$(OBJ)/demo
 demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
