@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -95,12 +96,29 @@ class Rows:
     def summary(self) -> list[dict[str, Any]]:
         """One dict for each sigma and question: how many of the rows that are done were certified,
         abstained or failed, and the mean and median radius. Rows that abstained or failed have
-        radius 0 in them."""
-        return [
-            self._summary(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))
-        ]
+        radius 0 in them.
 
-    def _summary(self, k: int, q: int) -> dict[str, Any]:
+        Of output bounds: how many rows have two finite bounds or failed, and the median width
+        between finite bounds, which is infinite if no row has them."""
+        one = self._summary_of_radii if self.radius is None else self._summary_of_bounds
+        return [one(k, q) for k in range(len(self.sigmas)) for q in range(len(self.questions))]
+
+    def _summary_of_bounds(self, k: int, q: int) -> dict[str, Any]:
+        answers = self.certificates[self.done, k, q]
+        widths = answers["output_hi"] - answers["output_lo"]
+        finite = widths[np.isfinite(widths)]
+        return {
+            "sigma": self.sigmas[k],
+            "question": q,
+            "statistic": _word("statistic", self.questions[q].statistic),
+            "radius": self.radius,
+            "rows": len(answers),
+            "bounded": len(finite),
+            "failed": int(np.sum(answers["status"] != 0)),
+            "median_width": float(np.median(finite)) if len(finite) else math.inf,
+        }
+
+    def _summary_of_radii(self, k: int, q: int) -> dict[str, Any]:
         asked, answers = self.questions[q], self.certificates[self.done, k, q]
         radii, failed = answers["radius"], answers["status"] != 0
         abstained = ~failed & (answers["outcome"] == Outcome.ABSTAINED)

@@ -144,6 +144,7 @@ class Results(InFolder):
         got = (float(row["output_lo"]), float(row["output_hi"]))
         self.assertEqual(got, (c.output_lo, c.output_hi))
         self.assertIn("median width", certreg(*ask, "--radius", ".2")[1])
+        self.assertRegex(certreg(*ask, "--radius", "2.4")[1], r" 0 +0 +inf\n\Z")  # none is bounded
 
     def test_a_file_is_whole_or_as_it_was(self):
         self.rows_of("certify", "models.py:product", "x.npy", *ASKED)

@@ -112,6 +112,12 @@ class Certificates(unittest.TestCase):
         self.assertEqual([c.output_hi for c in got], [c.output_hi for c in wanted])
         self.assertEqual(got[0].radius, 0.1)
         self.assertTrue(got[0].output_lo < got[0].estimate < got[0].output_hi < math.inf)
+        widths = (rows["output_hi"] - rows["output_lo"])[:, 0, 0]
+        said = rows.summary()[0]
+        self.assertEqual((said["bounded"], said["failed"], said["radius"]), (40, 0, 0.1))
+        self.assertEqual(said["median_width"], np.median(widths))
+        said = rows_of(radius=2.4).summary()[0]
+        self.assertEqual((said["bounded"], said["median_width"]), (0, math.inf))
 
     def test_domains_have_noise_of_their_own(self):
         estimates = {
