@@ -15,6 +15,8 @@ from support import root, run
 from support_cli import ASKED, InFolder, X, certreg
 from certreg import Method, Statistic
 from certreg.cli import parser as described
+from certreg.cli.failure import Failure
+from certreg.cli.loading import Model
 from certreg.cli.values import understood
 
 
@@ -110,6 +112,7 @@ class Refusals(InFolder):
         np.save("line.npy", X[0])
         np.save("text.npy", np.array([["a"]]))
         np.save("objects.npy", np.array([[None]]), allow_pickle=True)
+        np.save("none_of_them.npy", X[:0])
         np.savez("two.npz", a=X, b=X)
         for name, text in {
             "damaged.npy": "not an array",
@@ -130,6 +133,7 @@ class Refusals(InFolder):
             ("objects.npy", "not an .npy file of numbers"),
             ("text.npy", "must hold numbers"),
             ("line.npy", r"shape \(3,\)"),
+            ("none_of_them.npy", "none_of_them.npy has no rows"),
             ("nan.npy", "NaN.* in row 4"),
             ("two.npz", "arrays a, b; choose one with --array"),
             ("word.csv", "'x' in line 3, column 'b'"),
@@ -140,6 +144,17 @@ class Refusals(InFolder):
         ):
             self.certify_refused(sentence, x=x)
         self.certify_refused("only one", "--array", "a")
+
+    def test_images_of_another_layout(self):
+        taking = Model("models.py:product")
+        taking.shape = (1, 4, 5)
+        for shape in ((1, 4, 5), (20,), (4, 5), (4, 5, 1)):
+            self.assertEqual(taking.fitted(np.ones((2, *shape)), "x").shape, (2, 1, 4, 5))
+        for shape in ((5, 4), (1, 5, 4), (2, 10)):
+            with self.assertRaisesRegex(Failure, r"takes inputs of shape \(1, 4, 5\)"):
+                taking.fitted(np.ones((2, *shape)), "x")
+        taking.shape = (20,)
+        self.assertEqual(taking.fitted(np.ones((2, 4, 5)), "x").shape, (2, 20))
 
     def test_what_goes_with_inputs(self):
         np.save("five.npy", np.ones(5))

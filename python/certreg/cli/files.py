@@ -39,6 +39,8 @@ def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[
     """The chosen inputs, finite float32 of shape (rows, ...), and the number of all inputs in the
     file."""
     values = read_array(path, name)
+    if values.ndim > 1 and not len(values):
+        raise Failure(f"{path} has no rows")
     if values.ndim < 2 or not values.size:
         raise Failure(f"{path} has shape {values.shape}; it must be (rows, features) or larger")
     count = len(values)

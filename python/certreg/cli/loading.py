@@ -7,7 +7,7 @@ import hashlib
 import importlib
 import os
 import sys
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -49,13 +49,15 @@ class Model:
         return model
 
     def fitted(self, X: np.ndarray, name: str) -> np.ndarray:
-        """The inputs of the file `name` in the shape that the model takes. Raises Failure if this
-        is not possible."""
+        """The inputs of the file `name` in the shape that the model takes, which may be flat where
+        theirs is not, or the other way round. Raises Failure if this is not possible."""
         shape, wanted = X.shape[1:], self.shape
         if wanted is None or _agree(shape, wanted):
             return X
         lengths = [length for length in wanted if length is not None]
-        if len(lengths) == len(wanted) and np.prod(shape) == np.prod(lengths):
+        # Images of shape (h, w, c) must not be taken as (c, h, w).
+        fits = len(lengths) == len(wanted) and np.prod(shape) == np.prod(lengths)
+        if fits and (1 in (len(shape), len(lengths)) or _long(shape) == _long(lengths)):
             return X.reshape(len(X), *lengths)
         said = ", ".join("any" if length is None else str(length) for length in wanted)
         raise Failure(
@@ -89,6 +91,11 @@ def _digest(path: Optional[str]) -> str:
 
 def _agree(shape: Tuple[int, ...], wanted: Shape) -> bool:
     return len(shape) == len(wanted) and all(b in (None, a) for a, b in zip(shape, wanted))
+
+
+def _long(shape: Sequence[int]) -> list[int]:
+    """The lengths that are not 1."""
+    return [length for length in shape if length != 1]
 
 
 def _said(shape: Tuple[int, ...]) -> str:
