@@ -138,7 +138,10 @@ def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
     for index, question in enumerate(rows.questions):
         level, means = rows.choose_sigma(index)
         if not means[level] > 0:
-            said.append(f"No sigma certifies anything at tolerance {question.tolerance:g}.")
+            said.append(
+                f"No sigma certifies anything at tolerance {question.tolerance:g}: try a larger "
+                "tolerance, smaller sigmas or more samples."
+            )
             continue
         said.append(
             f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}: its mean "

@@ -34,7 +34,7 @@ def check(given: argparse.Namespace) -> int:
     except Exception as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
     for finding in findings:
-        print(finding)
+        print(str(finding).replace("PLAN_COUNT_FAILURES", "--count-failures"))
     if not findings:
         print("Nothing was found that would make certificates of this model wrong.")
     return FOUND if findings else DONE
