@@ -100,6 +100,26 @@ def columns_of(outputs: int, kind: Optional[np.ndarray]) -> int:
     return outputs + (0 if kind is None else int(np.sum(kind == Output.ANGLE_PAIR)))
 
 
+def inputs_of(X: Any) -> np.ndarray:
+    """X as an array of shape (rows, ...). Raises TypeError or ValueError if it is sparse, masked,
+    complex, ragged or has no rows."""
+    if hasattr(X, "toarray"):
+        raise TypeError("X is sparse: give X.toarray()")
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked values: fill them, or leave out their rows")
+    try:
+        values: np.ndarray = np.asarray(X)
+    except ValueError:
+        raise TypeError("X must hold numbers, in rows of the same length") from None
+    if values.dtype.kind == "c":
+        raise TypeError("X holds complex numbers: give real and imaginary parts as two features")
+    if values.ndim > 1 and not len(values):
+        raise ValueError(f"X has shape {values.shape}; it must have at least one row")
+    if values.ndim < 2 or not values.size:
+        raise ValueError(f"X has shape {values.shape}; it must be (rows, features), or more")
+    return values
+
+
 def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
     number for all elements, an array of this shape, or a flat one; None stays None. Raises
@@ -108,8 +128,9 @@ def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
         return None
     try:
         values = np.asarray(values, dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} must hold numbers, not {values!r:.80}") from None
+    except (TypeError, ValueError, OverflowError):
+        said = " ".join(repr(values).split())
+        raise TypeError(f"{what} must hold numbers, not {said:.80}") from None
     if values.ndim == 0:
         values = np.broadcast_to(values, shape)
     size = int(np.prod(shape))
@@ -143,6 +164,11 @@ def call_on_the_host(model: Callable[..., Any], batch: Any, shape: Shape, memory
     x.flags.writeable = False
     y = memory.array(batch.y, (rows, columns))[first : first + count]
     answer = np.asarray(model(x))
+    if answer.dtype.kind in "USMmc":
+        raise TypeError(f"the model returned {answer.dtype}; it must return real numbers")
     if answer.shape != y.shape and (answer.shape != (count,) or columns != 1):
-        raise ValueError(f"the model returned shape {answer.shape}; it must be {y.shape}")
+        raise ValueError(
+            f"the model returned shape {answer.shape}; it must be {y.shape}, as the arguments "
+            "outputs and kind say"
+        )
     y[...] = answer.reshape(y.shape)

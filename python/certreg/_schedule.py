@@ -17,6 +17,7 @@ import numpy as np
 from ._optional import needed
 from ._worker import Chunk, Job, Worker, answer_rows, begin_process, probe_model
 
+MAIN = "put the main part of your program below `if __name__ == '__main__':`"
 CHUNK_SECONDS = 1.0  # of a chunk: an interruption loses little, and overhead is small
 
 
@@ -54,6 +55,21 @@ def _preload(context: Any, job: bytes) -> None:
         context.set_forkserver_preload(before)
 
 
+def check_executor(executor: Any) -> None:
+    """Raises TypeError for what is no executor."""
+    if hasattr(executor, "get_executor"):
+        raise TypeError("executor is a client of dask: give client.get_executor()")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(
+            f"executor is {type(executor).__name__}; it must be like a concurrent.futures.Executor"
+        )
+
+
+def _importing_main() -> bool:
+    """Whether this is a new process that is importing the main program."""
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+
+
 class Here:
     """Computes in this process."""
 
@@ -89,6 +105,8 @@ class Elsewhere:
     def _pool(self, jobs: int) -> Any:
         # A fork of this process would have the locks, but not the threads, of libraries that the
         # model uses. The fork server has imported the modules of the model and has run nothing.
+        if _importing_main():
+            raise RuntimeError(MAIN)
         context = multiprocessing.get_context("forkserver")
         _preload(context, self.job)
         told = (self.token, self.job, max(1, cores() // jobs))
@@ -98,10 +116,16 @@ class Elsewhere:
         return self.token, None if self.own else self.job
 
     def submit(self, *task: Any) -> Any:
-        return self.executor.submit(answer_rows, *self._sent(), *task)
+        return self._submitted(answer_rows, *task)
 
     def probe(self, X: np.ndarray) -> Any:
-        return self.executor.submit(probe_model, *self._sent(), X).result()
+        return self._submitted(probe_model, X).result()
+
+    def _submitted(self, function: Callable[..., Any], *task: Any) -> Any:
+        try:
+            return self.executor.submit(function, *self._sent(), *task)
+        except (ConnectionError, EOFError) as error:
+            raise futures.BrokenExecutor(f"the fork server has ended ({error})") from None
 
     def close(self) -> None:
         if self.own:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-from ._arrays import array_of
+from ._arrays import array_of, inputs_of
 from .constants import integer
 from .frames import Columns, is_frame
 from .models import as_model, is_factory
@@ -70,7 +70,7 @@ def check_model(
         columns = Columns(X, scale)
         function, names = columns.wrap(function), list(X.columns)
         X, scale = columns.matrix, columns.scale
-    z = _rows_of(np.asarray(X), integer(rows, "rows", 4))
+    z = _rows_of(inputs_of(X), integer(rows, "rows", 4))
     noise = np.random.default_rng(seed).standard_normal(z.shape)
     trial = _Trial(function, z, _steps(z, scale, sigma), noise)
     first = trial.call(trial.x)
@@ -83,8 +83,6 @@ def check_model(
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
     """`count` rows, evenly spread over X. Rows are repeated if X has fewer."""
-    if X.ndim < 2 or not X.size:
-        raise ValueError(f"X has shape {X.shape}; it must be (n, ...), with a row for each input")
     z: np.ndarray = X[np.linspace(0, len(X) - 1, count).astype(int)].astype(np.float64)
     if not np.isfinite(z).all():
         raise ValueError("X holds NaN or infinite values: fill them")

@@ -23,7 +23,7 @@ from ._arrays import (
 from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
-from .constants import Output, Side, Status, constraints_of, integer, member
+from .constants import Output, Side, Status, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -201,7 +201,7 @@ class Estimator(Handle):
                   Domain on
 
         Raises ValueError for a wrong shape, CertregError for numbers that the library refuses."""
-        z, level = self._input(z), integer(level, "level")
+        z, sigma, level = self._input(z), number(sigma, "sigma"), integer(level, "level")
         with self._calls:
             self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)
 
@@ -276,7 +276,7 @@ class Estimator(Handle):
     def output_bounds(self, total_samples: int, radius: float, *questions: Asked) -> Any:
         """Bounds the statistic for all shifts shorter than the radius, > 0. Returns certificates as
         certify does, in which output_lo and output_hi are the bounds."""
-        total = integer(total_samples, "total_samples")
+        total, radius = integer(total_samples, "total_samples"), number(radius, "radius")
         certificates = self._asked(
             questions,
             1,
@@ -373,7 +373,7 @@ class Estimator(Handle):
 
     def set_deadline(self, seconds: float) -> None:
         """Sets a deadline for sampling and answers, in seconds from now; 0: none."""
-        self._call("set_deadline", seconds)
+        self._call("set_deadline", number(seconds, "seconds"))
 
     def cancel(self) -> None:
         """Stops the running or next call after its batch. Any thread may call it."""

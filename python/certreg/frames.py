@@ -22,8 +22,8 @@ class Columns:
 
     frame  a DataFrame of n rows and d columns
     scale  noise of each column in units of sigma, >= 0: one number for all columns; d numbers; or
-           a dict by the names of columns, where columns that are not named get 0. None: 1 for
-           columns of floats, 0 for all others
+           a dict or Series by the names of columns, where columns that are not named get 0.
+           None: 1 for columns of floats, 0 for all others
 
     A column with scale 0 gets no noise. It may have any dtype and missing values; `matrix` has an
     integer code for each distinct value. The other columns must hold finite numbers. If they hold
@@ -104,6 +104,8 @@ class _Kept:
 def _scales(frame: Any, scale: Any) -> np.ndarray:
     """The scale of each column, float32 of shape (d,)."""
     types, names = needed("pandas.api.types", "a DataFrame"), list(frame.columns)
+    if of_class(scale, "pandas", "Series"):
+        scale = scale.to_dict()
     if scale is None:
         scale = [float(types.is_float_dtype(dtype)) for dtype in frame.dtypes]
     elif isinstance(scale, dict):

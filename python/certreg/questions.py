@@ -8,7 +8,16 @@ from typing import Any, Optional, Sequence, Union
 
 from . import _structs as S
 from ._library import lib
-from .constants import Center, Constraints, Method, Statistic, constraints_of, integer, member
+from .constants import (
+    Center,
+    Constraints,
+    Method,
+    Statistic,
+    constraints_of,
+    integer,
+    member,
+    number,
+)
 from .errors import check
 
 
@@ -97,7 +106,7 @@ class Question:
         names = [field.name for field in dataclasses.fields(self)]
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
-            q.prediction = C.pointer(S.f64(self.prediction))
+            q.prediction = C.pointer(S.f64(number(self.prediction, "prediction")))
         if self.target is not None:
             target = self.target if isinstance(self.target, Target) else Target(self.target)
             q.target = C.pointer(target._struct())

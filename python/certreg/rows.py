@@ -15,9 +15,9 @@ import numpy as np
 
 from . import _structs as S
 from . import frames
-from ._arrays import array_of
+from ._arrays import array_of, inputs_of
 from ._optional import needed
-from ._schedule import Elsewhere, Here, cores, run_chunks
+from ._schedule import MAIN, Elsewhere, Here, check_executor, cores, run_chunks
 from ._worker import Chunk, Job, Sampling, empty_certificates
 from .answers import to_json
 from .constants import (
@@ -34,7 +34,7 @@ from .estimator import kinds_of
 from .models import is_factory
 from .questions import Asked, Question, question_of
 from .result import Rows
-from .store import Origin, Probe, ResumeFile
+from .store import Origin, Probe, ResumeError, ResumeFile
 
 Progress = Union[bool, Callable[[int, int], Any]]
 
@@ -76,9 +76,9 @@ def certify_rows(
                a row at all sigmas hold together: alpha is divided by the number of sigmas
     questions  one or several; a number is a question with this tolerance
     samples    number of samples of each row at each sigma, pilot included
-    scale      noise of each feature in units of sigma, >= 0. For a DataFrame it may be a dict by
-               the names of columns, where the others get no noise. Default: 1; for a DataFrame
-               1 for columns of floats and 0 for all others
+    scale      noise of each feature in units of sigma, >= 0. For a DataFrame it may be a dict or
+               Series by the names of columns, where the others get no noise. Default: 1; for a
+               DataFrame 1 for columns of floats and 0 for all others
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
     seed       seed of the noise, 0 to 2^64 - 1; None: a secret one is drawn. The result and the
                resume file contain it
@@ -136,6 +136,7 @@ def certify_rows(
         )
     if radius is not None:
         radius = number(radius, "radius")
+    check_executor(executor)
     jobs = integer(jobs, "jobs") or cores()
     job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)
     work = _Work(job, matrix, domain, model_id, seed is not None)
@@ -150,14 +151,14 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
     if frames.is_frame(X):
         columns = frames.Columns(X, scale)
         X, scale = columns.matrix, columns.scale
+        if not scale.any():
+            raise ValueError("no column gets noise: name those that may change in scale")
+    X = inputs_of(X)
     try:
-        X = np.asarray(X)
         with np.errstate(over="ignore"):
             matrix = np.array(X, np.float32, order="C")  # a copy, which nobody else changes
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must hold numbers: {error}") from None
-    if matrix.ndim < 2 or not matrix.size:
-        raise ValueError(f"X has shape {matrix.shape}; it must be (rows, features), or more")
     if not np.isfinite(matrix).all():
         at = tuple(np.argwhere(~np.isfinite(matrix))[0].tolist())
         raise ValueError(f"X[{', '.join(map(str, at))}] is {X[at]}; it must be a finite float32")
@@ -223,7 +224,7 @@ class _Work:
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
         with self._failures(), contextlib.ExitStack() as stack:
-            self._check(resume is not None)
+            self._check(resume)
             if resume is not None:
                 self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
                 self.rows.resume = self.file.path
@@ -248,12 +249,14 @@ class _Work:
             self.job = dataclasses.replace(self.job, sampling=sampling)
             self.rows.sampling = sampling
 
-    def _check(self, resumes: bool) -> None:
+    def _check(self, resume: Any) -> None:
         """Raises ValueError for a wrong plan or question, before the model is called."""
         job = self.job
-        if job.model is None and not resumes:
+        if job.model is None and resume is None:
             raise ValueError("model is None: give a model, or a `resume` file that has records")
-        if job.keeps_records and not resumes:
+        if job.model is None and not os.path.exists(resume):
+            raise ResumeError(f"there is no file {resume}: give the model too")
+        if job.keeps_records and resume is None:
             raise ValueError("keep_records needs `resume`, the file in which to keep them")
         first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
         try:
@@ -351,7 +354,7 @@ class _Work:
             if isinstance(error, concurrent.futures.BrokenExecutor):
                 raise RowsError(
                     f"a process that ran the model has ended; {self._kept()}. If it ended at once, "
-                    "put the main part of your program below `if __name__ == '__main__':`",
+                    + MAIN,
                     rows=self.rows,
                 ) from error
             if isinstance(error, (RowsError, KeyboardInterrupt)):

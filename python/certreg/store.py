@@ -88,7 +88,7 @@ class ResumeFile:
     """An open resume file. All methods raise ResumeError if the file cannot be used."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        self.path = os.fspath(path)
+        self.path = _path_of(path)
         with self._sentences():
             self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             try:
@@ -103,7 +103,7 @@ class ResumeFile:
             yield
         except sqlite3.DatabaseError as error:
             what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
-            raise ResumeError(f"{self.path} {what} ({error})") from error
+            raise ResumeError(f"{self.path} {what} ({error}): give another path") from error
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -257,6 +257,20 @@ class ResumeFile:
         """The indices of the rows that have records."""
         with self._sentences():
             return {row for (row,) in self.db.execute("SELECT DISTINCT row FROM records")}
+
+
+def _path_of(given: Any) -> str:
+    """The path of a file, in a folder that exists."""
+    try:
+        path: str = os.fsdecode(given)
+    except TypeError:
+        raise TypeError(f"resume must be the path of a file, not {given!r}") from None
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
+    if os.path.isdir(path):
+        raise ResumeError(f"{path} is a folder: give the path of a file")
+    return path
 
 
 def _library() -> str:

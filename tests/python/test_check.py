@@ -174,7 +174,7 @@ class Arguments(unittest.TestCase):
 
     def test_what_does_not_fit_is_refused(self):
         for given, more, text in (
-            (X[0], {}, r"X has shape \(3,\); it must be \(n, ...\)"),
+            (X[0], {}, r"X has shape \(3,\); it must be \(rows, features\)"),
             (X[:0], {}, "X has shape"),
             (X[:1], {}, "no feature of X gets noise: give sigma"),
             (X, dict(scale=0), "no feature of X gets noise"),

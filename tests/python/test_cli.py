@@ -223,7 +223,7 @@ class Refusals(InFolder):
         with open("damaged.sqlite", "w", encoding="utf-8") as file:
             file.write("no database" * 100)
         self.certify_refused("damaged", "--resume", "damaged.sqlite", status=4)
-        self.certify_refused("none/r.sqlite", "--resume", "none/r.sqlite", status=4)
+        self.certify_refused("no folder none", "--resume", "none/r.sqlite", status=4)
         self.assertEqual(
             certreg("certify", "models.py:product", "x.npy", *ASKED, "--resume", "r")[0], 0
         )

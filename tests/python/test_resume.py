@@ -219,6 +219,10 @@ class Resume(unittest.TestCase):
             self.rows(model_id="b")
 
     def test_a_new_file_needs_a_model(self):
+        with self.assertRaisesRegex(ResumeError, "there is no file .*: give the model too"):
+            self.rows(None)
+        self.assertFalse(os.path.exists(self.path))
+        open(self.path, "wb").close()
         with self.assertRaisesRegex(ResumeError, "is new and has no records: give the model too"):
             self.rows(None)
         with contextlib.closing(sqlite3.connect(self.path)) as db:
