@@ -59,9 +59,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.certificates)
 
+    __iter__: None = None  # over what? Without this, Python would ask for the field 0
+
     def __getitem__(self, field: str) -> np.ndarray:
         if field not in (CERTIFICATE.names or ()):
-            raise KeyError(f"there is no field {field!r}; give one of {', '.join(self._fields())}")
+            raise KeyError(
+                f"there is no field {field!r}; give one of {', '.join(self._fields())} "
+                "(certificate(row) returns one certificate)"
+            )
         values: np.ndarray = self.certificates[field]
         return values
 
@@ -70,7 +75,12 @@ class Rows:
         return [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
-        """One certificate. `row`, `question` and `sigma` are indices."""
+        """One certificate. `row`, `question` and `sigma` are indices. Raises IndexError if there is
+        none."""
+        at = (("row", row), ("sigma", sigma), ("question", question))
+        for (name, index), count in zip(at, self.certificates.shape):
+            if not isinstance(index, (int, np.integer)) or not -count <= index < count:
+                raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
@@ -138,6 +148,8 @@ class Rows:
     def __str__(self) -> str:
         return aligned(self.summary())
 
+    __repr__ = __str__
+
     def choose_sigma(self, question: int = 0) -> Tuple[int, list[float]]:
         """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
         Deploy this sigma on inputs that are not among these rows. Raises CertregError if a row has
@@ -161,7 +173,13 @@ class Rows:
         }
         if correct is None:
             return plot_radii(radii, **more)
-        right = np.asarray(correct, bool)[self.done]
+        right = np.asarray(correct, bool)
+        if right.shape != (len(self),):
+            raise ValueError(
+                f"correct has shape {right.shape}; it must be ({len(self)},), with True for each "
+                "row whose answer is right (a file is path=)"
+            )
+        right = right[self.done]
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
 
 
