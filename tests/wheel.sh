@@ -11,15 +11,9 @@ root=$PWD tools=$PWD/lib/deps/venv/bin
 git ls-files >/dev/null 2>&1 || { echo "skip wheel: not a git checkout"; exit 0; }
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-bad=0 jobs=()
-tell() { # NAME COMMAND...
-    local name=$1 said
-    shift
-    if said=$("$@" 2>&1); then echo "ok $name"; else
-        bad=1
-        echo "not ok $name: $said"
-    fi
-}
+jobs=()
+# shellcheck source=tests/tell.sh
+. "$root/tests/tell.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV "${!CERTREG_@}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
 "$tools/pip" download --no-deps -d "$tmp/index" hatchling >/dev/null 2>&1 ||

@@ -9,15 +9,8 @@ root=$PWD
 CC=${CC:-cc}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-bad=0
-tell() { # NAME COMMAND...
-    local name=$1 said
-    shift
-    if said=$("$@" 2>&1); then echo "ok $name"; else
-        bad=1
-        echo "not ok $name: $said"
-    fi
-}
+# shellcheck source=tests/tell.sh
+. "$root/tests/tell.sh"
 
 # Variables of the calling make hold here too, so that the same library is installed; its jobs
 # do not.
