@@ -10,7 +10,7 @@ import pickle
 import pickletools
 import secrets
 import sys
-from typing import Any, Callable, Optional, Set
+from typing import Any, Callable, Set
 
 import numpy as np
 
@@ -188,10 +188,9 @@ def _settle(pending: Set[Any], keep: Callable[[Chunk], None]) -> None:
     for future in pending:
         future.cancel()
     for future in pending:
-        chunk: Optional[Chunk] = None
         try:
             chunk = future.result()
-        except (Exception, futures.CancelledError):
+        except Exception:  # cancelled, or nothing came
             continue
         chunk.failure = None
         keep(chunk)

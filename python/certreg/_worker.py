@@ -26,6 +26,7 @@ from .models import as_model
 from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
+FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
 
 class Record(NamedTuple):

@@ -10,10 +10,14 @@ import operator
 from typing import Any, Type, TypeVar
 
 VERSION_NUMBER = 100  # of the header that this package follows
-__version__ = ".".join(
-    str(part)
-    for part in (VERSION_NUMBER // 10000, VERSION_NUMBER // 100 % 100, VERSION_NUMBER % 100)
-)
+
+
+def version_text(number: int) -> str:
+    """A VERSION_NUMBER as text, such as 0.1.0."""
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+
+__version__ = version_text(VERSION_NUMBER)
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite is the worst value
@@ -169,8 +173,13 @@ def member(enum_type: Type[Member], value: Any, what: str) -> Any:
     try:
         return enum_type[value.strip().upper().replace("-", "_").replace(" ", "_")]
     except KeyError:
-        names = ", ".join(name.lower() for name in enum_type.__members__)
-        raise ValueError(f"{what} is {value!r}; it must be one of {names}") from None
+        raise no_member(enum_type, value, what) from None
+
+
+def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueError:
+    """The exception for a value that is not a member."""
+    names = ", ".join(name.lower() for name in enum_type.__members__)
+    return ValueError(f"{what} is {value!r}; it must be one of {names}")
 
 
 def constraints_of(value: Any) -> Any:

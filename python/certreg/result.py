@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _structs as S
 from ._optional import needed
-from ._worker import CERTIFICATE, Sampling
+from ._worker import CERTIFICATE, FIELDS, Sampling
 from .answers import Certificate, chosen_sigma
 from .constants import Domain, Outcome, named
 from .plots import plot_accuracy, plot_radii
@@ -64,15 +64,11 @@ class Rows:
     def __getitem__(self, field: str) -> np.ndarray:
         if field not in (CERTIFICATE.names or ()):
             raise KeyError(
-                f"there is no field {field!r}; give one of {', '.join(self._fields())} "
+                f"there is no field {field!r}; give one of {', '.join(FIELDS)} "
                 "(certificate(row) returns one certificate)"
             )
         values: np.ndarray = self.certificates[field]
         return values
-
-    @staticmethod
-    def _fields() -> list[str]:
-        return [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
     def certificate(self, row: int, question: int = 0, sigma: int = 0) -> Certificate:
         """One certificate. `row`, `question` and `sigma` are indices. Raises IndexError if there is
@@ -88,7 +84,7 @@ class Rows:
         """One dict for each row that is done, sigma and question. It has "row", "sigma", "question"
         (an index), the fields of the certificate with the names of enum members in lower case,
         and "error", which is empty if nothing failed."""
-        names = [name for name in self._fields() if name not in ("sigma", "question")]
+        names = [name for name in FIELDS if name not in ("sigma", "question")]
         list_ = []
         for row in np.flatnonzero(self.done).tolist():
             for k, answers in enumerate(self.certificates[row][names].tolist()):

@@ -27,6 +27,7 @@ from .constants import (
     constraints_of,
     integer,
     member,
+    no_member,
     number,
 )
 from .errors import CertregError, RowsError, raised
@@ -111,20 +112,20 @@ def certify_rows(
     asked = _questions(questions)
     domain = _domain(domain)
     sigmas, levels = _noise_levels(sigma, domain)
+    samples, outputs = integer(samples, "samples", 1), integer(outputs, "outputs", 1)
+    batch = integer(batch, "batch") or _default_batch(math.prod(shape))
     sampling = Sampling(
         shape,
         sigmas,
         levels,
-        integer(samples, "samples", 1),
+        samples,
         secrets.randbits(64) if seed is None else integer(seed, "seed"),
         scale,
-        integer(outputs, "outputs", 1),
-        kinds_of(kind, integer(outputs, "outputs", 1)),
+        outputs,
+        kinds_of(kind, outputs),
         lo,
         hi,
-        min(
-            integer(batch, "batch") or _default_batch(math.prod(shape)), integer(samples, "samples")
-        ),
+        min(batch, samples),
         integer(pilot, "pilot"),
         constraints_of(constraints),
         integer(flags, "flags"),
@@ -168,8 +169,7 @@ def _inputs(X: Any, scale: Any) -> Tuple[np.ndarray, Any, Any, Tuple[int, ...]]:
 def _domain(domain: Any) -> Domain:
     value = member(Domain, domain, "domain")
     if value not in list(Domain):
-        names = ", ".join(known.name.lower() for known in Domain)
-        raise ValueError(f"domain is {domain!r}; it must be one of {names}")
+        raise no_member(Domain, domain, "domain")
     return Domain(value)
 
 

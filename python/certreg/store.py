@@ -34,10 +34,11 @@ from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._library import version
-from ._worker import CERTIFICATE, Chunk, Record
+from ._worker import CERTIFICATE, FIELDS, Chunk, Record
+from .constants import version_text
 
 APPLICATION = 0x63723031  # "cr01", which SQLite keeps to identify the owner of a file
-FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
+_DIGEST = FIELDS.index("question")  # the only field that SQLite keeps as text
 _KINDS = {"f": "REAL", "i": "INTEGER", "u": "INTEGER"}
 _COLUMNS = ", ".join(
     f"{name} {'TEXT' if name == 'question' else _KINDS[CERTIFICATE[name].kind]}" for name in FIELDS
@@ -177,7 +178,7 @@ class ResumeFile:
         changed = [name for name in changed if follows.get(name) not in changed]
         arguments = {"sigmas": "sigma", "levels": "domain"}
         differs = [arguments.get(name, name) for name in changed]
-        if run[2] != _library():
+        if run[2] != version_text(version()):
             differs.append(f"library {run[2]}")
         if int(run[4]) != wanted.seed:
             differs.append("seed")
@@ -200,7 +201,7 @@ class ResumeFile:
         said = (None, None) if probe is None else (json.dumps(probe.rows), _bytes(probe.outputs))
         values = (
             now,
-            _library(),
+            version_text(version()),
             wanted.model_id,
             str(wanted.seed),
             json.dumps(wanted.plan),
@@ -238,8 +239,7 @@ class ResumeFile:
         with self._sentences():
             for found in self.db.execute("SELECT * FROM certificates WHERE run = ?", (run,)):
                 row, k, q, *fields = found[1:-1]
-                at = FIELDS.index("question")
-                fields[at] = int(fields[at])
+                fields[_DIGEST] = int(fields[_DIGEST])
                 values = tuple(np.nan if value is None else value for value in fields)
                 out[row, k, q] = (CERTIFICATE.itemsize, *values)
                 done[row] = True
@@ -273,11 +273,6 @@ def _path_of(given: Any) -> str:
     return path
 
 
-def _library() -> str:
-    number = version()
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-
-
 def _unwritable(error: sqlite3.DatabaseError) -> bool:
     words = ("unable to open", "readonly", "disk", "locked", "full")
     return isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
@@ -298,6 +293,5 @@ def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
     """The fields for SQLite, which has no unsigned 64-bit integers."""
     values = list(fields)
-    at = FIELDS.index("question")
-    values[at] = str(values[at])
+    values[_DIGEST] = str(values[_DIGEST])
     return values

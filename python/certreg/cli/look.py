@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import importlib.metadata
 import platform
 import sys
 from typing import Any, Iterator, Tuple
@@ -11,7 +11,8 @@ from typing import Any, Iterator, Tuple
 import numpy as np
 
 from .._library import library_path, version
-from ..constants import Constraints, __version__
+from .._schedule import cores
+from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
 from .failure import DONE, FOUND, MODEL, Failure, described
@@ -50,23 +51,16 @@ def info(given: argparse.Namespace) -> int:
 
 
 def _environment() -> Iterator[Tuple[str, str]]:
-    number = version()
     yield "certreg", __version__
-    yield "library", f"{number // 10000}.{number // 100 % 100}.{number % 100}, {library_path}"
+    yield "library", f"{version_text(version())}, {library_path}"
     yield "Python", f"{platform.python_version()}, {sys.executable}"
     yield "NumPy", np.__version__
-    yield "processors", f"{_processors()} for this process"
+    yield "processors", f"{cores()} for this process"
     yield "instructions", _instructions()
     yield "second order (BLAS)", _opened(constraints=Constraints.ECGHM)
     yield "CUDA device 0", _opened(device=0)
     for package in ("onnxruntime", "pandas", "pyarrow", "matplotlib", "tqdm"):
         yield package, _version_of(package)
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _instructions() -> str:
@@ -92,8 +86,6 @@ def _opened(**plan: Any) -> str:
 
 
 def _version_of(package: str) -> str:
-    import importlib.metadata
-
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
