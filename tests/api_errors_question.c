@@ -17,12 +17,12 @@ static const spoil questions[] = {
     {"output", CERTREG_E_INVALID, ASK(output), 'i', -1, 0, NULL},
     {"output", CERTREG_E_INVALID, ASK(output), 'i', -2, 0, NULL},
     {"output", CERTREG_E_INVALID, ASK(output), 'i', 2, 0, NULL},
-    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 4, 0, NULL},
+    {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 6, 0, NULL},
     {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', -1, 0, NULL},
     {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', CERTREG_STATISTIC_CIRCULAR_MEAN, 0, NULL},
     /* of the median */
     {"method", CERTREG_E_INVALID, ASK(method), 'i', CERTREG_METHOD_PAPER, 0, NULL},
-    {"method", CERTREG_E_INVALID, ASK(method), 'i', 4, 0, NULL},
+    {"method", CERTREG_E_INVALID, ASK(method), 'i', 5, 0, NULL},
     {"method", CERTREG_E_INVALID, ASK(method), 'i', -1, 0, NULL},
     /* of the median */
     {"center", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_TRUE_MEAN, 0, NULL},
@@ -66,6 +66,15 @@ START_TEST(questions_name_the_field_that_is_refused)
     refuse_question(&q, questions + _i);
 }
 END_TEST
+
+#define SERVED(share, near)                                                          \
+    &(certreg_serving)                                                               \
+    {                                                                                \
+        .struct_size = sizeof(certreg_serving), .samples = 101, .failure_rate = 0.1, \
+        .trim = (share), .core = (near)                                              \
+    }
+#define BASELINE_TRIMMED \
+    .method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_TRIMMED_MEAN
 
 /* Combinations of fields, and the fields of scores other than the median. */
 static const uint64_t ascending[] = {200, 300, 400}, out_of_order[] = {200, 200, 400},
@@ -176,6 +185,60 @@ static const struct {
     {{"prediction", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction = &(double){INFINITY}}},
     {{"statistic", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
+    {{"question.method: use CERTREG_METHOD_BASELINE", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_TRIMMED_MEAN}},
+    {{"question.method: use CERTREG_METHOD_BASELINE", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_BALL_CENTER, .output = CERTREG_ALL_OUTPUTS}},
+    {{"question.statistic: use CERTREG_STATISTIC_MEDIAN", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_MEAN, .method = CERTREG_METHOD_BASELINE}},
+    {{"question.center: use CERTREG_CENTER_PREDICTION", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .center = CERTREG_CENTER_TRUE_MEAN}},
+    {{"question.constraints: set it to 0", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .constraints = CERTREG_CONSTRAINTS_ECM}},
+    {{"question.target: set it to NULL", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE,
+      .target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1}}},
+    {{"question.output: give an index", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .output = CERTREG_ALL_OUTPUTS}},
+    {{"question.output: set it to CERTREG_ALL_OUTPUTS", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_BALL_CENTER}},
+    {{"question.serving: give one", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .statistic = CERTREG_STATISTIC_TRIMMED_MEAN}},
+    {{"question.serving: set it to NULL", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE, .serving = SERVED(0, 0)}},
+    {{"question.serving: set trim and core to 0", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = SERVED(0.1, 0)}},
+    {{"question.serving: set trim and core to 0", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE,
+      .statistic = CERTREG_STATISTIC_BALL_CENTER,
+      .output = CERTREG_ALL_OUTPUTS,
+      .serving = SERVED(0, 0.1)}},
+    {{"question.serving->trim is 0.5", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(0.5, 0)}},
+    {{"question.serving->trim is -0.1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(-0.1, 0)}},
+    {{"question.serving->trim", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(NAN, 0)}},
+    {{"question.serving->core is 3.5", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(0, 3.5)}},
+    {{"question.serving->core is -1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(0, -1)}},
+    {{"question.serving->core", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {BASELINE_TRIMMED, .serving = SERVED(0, NAN)}},
+    {{"question.prediction_count is 2", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.prediction = (double[2]){0, 0}, .prediction_count = 2}},
+    {{"prediction_count is 2", CERTREG_E_INVALID, 0, 0, 0, 0, NULL}, {.prediction_count = 2}},
+    {{"question.prediction_count is 1", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE,
+      .statistic = CERTREG_STATISTIC_BALL_CENTER,
+      .output = CERTREG_ALL_OUTPUTS,
+      .prediction = (double[2]){0, 0}}},
+    {{"question.prediction is inf", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.method = CERTREG_METHOD_BASELINE,
+      .statistic = CERTREG_STATISTIC_BALL_CENTER,
+      .output = CERTREG_ALL_OUTPUTS,
+      .prediction = (double[2]){0, INFINITY},
+      .prediction_count = 2}},
 };
 
 START_TEST(combinations_name_the_field_that_is_refused)

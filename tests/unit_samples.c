@@ -37,7 +37,7 @@ START_TEST(a_view_shows_scores_about_its_center_and_no_other_samples)
     size_t seen = 0;
     for (; cr_samples_has(&s, seen); seen++)
         ck_assert_double_eq(cr_samples_at(&s, seen),
-                            cr_score_value(&clipped, value_of(40 + seen)) - 0.25);
+                            cr_score_value(&clipped, &(float){value_of(40 + seen)}) - 0.25);
     ck_assert_uint_eq(seen, 300);
 }
 END_TEST
@@ -59,7 +59,7 @@ START_TEST(moments_of_a_view_are_those_of_its_scores)
     double sum = 0, square = 0;
     cr_moments_of(&s, &m);
     for (size_t i = 0; i < s.count; i++) {
-        const double u = cr_score_value(&clipped, value_of(7 + i)) - 0.25;
+        const double u = cr_score_value(&clipped, &(float){value_of(7 + i)}) - 0.25;
         sum += u, square += u * u;
     }
     ck_assert_uint_eq(m.count, 400);

@@ -94,11 +94,11 @@ Target = _struct(
     "certreg_target", 24, (u32, "look_count"), (f64, "radius"), (C.POINTER(u64), "looks")
 )
 Serving = _struct(
-    "certreg_serving", 24, (i32, "reserved"), (size_t, "samples"), (f64, "failure_rate")
+    "certreg_serving", 40, (i32, "reserved"), (size_t, "samples"), (f64, "failure_rate trim core")
 )
 Question = _struct(
     "certreg_question",
-    80,
+    88,
     (i32, "output"),
     (f64, "tolerance alpha"),
     (i32, "statistic method"),
@@ -109,6 +109,7 @@ Question = _struct(
     (C.POINTER(f64), "prediction"),
     (C.POINTER(Target), "target"),
     (C.POINTER(Serving), "serving"),
+    (size_t, "prediction_count"),
 )
 Certificate = _struct(
     "certreg_certificate",

@@ -81,21 +81,26 @@ class Constraints(enum.IntEnum):
 
 
 class Statistic(enum.IntEnum):
-    """Which statistic of the noisy outputs is certified (theory 1.1, 7.1)."""
+    """Which statistic of the noisy outputs is certified (theory 1.1, 7.1). TRIMMED_MEAN and
+    BALL_CENTER need Method.BASELINE (theory 9)."""
 
     MEDIAN = 0
     HUBER = 1
     MEAN = 2
     CIRCULAR_MEAN = 3
+    TRIMMED_MEAN = 4
+    BALL_CENTER = 5
 
 
 class Method(enum.IntEnum):
-    """How bounds are computed from samples (theory 5.1, 6)."""
+    """How bounds are computed from samples (theory 5.1, 6). BASELINE is the published certificate
+    of the statistic, for comparison (theory 9)."""
 
     FINITE = 0
     ASYMPTOTIC = 1
     PAPER = 2
     ANYTIME = 3
+    BASELINE = 4
 
 
 class Center(enum.IntEnum):

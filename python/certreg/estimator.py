@@ -23,7 +23,7 @@ from ._arrays import (
 from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
-from .constants import Output, Side, Status, constraints_of, integer, member, number
+from .constants import Output, Side, Statistic, Status, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -324,6 +324,16 @@ class Estimator(Handle):
         out, struct = S.Bounds(), question_of(question)._struct()
         self._call("bounds", C.byref(struct), member(Side, side, "side"), C.byref(out))
         return Bounds._of(out)
+
+    def prediction(self, question: Asked) -> Any:
+        """The prediction that a question is about, from the pilot or as given: a float, or an array
+        with one number for each output for the statistic "ball_center". The pilot must be complete;
+        no other sample is read."""
+        asked = question_of(question)
+        vector = asked.statistic == Statistic.BALL_CENTER
+        out, struct = (S.f64 * (self.outputs if vector else 1))(), asked._struct()
+        self._call("prediction", C.byref(struct), out)
+        return np.array(out) if vector else float(out[0])
 
     def forecast(self, question: Asked) -> Forecast:
         """Predicts how many samples the target of the question takes. This is not a guarantee."""

@@ -6,6 +6,8 @@ import ctypes as C
 import dataclasses
 from typing import Any, Optional, Sequence, Union
 
+import numpy as np
+
 from . import _structs as S
 from ._library import lib
 from .constants import (
@@ -48,13 +50,19 @@ class Serving:
 
     samples       number of fresh samples, >= 1
     failure_rate  largest probability with which a served value may miss the tolerance although the
-                  certificate is true, in (0, 0.5]"""
+                  certificate is true, in (0, 0.5]
+    trim          for the statistic "trimmed_mean": share of the fresh outputs that is cut off at
+                  each end, in [0, 0.5). They are int(trim * samples) outputs
+    core          likewise: outputs count as near within this distance, in (0, tolerance]; 0: the
+                  tolerance"""
 
     samples: int
     failure_rate: float
+    trim: float = 0.0
+    core: float = 0.0
 
     def _struct(self) -> Any:
-        return S.Serving(samples=self.samples, failure_rate=self.failure_rate)
+        return S.Serving(**dataclasses.asdict(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,14 +73,16 @@ class Question:
     tolerance    > 0, in units of the output; for an angle less than half a turn
     output       index of the output, or ALL_OUTPUTS
     alpha        probability that the certificate is false; 0: 0.05
-    statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"
-    method       a Method or its name: "finite", "anytime", "asymptotic", "paper"
+    statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"; with the
+                 method "baseline" also "trimmed_mean", "ball_center"
+    method       a Method or its name: "finite", "anytime", "asymptotic", "paper", "baseline"
     huber_width  width of the statistic "huber", > 0, in units of the output; often half the
                  tolerance
     center       a Center or its name: "prediction", "true_mean"
     constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
-    prediction   value on which the guarantee is centred; None: the pilot chooses it
+    prediction   value on which the guarantee is centred, or a sequence with one number for each
+                 output for "ball_center"; None: the pilot chooses it
     target       a Target, or its radius; None: none
     serving      a Serving; None: the certificate is about the smoothed prediction
 
@@ -88,7 +98,7 @@ class Question:
     center: Union[Center, int, str] = Center.PREDICTION
     constraints: Union[Constraints, int, str] = 0
     bonferroni: int = 0
-    prediction: Optional[float] = None
+    prediction: Union[float, Sequence[float], None] = None
     target: Union[Target, float, None] = None
     serving: Optional[Serving] = None
 
@@ -100,13 +110,20 @@ class Question:
             ("constraints", constraints_of(self.constraints)),
         ):
             object.__setattr__(self, field, value)
+        given: Any = self.prediction
+        if np.ndim(given):  # a tuple can be compared
+            several = tuple(number(value, "prediction") for value in np.ravel(given))
+            object.__setattr__(self, "prediction", several)
 
     def _struct(self) -> Any:
         pointers = ("prediction", "target", "serving")
         names = [field.name for field in dataclasses.fields(self)]
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
-            q.prediction = C.pointer(S.f64(number(self.prediction, "prediction")))
+            several = self.prediction if isinstance(self.prediction, tuple) else ()
+            numbers = several or (number(self.prediction, "prediction"),)
+            q.prediction_count = len(several)
+            q.prediction = (S.f64 * len(numbers))(*numbers)
         if self.target is not None:
             target = self.target if isinstance(self.target, Target) else Target(self.target)
             q.target = C.pointer(target._struct())

@@ -14,6 +14,8 @@
 
 uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
 {
+    if (q->method == CERTREG_METHOD_BASELINE)
+        return CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     uint32_t constraints = q->output < 0 ? 0 : CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     if (q->statistic != CERTREG_STATISTIC_MEDIAN) constraints |= CERTREG_CONSTRAINT_VARIANCE;
     /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it
@@ -47,8 +49,7 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
 {
     const cr_question *q = &conditions->question;
     const size_t first = cr_record_noisy(e), count = conditions->samples - first;
-    const cr_samples s =
-        cr_record_samples(e, &conditions->each->score, (size_t)q->output, first, count, 0);
+    const cr_samples s = cr_record_samples(e, &conditions->each->score, q->output, first, count, 0);
     cr_moments m;
     cr_paper paper = {.count = count, .added = count};
     b->samples = count;
@@ -66,9 +67,13 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
 }
 
 /* Two-valued scores share alpha with the gradient only if there is one. A near condition never has
- * one. */
-static double moments_alpha(const cr_condition *c, uint32_t constraints, double alpha)
+ * one. Published certificates divide it between the two sides. */
+static double moments_alpha(const cr_conditions *conditions, const cr_condition *c,
+                            uint32_t constraints)
 {
+    const cr_question *q = &conditions->question;
+    const double alpha = q->alpha;
+    if (q->method == CERTREG_METHOD_BASELINE) return alpha / conditions->count;
     const int shared =
         !c->guard && constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER);
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
@@ -78,7 +83,7 @@ static double moments_alpha(const cr_condition *c, uint32_t constraints, double 
 static int bound_moments(certreg_estimator *e, const cr_conditions *conditions,
                          const cr_condition *c, uint32_t constraints, certreg_bounds *out)
 {
-    const double alpha = moments_alpha(c, constraints, conditions->question.alpha);
+    const double alpha = moments_alpha(conditions, c, constraints);
     if (c->exact) cr_means_exact(e, conditions, c, alpha, out);
     else if (c->guard)
         cr_finite_find(e, conditions, &c->score,
@@ -97,12 +102,12 @@ static certreg_status find(certreg_estimator *e, const cr_conditions *conditions
     const uint32_t constraints = cr_bounds_constraints(e, &conditions->question);
     *abstained = 0;
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = blank(e, conditions);
-    if (conditions->question.output < 0) {
+    if (conditions->question.output < 0 && cr_question_about_output(&conditions->question)) {
         *abstained = conditions->failures;
         return *abstained ? CERTREG_OK : cr_vector_find(e, conditions, constraints, out, abstained);
     }
     for (int i = 0; i < conditions->count; i++)
-        if (isnan(conditions->prediction) ||
+        if (!conditions->known ||
             (conditions->failures && !cr_score_is_bounded(&conditions->each[i].score)))
             *abstained = 1;
     if (*abstained) return CERTREG_OK;
@@ -124,12 +129,12 @@ certreg_status cr_bounds_find(certreg_estimator *e, const cr_conditions *conditi
 }
 
 /* ---- the bounds behind one side */
+/* A single condition is about both sides. */
 static int index_of_side(const cr_conditions *conditions, int32_t side)
 {
-    const int about_output = conditions->each[0].score.kind == CR_SCORE_OUTPUT;
     for (int i = 0; i < conditions->count; i++)
         if (cr_condition_side(conditions->each + i) == side ||
-            (about_output && side == CERTREG_SIDE_UPPER))
+            (conditions->count == 1 && side == CERTREG_SIDE_UPPER))
             return i;
     return -1;
 }

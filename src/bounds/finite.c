@@ -37,8 +37,7 @@ static double square_at(const void *of, size_t sample)
 static cr_samples all_samples(const certreg_estimator *e, const cr_conditions *conditions,
                               const cr_score *score, double center)
 {
-    return cr_record_samples(e, score, (size_t)conditions->question.output, 0, conditions->samples,
-                             center);
+    return cr_record_samples(e, score, conditions->question.output, 0, conditions->samples, center);
 }
 
 /* ---- one bound for mean and variance */
@@ -47,7 +46,8 @@ static cr_samples all_samples(const certreg_estimator *e, const cr_conditions *c
  * range). The pilot decides, with the score of the prediction itself as one more sample. */
 static double best_center(const cr_samples *pilot, double prediction, double least, double greatest)
 {
-    const double own = fmin(fmax(cr_score_value(pilot->score, (float)prediction), least), greatest);
+    const float y = (float)prediction;
+    const double own = fmin(fmax(cr_score_value(pilot->score, &y), least), greatest);
     double sum = own, square = own * own;
     for (size_t i = 0; cr_samples_has(pilot, i); i++) {
         const double u = cr_samples_at(pilot, i);

@@ -19,8 +19,8 @@ static const cr_score identity = {.kind = CR_SCORE_OUTPUT};
 static double center_of(const certreg_estimator *e, size_t output)
 {
     const size_t first = cr_record_noisy(e), pilot = e->record.pilot;
-    const cr_samples s =
-        cr_record_samples(e, &identity, output, first, pilot > first ? pilot - first : 0, 0);
+    const cr_samples s = cr_record_samples(e, &identity, (int32_t)output, first,
+                                           pilot > first ? pilot - first : 0, 0);
     double sum = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) sum += cr_samples_at(&s, i);
     return s.count ? sum / (double)s.count : (double)cr_record_value(e, 0, output);
@@ -88,7 +88,7 @@ static certreg_status add_output(certreg_estimator *e, const cr_conditions *cond
 {
     const size_t first = first_of(e, conditions), cells = e->plan.blocks * e->plan.blocks;
     const cr_samples samples = cr_record_samples(
-        e, &identity, output, first, conditions->samples - first, e->here.center[output]);
+        e, &identity, (int32_t)output, first, conditions->samples - first, e->here.center[output]);
     cr_block_sums sums;
     certreg_status status = cr_correlate_blocks(e, &samples, 1, &sums);
     if (!status) status = cr_correlate_gram(e, &sums, 0);

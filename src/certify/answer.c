@@ -85,7 +85,9 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved
     if (q->at_radius > 0) return;
     c->limiting_side = solved->limiting_side;
     c->constraints = constraints_used(e, a, solved->limiting);
-    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || q->center == CERTREG_CENTER_TRUE_MEAN) return;
+    if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
+        q->center == CERTREG_CENTER_TRUE_MEAN)
+        return;
     c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }
 

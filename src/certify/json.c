@@ -93,8 +93,9 @@ static const field question_fields[] = {
     QUESTION(statistic, INT), QUESTION(method, INT),       QUESTION(huber_width, NUMBER),
     QUESTION(center, INT),    QUESTION(constraints, UINT), QUESTION(bonferroni, LONG)};
 static const field target_fields[] = {FIELD(certreg_target, radius, NUMBER)};
-static const field serving_fields[] = {FIELD(certreg_serving, samples, LONG),
-                                       FIELD(certreg_serving, failure_rate, NUMBER)};
+static const field serving_fields[] = {
+    FIELD(certreg_serving, samples, LONG), FIELD(certreg_serving, failure_rate, NUMBER),
+    FIELD(certreg_serving, trim, NUMBER), FIELD(certreg_serving, core, NUMBER)};
 static const field run_fields[] = {
     RUN(seed, SEED),    RUN(noise_id, LONG),        RUN(level, LONG),
     RUN(samples, LONG), RUN(pilot, LONG),           RUN(batch, LONG),
@@ -155,13 +156,24 @@ static void put_target(text *t, const certreg_target *target)
     put_string(t, target->looks ? "]}" : "}");
 }
 
+/* One number, or a list of as many as the question says. */
+static void put_prediction(text *t, const certreg_question *q)
+{
+    if (!q->prediction_count) {
+        if (q->prediction) put_number(t, *q->prediction);
+        else put_string(t, "null");
+        return;
+    }
+    for (size_t i = 0; i < q->prediction_count; i++)
+        put_string(t, i ? "," : "["), put_number(t, q->prediction[i]);
+    put_string(t, "]");
+}
+
 static void put_question(text *t, const certreg_question *q, const certreg_target *target,
                          const certreg_serving *serving)
 {
     PUT_FIELDS(t, question_fields, 0, q);
-    put_name(t, "prediction");
-    if (q->prediction) put_number(t, *q->prediction);
-    else put_string(t, "null");
+    put_name(t, "prediction"), put_prediction(t, q);
     put_name(t, "target");
     if (q->target) put_target(t, target);
     else put_string(t, "null");
@@ -193,8 +205,9 @@ static certreg_status read(const certreg_question *q, const certreg_run *run,
     if (!status) status = READ(s->serving, CR_OLDEST_SERVING, s->question.serving);
     if (!status) status = READ(s->run, CR_OLDEST_RUN, run);
     if (!status) status = READ(s->certificate, CR_OLDEST_CERTIFICATE, c);
-    const int lacking = s->target.looks &&
-                        (!s->target.look_count || s->target.look_count > CR_LOOKS);
+    const int lacking =
+        (s->question.prediction_count && !s->question.prediction) ||
+        (s->target.looks && (!s->target.look_count || s->target.look_count > CR_LOOKS));
     return !status && lacking ? CERTREG_E_INVALID : status;
 }
 

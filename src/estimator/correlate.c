@@ -81,7 +81,7 @@ certreg_status cr_correlate_paper(certreg_estimator *e, size_t output, size_t fi
                                   cr_paper *paper)
 {
     const cr_score identity = {.kind = CR_SCORE_OUTPUT};
-    const cr_samples s = cr_record_samples(e, &identity, output, first, count, 0);
+    const cr_samples s = cr_record_samples(e, &identity, (int32_t)output, first, count, 0);
     const double unit = unit_of(&s);
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);

@@ -167,9 +167,9 @@ certreg_status cr_record_store(certreg_estimator *, uint64_t first, size_t count
 /* Fails where an output has left the declared range: all bounds rest on that range. */
 certreg_status cr_record_in_range(certreg_estimator *);
 certreg_status cr_record_length(const certreg_estimator *, size_t *count, certreg_error *why);
-/* Recorded samples first .. first+count-1 of one output, seen through a score about a center;
- * passes over them end when the closing computation is late. */
-cr_samples cr_record_samples(const certreg_estimator *, const cr_score *, size_t output,
+/* Recorded samples first .. first+count-1 of one output, or of all, seen through a score about a
+ * center; passes over them end when the closing computation is late. */
+cr_samples cr_record_samples(const certreg_estimator *, const cr_score *, int32_t output,
                              size_t first, size_t count, double center);
 /* The first sample with noise. */
 static inline size_t cr_record_noisy(const certreg_estimator *e)
@@ -179,6 +179,11 @@ static inline size_t cr_record_noisy(const certreg_estimator *e)
 static inline float cr_record_value(const certreg_estimator *e, size_t sample, size_t output)
 {
     return e->record.values[sample * e->model.outputs + output];
+}
+/* Where the value is; of all outputs, CERTREG_ALL_OUTPUTS, the first. */
+static inline const float *cr_record_at(const certreg_estimator *e, size_t sample, int32_t output)
+{
+    return e->record.values + sample * e->model.outputs + (output < 0 ? 0 : (size_t)output);
 }
 
 #endif

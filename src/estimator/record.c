@@ -62,10 +62,10 @@ certreg_status cr_record_length(const certreg_estimator *e, size_t *count, certr
                    next - 1);
 }
 
-cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, size_t output,
+cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, int32_t output,
                              size_t first, size_t count, double center)
 {
-    return (cr_samples){.y = e->record.values + output,
+    return (cr_samples){.y = cr_record_at(e, 0, output),
                         .step = e->model.outputs,
                         .first = first,
                         .count = count,

@@ -1,14 +1,11 @@
-/* From a question to conditions: the prediction, and which scores have to stay positive (theory 1
- * and 7). */
+/* From a question to conditions: which scores have to stay positive (theory 1, 7 and 9). */
 #include "question/conditions.h"
 #include "base/constants.h"
+#include "question/prediction.h"
 #include "question/question.h"
 #include "statistics/normal.h"
-#include "statistics/location.h"
-#include "statistics/prediction.h"
 #include "statistics/served.h"
 #include <math.h>
-#include <string.h>
 
 /* Constants of the proof for angles (theory 7), as parts of a turn. The circular mean mu is shown
  * to stay within `near` of the prediction; outputs at half a turn minus `near` or farther count as
@@ -33,54 +30,6 @@ static const struct cut without_pilot = {85.0 / 360, 2, 10.0 / 360, 40.0 / 360};
 static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to choose between arcs
                                                               by, and sines too */
 
-/* ---- the prediction */
-/* Into [lo, hi) of an angle's unit. */
-static double into_turn(const certreg_estimator *e, const cr_question *q, double value)
-{
-    const double period = cr_question_period(e, q);
-    if (!(period > 0) || isnan(value) || q->statistic == CERTREG_STATISTIC_MEAN) return value;
-    const double lo = e->model.lo[q->output], t = fmod(value - lo, period);
-    const double wrapped = lo + (t < 0 ? t + period : t);
-    return wrapped < e->model.hi[q->output] ? wrapped : lo;
-}
-
-/* Location of count recorded samples from `first` on: what the score of this question estimates. */
-static double location(const certreg_estimator *e, const cr_question *q, size_t first, size_t count)
-{
-    const size_t step = e->model.outputs;
-    const float *y = e->record.values + first * step + q->output;
-    const double period = q->statistic == CERTREG_STATISTIC_MEAN ? 0 : cr_question_period(e, q);
-    cr_values values = {
-        .y = y, .count = count, .step = step, .period = period, .watch = e->clock.watch};
-    const double origin = values.origin = period > 0 ? cr_location_direction(&values) : 0;
-    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN) return into_turn(e, q, origin);
-    if (q->statistic == CERTREG_STATISTIC_MEAN) return cr_location_mean(&values);
-    const double t = q->statistic == CERTREG_STATISTIC_HUBER
-                         ? cr_location_huber(&values, q->huber_width)
-                         : cr_location_median(&values);
-    return into_turn(e, q, origin + t);
-}
-
-/* The mean's certificate is best about the mean; the median's and Huber's about the point that
- * balances both tails. Nothing but the pilot may be used, not even the number of samples, which may
- * depend on them. */
-static double choose_prediction(const certreg_estimator *e, const cr_question *q)
-{
-    const size_t pilot = e->record.pilot;
-    const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
-    const int balances = q->statistic == CERTREG_STATISTIC_MEDIAN ||
-                         q->statistic == CERTREG_STATISTIC_HUBER;
-    if (balances && !(q->at_radius > 0)) { /* output bounds have one for all tolerances */
-        const size_t step = e->model.outputs;
-        return into_turn(e, q,
-                         cr_prediction_choose(e->record.values + step + q->output, pilot - 1, step,
-                                              q->tolerance, (size_t)cr_asked_max_samples(e),
-                                              noise_free, cr_question_period(e, q)));
-    }
-    const double theta = location(e, q, 1, pilot - 1);
-    return isnan(theta) ? noise_free : theta;
-}
-
 /* ---- conditions */
 /* The share of beta, the probability that a served estimate fails, that goes to the two near
  * conditions of an angle. */
@@ -93,27 +42,44 @@ static int32_t kind_of(const cr_question *q)
     case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
     case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
     case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
+    case CERTREG_STATISTIC_TRIMMED_MEAN: return CR_SCORE_WITHIN;
+    case CERTREG_STATISTIC_BALL_CENTER: return CR_SCORE_BALL;
     default: return CR_SCORE_SIGN;
     }
 }
 
-/* The mean of the score has to stay above 0 at the shifted input, or above what N' fresh samples
+/* How many of the fresh outputs of a trimmed mean may be out. */
+static uint64_t may_be_out(const certreg_estimator *e, const cr_question *q, const cr_score *score)
+{
+    const double lo = e->model.lo[q->output], hi = e->model.hi[q->output],
+                 reach = score->period > 0 ? 0.5 * score->period
+                                           : fmax(hi - score->prediction, score->prediction - lo);
+    return cr_served_out(q->served_samples, q->served_trim, q->tolerance, score->tolerance, reach);
+}
+
+/* What the mean of the score has to stay above at the shifted input: 0, or what N' fresh samples
  * need. */
+static double threshold_of(const certreg_estimator *e, const cr_question *q, const cr_score *score,
+                           double beta)
+{
+    const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
+    if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return 2 * share - 1;
+    if (score->kind == CR_SCORE_WITHIN)
+        return cr_served_misses(q->served_samples, may_be_out(e, q, score), beta);
+    if (cr_score_is_two_valued(score)) return cr_served_binomial(q->served_samples, share, beta);
+    double least, greatest;
+    cr_score_range(score, e->model.lo[q->output], e->model.hi[q->output], &least, &greatest);
+    return cr_served_bounded(q->served_samples, least, greatest, beta);
+}
+
 static void add(const certreg_estimator *e, cr_conditions *conditions, const cr_score *score,
                 int guard, double beta)
 {
-    const cr_question *q = &conditions->question;
-    cr_condition *c = &conditions->each[conditions->count++];
-    *c = (cr_condition){.score = *score,
-                        .guard = guard,
-                        .exact = score->kind == CR_SCORE_SIGN || score->kind == CR_SCORE_ARC};
-    const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
-    c->threshold = 2 * share - 1;
-    if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return;
-    double least, greatest;
-    cr_score_range(score, e->model.lo[q->output], e->model.hi[q->output], &least, &greatest);
-    c->threshold = c->exact ? cr_served_binomial(q->served_samples, share, beta)
-                            : cr_served_bounded(q->served_samples, least, greatest, beta);
+    conditions->each[conditions->count++] =
+        (cr_condition){.score = *score,
+                       .guard = guard,
+                       .exact = cr_score_is_two_valued(score),
+                       .threshold = threshold_of(e, &conditions->question, score, beta)};
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -137,11 +103,19 @@ static cr_score guard_of(cr_score score, const struct cut *cut)
 
 static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
 {
-    return cr_question_is_angle(e, q) &&
+    return cr_question_is_angle(e, q) && q->method != CERTREG_METHOD_BASELINE &&
            (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
 }
 
-/* Both sides, then both near conditions. */
+/* A core is nearer than the tolerance. More than half of the outputs within a third of the
+ * tolerance keep every center within all of it. */
+static double tolerance_of(const cr_question *q)
+{
+    if (q->statistic == CERTREG_STATISTIC_BALL_CENTER) return nextafter(q->tolerance / 3, 0);
+    return q->served_core > 0 ? q->served_core : q->tolerance;
+}
+
+/* One condition for both sides; else both sides, then both near conditions. */
 static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
                                const struct cut *cut)
 {
@@ -149,15 +123,17 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     cr_score s = {.kind = kind_of(q),
                   .side = 1,
                   .prediction = conditions->prediction,
-                  .tolerance = q->tolerance,
-                  .width = q->huber_width};
+                  .tolerance = tolerance_of(q),
+                  .width = q->huber_width,
+                  .center = e->here.center,
+                  .outputs = e->model.outputs};
+    const int line_of_circle = is_line_of_circle(e, q);
     conditions->count = 0;
-    if (s.kind == CR_SCORE_OUTPUT) {
-        add(e, conditions, &s, 0, 0);
+    if (q->statistic != CERTREG_STATISTIC_MEAN) s.period = cr_question_period(e, q);
+    if (s.kind == CR_SCORE_OUTPUT || s.kind == CR_SCORE_WITHIN || s.kind == CR_SCORE_BALL) {
+        add(e, conditions, &s, 0, q->served_rate);
         return;
     }
-    const int line_of_circle = is_line_of_circle(e, q);
-    if (q->statistic != CERTREG_STATISTIC_MEAN) s.period = cr_question_period(e, q);
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
     const double beta = 0.5 * q->served_rate, of_guard = line_of_circle ? guard_share * beta : 0;
     for (s.side = -1; s.side <= 1; s.side += 2) add(e, conditions, &s, 0, beta - of_guard);
@@ -180,7 +156,7 @@ static double pilot_radius_of(const certreg_estimator *e, const cr_conditions *c
                               const cr_condition *c)
 {
     const size_t first = cr_record_noisy(e);
-    const cr_samples s = cr_record_samples(e, &c->score, (size_t)conditions->question.output, first,
+    const cr_samples s = cr_record_samples(e, &c->score, conditions->question.output, first,
                                            conditions->main_first - first, 0);
     const double count = (double)s.count;
     double failures = 0.5, sum = 0, square = 0;
@@ -287,9 +263,10 @@ static double estimate_of(const certreg_estimator *e, const cr_question *q, size
 {
     const size_t noisy = cr_record_noisy(e);
     if (q->output < 0) return NAN;
-    const double found = samples > noisy ? location(e, q, noisy, samples - noisy) : NAN;
+    const double found = samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy)
+                                         : NAN;
     const int known = !isnan(found) && !e->clock.watch->late;
-    return known ? found : q->prediction_given ? into_turn(e, q, q->prediction) : NAN;
+    return known ? found : q->prediction_given ? cr_prediction_into_turn(e, q, q->prediction) : NAN;
 }
 
 static int any_failed(const certreg_estimator *e, const cr_question *q, size_t samples)
@@ -306,15 +283,18 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
 {
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(e, conditions);
-    const int given = q->prediction_given && !cr_question_about_output(q) &&
-                      !cr_question_orders(e, q);
+    const int by_estimate = cr_question_about_output(q) || cr_question_orders(e, q);
     conditions->estimate = estimate_of(e, q, conditions->samples);
-    conditions->prediction = given ? into_turn(e, q, q->prediction) : NAN;
+    conditions->prediction = NAN;
+    /* The given one is told also where nothing can be certified. */
+    conditions->known = !by_estimate && (!status || q->prediction_given) &&
+                        cr_prediction_find(e, q, &conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(e, q, conditions->samples);
-    if (cr_question_about_output(q) || cr_question_orders(e, q))
+    if (by_estimate) {
         conditions->prediction = conditions->estimate;
-    else if (!given) conditions->prediction = choose_prediction(e, q);
+        conditions->known = !isnan(conditions->estimate);
+    }
     set_conditions(e, conditions);
     return e->clock.watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
 }
@@ -326,9 +306,9 @@ certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *condit
     if (status) return status;
     conditions->main_first = e->record.pilot;
     const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
-    conditions->prediction = q->prediction_given ? into_turn(e, q, q->prediction)
-                             : complete          ? choose_prediction(e, q)
-                                                 : 0;
+    conditions->prediction = 0;
+    if (q->prediction_given || complete)
+        conditions->known = cr_prediction_find(e, q, &conditions->prediction);
     set_conditions(e, conditions);
     return CERTREG_OK;
 }

@@ -17,10 +17,11 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 typedef struct cr_conditions {
     cr_question question;
     size_t samples, main_first;
-    double prediction;
+    double prediction; /* NaN for a vector, which is in here.center */
+    int known;         /* there is one */
+    int failures;      /* some outputs of this record failed */
     double estimate; /* of the location from all noisy samples: no guarantee. Without one the given
                         prediction, or NaN */
-    int failures;    /* some outputs of this record failed */
     int count;
     cr_condition each[CR_CONDITIONS];
 } cr_conditions;

@@ -51,7 +51,7 @@ static double failure_rate(const certreg_estimator *e, const cr_conditions *cond
     const size_t first = cr_record_noisy(e),
                  count = conditions->samples > first ? conditions->samples - first : 0;
     const cr_samples s =
-        cr_record_samples(e, &c->score, (size_t)conditions->question.output, first, count, 0);
+        cr_record_samples(e, &c->score, conditions->question.output, first, count, 0);
     double failures = 0.5;
     if (!count || (!conditions->question.prediction_given && conditions->samples < e->record.pilot))
         return NAN;

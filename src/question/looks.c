@@ -153,8 +153,7 @@ static uint64_t failures_at(const certreg_estimator *e, const cr_conditions *con
 {
     uint64_t count = 0;
     for (size_t i = from; i < end && !cr_watch_ends(e->clock.watch, i); i++)
-        count += cr_score_value(&c->score,
-                                cr_record_value(e, i, (size_t)conditions->question.output)) < 0;
+        count += cr_score_value(&c->score, cr_record_at(e, i, conditions->question.output)) < 0;
     return count;
 }
 

@@ -58,7 +58,8 @@ static int has_range(const certreg_estimator *e, int32_t output)
 
 int cr_question_without_normality(const cr_question *q)
 {
-    return q->method == CERTREG_METHOD_FINITE || q->method == CERTREG_METHOD_ANYTIME;
+    return q->method == CERTREG_METHOD_FINITE || q->method == CERTREG_METHOD_ANYTIME ||
+           q->method == CERTREG_METHOD_BASELINE;
 }
 
 /* ---- one field at a time */
@@ -69,9 +70,9 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
         (q->output < 0 || (size_t)q->output >= e->model.outputs))
         return invalid(e, "output", q->output,
                        "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
-    if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_CIRCULAR_MEAN)
+    if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_BALL_CENTER)
         return invalid(e, "statistic", q->statistic, "give one of CERTREG_STATISTIC_...");
-    if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_ANYTIME)
+    if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_BASELINE)
         return invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
     if (q->center < CERTREG_CENTER_PREDICTION || q->center > CERTREG_CENTER_TRUE_MEAN)
         return invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
@@ -113,8 +114,18 @@ static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
     if (!huber && q->huber_width != 0)
         return invalid(e, "huber_width", q->huber_width,
                        "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
-    if (!isfinite(q->prediction))
-        return invalid(e, "prediction", q->prediction, "it must be finite");
+    return CERTREG_OK;
+}
+
+static certreg_status check_predictions(certreg_estimator *e, const cr_question *q)
+{
+    const int vector = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    if (q->prediction_given && q->prediction_count != (vector ? e->model.outputs : 1))
+        return invalid(e, "prediction_count", (double)q->prediction_count,
+                       "it must be 0 or 1, and model.outputs for CERTREG_STATISTIC_BALL_CENTER");
+    for (size_t k = 0; k < q->prediction_count; k++)
+        if (!isfinite(q->predictions[k]))
+            return invalid(e, "prediction", q->predictions[k], "it must be finite");
     return CERTREG_OK;
 }
 
@@ -152,6 +163,44 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
     return CERTREG_OK;
 }
 
+/* What published certificates have not. */
+static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
+{
+    const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN,
+              ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    if (q->method != CERTREG_METHOD_BASELINE)
+        return !trimmed && !ball
+                   ? CERTREG_OK
+                   : refused(e, "method",
+                             "use CERTREG_METHOD_BASELINE: CERTREG_STATISTIC_TRIMMED_MEAN and "
+                             "_BALL_CENTER have nothing else");
+    if (!trimmed && !ball && q->statistic != CERTREG_STATISTIC_MEDIAN)
+        return refused(e, "statistic",
+                       "use CERTREG_STATISTIC_MEDIAN, _TRIMMED_MEAN or _BALL_CENTER: "
+                       "CERTREG_METHOD_BASELINE supports nothing else");
+    if (q->center != CERTREG_CENTER_PREDICTION)
+        return refused(e, "center",
+                       "use CERTREG_CENTER_PREDICTION: CERTREG_METHOD_BASELINE supports nothing "
+                       "else");
+    if (q->constraints)
+        return refused(e, "constraints",
+                       "set it to 0: CERTREG_METHOD_BASELINE counts outputs and uses no "
+                       "constraints");
+    if (q->target > 0)
+        return refused(e, "target", "set it to NULL: CERTREG_METHOD_BASELINE has no target radius");
+    if (q->at_radius > 0)
+        return refused(e, "method",
+                       "use another one, or certreg_certify: CERTREG_METHOD_BASELINE has no output "
+                       "bounds");
+    if (ball != (q->output == CERTREG_ALL_OUTPUTS))
+        return refused(e, "output",
+                       ball ? "set it to CERTREG_ALL_OUTPUTS: CERTREG_STATISTIC_BALL_CENTER is "
+                              "about all outputs"
+                            : "give an index: only CERTREG_STATISTIC_BALL_CENTER is about all "
+                              "outputs");
+    return CERTREG_OK;
+}
+
 static certreg_status check_each_output(certreg_estimator *e, const cr_question *q)
 {
     for (size_t k = 0; k < e->model.outputs; k++) {
@@ -159,7 +208,8 @@ static certreg_status check_each_output(certreg_estimator *e, const cr_question 
             return refused(e, "output",
                            "give one question per output: CERTREG_ALL_OUTPUTS needs every "
                            "model.kind to be CERTREG_OUTPUT_REAL");
-        if (cr_question_without_normality(q) && !has_range(e, (int32_t)k))
+        if (q->statistic == CERTREG_STATISTIC_MEAN && cr_question_without_normality(q) &&
+            !has_range(e, (int32_t)k))
             return refused(e, "method",
                            "declare model.lo and model.hi of every output, or use "
                            "CERTREG_METHOD_ASYMPTOTIC: CERTREG_ALL_OUTPUTS needs the ranges");
@@ -170,6 +220,7 @@ static certreg_status check_each_output(certreg_estimator *e, const cr_question 
 static certreg_status check_all_outputs(certreg_estimator *e, const cr_question *q)
 {
     if (q->output != CERTREG_ALL_OUTPUTS) return CERTREG_OK;
+    if (q->method == CERTREG_METHOD_BASELINE) return check_each_output(e, q);
     if (cr_question_without_normality(q) && q->constraints & CERTREG_CONSTRAINT_GRADIENT)
         return refused(e, "constraints",
                        "use CERTREG_CONSTRAINTS_C or 0: "
@@ -241,6 +292,27 @@ static certreg_status check_serving(certreg_estimator *e, const cr_question *q)
         return refused(e, "serving",
                        "declare model.lo and model.hi: a served mean needs the range of the "
                        "output");
+    if (q->statistic == CERTREG_STATISTIC_MEDIAN && q->method == CERTREG_METHOD_BASELINE)
+        return refused(e, "serving",
+                       "set it to NULL, or use CERTREG_METHOD_FINITE: median smoothing is about "
+                       "the median itself");
+    return CERTREG_OK;
+}
+
+static certreg_status check_trim(certreg_estimator *e, const cr_question *q)
+{
+    const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN;
+    if (trimmed && !q->served_samples)
+        return refused(e, "serving",
+                       "give one: CERTREG_STATISTIC_TRIMMED_MEAN is about fresh outputs only");
+    if (!trimmed && (q->served_trim != 0 || q->served_core != 0))
+        return refused(e, "serving",
+                       "set trim and core to 0: only CERTREG_STATISTIC_TRIMMED_MEAN has them");
+    if (!(q->served_trim >= 0 && q->served_trim < 0.5))
+        return invalid(e, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
+    if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
+        return invalid(e, "serving->core", q->served_core,
+                       "it must lie in (0, tolerance], or be 0 for the tolerance");
     return CERTREG_OK;
 }
 
@@ -294,8 +366,9 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 certreg_status cr_question_check(certreg_estimator *e, const cr_question *q)
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
-        check_enums,  check_statistic, check_all_outputs, check_tolerance, check_numbers,
-        check_target, check_serving,   check_constraints, check_prediction};
+        check_enums,     check_baseline, check_statistic,   check_all_outputs,
+        check_tolerance, check_numbers,  check_predictions, check_target,
+        check_serving,   check_trim,     check_constraints, check_prediction};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;

@@ -9,12 +9,14 @@ typedef struct cr_question {
     uint32_t constraints;
     int32_t prediction_given;
     double tolerance, huber_width, prediction;
+    const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
+    size_t prediction_count;
     double alpha;          /* after all divisions */
     double target;         /* radius; 0: none */
     const uint64_t *looks; /* the caller's; NULL: the usual ones */
     size_t look_count;
     size_t served_samples; /* 0: T itself */
-    double served_rate;
+    double served_rate, served_trim, served_core;
     double at_radius; /* > 0: output bounds at this radius are asked for, not a radius */
     uint64_t bonferroni;
     uint64_t digest; /* certreg_question_digest */

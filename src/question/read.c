@@ -51,6 +51,22 @@ static certreg_status read_serving(const certreg_serving *theirs, cr_question *q
                        "question.serving->samples is 0; give the number of samples behind a served "
                        "value, or leave serving NULL");
     q->served_samples = s.samples, q->served_rate = s.failure_rate;
+    q->served_trim = s.trim, q->served_core = s.core;
+    return CERTREG_OK;
+}
+
+static certreg_status read_prediction(const certreg_question *theirs, cr_question *q,
+                                      certreg_error *why)
+{
+    if (!theirs->prediction && theirs->prediction_count)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.prediction is NULL, but prediction_count is %zu; set both or "
+                       "neither",
+                       theirs->prediction_count);
+    if (!theirs->prediction) return CERTREG_OK;
+    q->prediction_given = 1, q->prediction = *theirs->prediction;
+    q->predictions = theirs->prediction;
+    q->prediction_count = theirs->prediction_count ? theirs->prediction_count : 1;
     return CERTREG_OK;
 }
 
@@ -83,6 +99,18 @@ uint64_t cr_question_hash_looks(uint64_t h, const cr_question *q)
     return h;
 }
 
+/* What few questions have changes the digest of these alone. */
+static uint64_t hash_rare(uint64_t h, const cr_question *q)
+{
+    const double *more = q->predictions ? q->predictions + 1 : NULL;
+    for (size_t i = 1; i < q->prediction_count; i++, more++)
+        h = cr_hash64(h, cr_bits_of_double(*more + 0.0));
+    if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
+    if (q->served_trim == 0 && q->served_core == 0) return h;
+    return cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
+                     cr_bits_of_double(q->served_core));
+}
+
 /* Before alpha is divided. What is absent counts as well: a target without looks is not one with
  * none. */
 static uint64_t digest_of(const cr_question *q)
@@ -97,7 +125,7 @@ static uint64_t digest_of(const cr_question *q)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         h = cr_hash64(h, cr_bits_of_double(numbers[i] + 0.0)); /* -0 is 0 */
     h = cr_hash64(cr_hash64(h, q->bonferroni), q->served_samples);
-    h = cr_hash_end(cr_question_hash_looks(h, q));
+    h = cr_hash_end(hash_rare(cr_question_hash_looks(h, q), q));
     return h ? h : 1;
 }
 
@@ -115,13 +143,12 @@ certreg_status cr_question_read(const certreg_question *questions, size_t index,
                          .method = theirs.method,
                          .center = theirs.center,
                          .constraints = theirs.constraints,
-                         .prediction_given = theirs.prediction != NULL,
                          .tolerance = theirs.tolerance,
                          .huber_width = theirs.huber_width,
-                         .prediction = theirs.prediction ? *theirs.prediction : 0,
                          .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,
                          .bonferroni = theirs.bonferroni ? theirs.bonferroni : 1};
-    status = read_target(theirs.target, out, why);
+    status = read_prediction(&theirs, out, why);
+    if (!status) status = read_target(theirs.target, out, why);
     if (!status) status = read_serving(theirs.serving, out, why);
     if (status) return status;
     out->digest = digest_of(out);

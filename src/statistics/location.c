@@ -93,6 +93,25 @@ double cr_location_mean(const cr_values *values)
     return count ? (sum + lost) / (double)count : NAN;
 }
 
+/* Values that equal an end of what is left may be cut in part. */
+double cr_location_trimmed_mean(const cr_values *values, size_t cut)
+{
+    const size_t count = cr_location_count(values);
+    if (count <= 2 * cut) return NAN;
+    const double low = cr_location_order(values, cut),
+                 high = cr_location_order(values, count - 1 - cut);
+    size_t below = 0, between = 0;
+    double sum = 0;
+    for (size_t i = 0; has(values, i); i++) {
+        const double value = value_at(values, i);
+        if (isnan(value)) continue;
+        below += value <= low;
+        if (value > low && value < high) between++, sum += value - low;
+    }
+    const size_t left = count - 2 * cut, lows = low < high ? below - cut : left;
+    return low + (sum + (double)(left - lows - between) * (high - low)) / (double)left;
+}
+
 /* Sign of the summed score at theta, 0 where it vanishes up to rounding. */
 static int sign_at(const cr_values *values, cr_location_score score, const void *setting,
                    double theta)

@@ -30,6 +30,8 @@ double cr_location_order(const cr_values *values, size_t rank);
 double cr_location_median(const cr_values *values);
 double cr_location_mean(const cr_values *values);
 double cr_location_huber(const cr_values *values, double width);
+/* Mean of what is left when `cut` values are cut off at each end; NaN if nothing is. */
+double cr_location_trimmed_mean(const cr_values *values, size_t cut);
 
 /* Root in [lo, hi] of sum score(value - theta), which does not increase with theta: the midpoint of
  * the closed interval of roots. An end of the bracket is returned where the sum does not change

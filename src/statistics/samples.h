@@ -1,4 +1,5 @@
-/* Some samples of one recorded output, seen through a score: what every statistic reads. */
+/* Some samples of one recorded output, or of all, seen through a score: what every statistic
+ * reads. */
 #ifndef CR_STATISTICS_SAMPLES_H
 #define CR_STATISTICS_SAMPLES_H
 #include "base/watch.h"
@@ -16,7 +17,7 @@ typedef struct cr_samples {
 /* Score number i of them, 0 <= i < count, about the center. */
 static inline double cr_samples_at(const cr_samples *s, size_t i)
 {
-    return cr_score_value(s->score, s->y[(s->first + i) * s->step]) - s->center;
+    return cr_score_value(s->score, s->y + (s->first + i) * s->step) - s->center;
 }
 
 /* Whether there is a number i, and time for it: every pass over them is for (size_t i = 0;

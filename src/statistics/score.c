@@ -1,6 +1,7 @@
 #include "statistics/score.h"
 #include "base/constants.h"
 #include "statistics/location.h"
+#include <float.h>
 #include <math.h>
 
 static double clip(double v)
@@ -26,11 +27,36 @@ static double circular_value(const cr_score *s, double t)
     }
 }
 
-double cr_score_value(const cr_score *s, float y)
+/* Both ends are out. y is a double itself, so rounding of an end never lets in what lies beyond it;
+ * on the circle the difference is rounded before it is wrapped. */
+static double within(const cr_score *s, double y)
 {
-    const double v = (double)y;
+    const int in = s->period > 0
+                       ? fabs(cr_location_wrap(y, s->prediction, s->period)) <
+                             s->tolerance - DBL_EPSILON * s->period
+                       : y > s->prediction - s->tolerance && y < s->prediction + s->tolerance;
+    return in ? 1 : -1;
+}
+
+/* The sum begins with what squares may lose by underflow, and the factor covers all rounding. */
+static double within_ball(const cr_score *s, const float *y)
+{
+    const double outputs = (double)s->outputs;
+    double sum = outputs * DBL_MIN;
+    for (size_t k = 0; k < s->outputs; k++) {
+        const double gap = (double)y[k] - s->center[k];
+        sum += gap * gap;
+    }
+    return sqrt(sum) * (1 + (outputs + 4) * DBL_EPSILON) <= s->tolerance ? 1 : -1;
+}
+
+double cr_score_value(const cr_score *s, const float *y)
+{
+    const double v = (double)*y;
     if (s->kind == CR_SCORE_OUTPUT) return v;
+    if (s->kind == CR_SCORE_BALL) return within_ball(s, y);
     if (isnan(v)) return cr_score_is_bounded(s) ? -1 : v;
+    if (s->kind == CR_SCORE_WITHIN) return within(s, v);
     if (s->period > 0)
         return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
     if (s->kind == CR_SCORE_SIGN) return sign_on_line(s, v);
@@ -50,4 +76,10 @@ void cr_score_range(const cr_score *s, double lo, double hi, double *least, doub
 int cr_score_is_bounded(const cr_score *s)
 {
     return s->kind != CR_SCORE_OUTPUT && s->kind != CR_SCORE_LINEAR;
+}
+
+int cr_score_is_two_valued(const cr_score *s)
+{
+    return s->kind == CR_SCORE_SIGN || s->kind == CR_SCORE_ARC || s->kind == CR_SCORE_WITHIN ||
+           s->kind == CR_SCORE_BALL;
 }

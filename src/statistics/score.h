@@ -1,7 +1,8 @@
-/* The scalar functions of one output that are certified: the output itself, and the scores u of
- * theory 1 and 7. */
+/* The scalar functions of outputs that are certified: one output itself, and the scores u of theory
+ * 1, 7 and 9. */
 #ifndef CR_STATISTICS_SCORE_H
 #define CR_STATISTICS_SCORE_H
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -10,7 +11,9 @@ enum {
     CR_SCORE_HUBER,      /* clip((t + tolerance)/width, -1, 1) */
     CR_SCORE_SIGN,       /* 1 where t > -tolerance, else -1 */
     CR_SCORE_SINE,       /* sin(t + tolerance), angles */
-    CR_SCORE_ARC         /* 1 where -arc <= t <= cut, else -1, angles */
+    CR_SCORE_ARC,        /* 1 where -arc <= t <= cut, else -1, angles */
+    CR_SCORE_WITHIN,     /* 1 where |t| < tolerance, else -1 */
+    CR_SCORE_BALL        /* 1 where all outputs lie within tolerance of the center, else -1 */
 };
 
 /* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER is -1 wherever
@@ -19,13 +22,18 @@ enum {
 typedef struct cr_score {
     int32_t kind, side; /* side +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;
-    double needed; /* ARC: the share of 1 that keeps the circular mean near */
+    double needed;        /* ARC: the share of 1 that keeps the circular mean near */
+    const double *center; /* BALL: one number for each output */
+    size_t outputs;       /* BALL: how many there are */
 } cr_score;
 
-double cr_score_value(const cr_score *, float y);
+/* y: the output; for BALL all outputs of a sample. */
+double cr_score_value(const cr_score *, const float *y);
 /* Range of the score for outputs in [lo, hi]. */
 void cr_score_range(const cr_score *, double lo, double hi, double *least, double *greatest);
 /* Whether a failed output still has a score, the least one. */
 int cr_score_is_bounded(const cr_score *);
+/* Whether it is 1 or -1, so that its mean is bounded by counting. */
+int cr_score_is_two_valued(const cr_score *);
 
 #endif

@@ -3,11 +3,20 @@
 #include "statistics/binomial.h"
 #include <math.h>
 
-/* The estimate fails if at most floor(share N') of the values are 1. */
+/* The estimate fails if at most so many of the values are 1. */
+static double least_mean(uint64_t samples, uint64_t most, double beta)
+{
+    return nextafter(2 * cr_binomial_upper(most, samples, beta) - 1, 2);
+}
+
 double cr_served_binomial(uint64_t samples, double share, double beta)
 {
-    const uint64_t most = (uint64_t)floor(share * (double)samples * (1 + CR_ROUNDING));
-    return nextafter(2 * cr_binomial_upper(most, samples, beta) - 1, 2);
+    return least_mean(samples, (uint64_t)floor(share * (double)samples * (1 + CR_ROUNDING)), beta);
+}
+
+double cr_served_misses(uint64_t samples, uint64_t out, double beta)
+{
+    return out < samples ? least_mean(samples, samples - out - 1, beta) : -INFINITY;
 }
 
 /* kl(a; p) = a log(a/p) + (1-a) log((1-a)/(1-p)) >= log(1/beta)/N' for the share a at which the sum
@@ -28,4 +37,23 @@ double cr_served_bounded(uint64_t samples, double least, double greatest, double
         else low = p;
     }
     return least + span * high + CR_ROUNDING * span;
+}
+
+/* ---- trimmed means */
+uint64_t cr_served_cut(uint64_t samples, double trim)
+{
+    const uint64_t cut = (uint64_t)floor(trim * (double)samples), most = (samples - 1) / 2;
+    return cut < most ? cut : most;
+}
+
+/* As many as are cut off at one end; or, with a range, j more of the m that are left, where
+ * j reach + (m - j) core < m tolerance. All is rounded so that j is too small in doubt. */
+uint64_t cr_served_out(uint64_t samples, double trim, double tolerance, double core, double reach)
+{
+    const uint64_t cut = cr_served_cut(samples, trim);
+    const double left = (double)(samples - 2 * cut), below = tolerance * (1 - CR_ROUNDING);
+    if (reach < below) return samples;
+    if (!(core < below && reach < INFINITY)) return cut;
+    const double more = left * ((below - core) / (reach - core)) * (1 - CR_ROUNDING);
+    return cut + (uint64_t)floor(fmin(left, more));
 }

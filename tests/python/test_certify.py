@@ -254,7 +254,9 @@ class Kept(unittest.TestCase):
         asked = said["question"]
         self.assertEqual((asked["tolerance"], asked["prediction"]), (0.5, 0.9))
         self.assertEqual(asked["target"], {"radius": 0.1, "looks": ["400", "2000"]})
-        self.assertEqual(asked["serving"], {"samples": "101", "failure_rate": 0.01})
+        self.assertEqual(
+            asked["serving"], {"samples": "101", "failure_rate": 0.01, "trim": 0, "core": 0}
+        )
 
     def test_the_seed_is_in_the_line_only_if_asked_for(self):
         with estimator() as e:

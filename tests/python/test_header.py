@@ -82,7 +82,7 @@ class Header(unittest.TestCase):
             self.assertEqual(ctypes.sizeof(ours), int(size), name)
 
     def test_questions_and_answers_have_the_fields_of_the_headers(self):
-        python_fills = {"struct_size", "reserved", "look_count"}
+        python_fills = {"struct_size", "reserved", "look_count", "prediction_count"}
         for name in structs().keys() - {"error", "batch", "model", "plan"}:
             if name.endswith("_plan"):
                 continue

@@ -68,6 +68,7 @@ static inline void ask_all(refusals *r)
     certreg_forecast forecast = {.struct_size = sizeof forecast, .expected_samples = 7};
     certreg_run run = {.struct_size = sizeof run, .samples = 7};
     float x[INPUTS] = {0};
+    double prediction = 7;
     size_t size = 0;
     aims.target = asks_target(0.1);
     EXPECT(r, certreg_estimator_begin(r->e, z, 0.5, 9), 1);
@@ -80,6 +81,7 @@ static inline void ask_all(refusals *r)
     EXPECT(r, certreg_estimator_set_deadline(r->e, 1e-9), 1);
     EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
            bounds.constraints == 0 && bounds.mean_lo == 0);
+    EXPECT(r, certreg_estimator_prediction(r->e, &q, &prediction), prediction == 7);
     EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
            forecast.expected_samples == INFINITY);
     EXPECT(r, certreg_estimator_run(r->e, &run), run.samples == 0);

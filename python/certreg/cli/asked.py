@@ -7,7 +7,7 @@ import math
 import os
 from typing import Any, Iterator, Optional, Tuple
 
-from ..constants import PLAN_COUNT_FAILURES, Center, Constraints, Domain, Output
+from ..constants import ALL_OUTPUTS, PLAN_COUNT_FAILURES, Center, Constraints, Domain, Output
 from ..questions import Question, Serving
 from .failure import Failure
 from .progress import progress
@@ -22,7 +22,8 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 def check_options(given: argparse.Namespace) -> None:
     """Raises Failure for options that contradict or need each other."""
-    for wrong, sentence in (*_of_statistic(given), *_of_method(given), *_of_files(given)):
+    checks = (_of_statistic, _of_method, _of_baseline, _of_files)
+    for wrong, sentence in (found for check in checks for found in check(given)):
         if wrong:
             raise Failure(sentence)
 
@@ -61,6 +62,35 @@ def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     )
 
 
+def _of_baseline(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    baseline, trimmed = given.method == "baseline", given.statistic == "trimmed-mean"
+    ball = given.statistic == "ball-center"
+    yield (
+        (trimmed or ball) and not baseline,
+        f"--statistic {given.statistic} needs --method baseline",
+    )
+    yield (
+        baseline and not trimmed and not ball and given.statistic != "median",
+        "--method baseline needs --statistic median, trimmed-mean or ball-center",
+    )
+    yield baseline and given.radius, "--method baseline cannot bound outputs: choose another method"
+    yield trimmed and not given.serve, "--statistic trimmed-mean needs --serve"
+    yield (
+        baseline and given.statistic == "median" and given.serve,
+        "--serve cannot be combined with median smoothing: leave it out or use --method finite",
+    )
+    yield (
+        (given.trim or given.core) and not trimmed,
+        "--trim and --core need --statistic trimmed-mean",
+    )
+    one = given.output or half_turn(given) or given.labels
+    yield (
+        ball and one,
+        "--statistic ball-center is about all outputs as numbers: leave out --output, --angle, "
+        "--pair and --labels",
+    )
+
+
 def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.keep_records and not given.resume, "--keep-records needs --resume FILE"
     is_json = str(given.out).lower().endswith(".json")
@@ -82,7 +112,7 @@ def questions(given: argparse.Namespace) -> list[Question]:
     return [
         Question(
             tolerance,
-            output=given.output,
+            output=ALL_OUTPUTS if given.statistic == "ball-center" else given.output,
             alpha=given.alpha,
             statistic=given.statistic,
             method=given.method,
@@ -90,10 +120,17 @@ def questions(given: argparse.Namespace) -> list[Question]:
             center=Center.TRUE_MEAN if paper else Center.PREDICTION,
             bonferroni=given.bonferroni,
             target=given.target,
-            serving=Serving(*given.serve) if given.serve else None,
+            serving=_serving(given),
         )
         for tolerance in tolerances
     ]
+
+
+def _serving(given: argparse.Namespace) -> Optional[Serving]:
+    if not given.serve:
+        return None
+    samples, failure_rate = given.serve
+    return Serving(samples, failure_rate, given.trim or 0.0, given.core or 0.0)
 
 
 def outputs(given: argparse.Namespace, columns: int) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import sys
 import textwrap
 from typing import Any, NoReturn, Sequence
 
-STATISTICS = ("median", "huber", "mean", "circular-mean")
-METHODS = ("finite", "anytime", "asymptotic", "paper")
+STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean", "ball-center")
+METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -251,8 +251,8 @@ def _question(command: Any, what: str) -> Any:
         "--statistic",
         choices=STATISTICS,
         default="median",
-        help="which statistic of the noisy outputs is certified: %(choices)s "
-        "(default: %(default)s)",
+        help="which statistic of the noisy outputs is certified: %(choices)s; the last two need "
+        "--method baseline, and ball-center is about all outputs together (default: %(default)s)",
         metavar="NAME",
     )
     group.add_argument(
@@ -265,8 +265,8 @@ def _question(command: Any, what: str) -> Any:
         choices=METHODS,
         default="finite",
         help="how bounds are computed: %(choices)s. finite and anytime hold for every distribution "
-        "of outputs; asymptotic can be wrong if there are rare values; paper is for comparison "
-        "only (default: %(default)s)",
+        "of outputs; asymptotic can be wrong if there are rare values; paper and baseline, the "
+        "published certificate of the statistic, are for comparison only (default: %(default)s)",
         metavar="NAME",
     )
     group.add_argument(
@@ -287,6 +287,18 @@ def _question(command: Any, what: str) -> Any:
         metavar="N,P",
         help="certify what is served, the statistic of N fresh samples; it may miss the tolerance "
         "with probability P",
+    )
+    group.add_argument(
+        "--trim",
+        metavar="SHARE",
+        help="for trimmed-mean: share of the N outputs that is cut off at each end, below 0.5 "
+        "(default: 0)",
+    )
+    group.add_argument(
+        "--core",
+        metavar="T",
+        help="for trimmed-mean: outputs count as near within this distance, which --range makes "
+        "useful (default: the tolerance)",
     )
     return group
 

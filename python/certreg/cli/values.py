@@ -38,6 +38,14 @@ def _probability(text: str) -> float:
     return value
 
 
+def _trim(text: str) -> float:
+    wanted = "a share of at least 0 and below 0.5"
+    value = _number(text, wanted)
+    if not 0 <= value < 0.5:
+        raise _Wrong(wanted)
+    return value
+
+
 def _integer(least: int, most: int, wanted: str) -> Kind:
     """Reads an integer from least to most, which may be written like 1e4."""
 
@@ -97,6 +105,8 @@ _KINDS: dict[str, Kind] = {
     "alpha": _probability,
     "bonferroni": _count,
     "serve": _serving,
+    "trim": _trim,
+    "core": _positive,
     "samples": _count,
     "batch": _count,
     "jobs": _count,

@@ -1,0 +1,178 @@
+#include "question/prediction.h"
+#include "statistics/location.h"
+#include "statistics/prediction.h"
+#include "statistics/served.h"
+#include <math.h>
+
+/* ---- a number */
+double cr_prediction_into_turn(const certreg_estimator *e, const cr_question *q, double value)
+{
+    const double period = cr_question_period(e, q);
+    if (!(period > 0) || isnan(value) || q->statistic == CERTREG_STATISTIC_MEAN) return value;
+    const double lo = e->model.lo[q->output], t = fmod(value - lo, period);
+    const double wrapped = lo + (t < 0 ? t + period : t);
+    return wrapped < e->model.hi[q->output] ? wrapped : lo;
+}
+
+/* On the line, or on the circle cut opposite to the circular mean. */
+static double location_of(const cr_question *q, const cr_values *values)
+{
+    switch (q->statistic) {
+    case CERTREG_STATISTIC_HUBER: return cr_location_huber(values, q->huber_width);
+    case CERTREG_STATISTIC_TRIMMED_MEAN:
+        return cr_location_trimmed_mean(
+            values, (size_t)cr_served_cut(cr_location_count(values), q->served_trim));
+    default: return cr_location_median(values);
+    }
+}
+
+double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q, size_t first,
+                               size_t count)
+{
+    const double period = q->statistic == CERTREG_STATISTIC_MEAN ? 0 : cr_question_period(e, q);
+    cr_values values = {.y = cr_record_at(e, first, q->output),
+                        .count = count,
+                        .step = e->model.outputs,
+                        .period = period,
+                        .watch = e->clock.watch};
+    const double origin = values.origin = period > 0 ? cr_location_direction(&values) : 0;
+    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
+        return cr_prediction_into_turn(e, q, origin);
+    if (q->statistic == CERTREG_STATISTIC_MEAN) return cr_location_mean(&values);
+    return cr_prediction_into_turn(e, q, origin + location_of(q, &values));
+}
+
+/* Published: the median of the pilot; of a trimmed mean the output without noise. */
+static int balances(const cr_question *q)
+{
+    return q->method != CERTREG_METHOD_BASELINE &&
+           (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
+}
+
+/* The mean's certificate is best about the mean; the median's and Huber's about the point that
+ * balances both tails. Nothing but the pilot may be used, not even the number of samples, which may
+ * depend on them. */
+static double choose_number(const certreg_estimator *e, const cr_question *q)
+{
+    const size_t pilot = e->record.pilot;
+    const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
+    if (q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN)
+        return cr_prediction_into_turn(e, q, noise_free);
+    if (balances(q) && !(q->at_radius > 0)) { /* output bounds have one for all tolerances */
+        const size_t step = e->model.outputs;
+        return cr_prediction_into_turn(e, q,
+                                       cr_prediction_choose(e->record.values + step + q->output,
+                                                            pilot - 1, step, q->tolerance,
+                                                            (size_t)cr_asked_max_samples(e),
+                                                            noise_free, cr_question_period(e, q)));
+    }
+    const double theta = cr_prediction_of_record(e, q, 1, pilot - 1);
+    return isnan(theta) ? noise_free : theta;
+}
+
+/* ---- a vector */
+enum { MOST_CENTERS = 1024 }; /* noisy samples of the pilot, to bound the time */
+
+/* From sample a to sample b; NaN or infinite where an output failed or they are too far apart. */
+static float distance(const certreg_estimator *e, size_t a, size_t b)
+{
+    const float *from = cr_record_at(e, a, 0), *to = cr_record_at(e, b, 0);
+    double sum = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const double gap = (double)from[k] - (double)to[k];
+        sum += gap * gap;
+    }
+    return (float)sqrt(sum);
+}
+
+/* The median distance of a sample from samples 1 .. count; `least` if it is no less. */
+static double median_distance(const certreg_estimator *e, size_t sample, size_t count, double least)
+{
+    float distances[MOST_CENTERS];
+    const cr_values values = {.y = distances, .count = count, .step = 1};
+    const size_t rank = (count - 1) / 2;
+    size_t nearer = 0;
+    for (size_t i = 0; i < count; i++) {
+        distances[i] = distance(e, sample, 1 + i);
+        nearer += (double)distances[i] < least;
+    }
+    return nearer > rank ? cr_location_order(&values, rank) : least;
+}
+
+/* The noisy sample of the pilot with the least median distance from the others; without one that
+ * is near half of them, the output without noise. It serves as the center of a ball with half of
+ * the pilot, of at most twice the least radius. */
+static size_t choose_center(const certreg_estimator *e)
+{
+    const size_t noisy = e->record.pilot - 1, count = noisy < MOST_CENTERS ? noisy : MOST_CENTERS;
+    double least = INFINITY;
+    size_t best = 0;
+    for (size_t i = 1; i <= count && !cr_watch_late(e->clock.watch); i++) {
+        const double median = median_distance(e, i, count, least);
+        if (median < least) least = median, best = i;
+    }
+    return best;
+}
+
+/* Its time does not grow with the number of samples. */
+static int find_vector(certreg_estimator *e, const cr_question *q)
+{
+    const double start = cr_estimator_now(e);
+    const size_t sample = q->prediction_given ? 0 : choose_center(e);
+    int known = 1;
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        e->here.center[k] = q->prediction_given ? q->predictions[k]
+                                                : (double)cr_record_value(e, sample, k);
+        known &= isfinite(e->here.center[k]) != 0;
+    }
+    e->clock.watch->fixed += cr_estimator_now(e) - start;
+    return known;
+}
+
+/* ---- either */
+int cr_prediction_find(certreg_estimator *e, const cr_question *q, double *prediction)
+{
+    *prediction = NAN;
+    if (q->statistic == CERTREG_STATISTIC_BALL_CENTER) return find_vector(e, q);
+    *prediction = q->prediction_given ? cr_prediction_into_turn(e, q, q->prediction)
+                                      : choose_number(e, q);
+    return !isnan(*prediction);
+}
+
+static certreg_status check_pilot(certreg_estimator *e)
+{
+    size_t length = 0;
+    while (length < e->record.pilot && cr_record_has(e, length)) length++;
+    if (length == e->record.pilot) return cr_record_in_range(e);
+    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                   "sample %zu of the pilot's %zu samples is missing: sample or import the pilot "
+                   "first, or give question.prediction",
+                   length, e->record.pilot);
+}
+
+static certreg_status tell(certreg_estimator *e, const certreg_question *question, double *out)
+{
+    cr_question q;
+    double prediction;
+    if (!out) return cr_fail(&e->error, CERTREG_E_INVALID, "out is NULL");
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = cr_question_take(e, question, &q);
+    if (!status && cr_question_about_output(&q))
+        status = cr_fail(&e->error, CERTREG_E_INVALID,
+                         "question.center: use CERTREG_CENTER_PREDICTION: "
+                         "CERTREG_CENTER_TRUE_MEAN has no prediction");
+    if (!status && !q.prediction_given) status = check_pilot(e);
+    if (status) return status;
+    const int known = cr_prediction_find(e, &q, &prediction);
+    const int is_vector = q.statistic == CERTREG_STATISTIC_BALL_CENTER;
+    for (size_t k = 0; k < (is_vector ? e->model.outputs : 1); k++)
+        out[k] = !known ? NAN : is_vector ? e->here.center[k] : prediction;
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_prediction(certreg_estimator *e, const certreg_question *question,
+                                            double *out)
+{
+    const certreg_status refused = cr_estimator_enter(e);
+    return refused ? refused : cr_estimator_leave(e, tell(e, question, out));
+}

@@ -1,0 +1,16 @@
+/* What a certificate is about: the prediction from the pilot, and the location of recorded
+ * outputs. */
+#ifndef CR_QUESTION_PREDICTION_H
+#define CR_QUESTION_PREDICTION_H
+#include "question/question.h"
+
+/* Into [lo, hi) of an angle's unit, except for the mean, which takes angles as numbers. */
+double cr_prediction_into_turn(const certreg_estimator *, const cr_question *, double value);
+/* Location of count recorded samples from `first` on: what the score of this question estimates. */
+double cr_prediction_of_record(const certreg_estimator *, const cr_question *, size_t first,
+                               size_t count);
+/* The given prediction, or what the pilot chooses, which is complete. A vector goes to here.center,
+ * and the number is NaN. Zero: the outputs give none. */
+int cr_prediction_find(certreg_estimator *, const cr_question *, double *prediction);
+
+#endif
