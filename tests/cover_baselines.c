@@ -1,0 +1,156 @@
+/* Misses of published certificates at the edge of what they promise: outputs jump at a half-space,
+ * so that the worst shift and what happens there are known exactly. */
+#include "support/api_kit.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "support/simulate.h"
+
+enum { SAMPLES = 400, RUNS = 2000, OUTPUTS = 2, CASES = 9 };
+#define ALPHA 0.1
+static const double edge = 0.7, tolerance = 1;
+
+/* near (1, 1/2) below the edge and far (1, 1/2) beyond it */
+typedef struct jump {
+    double near, far;
+} jump;
+
+static int evaluate(void *user, const certreg_batch *b)
+{
+    const jump *j = user;
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->columns; k++)
+            b->y[i * b->columns + k] =
+                (float)(((double)b->x[i] > edge ? j->far : j->near) / (1 + (double)k));
+    return 0;
+}
+
+static certreg_estimator *make(jump *j, size_t outputs, const double *range)
+{
+    certreg_model m = kit_model(evaluate, j, 1, outputs);
+    if (range) m.lo = range, m.hi = range + 1;
+    const certreg_plan p = kit_plan(SAMPLES);
+    return kit_create(NULL, &m, &p);
+}
+
+static certreg_question question_of(int32_t statistic)
+{
+    certreg_question q = kit_question(tolerance);
+    q.method = CERTREG_METHOD_BASELINE, q.statistic = statistic, q.alpha = ALPHA;
+    return q;
+}
+
+static certreg_certificate next_run(certreg_estimator *e, uint64_t run, const certreg_question *q)
+{
+    certreg_certificate c = kit_certificate();
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, run));
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 1, &c));
+    return c;
+}
+
+/* `least`: of alpha, where the certificate is as good as it can be. */
+static void check_misses(const char *name, uint64_t misses, double least)
+{
+    printf("%-40s missed %.3f of %.2f\n", name, (double)misses / RUNS, ALPHA);
+    ck_assert_uint_le(misses, simulate_most_misses(RUNS, ALPHA, 0.01 / CASES));
+    ck_assert_double_ge((double)misses / RUNS, least * ALPHA);
+}
+
+START_TEST(radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
+{
+    jump j = {.near = 0, .far = 5};
+    certreg_estimator *e = make(&j, 1, NULL);
+    const certreg_question q = question_of(CERTREG_STATISTIC_MEDIAN);
+    uint64_t misses = 0;
+    for (uint64_t run = 0; run < RUNS; run++) misses += next_run(e, run, &q).radius > edge;
+    check_misses("median", misses, 0.2); /* half of alpha is for the other side */
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- trimmed means */
+static const struct {
+    const char *name;
+    certreg_serving serving;
+    double far;
+} trimmed[] = {
+    {"one output", {.samples = 1, .failure_rate = 0.5}, 50},
+    {"a mean", {.samples = 2, .failure_rate = 0.5}, 50},
+    {"alpha-smoothing, 0.35", {.samples = 200, .failure_rate = 0.1, .trim = 0.35}, 50},
+    {"alpha-smoothing, 0.49", {.samples = 50, .failure_rate = 0.1, .trim = 0.49}, 50},
+    {"the average of RS-Reg", {.samples = 50, .failure_rate = 0.4, .core = 0.25}, 3},
+    {"trimmed, with a range", {.samples = 21, .failure_rate = 0.3, .trim = 0.2, .core = 0.5}, 2},
+};
+
+/* Outputs within are next to the core, and all that are out are at the far end. */
+static int leaves(const certreg_serving *s, const jump *j, uint64_t out)
+{
+    const uint64_t cut = (uint64_t)(s->trim * (double)s->samples), kept = s->samples - 2 * cut;
+    const uint64_t beyond = out <= cut ? 0 : out - cut < kept ? out - cut : kept;
+    return (double)beyond * j->far + (double)(kept - beyond) * j->near >=
+           tolerance * (double)kept * (1 - 1e-9);
+}
+
+/* The probability that a served value misses, at a shift towards the edge. */
+static double failure_rate(const certreg_serving *s, const jump *j, double shift)
+{
+    uint64_t out = 0;
+    while (out <= s->samples && !leaves(s, j, out)) out++;
+    return out ? 1 - cr_binomial_cdf(out - 1, s->samples, cr_normal_sf(edge - shift)) : 1;
+}
+
+START_TEST(served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most)
+{
+    certreg_serving s = trimmed[_i].serving;
+    s.struct_size = sizeof s;
+    jump j = {.near = 0.9999 * (s.core > 0 ? s.core : tolerance), .far = trimmed[_i].far};
+    const double range[] = {-j.far, j.far}, center = 0;
+    certreg_estimator *e = make(&j, 1, s.core > 0 ? range : NULL);
+    certreg_question q = question_of(CERTREG_STATISTIC_TRIMMED_MEAN);
+    q.serving = &s, q.prediction = &center;
+    uint64_t misses = 0, claims = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        const certreg_certificate c = next_run(e, run, &q);
+        claims += c.radius > 0;
+        misses += c.radius > 0 && failure_rate(&s, &j, c.radius * (1 - 1e-9)) > s.failure_rate;
+    }
+    ck_assert_uint_gt(claims, RUNS / 4);
+    check_misses(trimmed[_i].name, misses, 0.3);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- centers */
+START_TEST(radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most)
+{
+    jump j = {.near = 0.29, .far = -5}; /* a distance of 0.324 < 1/3 from 0 */
+    const double center[OUTPUTS] = {0, 0};
+    const certreg_serving s = {.struct_size = sizeof s, .samples = 21, .failure_rate = 0.2};
+    certreg_estimator *e = make(&j, OUTPUTS, NULL);
+    certreg_question q = question_of(CERTREG_STATISTIC_BALL_CENTER);
+    q.output = CERTREG_ALL_OUTPUTS, q.prediction = center, q.prediction_count = OUTPUTS;
+    q.serving = _i ? &s : NULL;
+    uint64_t misses = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        const double radius = next_run(e, run, &q).radius,
+                     far = cr_normal_sf(edge - radius * (1 - 1e-9));
+        misses += _i ? 1 - cr_binomial_cdf(s.samples / 2, s.samples, far) > s.failure_rate
+                     : radius > edge;
+    }
+    check_misses(_i ? "served centers" : "centers", misses, 0.3);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("coverage of published certificates");
+    TCase *typical = kit_case(suite, "typical", 120);
+    tcase_add_test(typical,
+                   radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most);
+    tcase_add_loop_test(typical,
+                        served_trimmed_means_fail_too_often_in_a_share_alpha_of_runs_at_most, 0,
+                        KIT_ROWS(trimmed));
+    tcase_add_loop_test(
+        typical, radii_of_center_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most, 0, 2);
+    return kit_run(suite);
+}
