@@ -62,7 +62,7 @@ START_TEST(a_line_has_every_field_of_the_three_structs)
         "radius",      "status",        "outcome",     "stop",          "estimate",
         "output_lo",   "output_hi",     "radius_l1",   "radius_l2",     "radius_linf",
         "question",    "limiting_side", "run",         "model_seconds", "library_seconds",
-        "certificate"};
+        "certificate", "trim",          "core"};
     const char *text = write_all(&q, &run, &c, 0);
     for (int i = 0; i < KIT_ROWS(names); i++) value_of(text, names[i]);
     ck_assert(begins(value_of(text, "looks"), "[\"200\",\"300\",\"400\"]"));
@@ -85,6 +85,20 @@ START_TEST(what_is_not_given_is_left_out_and_what_a_question_lacks_is_null)
     ck_assert(begins(value_of(text, "target"), "null"));
     ck_assert(begins(value_of(text, "serving"), "null}}"));
     ck_assert_ptr_null(strstr(text, "certificate"));
+}
+END_TEST
+
+START_TEST(a_vector_is_a_list)
+{
+    const double several[] = {0.5, -1, 2};
+    certreg_question q = kit_question(0.5);
+    q.prediction = several, q.prediction_count = 3;
+    ck_assert(begins(value_of(write_all(&q, NULL, NULL, 0), "prediction"), "[0.5,-1,2],"));
+    q.prediction_count = 1;
+    ck_assert(begins(value_of(write_all(&q, NULL, NULL, 0), "prediction"), "[0.5],"));
+    size_t bytes = 0;
+    q.prediction = NULL;
+    ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, NULL, &bytes), CERTREG_E_INVALID);
 }
 END_TEST
 
@@ -222,7 +236,7 @@ static uint64_t digest_of(const certreg_question *q)
 START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
 {
     static uint64_t more[4] = {200, 300, 400, 500};
-    double given = 0.1;
+    double given = 0.1, several[] = {0, 0, 0};
     certreg_target target = target_of();
     certreg_serving serving = serving_of();
     certreg_question q = kit_question(0.5);
@@ -242,7 +256,10 @@ START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
     CHANGED(q.bonferroni = 2);
     CHANGED(given = 0.2);
     CHANGED(given = 0);
-    CHANGED(q.prediction = NULL);
+    CHANGED((q.prediction = several, q.prediction_count = 2));
+    CHANGED(several[1] = 1);
+    CHANGED(q.prediction_count = 3);
+    CHANGED((q.prediction = NULL, q.prediction_count = 0));
     CHANGED(target.radius = 0.4);
     CHANGED(target.looks = more + 1);
     CHANGED(more[3] = 501);
@@ -251,6 +268,9 @@ START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
     CHANGED(q.target = NULL);
     CHANGED(serving.samples = 103);
     CHANGED(serving.failure_rate = 0.02);
+    CHANGED(serving.trim = 0.1);
+    CHANGED(serving.core = 0.1);
+    CHANGED(serving.trim = 0);
     CHANGED(q.serving = NULL);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
@@ -262,6 +282,9 @@ START_TEST(resolved_defaults_and_copies_have_the_same_digest)
 {
     certreg_question q = kit_question(0.5), same = q;
     same.alpha = 0.05, same.bonferroni = 1;
+    ck_assert_uint_eq(digest_of(&q), digest_of(&same));
+    const double one = 0;
+    q.prediction = same.prediction = &one, same.prediction_count = 1;
     ck_assert_uint_eq(digest_of(&q), digest_of(&same));
     const certreg_target targets[2] = {target_of(), target_of()};
     const double given[2] = {0, -0.0};
@@ -308,6 +331,7 @@ int main(void)
     tcase_add_test(typical, every_field_and_every_value_behind_a_pointer_changes_the_digest);
     tcase_add_test(typical, resolved_defaults_and_copies_have_the_same_digest);
     tcase_add_test(typical, digests_stay_what_they_are);
+    tcase_add_test(limits, a_vector_is_a_list);
     tcase_add_test(limits, infinities_and_nan_are_null);
     tcase_add_test(limits, doubles_read_back_to_the_same_bits);
     tcase_add_test(limits, the_locale_has_no_influence);

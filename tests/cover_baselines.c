@@ -77,7 +77,7 @@ static const struct {
     {"a mean", {.samples = 2, .failure_rate = 0.5}, 50},
     {"alpha-smoothing, 0.35", {.samples = 200, .failure_rate = 0.1, .trim = 0.35}, 50},
     {"alpha-smoothing, 0.49", {.samples = 50, .failure_rate = 0.1, .trim = 0.49}, 50},
-    {"the average of RS-Reg", {.samples = 50, .failure_rate = 0.4, .core = 0.25}, 3},
+    {"the average of RS-Reg", {.samples = 50, .failure_rate = 0.1, .core = 0.25}, 2},
     {"trimmed, with a range", {.samples = 21, .failure_rate = 0.3, .trim = 0.2, .core = 0.5}, 2},
 };
 

@@ -42,7 +42,9 @@ static certreg_model model_of(void)
 static const certreg_plan plan = {
     .struct_size = sizeof plan, .constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = CAPACITY};
 
-enum { QUESTIONS = 10 };
+enum { QUESTIONS = 13 };
+static const certreg_serving served = {
+    .struct_size = sizeof served, .samples = 101, .failure_rate = 0.1, .trim = 0.2};
 static const certreg_question questions[QUESTIONS] = {
     {.struct_size = sizeof questions[0], .tolerance = 2},
     {.tolerance = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
@@ -70,6 +72,16 @@ static const certreg_question questions[QUESTIONS] = {
      .statistic = CERTREG_STATISTIC_CIRCULAR_MEAN,
      .method = CERTREG_METHOD_ASYMPTOTIC},
     {.tolerance = 40, .output = 2, .method = CERTREG_METHOD_ASYMPTOTIC},
+    {.tolerance = 2, .method = CERTREG_METHOD_BASELINE},
+    {.tolerance = 2,
+     .statistic = CERTREG_STATISTIC_TRIMMED_MEAN,
+     .method = CERTREG_METHOD_BASELINE,
+     .serving = &served},
+    {.tolerance = 30,
+     .output = 1,
+     .statistic = CERTREG_STATISTIC_TRIMMED_MEAN,
+     .method = CERTREG_METHOD_BASELINE,
+     .serving = &served},
 };
 
 static certreg_estimator *estimator;

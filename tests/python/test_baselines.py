@@ -139,6 +139,9 @@ class AgainstFormulas(unittest.TestCase):
                 c = e.certify(0, question)
             middle, near = float(y[0]), core or tolerance
             self.assertEqual(c.prediction, middle)
+            noisy = np.sort(y[1:].astype(float))
+            cut = min(int(trim * len(noisy)), (len(noisy) - 1) // 2)
+            self.assertAlmostEqual(c.estimate, noisy[cut : len(noisy) - cut].mean(), delta=1e-9)
             reach = max(5 - middle, middle + 3) if ranged else math.inf
             out = fresh if reach < tolerance else may_be_out(fresh, trim, tolerance, near, reach)
             misses = int((np.abs(y[pilot:].astype(float) - middle) >= near).sum())

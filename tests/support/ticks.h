@@ -62,13 +62,15 @@ enum {
     MEDIAN = CERTREG_STATISTIC_MEDIAN,
     HUBER = CERTREG_STATISTIC_HUBER,
     MEAN = CERTREG_STATISTIC_MEAN,
-    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN
+    CIRCULAR = CERTREG_STATISTIC_CIRCULAR_MEAN,
+    TRIMMED = CERTREG_STATISTIC_TRIMMED_MEAN
 };
 enum {
     FINITE = CERTREG_METHOD_FINITE,
     NORMAL = CERTREG_METHOD_ASYMPTOTIC,
     PAPER = CERTREG_METHOD_PAPER,
-    ANYTIME = CERTREG_METHOD_ANYTIME
+    ANYTIME = CERTREG_METHOD_ANYTIME,
+    BASELINE = CERTREG_METHOD_BASELINE
 };
 
 enum { OUTPUT_BOUNDS = 2 }; /* beside the centers */
@@ -105,6 +107,9 @@ static const struct asked {
     {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
     {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
     {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
+    {MEDIAN, BASELINE, 0, 0, 0, 0, 18},
+    {TRIMMED, BASELINE, 0, 0, 0, 0, 17},
+    {TRIMMED, BASELINE, 0, 0, 1, 0, 18},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
@@ -115,6 +120,8 @@ static inline certreg_question question(int which, double prediction)
     const struct asked *a = questions + which;
     inverse = a->center == OUTPUT_BOUNDS;
     const double unit = a->output ? 20 : 1;
+    static const certreg_serving served = {
+        .struct_size = sizeof served, .samples = 50, .failure_rate = 0.1, .trim = 0.4};
     const certreg_question q = {.struct_size = sizeof q,
                                 .output = a->output,
                                 .statistic = a->statistic,
@@ -124,7 +131,8 @@ static inline certreg_question question(int which, double prediction)
                                 .tolerance = 0.5 * unit,
                                 .huber_width = a->statistic == HUBER ? 0.25 * unit : 0,
                                 .target = a->wanted > 0 ? asks_target(a->wanted) : NULL,
-                                .prediction = asks_prediction(prediction)};
+                                .prediction = asks_prediction(prediction),
+                                .serving = a->statistic == TRIMMED ? &served : NULL};
     return q;
 }
 

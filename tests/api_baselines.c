@@ -1,0 +1,276 @@
+/* Published certificates at the edges of their interface: cuts, failures, predictions, digests,
+ * sides, deadlines. tests/python/test_baselines.py compares their radii with formulas. */
+#include <time.h>
+#include "support/known_outputs.h"
+
+enum { COUNT = 40 };
+
+static const certreg_serving served = {
+    .struct_size = sizeof served, .samples = 11, .failure_rate = 0.3, .trim = 0.2};
+
+static certreg_question baseline(int32_t statistic, double tolerance)
+{
+    certreg_question q = kit_question(tolerance);
+    q.method = CERTREG_METHOD_BASELINE, q.statistic = statistic;
+    if (statistic == CERTREG_STATISTIC_TRIMMED_MEAN) q.serving = &served;
+    if (statistic == CERTREG_STATISTIC_BALL_CENTER) q.output = CERTREG_ALL_OUTPUTS;
+    return q;
+}
+
+static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_TRIMMED_MEAN,
+                                     CERTREG_STATISTIC_BALL_CENTER};
+
+/* All outputs alike but the last. */
+static record with_last(int32_t kind, float usual, float last)
+{
+    record r = {.count = COUNT, .pilot = 1, .kind = kind, .sigma = 1};
+    for (size_t i = 0; i < COUNT; i++) r.y[i] = usual;
+    r.y[COUNT - 1] = last;
+    return r;
+}
+
+static double radius_with(const record *r, certreg_question q, double prediction)
+{
+    certreg_estimator *e = recorded(r);
+    q.prediction = &prediction;
+    const double radius = kit_ask(e, 0, q).radius;
+    certreg_estimator_destroy(e);
+    return radius;
+}
+
+/* ---- what is in */
+START_TEST(both_ends_of_the_tolerance_are_out)
+{
+    const double tolerance = 0.3; /* 0.1 + 0.3f and 0.1 + 0.3 are no floats */
+    const certreg_question q = baseline(statistics[_i], _i == 2 ? 3 * tolerance : tolerance);
+    const record all = with_last(CERTREG_OUTPUT_REAL, 0.1f, 0.1f);
+    const double whole = radius_with(&all, q, 0.1);
+    for (int side = -1; side <= 1; side += 2) {
+        const float end = (float)(0.1 + side * tolerance);
+        for (int k = -2; k <= 2; k++) {
+            float last = end;
+            for (int i = 0; i < abs(k); i++) last = nextafterf(last, k < 0 ? -9 : 9);
+            const record r = with_last(CERTREG_OUTPUT_REAL, 0.1f, last);
+            const int in = fabs((double)last - 0.1) < tolerance;
+            const double radius = radius_with(&r, q, 0.1);
+            ck_assert_msg(in ? radius == whole : radius < whole, "%.9g: %g of %g", (double)last,
+                          radius, whole);
+        }
+    }
+    const record r = with_last(CERTREG_OUTPUT_REAL, 0, 0.5f);
+    const double exact = radius_with(&r, baseline(statistics[_i], _i == 2 ? 1.5 : 0.5), 0);
+    ck_assert_double_lt(exact, whole);
+}
+END_TEST
+
+START_TEST(angles_are_cut_opposite_the_prediction)
+{
+    static const double turn[] = {0, 360};
+    const struct {
+        float last;
+        int in;
+    } rows[] = {{329.999f, 0}, {330, 0},     {330.001f, 1}, {0, 1},  {9.999f, 1},
+                {10, 0},       {10.001f, 0}, {170, 0},      {90, 0}, {260, 0}};
+    const certreg_question q = baseline(statistics[_i], 20);
+    record r = with_last(CERTREG_OUTPUT_ANGLE, 350, 350);
+    r.lo = turn, r.hi = turn + 1;
+    const double whole = radius_with(&r, q, 350);
+    for (int i = 0; i < KIT_ROWS(rows); i++) {
+        r.y[COUNT - 1] = rows[i].last;
+        const double radius = radius_with(&r, q, -10);
+        ck_assert_msg(rows[i].in ? radius == whole : radius < whole, "%g", (double)rows[i].last);
+    }
+}
+END_TEST
+
+/* A failed output is out on both sides, and no prediction. */
+START_TEST(failed_outputs_are_out)
+{
+    const certreg_question q = baseline(statistics[_i], 1);
+    record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
+    const double with_one_out = radius_with(&r, q, 0);
+    r.flags = CERTREG_PLAN_COUNT_FAILURES, r.y[COUNT - 1] = NAN;
+    ck_assert_double_eq(radius_with(&r, q, 0), with_one_out);
+    r.y[0] = NAN;
+    certreg_estimator *e = recorded(&r);
+    double prediction = 1;
+    const certreg_certificate c = kit_ask(e, 0, q);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    ck_assert(isnan(c.prediction));
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+    ck_assert(isnan(prediction));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_range_within_the_tolerance_is_enough)
+{
+    static const double range[] = {-1, 1};
+    record r = with_last(CERTREG_OUTPUT_REAL, 0, 1);
+    r.lo = range, r.hi = range + 1;
+    certreg_question q = baseline(CERTREG_STATISTIC_TRIMMED_MEAN, 1.01);
+    ck_assert_double_eq_tol(radius_with(&r, q, 0), 10, 1e-9);
+    q.tolerance = 1; /* the promise is strict */
+    ck_assert_double_lt(radius_with(&r, q, 0), 9);
+}
+END_TEST
+
+/* ---- the certificate */
+START_TEST(one_condition_is_about_both_sides)
+{
+    const record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
+    certreg_estimator *e = recorded(&r);
+    const certreg_question q = baseline(statistics[_i], 1);
+    const certreg_certificate c = kit_ask(e, 0, q);
+    certreg_bounds b[2] = {{.struct_size = sizeof *b}, {.struct_size = sizeof *b}};
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, b));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, b + 1));
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_UPPER, b + 1),
+               CERTREG_E_INVALID);
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, b + 1));
+    if (_i) {
+        ck_assert_mem_eq(b, b + 1, sizeof *b);
+        ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER);
+        ck_assert_double_eq_tol(b->mean_lo, 1 - 2 * upper(1, COUNT - 1, 0.05), 1e-9);
+    } else {
+        ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_UPPER);
+        ck_assert_double_eq_tol(b[1].mean_lo, 1 - 2 * upper(1, COUNT - 1, 0.025), 1e-9);
+    }
+    ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
+    ck_assert_int_eq(c.method, CERTREG_METHOD_BASELINE);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(other_questions_about_the_record_are_refused_or_served)
+{
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 1);
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = baseline(statistics[_i], 3);
+    certreg_certificate c = kit_certificate(), each = kit_certificate();
+    certreg_forecast f = {.struct_size = sizeof f};
+    KIT_STATUS(e, certreg_output_bounds(e, 0, &q, 1, 0.1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "no output bounds");
+    KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
+    const int vector = statistics[_i] == CERTREG_STATISTIC_BALL_CENTER;
+    KIT_STATUS(e, certreg_certify_outputs(e, 0, &q, 1, &each, &c),
+               vector ? CERTREG_E_INVALID : CERTREG_OK);
+    c = kit_ask(e, 0, q);
+    size_t level = 1;
+    double mean = 0;
+    ck_assert_int_eq(certreg_choose_sigma(&c, 1, 1, &mean, &level), CERTREG_OK);
+    ck_assert_double_gt(mean, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- the prediction */
+START_TEST(the_prediction_needs_the_pilot_and_nothing_else)
+{
+    static const float z[] = {0.5f, 1, 2};
+    const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
+    certreg_plan p = kit_plan(1000);
+    p.pilot = 100;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = baseline(statistics[_i], 3);
+    double prediction = 7;
+    KIT_STATUS(e, certreg_estimator_prediction(e, &q, &prediction), CERTREG_E_WRONG_STATE);
+    KIT_OK(e, certreg_estimator_begin(e, z, 0.25, 0));
+    KIT_OK(e, certreg_estimator_sample(e, 0, 99));
+    KIT_STATUS(e, certreg_estimator_prediction(e, &q, &prediction), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(e), "sample 99");
+    KIT_STATUS(e, certreg_estimator_prediction(e, &q, NULL), CERTREG_E_INVALID);
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    KIT_STATUS(e, certreg_estimator_prediction(e, &q, &prediction), CERTREG_E_INVALID);
+    q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    q.output = 0, q.serving = NULL;
+    KIT_STATUS(e, certreg_estimator_prediction(e, &q, &prediction), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "CERTREG_CENTER_PREDICTION");
+    ck_assert_double_eq(prediction, 7);
+    q = baseline(statistics[_i], 3);
+    q.prediction = asks_prediction(-1.5);
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+    ck_assert_double_eq(prediction, -1.5);
+    q.prediction = NULL;
+    KIT_OK(e, certreg_estimator_sample(e, 0, 300));
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+    const double told = prediction;
+    /* It was no evaluation: the number of samples is still free. */
+    const certreg_certificate c = kit_ask(e, 700, q);
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+    ck_assert_double_eq(prediction, told);
+    ck_assert(isnan(c.prediction) || c.prediction == told);
+    ck_assert_double_gt(c.radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(the_usual_question_has_a_prediction_too)
+{
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
+    certreg_estimator *e = recorded(&r);
+    const certreg_question q = kit_question(0.5);
+    double prediction;
+    KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
+    ck_assert_double_eq(prediction, kit_ask(e, 0, q).prediction);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* ---- many pilot samples, and no time */
+enum { OUTPUTS = 400, PILOT = 3000, ALL = 3200 };
+
+static certreg_estimator *wide(void)
+{
+    static float y[ALL * OUTPUTS];
+    for (size_t i = 0; i < ALL * OUTPUTS; i++) y[i] = (float)(uniform() - 0.5);
+    const certreg_model m = kit_model(NULL, NULL, 1, OUTPUTS);
+    certreg_plan p = kit_plan(ALL);
+    p.pilot = PILOT;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0}, 1, 1));
+    KIT_OK(e, certreg_estimator_record(e, 0, ALL, y));
+    return e;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+START_TEST(the_search_for_a_center_keeps_to_the_deadline)
+{
+    certreg_estimator *e = wide();
+    const certreg_question q = baseline(CERTREG_STATISTIC_BALL_CENTER, 40);
+    certreg_certificate c = kit_certificate();
+    const double start = seconds();
+    KIT_OK(e, certreg_estimator_set_deadline(e, 0.01));
+    KIT_OK(e, certreg_certify(e, 0, &q, 1, &c));
+    const double given_up = seconds() - start;
+    ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    KIT_OK(e, certreg_estimator_set_deadline(e, 0));
+    c = kit_ask(e, 0, q);
+    ck_assert_double_gt(c.radius, 0);
+    ck_assert_double_lt(given_up, (seconds() - start) / 2);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("published certificates");
+    TCase *typical = kit_case(suite, "typical", 60);
+    tcase_add_loop_test(typical, both_ends_of_the_tolerance_are_out, 0, 3);
+    tcase_add_loop_test(typical, angles_are_cut_opposite_the_prediction, 0, 2);
+    tcase_add_loop_test(typical, failed_outputs_are_out, 0, 3);
+    tcase_add_test(typical, a_range_within_the_tolerance_is_enough);
+    tcase_add_loop_test(typical, one_condition_is_about_both_sides, 0, 3);
+    tcase_add_loop_test(typical, other_questions_about_the_record_are_refused_or_served, 0, 3);
+    tcase_add_loop_test(typical, the_prediction_needs_the_pilot_and_nothing_else, 0, 3);
+    tcase_add_test(typical, the_usual_question_has_a_prediction_too);
+    tcase_add_test(typical, the_search_for_a_center_keeps_to_the_deadline);
+    return kit_run(suite);
+}
