@@ -29,7 +29,8 @@ static void add_ratio(const struct radii *s, struct table *t, const char *number
 static void add_plain(const struct radii *s, struct table *t, size_t k)
 {
     const size_t finite[] = {QUESTION_MEDIAN, QUESTION_MEDIAN_GRADIENT_FINITE};
-    const double pilot = radii_mean(s, k, PLAIN_PILOT), same = radii_mean(s, k, PLAIN_SAME);
+    const double pilot = radii_mean(s, k, QUESTION_MEDIAN_PUBLISHED),
+                 same = radii_mean(s, k, PLAIN_SAME);
     const size_t ours = radii_mean(s, k, finite[1]) > radii_mean(s, k, finite[0]) ? finite[1]
                                                                                   : finite[0];
     struct table_row r = {.number = "3",

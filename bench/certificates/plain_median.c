@@ -28,48 +28,29 @@ static int ascending(const void *a, const void *b)
 /* Degrees from the origin, ascending; NULL without memory. */
 static double *sorted(const float *y, size_t count, double origin)
 {
-    double *t = malloc((count > 0 ? count : 1) * sizeof *t);
+    double *t = malloc(count * sizeof *t);
     for (size_t i = 0; t != NULL && i < count; i++) t[i] = degrees_between(origin, (double)y[i]);
     if (t != NULL) qsort(t, count, sizeof *t, ascending);
     return t;
-}
-
-static double median(const float *y, size_t count)
-{
-    const double origin = circular_mean(y, count);
-    double *t = sorted(y, count, origin);
-    const double middle =
-        t != NULL && count > 0 ? origin + 0.5 * (t[(count - 1) / 2] + t[count / 2]) : NAN;
-    free(t);
-    return middle;
-}
-
-/* The largest radius whose order statistics lie within the tolerance, where at most `beyond` of the
- * values lie beyond it on either side. */
-static double radius_of(size_t beyond, size_t count, double sigma)
-{
-    const double miss = cr_binomial_upper(beyond, count, 0.5 * bench_alpha);
-    return miss < 0.5 ? sigma * cr_normal_quantile_sf(miss) : 0.0;
 }
 
 /* At radius R the lower end is y_(k), where k is the largest number such that
  * Binomial(count, Phi(-R/sigma)) is below k with probability at most alpha/2. It lies within the
  * tolerance iff k exceeds the number of outputs beyond the tolerance on that side. So the largest R
  * is where Phi(-R/sigma) is the upper binomial bound of that number. */
-double plain_median_radius(const float *pilot, size_t pilots, const float *y, size_t count,
-                           double sigma)
+double plain_median_radius(const float *y, size_t count, double sigma)
 {
-    const double prediction = median(pilot, pilots), origin = circular_mean(y, count);
-    double *t = sorted(y, count, origin);
-    const double middle = degrees_between(origin, prediction);
+    double *t = count > 0 ? sorted(y, count, circular_mean(y, count)) : NULL;
     size_t below = 0, above = 0;
-    if (t == NULL || isnan(middle)) below = above = count;
-    for (size_t i = 0; t != NULL && i < count; i++) {
+    if (t == NULL) return 0.0;
+    const double middle = 0.5 * (t[(count - 1) / 2] + t[count / 2]);
+    for (size_t i = 0; i < count; i++) {
         below += t[i] <= middle - bench_tolerance;
         above += t[i] >= middle + bench_tolerance;
     }
     free(t);
-    return radius_of(below > above ? below : above, count, sigma);
+    const double miss = cr_binomial_upper(below > above ? below : above, count, 0.5 * bench_alpha);
+    return miss < 0.5 ? sigma * cr_normal_quantile_sf(miss) : 0.0;
 }
 
 double point_radius(const float *y, size_t count, double prediction, double sigma)

@@ -35,6 +35,8 @@ static const struct {
                                   CERTREG_CENTER_PREDICTION, 0},
     [QUESTION_CIRCULAR_ASYMPTOTIC] = {CERTREG_STATISTIC_CIRCULAR_MEAN, CERTREG_METHOD_ASYMPTOTIC,
                                       CERTREG_CENTER_PREDICTION, 0},
+    [QUESTION_MEDIAN_PUBLISHED] = {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE,
+                                   CERTREG_CENTER_PREDICTION, 0},
 };
 
 const char *const column_name[COLUMNS] = {"paper (E,C,G)+M",
@@ -89,10 +91,7 @@ static int radii_one(struct radii *s, const struct bench_run *run, size_t sigma,
     }
     const size_t count = run->samples;
     s->prediction[at] = c[QUESTION_MEDIAN].prediction;
-    *cell(s, sigma, image, PLAIN_PILOT) =
-        plain_median_radius(y + 1, pilot - 1, y + pilot, count - pilot, level);
-    *cell(s, sigma, image, PLAIN_SAME) =
-        plain_median_radius(y + 1, count - 1, y + 1, count - 1, level);
+    *cell(s, sigma, image, PLAIN_SAME) = plain_median_radius(y + 1, count - 1, level);
     *cell(s, sigma, image, POINT_LIMIT) =
         point_radius(y + pilot, count - pilot, c[QUESTION_MEDIAN].prediction, level);
     return 0;

@@ -14,10 +14,10 @@ enum column {
     QUESTION_HUBER_ASYMPTOTIC,
     QUESTION_MEAN_ASYMPTOTIC,
     QUESTION_CIRCULAR_ASYMPTOTIC,
+    QUESTION_MEDIAN_PUBLISHED,
     QUESTIONS,
     /* not the library's: computed by plain_median.c from the same outputs */
-    PLAIN_PILOT = QUESTIONS,
-    PLAIN_SAME,
+    PLAIN_SAME = QUESTIONS,
     POINT_LIMIT,
     COLUMNS
 };

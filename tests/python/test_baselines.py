@@ -94,8 +94,10 @@ class AgainstFormulas(unittest.TestCase):
         """Numbers of samples, noise levels and alphas."""
         for _ in range(times):
             n = int(self.random.integers(20, 900))
-            yield n, float(self.random.choice([0.1, 0.5, 2])), float(
-                self.random.choice([0.001, 0.05, 0.3])
+            yield (
+                n,
+                float(self.random.choice([0.1, 0.5, 2])),
+                float(self.random.choice([0.001, 0.05, 0.3])),
             )
 
     def assertRadius(self, certificate, want):
@@ -162,9 +164,7 @@ class AgainstFormulas(unittest.TestCase):
             out = may_be_out(21, 0.1, 40.0, 15.0, 180.0)
             self.assertEqual(out, 2 + 2)  # two cut off at an end, and two of 17 with 180 for 40
             misses = int((np.abs(arcs) >= 15).sum())
-            self.assertRadius(
-                c, radius(sigma, misses, n - 1, alpha, largest_share(out, 21, 0.9))
-            )
+            self.assertRadius(c, radius(sigma, misses, n - 1, alpha, largest_share(out, 21, 0.9)))
             arcs = np.mod(y[1:].astype(float) - 350 + 180, 360) - 180
             misses = max((arcs <= -40).sum(), (arcs >= 40).sum())
             self.assertRadius(m, radius(sigma, int(misses), n - 1, alpha / 2, 0.5))

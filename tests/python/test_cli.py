@@ -27,6 +27,8 @@ class Options(unittest.TestCase):
     def test_texts_become_values(self):
         for words, name, value in (
             (("--serve", "101,.01"), "serve", (101, 0.01)),
+            (("--trim", ".49"), "trim", 0.49),
+            (("--core", ".1"), "core", 0.1),
             (("--range", "-1,2"), "range", (-1, 2)),
             (("--range", "-inf,inf"), "range", (-math.inf, math.inf)),
             (("--rows", ":9"), "rows", (0, 9)),
@@ -188,6 +190,11 @@ class Refusals(InFolder):
             ("--samples", "1.5", "an integer"),
             ("--seed", "-1", "from 0"),
             ("--serve", "101", "like 101,0.01"),
+            ("--statistic", "trimmed-mean", "needs --method baseline"),
+            ("--statistic", "ball-center", "needs --method baseline"),
+            ("--trim", "0.5", "below 0.5"),
+            ("--trim", "0.1", "need --statistic trimmed-mean"),
+            ("--core", "0.1", "need --statistic trimmed-mean"),
             ("--range", "1,-1", "lower one first"),
             ("--output", "r.csv", "-o names the file"),
             ("--plot-kind", "accuracy", "--labels"),
@@ -203,6 +210,16 @@ class Refusals(InFolder):
         self.refused(2, "--tolerance is needed", *bounds, "--method", "anytime")
         self.refused(2, "cannot bound outputs", *bounds, "--method", "paper", *mean)
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
+
+    def test_published_certificates(self):
+        baseline = ("--method", "baseline", "--statistic")
+        self.certify_refused("median, trimmed-mean or", *baseline, "huber", "--huber-width", "1")
+        self.certify_refused("needs --serve", *baseline, "trimmed-mean")
+        self.certify_refused("leave it out or", *baseline, "median", "--serve", "9,.1")
+        self.certify_refused("--target needs", *baseline, "median", "--target", "1")
+        self.certify_refused("about all outputs", *baseline, "ball-center", "--angle", "deg")
+        bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
+        self.refused(2, "cannot bound outputs", *bounds, *baseline, "median")
 
     def test_files_that_cannot_be_written(self):
         os.mkdir("folder.csv")

@@ -130,6 +130,21 @@ class Processes(Commands):
         self.certreg(*ask, "--jobs", 2, "-o", "r.csv")
         self.assertEqual(len(read("r.csv")), 12)
 
+    def test_published_certificates(self):
+        trimmed = ("trimmed-mean", "--serve", "51,.2", "--trim", ".4", "--core", ".3")
+        for model, words in (
+            ("product", ("median",)),
+            ("product", (*trimmed, "--range", "-99,99")),
+            ("two", ("ball-center",)),
+        ):
+            words = (*words, "--samples", "400", "--sigma", ".05", "--tolerance", "2")
+            status, _, error = certreg(
+                *("certify", f"models.py:{model}", "x.npy", "--seed", "7", "-o", "r.csv"),
+                *("--method", "baseline", "--statistic", *words),
+            )
+            self.assertEqual((status, error), (0, ""), words)
+            self.assertTrue(all(float(line["radius"]) > 0 for line in read("r.csv")), words)
+
     def test_without_a_seed_the_noise_is_fresh(self):
         for name in ("1.csv", "2.csv"):
             self.here("certify", "models.py:product", "x.npy", *ASKED, "-o", name)

@@ -22,7 +22,7 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 def check_options(given: argparse.Namespace) -> None:
     """Raises Failure for options that contradict or need each other."""
-    checks = (_of_statistic, _of_method, _of_baseline, _of_files)
+    checks = (_of_statistic, _of_baseline, _of_method, _of_files)
     for wrong, sentence in (found for check in checks for found in check(given)):
         if wrong:
             raise Failure(sentence)
