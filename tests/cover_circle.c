@@ -179,7 +179,8 @@ static int all_hold(const cr_conditions *conditions, const law *l)
     for (int i = 0; i < conditions->count; i++) {
         double mean = 0;
         for (int k = 0; k < STEPS; k++)
-            mean += l->share[k] * cr_score_value(&conditions->each[i].score, (float)l->angle[k]);
+            mean += l->share[k] *
+                    cr_score_value(&conditions->each[i].score, &(float){(float)l->angle[k]});
         /* angles are floats there */
         if (!(mean > conditions->each[i].threshold + 1e-6)) return 0;
     }

@@ -276,6 +276,33 @@ static void ask_one_by_one(void)
             }
 }
 
+/* Published certificates. */
+static void ask_baselines(void)
+{
+    const certreg_serving plain = {.struct_size = sizeof plain, .samples = 51, .failure_rate = 0.1};
+    certreg_serving served[] = {
+        {.struct_size = sizeof *served, .samples = 1, .failure_rate = 0.2},
+        {.struct_size = sizeof *served, .samples = 51, .failure_rate = 0.1, .trim = 0.35},
+        {.struct_size = sizeof *served, .samples = 5, .failure_rate = 0.5}};
+    certreg_question q =
+        question(CERTREG_ALL_OUTPUTS, CERTREG_STATISTIC_BALL_CENTER, CERTREG_METHOD_BASELINE);
+    begin(1);
+    q.tolerance = 5;
+    ask("baseline", &q);
+    q.serving = &plain;
+    ask("baseline", &q);
+    for (int32_t k = 0; k < (int32_t)now->outputs; k++) {
+        q = question(k, CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE);
+        ask("baseline", &q);
+        q.statistic = CERTREG_STATISTIC_TRIMMED_MEAN;
+        served[2].core = 0.9 * q.tolerance;
+        for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
+            q.serving = served + i;
+            ask("baseline", &q);
+        }
+    }
+}
+
 static int run(const char *where, certreg_backend *backend)
 {
     brief = backend != NULL;
@@ -285,6 +312,7 @@ static int run(const char *where, certreg_backend *backend)
         ask_all();
         if (!brief) ask_one_by_one();
         ask_together();
+        if (!brief) ask_baselines();
         certreg_estimator_destroy(estimator);
     }
     return 0;

@@ -165,6 +165,10 @@ class AgainstFormulas(unittest.TestCase):
             self.assertEqual(out, 2 + 2)  # two cut off at an end, and two of 17 with 180 for 40
             misses = int((np.abs(arcs) >= 15).sum())
             self.assertRadius(c, radius(sigma, misses, n - 1, alpha, largest_share(out, 21, 0.9)))
+            with recorded(y, sigma, 9, **turn) as e:
+                chosen = e.prediction(baseline(40.0))
+            turned = np.mod(y[1:9].astype(float) - 355 + 180, 360) - 180
+            self.assertAlmostEqual(chosen, (np.median(turned) + 355) % 360, delta=1e-9)
             arcs = np.mod(y[1:].astype(float) - 350 + 180, 360) - 180
             misses = max((arcs <= -40).sum(), (arcs >= 40).sum())
             self.assertRadius(m, radius(sigma, int(misses), n - 1, alpha / 2, 0.5))
