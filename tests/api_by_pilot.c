@@ -32,16 +32,22 @@ static slab slab_of(float left)
 static const float origin[2] = {0, 0};
 static const int32_t real = CERTREG_OUTPUT_REAL, angle = CERTREG_OUTPUT_ANGLE;
 
-static certreg_estimator *make(slab *s, const int32_t *kind, size_t pilot)
+static certreg_estimator *make_with(slab *s, const int32_t *kind, size_t pilot,
+                                    uint32_t constraints)
 {
     static const double lo = -180, hi = 180;
     certreg_model m = kit_model(evaluate, s, 2, 1);
     m.kind = kind, m.lo = &lo, m.hi = &hi;
     certreg_plan p = kit_plan(MOST);
-    p.pilot = pilot;
+    p.pilot = pilot, p.constraints = constraints;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     KIT_OK(e, certreg_estimator_begin(e, origin, 1, 1));
     return e;
+}
+
+static certreg_estimator *make(slab *s, const int32_t *kind, size_t pilot)
+{
+    return make_with(s, kind, pilot, CERTREG_CONSTRAINTS_ECGM);
 }
 
 static certreg_question ask_of(int32_t statistic, int32_t method, int32_t center)
@@ -99,6 +105,26 @@ START_TEST(the_answer_is_that_of_the_set_that_was_chosen)
         ck_assert_mem_eq(&of, &of_named, sizeof of);
         certreg_estimator_destroy(e);
     }
+}
+END_TEST
+
+/* The second order takes its share from the gradient, so that neither set contains the other. */
+START_TEST(the_second_order_is_used_where_it_pays)
+{
+    uint32_t seen = 0;
+    for (float left = 1.2f; left < 3; left += 0.3f) {
+        slab s = slab_of(left);
+        certreg_estimator *e = make_with(&s, &real, PILOT, CERTREG_CONSTRAINTS_ECGHM);
+        certreg_question q =
+            ask_of(asked[_i].statistic, CERTREG_METHOD_ASYMPTOTIC, asked[_i].center);
+        const certreg_certificate c = kit_ask(e, MOST, q);
+        const uint32_t second = c.constraints & CERTREG_CONSTRAINT_SECOND_ORDER;
+        q.constraints = second ? CERTREG_CONSTRAINTS_ECGHM : set_of(&c);
+        same_answer(c, kit_ask(e, MOST, q));
+        seen |= second ? 1 : 2;
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_uint_eq(seen, 3);
 }
 END_TEST
 
@@ -320,6 +346,7 @@ int main(void)
     Suite *s = suite_create("api_by_pilot");
     TCase *t = kit_case(s, "the choice", 60);
     tcase_add_loop_test(t, the_answer_is_that_of_the_set_that_was_chosen, 0, KIT_ROWS(asked));
+    tcase_add_loop_test(t, the_second_order_is_used_where_it_pays, 5, 7);
     tcase_add_loop_test(t, either_set_is_chosen_where_it_is_better, 0, 1);
     tcase_add_loop_test(t, either_set_is_chosen_where_it_is_better, 4, 5);
     tcase_add_test(t, neither_main_samples_nor_their_number_nor_cuts_have_a_say);

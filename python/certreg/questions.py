@@ -89,9 +89,8 @@ class Question:
     target       a Target, or its radius; None: none
     serving      a Serving; None: the certificate is about the smoothed prediction
 
-    Raises ValueError for unknown names, and for a statistic that is to be chosen for each input. The
-    library checks everything else when the question is
-    evaluated."""
+    Raises ValueError for unknown names, and for a statistic that is chosen for each input. The
+    library checks everything else when the question is evaluated."""
 
     tolerance: float
     output: int = 0

@@ -24,12 +24,17 @@ static size_t foreseen(const certreg_estimator *e, const cr_conditions *conditio
     return chooses && knows && planned > pilot ? planned - pilot : 0;
 }
 
+/* With asymptotic moments only the second order, left out, frees a share of alpha. */
 static int is_possible(const certreg_estimator *e, const cr_question *q, uint32_t set)
 {
     const uint32_t costly = CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER;
+    const int asymptotic = q->method == CERTREG_METHOD_ASYMPTOTIC,
+              moments = q->statistic != CERTREG_STATISTIC_MEDIAN;
+    if (!set) return 1;
     if (set & costly & ~e->plan.constraints) return 0;
-    if (set & CERTREG_CONSTRAINT_SECOND_ORDER && q->method != CERTREG_METHOD_ASYMPTOTIC) return 0;
-    return !set || set & CERTREG_CONSTRAINT_MEAN || q->statistic == CERTREG_STATISTIC_MEAN;
+    if (asymptotic && moments) return set == CERTREG_CONSTRAINTS_ECGM;
+    if (set & CERTREG_CONSTRAINT_SECOND_ORDER && !asymptotic) return 0;
+    return set & CERTREG_CONSTRAINT_MEAN || q->statistic == CERTREG_STATISTIC_MEAN;
 }
 
 static uint32_t used(const certreg_estimator *e, const cr_question *q, uint32_t set)
