@@ -91,8 +91,8 @@ static certreg_status compare(certreg_estimator *e, cr_conditions *conditions, s
 certreg_status cr_choose(certreg_estimator *e, cr_conditions *conditions)
 {
     const size_t samples = foreseen(e, conditions);
-    const double fixed = e->clock.watch->fixed, start = cr_estimator_now(e);
     if (!samples) return CERTREG_OK;
+    const double fixed = e->clock.watch->fixed, start = cr_estimator_now(e);
     const certreg_status status = compare(e, conditions, samples);
     e->clock.watch->fixed = fixed + cr_estimator_now(e) - start;
     return status;

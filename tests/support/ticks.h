@@ -105,6 +105,9 @@ static const struct asked {
     {CIRCULAR, FINITE, 0, 0, 1, 0, 10},
     {CIRCULAR, NORMAL, 0, 15, 1, 0, 11},
     {CIRCULAR, ANYTIME, 0, 0, 1, 0, 11},
+    {MEDIAN, FINITE, 0, CERTREG_CONSTRAINTS_BY_PILOT, 0, 0, 18},
+    {HUBER, FINITE, 0, CERTREG_CONSTRAINTS_BY_PILOT, 1, 0, 58},
+    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_BY_PILOT, 0, 0, 6},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
