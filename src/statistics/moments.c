@@ -40,8 +40,8 @@ void cr_moments_of(const cr_samples *samples, cr_moments *moments)
 
 void cr_moments_repeat(cr_moments *moments, uint64_t count)
 {
-    const double times = (double)count / (double)moments->count;
     if (!moments->count) return;
+    const double times = (double)count / (double)moments->count;
     for (int i = 0; i < CR_MOMENTS_ORDER; i++) moments->sum[i] *= times, moments->lost[i] *= times;
     moments->count = count;
 }
