@@ -79,17 +79,18 @@ static void use_everything(certreg_estimator *e, int k)
 {
     static float z[12288];
     const size_t max_samples = shapes[k].max_samples;
-    certreg_question q[3] = {kit_question(1), kit_question(1), kit_question(1)};
+    certreg_question q[4] = {kit_question(1), kit_question(1), kit_question(1), kit_question(1)};
     q[1].statistic = CERTREG_STATISTIC_HUBER, q[1].huber_width = 0.5,
     q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     q[2].statistic = CERTREG_STATISTIC_MEAN, q[2].center = CERTREG_CENTER_TRUE_MEAN,
     q[2].method = CERTREG_METHOD_PAPER;
+    q[3].constraints = CERTREG_CONSTRAINTS_BY_PILOT;
     /* as far as max_samples and constraints allow */
     const size_t count =
-        max_samples < 100 || shapes[k].constraints != 15 || shapes[k].inputs == 1000 ? 1 : 3;
-    for (int i = 0; i < 3; i++)
+        max_samples < 100 || shapes[k].constraints != 15 || shapes[k].inputs == 1000 ? 1 : 4;
+    for (int i = 0; i < 4; i++)
         q[i].prediction = shapes[k].pilot == SIZE_MAX ? asks_prediction(0) : NULL;
-    certreg_certificate c[3];
+    certreg_certificate c[4];
     memset(c, 0, sizeof c);
     c[0].struct_size = sizeof c[0];
     float *x = malloc(max_samples * shapes[k].inputs * sizeof *x);

@@ -66,7 +66,7 @@ START_TEST(ends_solve_their_equations)
     random_gram(5, MOST, 4, 1, gram);
     cr_gradient g;
     cr_gradient_estimate(gram, MOST, &g);
-    cr_gradient_interval(gram, MOST, 4, INFINITY, 0.05, 0.05, &lo, &hi);
+    cr_gradient_interval(gram, MOST, 1, 4, INFINITY, 0.05, 0.05, &lo, &hi);
     const double q = cr_student_quantile_sf(0.05, MOST - 1);
     ck_assert_double_lt(lo * lo, g.square);
     ck_assert_double_gt(hi * hi, g.square);
@@ -84,7 +84,7 @@ START_TEST(bounds_that_are_not_wanted_are_trivial)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
-    cr_gradient_interval(gram, MOST, 4, INFINITY, 0, 0, &lo, &hi);
+    cr_gradient_interval(gram, MOST, 1, 4, INFINITY, 0, 0, &lo, &hi);
     ck_assert_double_eq(lo, 0);
     ck_assert_double_eq(hi, INFINITY);
 }
@@ -94,8 +94,8 @@ START_TEST(known_kurtosis_never_loosens_the_upper_end)
 {
     double gram[MOST * MOST], lo, plain, within;
     random_gram((uint64_t)_i, MOST, 8, 0, gram);
-    cr_gradient_interval(gram, MOST, 8, INFINITY, 0, 0.05, &lo, &plain);
-    cr_gradient_interval(gram, MOST, 8, 1.5, 0, 0.05, &lo, &within);
+    cr_gradient_interval(gram, MOST, 1, 8, INFINITY, 0, 0.05, &lo, &plain);
+    cr_gradient_interval(gram, MOST, 1, 8, 1.5, 0, 0.05, &lo, &within);
     ck_assert_double_le(within, plain);
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(smaller_tails_widen_the_interval)
     double gram[MOST * MOST], lo, hi, last_lo = INFINITY, last_hi = 0;
     random_gram(11, MOST, 3, 2, gram);
     for (double tail = 0.4; tail > 1e-20; tail /= 10) {
-        cr_gradient_interval(gram, MOST, 3, INFINITY, tail, tail, &lo, &hi);
+        cr_gradient_interval(gram, MOST, 1, 3, INFINITY, tail, tail, &lo, &hi);
         ck_assert_double_le(lo, last_lo);
         ck_assert_double_ge(hi, last_hi);
         ck_assert(isfinite(hi));
@@ -117,7 +117,7 @@ END_TEST
 START_TEST(no_gradient_and_no_noise_give_zero)
 {
     double gram[MOST * MOST] = {0}, lo, hi;
-    cr_gradient_interval(gram, MOST, 3, INFINITY, 0.05, 0.05, &lo, &hi);
+    cr_gradient_interval(gram, MOST, 1, 3, INFINITY, 0.05, 0.05, &lo, &hi);
     ck_assert_double_eq(lo, 0);
     ck_assert_double_eq(hi, 0);
 }
@@ -128,7 +128,7 @@ START_TEST(too_few_blocks_give_the_trivial_interval)
     double gram[9] = {1, 2, 3, 2, 5, 6, 3, 6, 9}, lo, hi;
     cr_gradient g;
     for (size_t blocks = 0; blocks < 4; blocks++) {
-        cr_gradient_interval(gram, blocks, 3, INFINITY, 0.05, 0.05, &lo, &hi);
+        cr_gradient_interval(gram, blocks, 1, 3, INFINITY, 0.05, 0.05, &lo, &hi);
         ck_assert_double_eq(lo, 0);
         ck_assert_double_eq(hi, INFINITY);
         cr_gradient_estimate(gram, blocks, &g);

@@ -59,14 +59,25 @@ void results_sort(double *list, size_t count)
     qsort(list, count, sizeof *list, ascending);
 }
 
-double results_error(const struct results *r, size_t sigma)
+static double error_of(const struct results *r, size_t sigma, size_t image, size_t question)
+{
+    const double angle = results_record(r, sigma, image)->certificate[question].prediction;
+    return fabs(remainder(angle - r->images->degrees[image], 360.0));
+}
+
+double results_error(const struct results *r, size_t sigma, size_t question)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < r->images->count; i++) sum += error_of(r, sigma, i, question);
+    return sum / (double)r->images->count;
+}
+
+double results_median_error(const struct results *r, size_t sigma, size_t question)
 {
     const size_t count = r->images->count;
     double *sorted = malloc(count * sizeof *sorted), middle = NAN;
-    for (size_t i = 0; sorted != NULL && i < count; i++) {
-        const double angle = results_record(r, sigma, i)->certificate[QUESTION_MEDIAN].prediction;
-        sorted[i] = fabs(remainder(angle - r->images->degrees[i], 360.0));
-    }
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        sorted[i] = error_of(r, sigma, i, question);
     if (sorted != NULL) {
         results_sort(sorted, count);
         middle = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);

@@ -29,7 +29,9 @@ size_t results_best_sigma(const struct results *r, size_t certificate);         
 double results_best(const struct results *r, size_t certificate); /* mean radius there */
 /* The paper's best mean radius, over its constraints and all sigmas. */
 double results_paper_best(const struct results *r);
-/* The median over the images of the smoothed median's distance from the true angle, in degrees. */
-double results_error(const struct results *r, size_t sigma);
+/* How far a certificate's prediction is from the true angle, in degrees: the mean over the images;
+ * and their median. */
+double results_error(const struct results *r, size_t sigma, size_t question);
+double results_median_error(const struct results *r, size_t sigma, size_t question);
 void results_sort(double *list, size_t count); /* in ascending order */
 #endif

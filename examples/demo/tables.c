@@ -33,13 +33,29 @@ static size_t count_failures(const struct results *r)
     return failures;
 }
 
+typedef double error_of(const struct results *r, size_t sigma, size_t question);
+
+static void print_error(const struct results *r, const char *name, error_of *error, size_t question)
+{
+    printf("  %-*s", NAME - 2, name);
+    for (size_t s = 0; s < r->set->sigmas; s++) printf("%*.1f", COLUMN, error(r, s, question));
+    printf("\n");
+}
+
+/* Of each statistic once: constraints and method do not move its prediction. */
 static void print_errors(const struct results *r)
 {
-    printf("%-*s", NAME, "Error of the smoothed angle, degrees");
-    for (size_t s = 0; s < r->set->sigmas; s++) printf("%*.1f", COLUMN, results_error(r, s));
-    printf("\n\nRadii are distances in the 2-norm of the pixels, means over the images; an "
-           "abstention counts as 0.\nThe error is the median over the images of the distance from "
-           "the smoothed median to the true angle.\n");
+    printf("Distance of the prediction from the true angle, degrees, mean over the images\n");
+    for (size_t k = 1; k < QUESTIONS; k++)
+        if (questions[k].method == CERTREG_METHOD_FINITE &&
+            questions[k].statistic != questions[k - 1].statistic)
+            print_error(r, questions[k].name, results_error, k);
+    print_error(r, "median; median over the images", results_median_error, QUESTION_MEDIAN);
+    printf(
+        "\nRadii are distances in the 2-norm of the pixels, means over the images; an abstention "
+        "counts as 0.\nA radius says that the prediction is stable, not that it is right. The "
+        "mean wins where outputs jump\nbetween a few values, the median where they cluster with "
+        "outliers. A mean decays first: see its distance.\n");
     if (count_failures(r) > 0)
         printf("%zu certificates failed and count as 0: see certificates.csv\n", count_failures(r));
 }

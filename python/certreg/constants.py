@@ -71,13 +71,15 @@ class Constraint(enum.IntFlag):
 
 
 class Constraints(enum.IntEnum):
-    """Sets of constraints, by the letters of Zhang and Frank."""
+    """Sets of constraints, by the letters of Zhang and Frank. BY_PILOT, of questions only, is the
+    set that promises the longest radius, by the pilot."""
 
     C = 2
     CG = 6
     ECM = 11
     ECGM = 15
     ECGHM = 31
+    BY_PILOT = 1 << 30
 
 
 class Statistic(enum.IntEnum):
@@ -170,13 +172,18 @@ def named(field: str, value: Any) -> Any:
         return value
 
 
+def _spelled(name: str) -> str:
+    """A name as the members of enums are spelled."""
+    return name.strip().upper().replace("-", "_").replace(" ", "_")
+
+
 def member(enum_type: Type[Member], value: Any, what: str) -> Any:
     """A member by its name, in upper or lower case. Numbers are returned unchanged. Raises
     ValueError for other names."""
     if not isinstance(value, str):
         return value
     try:
-        return enum_type[value.strip().upper().replace("-", "_").replace(" ", "_")]
+        return enum_type[_spelled(value)]
     except KeyError:
         raise no_member(enum_type, value, what) from None
 
@@ -192,7 +199,7 @@ def constraints_of(value: Any) -> Any:
     ValueError for other names."""
     if not isinstance(value, str):
         return value
-    name = value.strip().upper()
+    name = _spelled(value)
     for known in (Constraints, Constraint):
         if name in known.__members__:
             return int(known[name])

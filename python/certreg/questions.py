@@ -65,6 +65,18 @@ class Serving:
         return S.Serving(**dataclasses.asdict(self))
 
 
+_CHOSEN = ("best", "auto", "by_pilot", "by-pilot")
+
+
+def _statistic_of(value: Any) -> Any:
+    if isinstance(value, str) and value.strip().lower() in _CHOSEN:
+        raise ValueError(
+            f"statistic is {value!r}; give one for all inputs, because a statistic chosen for each "
+            "would be another function at a shifted input, and no radius would hold"
+        )
+    return member(Statistic, value, "statistic")
+
+
 @dataclasses.dataclass(frozen=True)
 class Question:
     """A question about a record. By default it is about the median with finite-sample bounds; only
@@ -79,15 +91,16 @@ class Question:
     huber_width  width of the statistic "huber", > 0, in units of the output; often half the
                  tolerance
     center       a Center or its name: "prediction", "true_mean"
-    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
+    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default;
+                 "by_pilot": those that promise the longest radius, by the pilot
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
     prediction   value on which the guarantee is centred, or a sequence with one number for each
                  output for "ball_center"; None: the pilot chooses it
     target       a Target, or its radius; None: none
     serving      a Serving; None: the certificate is about the smoothed prediction
 
-    Raises ValueError for unknown names. The library checks everything else when the question is
-    evaluated."""
+    Raises ValueError for unknown names, and for a statistic that is chosen for each input. The
+    library checks everything else when the question is evaluated."""
 
     tolerance: float
     output: int = 0
@@ -104,7 +117,7 @@ class Question:
 
     def __post_init__(self) -> None:
         for field, value in (
-            ("statistic", member(Statistic, self.statistic, "statistic")),
+            ("statistic", _statistic_of(self.statistic)),
             ("method", member(Method, self.method, "method")),
             ("center", member(Center, self.center, "center")),
             ("constraints", constraints_of(self.constraints)),

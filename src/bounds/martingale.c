@@ -182,24 +182,31 @@ static double pilot_second(const cr_samples *pilot, double reach)
     return fmin(1, sum / count);
 }
 
-/* kappa likewise: the pilot plays for nothing, and its mean gain estimates kappa^2. The default is
- * half of the greatest kappa; another value is taken only if the pilot is sure of it. */
-static certreg_status pilot_kappa(certreg_estimator *e, const cr_samples *pilot, double reach,
-                                  double second, double *kappa)
+/* kappa^2 likewise: the pilot plays for nothing, and its mean gain is the estimate. NAN: unknown.
+ */
+static certreg_status pilot_square(certreg_estimator *e, const cr_samples *pilot, double reach,
+                                   double *square)
 {
-    const double usual = 0.25 * second;
-    *kappa = sqrt(usual);
+    *square = NAN;
     if (pilot->count < BLOCKS) return CERTREG_OK;
     game idle = {.samples = pilot, .reach = reach, .share = 1};
     int broken = 0;
     const certreg_status status = play_all(e, &idle, &broken);
     if (status || broken) return status;
-    const double n = (double)pilot->count, square = 2 * idle.gained / (n * n),
-                 doubt = second * sqrt(2 * (double)e->input.active) / n;
+    const double n = (double)pilot->count;
+    *square = 2 * idle.gained / (n * n);
+    return CERTREG_OK;
+}
+
+/* The kappa that stakes are made for. The default is half of the greatest; another value is taken
+ * only if the pilot is sure of it. */
+static double staked_kappa(double square, double second, double dimension, double pilot)
+{
+    const double usual = 0.25 * second, doubt = second * sqrt(2 * dimension) / pilot;
+    if (isnan(square)) return sqrt(usual);
     const double least = fmax(square + doubt, 0.01 * second),
                  most = fmin(square - doubt, 0.5 * second);
-    *kappa = sqrt(fmax(fmin(least, usual), most));
-    return CERTREG_OK;
+    return sqrt(fmax(fmin(least, usual), most));
 }
 
 typedef struct forecast { /* what the two martingales will do, as if they were Gaussian */
@@ -225,25 +232,37 @@ static forecast foresee(const cr_samples *s, double second, double kappa, double
     return f;
 }
 
+typedef struct promise { /* of the two bounds, if kappa is so much */
+    forecast play;
+    double by_game, by_norm, loss;
+} promise;
+
+static promise promise_of(const game *g, double second, double kappa, double dimension)
+{
+    const double n = (double)g->samples->count, loss = sqrt(2 * g->certainty);
+    const forecast f = foresee(g->samples, second, kappa, dimension);
+    const double linear = loss * f.other / f.pairs, square = kappa * kappa + loss * f.own / f.pairs;
+    return (promise){.play = f,
+                     .by_game = (linear + sqrt(linear * linear + 4 * square)) / 2,
+                     .by_norm = sqrt(kappa * kappa + dimension * second / n) +
+                                loss * sqrt(tail_moment(2, tail_of(second)) / n),
+                     .loss = loss};
+}
+
 /* theta and lambda that are best for the forecast, and which bound promises more. A greater lambda
  * would cut off too much of x. */
 static certreg_status decide(certreg_estimator *e, game *g, int *by_norm)
 {
     const cr_samples pilot = pilot_of(e, g->samples);
-    const double second = pilot_second(&pilot, g->reach), dimension = (double)e->input.active,
-                 n = (double)g->samples->count;
-    const double loss = sqrt(2 * g->certainty);
-    double kappa;
-    const certreg_status status = pilot_kappa(e, &pilot, g->reach, second, &kappa);
+    const double second = pilot_second(&pilot, g->reach), dimension = (double)e->input.active;
+    double square;
+    const certreg_status status = pilot_square(e, &pilot, g->reach, &square);
     if (status) return status;
-    const forecast f = foresee(g->samples, second, kappa, dimension);
-    const double linear = loss * f.other / f.pairs, square = kappa * kappa + loss * f.own / f.pairs;
-    const double bound = (linear + sqrt(linear * linear + 4 * square)) / 2;
-    g->theta = f.own / (f.own + bound * f.other);
-    g->lambda = fmin(loss * sqrt(g->theta) / f.own, LARGEST / (2.5 * f.largest));
-    *by_norm = sqrt(kappa * kappa + dimension * second / n) +
-                   loss * sqrt(tail_moment(2, tail_of(second)) / n) <
-               bound;
+    const double kappa = staked_kappa(square, second, dimension, (double)pilot.count);
+    const promise p = promise_of(g, second, kappa, dimension);
+    g->theta = p.play.own / (p.play.own + p.by_game * p.play.other);
+    g->lambda = fmin(p.loss * sqrt(g->theta) / p.play.own, LARGEST / (2.5 * p.play.largest));
+    *by_norm = p.by_norm < p.by_game;
     return CERTREG_OK;
 }
 
@@ -287,21 +306,29 @@ static double bound_by_norm(const game *g, double norm)
     return (norm + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
 }
 
+/* A game about the job's samples, and in *upper what is known without one. Non-zero: there will be
+ * none. */
+static int begin(const cr_martingale_job *job, game *g, double *upper)
+{
+    const cr_samples *s = &job->samples;
+    *g = (game){.samples = s};
+    g->reach = nextafter(fmax(job->range_hi - s->center, s->center - job->range_lo), INFINITY);
+    *upper = fmin(fmin(job->cap, g->reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
+    if (!(isfinite(g->reach) && g->reach > 0) || s->count < BLOCKS ||
+        !(job->alpha > 0 && job->alpha < 1))
+        return 1;
+    g->share = fmin(1, job->second_hi / g->reach / g->reach * (1 + EVALUATION));
+    g->tail = tail_of(g->share);
+    g->cap = *upper / g->reach;
+    g->certainty = -log(job->alpha);
+    return !(g->share > 0 && g->cap > 0);
+}
+
 certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job,
                                    double *upper)
 {
-    const cr_samples *s = &job->samples;
-    game g = {.samples = s};
-    g.reach = nextafter(fmax(job->range_hi - s->center, s->center - job->range_lo), INFINITY);
-    *upper = fmin(fmin(job->cap, g.reach), sqrt(fmax(0, job->second_hi)) * (1 + EVALUATION));
-    if (!(isfinite(g.reach) && g.reach > 0) || s->count < BLOCKS ||
-        !(job->alpha > 0 && job->alpha < 1))
-        return CERTREG_OK;
-    g.share = fmin(1, job->second_hi / g.reach / g.reach * (1 + EVALUATION));
-    g.tail = tail_of(g.share);
-    g.cap = *upper / g.reach;
-    g.certainty = -log(job->alpha);
-    if (!(g.share > 0 && g.cap > 0)) return CERTREG_OK;
+    game g;
+    if (begin(job, &g, upper)) return CERTREG_OK;
     int by_norm = 0, broken = 0;
     certreg_status status = decide(e, &g, &by_norm);
     if (!status) status = play_all(e, &g, &broken);
@@ -309,5 +336,20 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     *upper =
         fmin(*upper, (by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g)) *
                          g.reach * (1 + EVALUATION));
+    return CERTREG_OK;
+}
+
+certreg_status cr_martingale_expected(certreg_estimator *e, const cr_martingale_job *job,
+                                      double *upper)
+{
+    game g;
+    double square;
+    if (begin(job, &g, upper)) return CERTREG_OK;
+    const cr_samples pilot = pilot_of(e, g.samples);
+    const certreg_status status = pilot_square(e, &pilot, g.reach, &square);
+    if (status || isnan(square)) return status;
+    const promise p = promise_of(&g, pilot_second(&pilot, g.reach), sqrt(fmax(square, 0)),
+                                 (double)e->input.active);
+    *upper = fmin(*upper, fmin(p.by_game, p.by_norm) * g.reach);
     return CERTREG_OK;
 }

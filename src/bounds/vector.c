@@ -110,7 +110,7 @@ static certreg_status bound_gradient(certreg_estimator *e, const cr_conditions *
         const certreg_status status = add_output(e, conditions, k);
         if (status) return status;
     }
-    cr_gradient_interval(e->here.gram_sum, e->plan.blocks, outputs * (double)e->input.active,
+    cr_gradient_interval(e->here.gram_sum, e->plan.blocks, 1, outputs * (double)e->input.active,
                          outputs * outputs * kurtosis, 0, tail, &b->gradient_lo, &b->gradient_hi);
     if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     return CERTREG_OK;

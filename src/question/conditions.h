@@ -17,6 +17,9 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 typedef struct cr_conditions {
     cr_question question;
     size_t samples, main_first;
+    /* Bounds are a forecast by the pilot, which stands for this many main samples. 0: they are
+     * bounds, by the main samples. */
+    size_t foreseen;
     double prediction; /* NaN for a vector, which is in here.center */
     int known;         /* there is one */
     int failures;      /* some outputs of this record failed */

@@ -71,14 +71,21 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
         return invalid(e, "output", q->output,
                        "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
     if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_BALL_CENTER)
-        return invalid(e, "statistic", q->statistic, "give one of CERTREG_STATISTIC_...");
+        return invalid(e, "statistic", q->statistic,
+                       "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
+                       "each, it would be another function at a shifted input");
     if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_BASELINE)
         return invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
     if (q->center < CERTREG_CENTER_PREDICTION || q->center > CERTREG_CENTER_TRUE_MEAN)
         return invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
     if (q->constraints & ~known)
         return invalid(e, "constraints", q->constraints,
-                       "give CERTREG_CONSTRAINT_... or 0: it has unknown bits");
+                       "give CERTREG_CONSTRAINT_..., CERTREG_CONSTRAINTS_BY_PILOT alone, or 0: it "
+                       "has unknown bits");
+    if (q->by_pilot && q->method != CERTREG_METHOD_ASYMPTOTIC && !cr_question_without_normality(q))
+        return refused(e, "constraints",
+                       "name the set, or use 0: CERTREG_CONSTRAINTS_BY_PILOT is for "
+                       "CERTREG_METHOD_FINITE, _ANYTIME and _ASYMPTOTIC only");
     return CERTREG_OK;
 }
 
@@ -182,7 +189,7 @@ static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
         return refused(e, "center",
                        "use CERTREG_CENTER_PREDICTION: CERTREG_METHOD_BASELINE supports nothing "
                        "else");
-    if (q->constraints)
+    if (q->constraints || q->by_pilot)
         return refused(e, "constraints",
                        "set it to 0: CERTREG_METHOD_BASELINE counts outputs and uses no "
                        "constraints");

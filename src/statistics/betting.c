@@ -85,14 +85,18 @@ static int says_nothing(const cr_game *g, double *mean, double *square)
     return cr_watch_late(g->bet->watch);
 }
 
+static int is_hopeless(const cr_bet *bet, double alpha)
+{
+    return !(bet->hi > bet->lo) || !isfinite(bet->hi - bet->lo) || !(alpha > 0 && alpha < 1) ||
+           !bet->count;
+}
+
 /* Share of the range that the mean does not exceed; 1: nothing is known. */
 static double bound_share(const cr_bet *bet, double alpha, int anytime, int mirrored)
 {
     cr_game g;
     double mean, square;
-    if (!(bet->hi > bet->lo) || !isfinite(bet->hi - bet->lo) || !(alpha > 0 && alpha < 1) ||
-        !bet->count)
-        return 1;
+    if (is_hopeless(bet, alpha)) return 1;
     cr_game_begin(&g, bet, alpha, anytime, mirrored);
     if (says_nothing(&g, &mean, &square)) return 1;
     return fmin(1, search(&g, fmin(mean, 1), square) + gap_of(bet->count));
@@ -116,4 +120,17 @@ double cr_betting_lower(const cr_bet *bet, double alpha, int anytime)
     const double part = bound_share(bet, alpha, anytime, 1);
     if (part >= 1) return bet->lo;
     return fmax(bet->lo, bet->hi - part * (bet->hi - bet->lo) - margin(bet));
+}
+
+double cr_betting_expected(const cr_bet *bet, double alpha, int upper)
+{
+    const cr_game g = {.bet = bet, .alpha = alpha, .mirrored = !upper};
+    const cr_seen seen = cr_game_pilot(&g);
+    double part = 1;
+    if (!is_hopeless(bet, alpha) && seen.count > 0) {
+        const double mean = fmin(seen.sum / seen.count, 1),
+                     square = seen.square / seen.count * (double)bet->count;
+        part = fmin(1, mean + guess_of(&g, mean, square));
+    }
+    return upper ? bet->lo + part * (bet->hi - bet->lo) : bet->hi - part * (bet->hi - bet->lo);
 }

@@ -185,6 +185,7 @@ class Refusals(InFolder):
             ("--statistic", "circular-mean", "--angle or --pair"),
             ("--huber-width", "1", "--statistic huber"),
             ("--method", "paper", "--statistic mean"),
+            ("--constraints", "all", "'all'.*'by-pilot'"),
             ("--alpha", "0.7", "at most 0.5"),
             ("--samples", "0", "at least 1"),
             ("--samples", "1.5", "an integer"),
@@ -206,6 +207,8 @@ class Refusals(InFolder):
         self.certify_refused("needs --resume", "--keep-records")
         mean = ("--statistic", "mean", "--range", "-9,9")
         self.certify_refused("--method anytime, or", "--target", ".2", "--method", "paper", *mean)
+        pilot = ("--constraints", "by-pilot")
+        self.certify_refused("name the constraints", *pilot, "--method", "paper", *mean)
         bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
         self.refused(2, "--tolerance is needed", *bounds, "--method", "anytime")
         self.refused(2, "cannot bound outputs", *bounds, "--method", "paper", *mean)

@@ -25,6 +25,16 @@ class Results(InFolder):
                 self.assertEqual(float(row["prediction"]), c.prediction)
         self.assertEqual(len(table), 6)
 
+    def test_constraints_may_be_named_or_left_to_the_pilot(self):
+        ask = ("certify", "models.py:product", "x.npy", *ASKED, "--samples", 1500)
+        default, named, chosen = (
+            [(row["radius"], row["constraints"]) for row in self.rows_of(*ask, *more)]
+            for more in ((), ("--constraints", "ecgm"), ("--constraints", "by-pilot"))
+        )
+        self.assertNotEqual(default, named)
+        for one, two, either in zip(default, named, chosen):
+            self.assertIn(either, (one, two))
+
     def test_kinds_of_models_and_inputs_agree(self):
         wanted = self.rows_of("certify", "models.py:product", "x.npy", *ASKED)
         np.savez("x.npz", x=X, other=X)

@@ -135,6 +135,22 @@ class Beyond(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "kind is 'turn'; it must be one of real, angle"):
             estimator(kind="turn")
 
+    def test_the_pilot_may_choose_constraints_but_no_statistic(self):
+        names = (Constraints.BY_PILOT, "by_pilot", "by-pilot", "By Pilot")
+        self.assertEqual({Question(1, constraints=name).constraints for name in names}, {1 << 30})
+        with estimator(constraints="ECGM", max_samples=4000) as e:
+            chosen = e.certify(Z, 0.25, 4000, Question(0.5, constraints="by_pilot"))
+            kinds = ("ECM", "ECGM")
+            named = [e.certify(0, Question(0.5, constraints=kind)) for kind in kinds]
+            used = bool(chosen.constraints & certreg.Constraint.GRADIENT)
+            self.assertEqual(chosen.radius, named[used].radius)
+            self.assertEqual(chosen.constraints, named[used].constraints)
+        with self.assertRaisesRegex(CertregError, "plan.constraints"):
+            estimator(constraints="by_pilot")
+        for name in ("best", "auto", "By_Pilot", "by-pilot"):
+            with self.assertRaisesRegex(ValueError, "one for all inputs, because"):
+                Question(1, statistic=name)
+
     def test_integers_may_come_as_floats(self):
         with estimator(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0) as e:
             c = e.certify(Z, 0.25, 2e3, Question(0.5, bonferroni=2.0), noise_id=np.int8(3))

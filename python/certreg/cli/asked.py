@@ -50,6 +50,10 @@ def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     paper = given.method == "paper"
     yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
     yield paper and given.radius, "--method paper cannot bound outputs: choose another method"
+    yield (
+        paper and given.constraints == "by-pilot",
+        "--method paper cannot be combined with --constraints by-pilot: name the constraints",
+    )
     exact = given.method == "finite" and given.statistic == "median"
     yield (
         given.target and given.method != "anytime" and not exact,
@@ -118,6 +122,7 @@ def questions(given: argparse.Namespace) -> list[Question]:
             method=given.method,
             huber_width=given.huber_width or 0.0,
             center=Center.TRUE_MEAN if paper else Center.PREDICTION,
+            constraints=given.constraints or 0,
             bonferroni=given.bonferroni,
             target=given.target,
             serving=_serving(given),
@@ -156,6 +161,10 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
+def _may_need_gradient(given: argparse.Namespace) -> bool:
+    return given.method == "paper" or given.constraints in ("cg", "ecgm", "by-pilot")
+
+
 def plan(given: argparse.Namespace) -> dict[str, Any]:
     """The other arguments of certify_rows."""
     calibrates = given.command == "sigma"
@@ -165,7 +174,7 @@ def plan(given: argparse.Namespace) -> dict[str, Any]:
         "seed": given.seed,
         "noise_id": given.rows[0] if given.rows else 0,
         "jobs": given.jobs,
-        "constraints": Constraints.ECGM if given.method == "paper" else 0,
+        "constraints": Constraints.ECGM if _may_need_gradient(given) else 0,
         "domain": Domain.CALIBRATION if calibrates else Domain.CERTIFY,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
         "radius": given.radius,

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Sequence
 
 STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean", "ball-center")
 METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
+CONSTRAINTS = ("c", "cg", "ecm", "ecgm", "by-pilot")
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -268,6 +269,13 @@ def _question(command: Any, what: str) -> Any:
         "of outputs; asymptotic can be wrong if there are rare values; paper and baseline, the "
         "published certificate of the statistic, are for comparison only (default: %(default)s)",
         metavar="NAME",
+    )
+    group.add_argument(
+        "--constraints",
+        choices=CONSTRAINTS,
+        help="which constraints the bounds use: %(choices)s (default: those of the method, without "
+        "the gradient). With by-pilot the pilot of each row chooses whether to use the gradient",
+        metavar="SET",
     )
     group.add_argument(
         "--alpha",

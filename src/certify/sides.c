@@ -1,0 +1,71 @@
+/* The bounds behind one side of a question. */
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "bounds/bounds.h"
+#include "certify/choose.h"
+#include <math.h>
+
+/* A single condition is about both sides. */
+static int index_of_side(const cr_conditions *conditions, int32_t side)
+{
+    for (int i = 0; i < conditions->count; i++)
+        if (cr_condition_side(conditions->each + i) == side ||
+            (conditions->count == 1 && side == CERTREG_SIDE_UPPER))
+            return i;
+    return -1;
+}
+
+/* The score of an arc minus what its mean has to exceed, so that every side needs a positive
+ * mean. */
+static void subtract_threshold(const cr_score *score, certreg_bounds *b)
+{
+    if (score->kind != CR_SCORE_ARC) return;
+    const double threshold = 2 * score->needed - 1;
+    b->mean_lo = nextafter(b->mean_lo - threshold, -INFINITY);
+    b->mean_hi = nextafter(b->mean_hi - threshold, INFINITY);
+    b->range_lo = nextafter(b->range_lo - threshold, -INFINITY);
+    b->range_hi = nextafter(b->range_hi - threshold, INFINITY);
+}
+
+static certreg_status no_such_side(certreg_estimator *e, int32_t side)
+{
+    return cr_fail(
+        &e->error, CERTREG_E_INVALID,
+        "side is %d; give CERTREG_SIDE_LOWER or _UPPER (or, for the median or Huber location "
+        "of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
+        (int)side);
+}
+
+static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
+                                     int32_t side, certreg_bounds *out)
+{
+    certreg_status status = cr_struct_check(out, CR_OLDEST_BOUNDS, "bounds", &e->error);
+    if (status) return status;
+    certreg_bounds found[CR_CONDITIONS] = {{.struct_size = sizeof *found}};
+    cr_conditions conditions = {.count = 0};
+    int index = -1, abstained = 0;
+    if (!(status = cr_estimator_ready(e)) &&
+        !(status = cr_question_take(e, question, &conditions.question)) &&
+        !(status = cr_conditions_prepare(e, &conditions)) &&
+        (index = index_of_side(&conditions, side)) < 0)
+        status = no_such_side(e, side);
+    if (!status) status = cr_choose(e, &conditions);
+    if (!status) status = cr_bounds_find(e, &conditions, found, &abstained);
+    if (!status)
+        cr_asked_remember(e, e->record.present, e->record.present,
+                          cr_question_looks(&conditions.question));
+    if (status || abstained) found[0] = cr_bounds_blank(e, &conditions), index = 0;
+    else subtract_threshold(&conditions.each[index].score, found + index);
+    cr_struct_write(out, out->struct_size, found + index, sizeof *found);
+    return status;
+}
+
+certreg_status certreg_estimator_bounds(certreg_estimator *e, const certreg_question *question,
+                                        int32_t side, certreg_bounds *out)
+{
+    const certreg_bounds nothing = {.struct_size = sizeof nothing}; /* no constraints, no claim */
+    const certreg_status status = cr_estimator_enter(e);
+    if (!status) return cr_estimator_leave(e, bounds_of_side(e, question, side, out));
+    cr_struct_refuse(out, CR_OLDEST_BOUNDS, &nothing, sizeof nothing);
+    return status;
+}
