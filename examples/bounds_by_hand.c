@@ -1,7 +1,8 @@
 /* The solver alone, with bounds written by hand: no model and no samples.
  * Prints how far the mean can move, as a table over the radius, and the largest radius for a
  * tolerance of 0.5. Each column uses other constraints (E mean, C variance, G gradient, M range);
- * the more constraints, the smaller the change. To plot the table:
+ * the more constraints, the smaller the change. Then come the regions of the worst function: where
+ * an adversarial model would stay at an end of its range. To plot the table:
  *     bounds_by_hand >curve
  *     gnuplot -p -e "plot for [i=2:5] 'curve' using 1:i with lines" */
 #include <certreg/solver.h>
@@ -30,6 +31,23 @@ static certreg_status print_curve(certreg_solver *s, const certreg_bounds *bound
     return CERTREG_OK;
 }
 
+static certreg_status print_worst_function(certreg_solver *s, const certreg_bounds *bounds)
+{
+    static const char *const does[] = {"stays at the lower end", "follows a curve",
+                                       "stays at the upper end"};
+    certreg_worst_function f = {.struct_size = sizeof f};
+    const certreg_status status =
+        certreg_solver_worst_function(s, bounds, 0, 0.5, CERTREG_SIDE_LOWER, &f);
+    if (status) return status;
+    printf("# within 0.5 a model may drop by %.6f; one that drops by %.6f\n", f.bound, f.change);
+    for (uint32_t i = 0; i < f.region_count; i++) {
+        printf("#   %s", does[f.regions[i] + 1]);
+        if (i + 1 < f.region_count) printf(" up to %.3f sigma,", f.breakpoints[i]);
+        putchar('\n');
+    }
+    return CERTREG_OK;
+}
+
 int main(void)
 {
     const certreg_bounds bounds = {.struct_size = sizeof bounds,
@@ -50,7 +68,8 @@ int main(void)
     certreg_status status = certreg_solver_create(NULL, NULL, &s);
     if (!status) status = certreg_bisection_create(NULL, NULL, &b);
     if (status) printf("# %s\n", certreg_status_text(status));
-    if (!status && (status = print_curve(s, &bounds)))
+    if (!status &&
+        ((status = print_curve(s, &bounds)) || (status = print_worst_function(s, &bounds))))
         printf("# %s\n", certreg_solver_error(s)->text);
     if (!status && (status = certreg_bisection_within(b, &bounds, 0, 0.5, &r)))
         printf("# %s\n", certreg_bisection_error(b)->text);

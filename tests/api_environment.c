@@ -104,6 +104,20 @@ static int progress(void *user, uint64_t done, uint64_t total)
     return 0;
 }
 
+/* Where nothing bounds the change there is none. */
+static void keep_worst_function(certreg_solver *s, const certreg_bounds *u)
+{
+    static const double t[] = {-2, -0.3, 0.1, 1.7};
+    double values[4] = {0};
+    certreg_worst_function f = {.struct_size = sizeof f};
+    const certreg_status status =
+        certreg_solver_worst_function(s, u, 0, 0.25, CERTREG_SIDE_UPPER, &f);
+    check_environment("certreg_solver_worst_function");
+    if (!status) CALL(certreg_worst_function_values(&f, 4, t, values));
+    keep(&f, sizeof f);
+    keep(values, sizeof values);
+}
+
 static void solve_all(void)
 {
     certreg_solver *s = NULL;
@@ -130,7 +144,8 @@ static void solve_all(void)
         CALL(certreg_bisection_within(b, &u, 0, 0.25, &within));
         if (constraints & CERTREG_CONSTRAINT_MEAN)
             CALL(certreg_bisection_above(b, &u, NULL, 1, 0, &above));
-        keep(&shift, sizeof shift), keep(&within, sizeof within), keep(&above, sizeof above);
+        keep(&shift, sizeof shift), keep_worst_function(s, &u), keep(&within, sizeof within),
+            keep(&above, sizeof above);
     }
     kit_close_solver(s, b);
     check_environment("destroy");

@@ -38,6 +38,8 @@ static const struct {
      offsetof(certreg_bounds, struct_size)},
     {"certreg_mean_change", sizeof(certreg_mean_change), 4 + 4 + 8 * 4,
      offsetof(certreg_mean_change, struct_size)},
+    {"certreg_worst_function", sizeof(certreg_worst_function), 4 * 4 + 8 * 18 + 8 * 6 + 4 * 8,
+     offsetof(certreg_worst_function, struct_size)},
     {"certreg_solver_plan", sizeof(certreg_solver_plan), 4 + 4 + sizeof(void *) + sizeof(size_t),
      offsetof(certreg_solver_plan, struct_size)},
     {"certreg_bisection_plan", sizeof(certreg_bisection_plan),

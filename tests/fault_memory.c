@@ -151,8 +151,13 @@ static int solve_everything(void)
     int bad = 0;
     for (int i = 0; i < 4; i++) {
         certreg_mean_change shift = {.struct_size = sizeof shift};
+        certreg_worst_function function = {.struct_size = sizeof function};
         certreg_radius radius = {.struct_size = sizeof radius};
+        double value;
         bad += certreg_solver_worst_case(solver, &b, families[i], 0.3, &shift) != CERTREG_OK;
+        bad += certreg_solver_worst_function(solver, &b, families[i], 0.3, CERTREG_SIDE_LOWER,
+                                             &function) != CERTREG_OK;
+        bad += certreg_worst_function_values(&function, 1, &function.mean, &value) != CERTREG_OK;
         bad += certreg_bisection_within(bisection, &b, families[i], 0.3, &radius) != CERTREG_OK;
         bad += certreg_bisection_above(bisection, &b, NULL, 1, families[i], &radius) != CERTREG_OK;
     }

@@ -22,6 +22,7 @@ from .answers import (
     Radius,
     Run,
     SolveInfo,
+    WorstFunction,
     choose_sigma,
     to_json,
 )
@@ -32,6 +33,7 @@ from .constants import (
     JSON_SEED,
     LEAST_RADIUS_EVALUATIONS,
     LEAST_WORST_CASE_EVALUATIONS,
+    MOST_REGIONS,
     NO_PILOT,
     PLAN_COUNT_FAILURES,
     RADIUS_EVALUATIONS,
@@ -44,6 +46,7 @@ from .constants import (
     Method,
     Outcome,
     Output,
+    Region,
     Side,
     Statistic,
     Status,
@@ -53,7 +56,7 @@ from .constants import (
 from .errors import CertregError, RowsError
 from .estimator import Estimator
 from .models import OnnxModel, as_model
-from .plots import plot_accuracy, plot_radii, plot_reach
+from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest
 from .result import Rows
 from .rows import certify_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as C
 from typing import Any
 
-from .constants import integer, number
+from .constants import MOST_REGIONS, integer, number
 
 i32, u32, i64, u64 = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64
 f64, size_t, pointer = C.c_double, C.c_size_t, C.c_void_p
@@ -149,6 +149,18 @@ SolverPlan = _struct(
 )
 MeanChange = _struct(
     "certreg_mean_change", 40, (u32, "constraints"), (f64, "drop rise mean_least mean_greatest")
+)
+WorstFunction = _struct(
+    "certreg_worst_function",
+    240,
+    (u32, "constraints"),
+    (i32, "side"),
+    (u32, "region_count"),
+    (f64, "radius change bound mean variance gradient second_order"),
+    (f64, "by_variance by_mean by_gradient by_second_order"),
+    (f64, "offset slope bend rest tilt range_lo range_hi"),
+    (f64 * (MOST_REGIONS - 1), "breakpoints"),
+    (i32 * (MOST_REGIONS + 1), "regions"),
 )
 SolveInfo = _struct(
     "certreg_solve_info",

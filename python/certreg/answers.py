@@ -6,9 +6,22 @@ import ctypes as C
 import dataclasses
 from typing import Any, Optional, Sequence, Type, TypeVar
 
+import numpy as np
+
 from . import _structs as S
 from ._library import lib
-from .constants import Center, Constraint, Method, Outcome, Side, Statistic, Status, Stop, named
+from .constants import (
+    Center,
+    Constraint,
+    Method,
+    Outcome,
+    Region,
+    Side,
+    Statistic,
+    Status,
+    Stop,
+    named,
+)
 from .errors import check
 from .questions import Asked, question_of
 
@@ -168,6 +181,66 @@ class MeanChange(_Answer):
     rise: float
     mean_least: float
     mean_greatest: float
+
+
+@dataclasses.dataclass(frozen=True)
+class WorstFunction(_Answer):
+    """A worst function: the one whose mean changes most within a radius, as a function of t, the
+    component of the noise along the shift.
+
+    change       of its mean within the radius
+    bound        no function with these constraints changes by more
+    breakpoints  values of t at which it passes from one region to the next
+    regions      what it does in each of them, one more than breakpoints
+
+    The other fields are those of certreg_worst_function."""
+
+    constraints: Constraint
+    side: Side
+    radius: float
+    change: float
+    bound: float
+    mean: float
+    variance: float
+    gradient: float
+    second_order: float
+    by_variance: float
+    by_mean: float
+    by_gradient: float
+    by_second_order: float
+    offset: float
+    slope: float
+    bend: float
+    rest: float
+    tilt: float
+    range_lo: float
+    range_hi: float
+    breakpoints: tuple[float, ...]
+    regions: tuple[Region, ...]
+
+    @classmethod
+    def _of(cls, struct: Any) -> "WorstFunction":
+        count = struct.region_count
+        return dataclasses.replace(
+            super()._of(struct),
+            breakpoints=tuple(struct.breakpoints[: count - 1]),
+            regions=tuple(Region(region) for region in struct.regions[:count]),
+        )
+
+    def values(self, t: Any) -> Any:
+        """The values at t, an array of finite numbers of any shape, or one number. At the shifted
+        input, t has the mean radius / sigma instead of 0."""
+        given = np.ascontiguousarray(t, np.float64)
+        out = np.empty_like(given)
+        struct = C.byref(self._struct())
+        check(lib.certreg_worst_function_values(struct, out.size, given.ctypes, out.ctypes))
+        return out.reshape(np.shape(t))[()]
+
+    def _struct(self) -> Any:
+        fields = dataclasses.asdict(self)
+        for name in ("breakpoints", "regions"):
+            fields[name] = S.WorstFunction.kinds[name](*fields[name])
+        return S.WorstFunction(region_count=len(self.regions), **fields)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,6 +25,7 @@ BISECTION_WARM_START = 1  # Bisection(flags=...)
 JSON_SEED = 1  # to_json(flags=...): write the seed too
 WORST_CASE_EVALUATIONS, LEAST_WORST_CASE_EVALUATIONS = 2000, 1000
 RADIUS_EVALUATIONS, LEAST_RADIUS_EVALUATIONS = 14000, 4000
+MOST_REGIONS = 7  # of a worst function
 
 
 class Status(enum.IntEnum):
@@ -121,6 +122,15 @@ class Side(enum.IntEnum):
     NEAR_UPPER = 2
 
 
+class Region(enum.IntEnum):
+    """What a worst function does between two breakpoints: it stays at an end of the range, or
+    follows the curve."""
+
+    LO = -1
+    BETWEEN = 0
+    HI = 1
+
+
 class Outcome(enum.IntEnum):
     """The outcome of a certificate. None of them is a failure."""
 
@@ -160,6 +170,7 @@ _OF_FIELDS: dict[str, Type[enum.IntEnum] | Type[enum.IntFlag]] = {
     "center": Center,
     "constraints": Constraint,
     "limiting_side": Side,
+    "side": Side,
 }
 Member = TypeVar("Member", bound=enum.IntEnum)
 

@@ -8,6 +8,7 @@ from typing import Any, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from ._optional import needed
+from .answers import WorstFunction
 
 Path = Union[str, "os.PathLike[str]", None]
 
@@ -73,6 +74,27 @@ def plot_reach(
     return _finished(ax, path)
 
 
+def plot_worst_function(
+    curves: Mapping[str, WorstFunction],
+    path: Path = None,
+    ax: Any = None,
+    title: Optional[str] = None,
+) -> Any:
+    """Plots worst functions as functions of the noise along the shift.
+
+    curves  a dict from the name of each curve to a WorstFunction
+
+    The rest is as in plot_radii."""
+    ax = _axes(ax, "worst function", title, "noise along the shift / σ")
+    right = max([4.0, *(3 + function.tilt for function in curves.values())])
+    for name, function in curves.items():
+        breakpoints = np.asarray(function.breakpoints)
+        t = np.concatenate([np.linspace(-4, right, 801), breakpoints, breakpoints + 1e-9])
+        t = np.sort(t[(t >= -4) & (t <= right)])
+        ax.plot(t, function.values(t), label=name)
+    return _finished(ax, path, -4)
+
+
 def _plot_shares(
     curves: Mapping[str, Tuple[Any, Any]], what: str, path: Path, ax: Any, title: Optional[str]
 ) -> Any:
@@ -101,19 +123,19 @@ def shares(radii: Any, correct: Any, name: str = "a curve") -> tuple[np.ndarray,
     return corners, count[: len(corners)] / radii.size
 
 
-def _axes(ax: Any, what: str, title: Optional[str]) -> Any:
+def _axes(ax: Any, what: str, title: Optional[str], across: str = "radius") -> Any:
     if ax is None:
         figure = needed("matplotlib.figure", "a plot").Figure(layout="constrained")
         ax = figure.add_subplot()
-    ax.set_xlabel("radius")
+    ax.set_xlabel(across)
     ax.set_ylabel(what)
     if title is not None:
         ax.set_title(title)
     return ax
 
 
-def _finished(ax: Any, path: Path) -> Any:
-    ax.set_xlim(left=0)
+def _finished(ax: Any, path: Path, left: float = 0) -> Any:
+    ax.set_xlim(left=left)
     ax.grid(alpha=0.3)
     ax.legend()
     if path is not None:

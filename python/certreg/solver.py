@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _structs as S
 from ._calls import Handle
-from .answers import Bounds, MeanChange, Radius, SolveInfo
-from .constants import constraints_of
+from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
+from .constants import Side, constraints_of, member
 
 
 class _Searcher(Handle):
@@ -50,6 +50,21 @@ class Solver(_Searcher):
         b, out = bounds._struct(), S.MeanChange()
         self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
         return MeanChange._of(out)
+
+    def worst_function(
+        self,
+        bounds: Bounds,
+        radius: float,
+        side: Union[Side, str] = Side.LOWER,
+        constraints: Union[int, str] = 0,
+    ) -> WorstFunction:
+        """The function whose mean changes most within the radius, > 0: whose mean drops most
+        (side="lower") or rises most ("upper"). The rest is as in worst_case. Raises CertregError
+        also where nothing bounds the change, or where no such function was found."""
+        b, out, side = bounds._struct(), S.WorstFunction(), member(Side, side, "side")
+        used = constraints_of(constraints)
+        self._call("worst_function", C.byref(b), used, radius, side, C.byref(out))
+        return WorstFunction._of(out)
 
 
 class Bisection(_Searcher):

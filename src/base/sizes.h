@@ -7,22 +7,23 @@
 /* X(struct, name, oldest, now): the size in the first release that had the struct, which is the
  * least that a caller may give, and the size of this version. A struct that grows gets a new `now`;
  * its `oldest` never changes. */
-#define CR_STRUCTS(X)                                 \
-    X(certreg_error, ERROR, 296, 296)                 \
-    X(certreg_batch, BATCH, 80, 80)                   \
-    X(certreg_model, MODEL, 80, 80)                   \
-    X(certreg_plan, PLAN, 88, 88)                     \
-    X(certreg_target, TARGET, 24, 24)                 \
-    X(certreg_serving, SERVING, 40, 40)               \
-    X(certreg_question, QUESTION, 88, 88)             \
-    X(certreg_certificate, CERTIFICATE, 152, 152)     \
-    X(certreg_forecast, FORECAST, 24, 24)             \
-    X(certreg_run, RUN, 80, 80)                       \
-    X(certreg_bounds, BOUNDS, 112, 112)               \
-    X(certreg_solver_plan, SOLVER_PLAN, 24, 24)       \
-    X(certreg_mean_change, MEAN_CHANGE, 40, 40)       \
-    X(certreg_solve_info, SOLVE_INFO, 40, 40)         \
-    X(certreg_bisection_plan, BISECTION_PLAN, 48, 48) \
+#define CR_STRUCTS(X)                                   \
+    X(certreg_error, ERROR, 296, 296)                   \
+    X(certreg_batch, BATCH, 80, 80)                     \
+    X(certreg_model, MODEL, 80, 80)                     \
+    X(certreg_plan, PLAN, 88, 88)                       \
+    X(certreg_target, TARGET, 24, 24)                   \
+    X(certreg_serving, SERVING, 40, 40)                 \
+    X(certreg_question, QUESTION, 88, 88)               \
+    X(certreg_certificate, CERTIFICATE, 152, 152)       \
+    X(certreg_forecast, FORECAST, 24, 24)               \
+    X(certreg_run, RUN, 80, 80)                         \
+    X(certreg_bounds, BOUNDS, 112, 112)                 \
+    X(certreg_solver_plan, SOLVER_PLAN, 24, 24)         \
+    X(certreg_mean_change, MEAN_CHANGE, 40, 40)         \
+    X(certreg_worst_function, WORST_FUNCTION, 240, 240) \
+    X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
+    X(certreg_bisection_plan, BISECTION_PLAN, 48, 48)   \
     X(certreg_radius, RADIUS, 32, 32)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),

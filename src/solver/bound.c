@@ -9,7 +9,7 @@ static double attempt(const cr_rise *rise, double weight, cr_box *box)
     return cr_box_prove(rise, weight, box);
 }
 
-int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, double *bound)
+int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box box[2], double *bound)
 {
     cr_rise first = *rise, second = *rise;
     double unused;
@@ -21,11 +21,11 @@ int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, d
         if (box->tight) tight |= CR_FIRST;
     }
     if (wanted & CR_SECOND) {
-        cr_box other = {.count = 0};
+        box[1].count = 0;
         if (rise->r > 0) /* V does not fall as r grows (theory 2.3) */
             second.r = fmax(rise->r, CR_LEAST_HESSIAN_RADIUS);
-        *bound = fmin(*bound, attempt(&second, weight, &other));
-        if (other.tight) tight |= CR_SECOND;
+        *bound = fmin(*bound, attempt(&second, weight, box + 1));
+        if (box[1].tight) tight |= CR_SECOND;
     }
     return tight;
 }

@@ -7,7 +7,8 @@
 #define CR_FINAL_GAIN 1e-12 /* share of the value that one more Newton step could gain */
 
 /* sup over the box of V(m) + weight*m, proven and rounded up; `wanted` and what is returned as for
- * cr_ask. `box` starts the search without the second order, as in box.h. */
-int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box *box, double *bound);
+ * cr_ask. box[0] is of the search without the second order, which it starts as in box.h, and box[1]
+ * of that with it. */
+int cr_bound_find(const cr_rise *rise, double weight, int wanted, cr_box box[2], double *bound);
 
 #endif

@@ -84,37 +84,51 @@ static double greatest(form *f)
     return sum + rest + 16 * DBL_EPSILON * (size + rest) + DBL_MIN;
 }
 
+/* The gradient alone. */
+static form first_order(const cr_rise *rise, double variance)
+{
+    const double root = sqrt(variance);
+    return (form){.count = 1,
+                  .axis = {{rise->r, fmin(rise->gradient_lo, root), fmin(rise->gradient_hi, root)}},
+                  .rest = cr_ratio_norm_up(1, rise->r),
+                  .all = variance};
+}
+
 /* With the second order both coefficients may be anything up to their bounds, of either sign
  * (theory 2.1). */
-static double second_at(const cr_rise *rise, double variance, double *growth)
+static form second_order(const cr_rise *rise, double variance)
 {
-    const double r = rise->r, root = sqrt(variance), rest = cr_ratio_norm_up(2, r),
-                 kappa = fmin(rise->gradient_hi, root);
-    const double second = fmin(rise->second, root), weight = r * r * CR_SQRT_HALF;
-    form f = {.count = 2,
-              .axis = {{r, -kappa, kappa}, {weight, -second, second}},
-              .rest = rest,
-              .all = variance};
-    const double value = greatest(&f);
-    *growth = f.y[0] + 2 * f.y[1] * weight / r + f.spread * (r * (expm1(r * r) - r * r) / rest);
-    return value;
+    const double r = rise->r, root = sqrt(variance), kappa = fmin(rise->gradient_hi, root),
+                 second = fmin(rise->second, root);
+    return (form){.count = 2,
+                  .axis = {{r, -kappa, kappa}, {r * r * CR_SQRT_HALF, -second, second}},
+                  .rest = cr_ratio_norm_up(2, r),
+                  .all = variance};
+}
+
+/* The lesser of both, and the form that gives it. */
+static double solve(const cr_rise *rise, double variance, form *f)
+{
+    *f = first_order(rise, variance);
+    const double value = greatest(f);
+    if (!(rise->second < sqrt(variance))) return value;
+    form other = second_order(rise, variance);
+    const double with_second = greatest(&other);
+    if (!(with_second < value)) return value;
+    *f = other;
+    return with_second;
 }
 
 static double shift_at(const cr_rise *rise, double variance, double *growth)
 {
-    const double r = rise->r, root = sqrt(variance), rest = cr_ratio_norm_up(1, r);
-    form f = {.count = 1,
-              .axis = {{r, fmin(rise->gradient_lo, root), fmin(rise->gradient_hi, root)}},
-              .rest = rest,
-              .all = variance};
-    const double value = greatest(&f);
-    *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
-    if (!(rise->second < root)) return value;
-    double other;
-    const double with_second = second_at(rise, variance, &other);
-    if (!(with_second < value)) return value;
-    *growth = other;
-    return with_second;
+    const double r = rise->r;
+    form f;
+    const double value = solve(rise, variance, &f);
+    if (f.count == 1) *growth = f.y[0] + f.spread * (r * expm1(r * r) / f.rest);
+    else
+        *growth = f.y[0] + 2 * f.y[1] * f.axis[1].weight / r +
+                  f.spread * (r * (expm1(r * r) - r * r) / f.rest);
+    return value;
 }
 
 /* The mean takes its share of the ball of moments. If the variance has a bound of its own that
@@ -167,4 +181,28 @@ double cr_closed_cap(const cr_rise *rise, double weight)
     const double least_mean = fmax(rise->mean_lo, rise->range_lo);
     if (!(rise->range_hi < INFINITY)) return INFINITY;
     return weight > 0 ? rise->range_hi : nextafter(rise->range_hi - least_mean, INFINITY);
+}
+
+/* An affine function has no rest. It is given this share of the deviation, which a variance does
+ * not see, so that its multipliers are finite. */
+static const double least_rest = 1e-9;
+
+int cr_closed_point(const cr_rise *rise, cr_point *out)
+{
+    const double variance = cr_rise_greatest_variance(rise);
+    if (!(variance > 0 && variance < INFINITY && cr_ratio_norm(0, rise->r) < INFINITY)) return 0;
+    form f;
+    solve(rise, variance, &f);
+    const double mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
+                 rest = fmax(f.spread, least_rest * sqrt(variance));
+    *out = (cr_point){.problem = cr_point_describe(rise, mean, f.count, f.y[0]),
+                      .mean = mean,
+                      .at = {.lambda = 0.5 / rest}};
+    for (int j = 0; j < f.count; j++) {
+        const int inside = f.y[j] > f.axis[j].low && f.y[j] < f.axis[j].high;
+        out->at.a[j] = inside ? cr_dual_unused(&out->problem, j) : -f.y[j] / rest;
+        out->problem.coefficient[j] = f.y[j];
+        out->problem.fixed[j] = inside;
+    }
+    return 1;
 }

@@ -3,6 +3,7 @@
 
 #define MOST_STEPS 80
 #define MOST_TRIALS 40
+#define MOST_FINISHING_STEPS 6
 #define UNKNOWNS (2 + CR_ORDERS)
 
 typedef struct step {
@@ -150,11 +151,16 @@ static int impossible(const cr_problem *problem, const cr_descent *now)
  * well, since a multiplier can be 0 too early. Newton's own estimate does not prove nearness:
  * from a poor initial point it can end where lambda has all but vanished and nothing moves any
  * more. */
-static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
+static double price_of(const cr_problem *problem, const cr_descent *now)
+{
+    return now->value / problem->ratio.norm;
+}
+
+static double missed_by(const cr_problem *problem, const cr_descent *now)
 {
     const cr_ratio *ratio = &problem->ratio;
     const cr_sums *s = &now->sums;
-    const double C = problem->variance, price = now->value / ratio->norm, first[] = {s->yt, s->yh};
+    const double C = problem->variance, price = price_of(problem, now), first[] = {s->yt, s->yh};
     double missed = now->at.lambda * fabs(s->yy - C) + price * fmax(0, s->yy - C) / C +
                     (fabs(now->at.nu) + price / sqrt(C)) * fabs(s->y);
     for (int j = 0; j < ratio->order && j < CR_ORDERS; j++) {
@@ -163,7 +169,12 @@ static int nearly_feasible(const cr_problem *problem, const cr_descent *now, dou
             ratio->norm;
         if (!now->fixed[j]) missed += each * fabs(first[j] - problem->coefficient[j]);
     }
-    return missed <= share * price;
+    return missed;
+}
+
+static int nearly_feasible(const cr_problem *problem, const cr_descent *now, double share)
+{
+    return missed_by(problem, now) <= share * price_of(problem, now);
 }
 
 /* How far to go at most along a step that promises `drop`. */
@@ -257,4 +268,22 @@ void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *desce
     if (!descent->impossible && (stalled || strained(problem, descent)))
         descend(problem, &cr_rule_value, gain * 1e-2, descent);
     if (nearly_feasible(problem, descent, 1e-9)) descent->tight = 1;
+}
+
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_regions *regions)
+{
+    cr_descent now = {.at = *at, .regions = *regions};
+    for (int j = 0; j < CR_ORDERS; j++) now.fixed[j] = problem->fixed[j];
+    evaluate(problem, &cr_rule_value, &now);
+    for (int i = 0; i < MOST_FINISHING_STEPS && !nearly_feasible(problem, &now, 1e-14); i++) {
+        const step by = direction(problem, &now, 0);
+        cr_descent next = now;
+        next.at = move(&now.at, &by, 1, mostly_between(&now), problem->ratio.order);
+        if (!(next.at.lambda > 0)) break;
+        evaluate(problem, &cr_rule_value, &next);
+        if (!(missed_by(problem, &next) < 0.5 * missed_by(problem, &now))) break;
+        now = next;
+    }
+    *at = now.at;
+    *regions = now.regions;
 }

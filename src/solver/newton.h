@@ -19,5 +19,8 @@ typedef struct cr_descent {
 /* From descent->at (lambda > 0) downhill until one more step can gain no more than `gain` of the
  * value, or the effort is spent. */
 void cr_newton_descend(const cr_problem *problem, double gain, cr_descent *descent);
+/* From the end of a descent (lambda > 0) by the fine rule, as long as the worst function comes
+ * closer to the given constraints. D is stationary there and hardly gains; the function does. */
+void cr_newton_finish(const cr_problem *problem, cr_multipliers *at, cr_regions *regions);
 
 #endif

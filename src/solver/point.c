@@ -106,9 +106,6 @@ static void solve_two_valued(const cr_rise *rise, double mean, cr_point *out)
     out->coefficient_lo[0] = rise->gradient_lo;
     out->coefficient_hi[0] = rise->gradient_hi;
     cr_regions_find(&out->problem, &out->at, 1e-12, &out->regions);
-    out->regions.edge[0] = out->regions.edge[1];
-    out->regions.edge[3] = out->regions.edge[2];
-    out->regions.edge[4] = out->regions.edge[5];
     cr_sums sums;
     cr_dual_sums(&out->problem, &out->at, &out->regions, &cr_rule_draft, &sums);
     out->value = cr_dual_value(&out->problem, &out->at, sums.constraint);

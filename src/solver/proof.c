@@ -107,11 +107,6 @@ void cr_proof_make(const cr_problem *problem, const double *low, const double *h
         linear += (weight + fabs(ratio->norm * at->a[j])) * fmax(fabs(low[j]), fabs(high[j]));
     }
     cr_regions_find(problem, at, 1e-13, warm);
-    if (at->lambda == 0) {
-        warm->edge[0] = warm->edge[1];
-        warm->edge[3] = warm->edge[2];
-        warm->edge[4] = warm->edge[5];
-    }
     cr_rule value_rule = cr_rule_value, proof_rule = cr_rule_proof;
     for (int attempt = 0; attempt < 3; attempt++) {
         problem->effort->refinements += attempt > 0;

@@ -125,4 +125,9 @@ void cr_regions_find(const cr_problem *problem, const cr_multipliers *at, double
         edge[3] = edge[4] = fmin(fmax(s.trough, edge[2]), edge[5]);
     }
     for (int i = 1; i < CR_EDGES - 1; i++) edge[i] = fmin(fmax(edge[i], edge[i - 1]), edge[5]);
+    if (at->lambda == 0) { /* nothing is between */
+        edge[0] = edge[1];
+        edge[3] = edge[2];
+        edge[4] = edge[5];
+    }
 }

@@ -5,6 +5,7 @@
 #include "base/structs.h"
 #include "solver/handle.h"
 #include "solver/worst_case.h"
+#include "solver/worst_function.h"
 #include <math.h>
 
 size_t certreg_solver_size(void)
@@ -94,5 +95,35 @@ certreg_status certreg_solver_worst_case(certreg_solver *solver, const certreg_b
     if (!refused)
         return cr_busy_leave(&solver->busy, worst_case(solver, bounds, constraints, radius, out));
     cr_struct_refuse(out, CR_OLDEST_MEAN_CHANGE, &nothing, sizeof nothing);
+    return refused;
+}
+
+static certreg_status worst_function(certreg_solver *solver, const certreg_bounds *bounds,
+                                     uint32_t constraints, double radius, int32_t side,
+                                     certreg_worst_function *out)
+{
+    certreg_worst_function found;
+    cr_effort effort;
+    certreg_status status = cr_struct_check(out, CR_OLDEST_WORST_FUNCTION, "out", &solver->error);
+    if (status) return status;
+    const double start = cr_clock_now(NULL);
+    status = cr_worst_function(bounds, constraints, radius, side, solver->max_evaluations, &effort,
+                               &found, &solver->error);
+    solver->info = cr_solver_spent(&effort, start);
+    cr_struct_write(out, out->struct_size, &found, sizeof found);
+    return status;
+}
+
+certreg_status certreg_solver_worst_function(certreg_solver *solver, const certreg_bounds *bounds,
+                                             uint32_t constraints, double radius, int32_t side,
+                                             certreg_worst_function *out)
+{
+    const certreg_worst_function none = {.struct_size = sizeof none, .bound = INFINITY};
+    const certreg_status refused = solver ? cr_busy_enter(&solver->busy, &solver->error)
+                                          : CERTREG_E_INVALID;
+    if (!refused)
+        return cr_busy_leave(&solver->busy,
+                             worst_function(solver, bounds, constraints, radius, side, out));
+    cr_struct_refuse(out, CR_OLDEST_WORST_FUNCTION, &none, sizeof none);
     return refused;
 }

@@ -1,4 +1,5 @@
 #include "statistics/normal.h"
+#include "base/constants.h"
 #include "solver/two_valued.h"
 #include <math.h>
 
@@ -35,14 +36,102 @@ static double left_mass(double b, double B, double wanted)
     return exp(0.5 * (low + high));
 }
 
+void cr_two_valued_edges(const cr_problem *problem, double *left, double *right)
+{
+    const double b = problem->b, B = problem->B;
+    const double u = problem->ratio.order > 0 ? left_mass(b, B, problem->coefficient[0] / (B - b))
+                                              : 0;
+    *left = u > 0 ? -cr_normal_quantile_sf(u) : -INFINITY;
+    *right = edge(b, B, u);
+}
+
 cr_multipliers cr_two_valued_solve(const cr_problem *problem)
 {
     const cr_ratio *ratio = &problem->ratio;
-    const double b = problem->b, B = problem->B;
-    if (ratio->order == 0) return (cr_multipliers){0, cr_ratio_at(ratio, edge(b, B, 0)), {0}};
-    const double u = left_mass(b, B, problem->coefficient[0] / (B - b));
-    const double left = -cr_normal_quantile_sf(u), right = edge(b, B, u),
-                 h = cr_ratio_at(ratio, left);
+    double left, right;
+    cr_two_valued_edges(problem, &left, &right);
+    if (ratio->order == 0) return (cr_multipliers){0, cr_ratio_at(ratio, right), {0}};
+    const double h = cr_ratio_at(ratio, left);
     const double slope = (cr_ratio_at(ratio, right) - h) / (right - left);
     return (cr_multipliers){0, h - slope * left, {slope}};
+}
+
+/* ---- several edges */
+enum { CONDITIONS = 1 + CR_ORDERS };
+
+/* Polynomials whose expectations are conditioned. */
+static double condition_at(int which, double t)
+{
+    return which == 0 ? 1 : which == 1 ? t : CR_SQRT_HALF * (t * t - 1);
+}
+
+/* E[polynomial; t > x] */
+static double beyond(int which, double x)
+{
+    const double pdf = cr_normal_pdf(x);
+    return which == 0 ? cr_normal_sf(x) : which == 1 ? pdf : CR_SQRT_HALF * x * pdf;
+}
+
+/* Solves m y = x for y, which takes the place of x. Without pivots: the edges are apart. */
+static void eliminate(int n, double m[CONDITIONS][CONDITIONS], double x[CONDITIONS])
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            const double share = m[i][k] / m[k][k];
+            for (int j = k; j < n; j++) m[i][j] -= share * m[k][j];
+            x[i] -= share * x[k];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) x[i] -= m[i][j] * x[j];
+        x[i] /= m[i][i];
+    }
+}
+
+/* One Newton step of all edges; returns the longest move. */
+static double step_edges(const cr_problem *problem, int n, const int which[CONDITIONS], double sign,
+                         double edge[CONDITIONS])
+{
+    const double span = problem->B - problem->b,
+                 wanted[] = {sign > 0 ? -problem->b : -problem->B, problem->coefficient[0],
+                             problem->coefficient[1]};
+    double m[CONDITIONS][CONDITIONS], x[CONDITIONS], longest = 0;
+    for (int i = 0; i < n; i++) {
+        double s = sign * span;
+        x[i] = -wanted[which[i]];
+        for (int j = 0; j < n; j++, s = -s) {
+            x[i] += s * beyond(which[i], edge[j]);
+            m[i][j] = s * cr_normal_pdf(edge[j]) * condition_at(which[i], edge[j]);
+        }
+    }
+    eliminate(n, m, x);
+    for (int j = 0; j < n; j++) {
+        longest = fmax(longest, fabs(x[j]));
+        edge[j] += x[j];
+    }
+    return longest;
+}
+
+int cr_two_valued_finish(const cr_problem *problem, cr_regions *regions)
+{
+    int which[CONDITIONS] = {0}, conditions = 1, n = 0, first = 0;
+    double *at = regions->edge, edge[CONDITIONS];
+    for (int j = 0; j < problem->ratio.order; j++)
+        if (!problem->fixed[j]) which[conditions++] = j + 1;
+    for (int i = 0; i < CR_EDGES; i += 2) { /* up, down, up: the middle of each part between */
+        const double middle = 0.5 * (at[i] + at[i + 1]);
+        if (!(fabs(middle) < 38)) first += n == 0;
+        else edge[n++] = middle;
+    }
+    if (n != conditions) return 0;
+    double longest = 1;
+    for (int i = 0; i < 40 && longest > 1e-14; i++) {
+        longest = step_edges(problem, n, which, first % 2 ? -1 : 1, edge);
+        for (int j = 0; j < n; j++)
+            if (!(fabs(edge[j]) < 38 && (j == 0 || edge[j] > edge[j - 1]))) return 0;
+    }
+    for (int i = 0; i < CR_EDGES; i++) {
+        const int j = i / 2 - first;
+        at[i] = j < 0 ? -INFINITY : j < n ? edge[j] : INFINITY;
+    }
+    return longest <= 1e-10;
 }

@@ -4,21 +4,18 @@
 #include "solver/constraints.h"
 #include <math.h>
 
-/* Searches end this much before the limit: what they have found is still to be proved. */
-enum { KEPT_FOR_PROOFS = 500 };
-
 /* The largest rise, or the greatest mean that it leads to, of one problem: the least bound so
  * far. */
 typedef struct question {
     double weight, best;
-    cr_box box; /* the next search starts from it */
+    cr_box box[2]; /* the next search starts from it */
 } question;
 
 static int ask(void *context, const cr_rise *rise, int wanted)
 {
     question *q = context;
     double bound;
-    const int tight = cr_bound_find(rise, q->weight, wanted, &q->box, &bound);
+    const int tight = cr_bound_find(rise, q->weight, wanted, q->box, &bound);
     q->best = fmin(q->best, bound);
     return tight;
 }
@@ -64,7 +61,7 @@ certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints,
                                  .rise = INFINITY,
                                  .mean_least = -INFINITY,
                                  .mean_greatest = INFINITY};
-    *effort = (cr_effort){.most = (int)max_evaluations - KEPT_FOR_PROOFS};
+    *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
     if (!(radius >= 0))
         return cr_fail(why, CERTREG_E_INVALID, "radius is %g; it must not be negative", radius);
     const certreg_status status = cr_constraints_read(bounds, constraints, effort, &both, why);

@@ -5,6 +5,9 @@
 #include "certreg/solver.h"
 #include "solver/effort.h"
 
+/* Searches end this much before the limit: what they have found is still to be proved. */
+enum { CR_KEPT_FOR_A_WORST_CASE = 500 };
+
 /* As certreg_solver_worst_case, with at most so many evaluations. *out is written in any case;
  * after a failure it claims nothing. *effort is what was spent. `why` may be NULL. */
 certreg_status cr_worst_case(const certreg_bounds *bounds, uint32_t constraints, double radius,

@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 from support import no_warnings, package, run
-from certreg import plot_accuracy, plot_radii, plot_reach
+from certreg import Bounds, plot_accuracy, plot_radii, plot_reach, plot_worst_function, Solver
 from certreg.plots import shares
 
 RADII = [0.5, 0.0, 0.25, 0.5, np.nan]
@@ -90,6 +90,18 @@ class Plots(unittest.TestCase):
         self.assertEqual((drawn[:, 1].min(), drawn[:, 1].max()), (0.5, 1.5))
         with self.assertRaisesRegex(ValueError, "one dimension and the same length"):
             plot_reach([0, 1], [0], [1], 0.5)
+
+    def test_worst_functions_have_their_steps(self):
+        bounds = Bounds(1.0, mean_lo=0.3, mean_hi=0.3, range_lo=0.0, range_hi=1.0)
+        with Solver() as s:
+            f = s.worst_function(bounds, 0.5, "upper")
+        with no_warnings():
+            ax = plot_worst_function({"half-space": f}, title="Worst")
+        t, u = ax.get_lines()[0].get_data()
+        self.assertEqual(t[np.searchsorted(u, 0.5) - 1], f.breakpoints[0])
+        self.assertEqual((t[0], u[0], u[-1]), (-4, 0, 1))
+        np.testing.assert_array_equal(u, f.values(t))
+        self.assertEqual(ax.get_xlim()[0], -4)
 
     def test_windows_are_left_alone(self):
         plot_radii({"a": RADII})

@@ -1,6 +1,7 @@
 """The solver and the bisection: from bounds to worst cases and radii."""
 
 import math
+import pickle
 import unittest
 
 import numpy as np
@@ -17,6 +18,7 @@ from certreg import (
     Outcome,
     PLAN_COUNT_FAILURES,
     Question,
+    Region,
     Side,
     Solver,
     Statistic,
@@ -165,6 +167,87 @@ class OfARecord(unittest.TestCase):
             self.assertEqual(e.certify(ORIGIN, 0.25, SAMPLES, question).radius, 0)
             bounds = e.bounds(question, Side.LOWER)
             self.assertEqual((bounds.constraints, bounds.mean_lo), (0, None))
+
+
+SCORE = Bounds(
+    1.0,
+    mean_lo=0.3,
+    mean_hi=0.3,
+    variance_hi=0.2,
+    gradient_lo=0.25,
+    gradient_hi=0.25,
+    range_lo=0.0,
+    range_hi=1.0,
+)
+
+
+class WorstFunctions(unittest.TestCase):
+    """Worst functions, measured by a sum over a fine grid."""
+
+    t = np.linspace(-12, 14, 520_001)
+
+    def mean(self, values, center=0.0):
+        density = np.exp(-0.5 * (self.t - center) ** 2) / math.sqrt(2 * math.pi)
+        return float(np.sum(values * density) * (self.t[1] - self.t[0]))
+
+    def test_they_keep_to_their_constraints_and_attain_the_bound(self):
+        with Solver() as s:
+            drop = s.worst_case(SCORE, 0.5).drop
+            f = s.worst_function(SCORE, 0.5)
+        u = f.values(self.t)
+        self.assertAlmostEqual(self.mean(u), 0.3, places=4)  # the grid misses the breakpoints
+        self.assertAlmostEqual(self.mean(u**2) - 0.3**2, 0.2, places=4)
+        self.assertAlmostEqual(self.mean(u * self.t), -0.25, places=4)
+        self.assertAlmostEqual(self.mean(u) - self.mean(u, 0.5), drop, places=4)
+        self.assertEqual(f.bound, drop)
+        self.assertGreaterEqual(f.change, drop * (1 - 1e-9))
+        self.assertEqual((u.min(), u.max()), (0, 1))
+
+    def test_fields_are_what_they_say(self):
+        with Solver() as s:
+            drops, rises = (s.worst_function(SCORE, 0.5, side) for side in ("lower", Side.UPPER))
+        lo, between, hi = Region
+        self.assertEqual(drops.regions, (lo, between, hi, between, lo))
+        self.assertEqual(rises.regions, (hi, between, lo, between, hi))
+        self.assertEqual(len(drops.breakpoints), 4)
+        self.assertEqual(sorted(drops.breakpoints), list(drops.breakpoints))
+        self.assertEqual((drops.side, rises.side), (Side.LOWER, Side.UPPER))
+        self.assertEqual(drops.constraints, int(Constraints.ECGM))
+        self.assertEqual(drops.tilt, 0.5)
+
+    def test_values_are_those_of_the_formula(self):
+        with Solver() as s:
+            f = s.worst_function(SCORE, 0.5)
+        t = np.linspace(-5, 5, 1001).reshape(7, 11, 13)
+        v = np.expm1(0.5 * t - 0.125) - f.by_mean - f.by_gradient * t
+        wanted = np.clip(0.3 - v / (2 * f.by_variance), 0, 1)
+        np.testing.assert_allclose(f.values(t), wanted, atol=1e-9)
+        self.assertEqual(f.values(t.tolist()).shape, t.shape)
+        self.assertEqual(f.values(t[::2, ::3]).tolist(), f.values(t)[::2, ::3].tolist())
+        self.assertIsInstance(f.values(0.25), float)
+        self.assertTrue(math.isnan(f.values(math.inf)))
+        self.assertEqual(f.values([]).shape, (0,))
+
+    def test_they_are_values_that_can_be_pickled(self):
+        with Solver() as s:
+            f = s.worst_function(SCORE, 0.5, constraints="CG")
+            again = pickle.loads(pickle.dumps(f))
+            self.assertEqual(f, again)
+            self.assertEqual(f.values(1.5), again.values(1.5))
+
+    def test_what_has_none_is_refused(self):
+        one_end = Bounds(1.0, mean_lo=0.3, mean_hi=0.3, range_lo=-math.inf, range_hi=1.0)
+        with Solver() as s:
+            for bounds, radius, side, says in (
+                (SCORE, 0.0, "lower", "radius"),
+                (SCORE, 0.5, 3, "side"),
+                (one_end, 0.5, "upper", "no function"),
+                (one_end, 0.5, "lower", "without a bound"),
+            ):
+                with self.assertRaisesRegex(CertregError, says):
+                    s.worst_function(bounds, radius, side)
+            with self.assertRaisesRegex(ValueError, "side is 'down'"):
+                s.worst_function(SCORE, 0.5, "down")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,155 @@
+#include "solver/worst_function.h"
+#include "solver/bound.h"
+#include "solver/closed.h"
+#include "solver/constraints.h"
+#include "solver/function.h"
+#include "solver/worst_case.h"
+#include <math.h>
+
+/* The least bound so far, and of the functions that the searches for it have ended at, the one
+ * whose mean changes most among those that keep to all constraints. */
+typedef struct question {
+    const cr_rise *rise; /* with all constraints */
+    cr_box box[2];
+    double bound, mean; /* mean: what `best` is about */
+    certreg_worst_function best;
+} question;
+
+static const double tolerance = 1e-6; /* in units of the function's own deviation */
+
+static int within(double x, double low, double high, double slack)
+{
+    return x >= low - slack && x <= high + slack;
+}
+
+/* Whether the function is one of those that the bound is about, and of those that the model u =
+ * f(t) shows: its gradient norm is |E[f t]|. */
+static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double mean)
+{
+    const double slack = tolerance * sqrt(f->variance), away = mean + f->mean - rise->moment_center;
+    return within(mean + f->mean, rise->mean_lo, rise->mean_hi, slack) &&
+           f->variance <= rise->variance * (1 + tolerance) &&
+           f->variance + away * away <= rise->moment * (1 + tolerance) &&
+           within(fabs(f->gradient), rise->gradient_lo, rise->gradient_hi, slack) &&
+           within(f->second_order, -rise->second, rise->second, slack);
+}
+
+static void offer(question *q, const cr_point *point)
+{
+    certreg_worst_function f;
+    if (point->impossible) return;
+    cr_function_make(point, &f);
+    cr_function_measure(&f, q->rise->r, q->rise->effort);
+    const int better = !q->best.region_count || f.change > q->best.change;
+    if (!better || !(f.change < INFINITY) || !keeps_to(q->rise, &f, point->mean)) return;
+    q->best = f;
+    q->mean = point->mean;
+}
+
+/* What needed no search: without a range, or where nothing can vary. */
+static void offer_closed(question *q, const cr_rise *rise, double bound)
+{
+    const int ranged = rise->range_lo > -INFINITY || rise->range_hi < INFINITY;
+    cr_point point = {.mean = fmin(fmax(rise->moment_center, rise->mean_lo), rise->mean_hi),
+                      .constant = 1};
+    point.problem = cr_point_describe(rise, point.mean, 0, 0);
+    if (bound > 0 && (ranged || !cr_closed_point(rise, &point))) return;
+    offer(q, &point);
+}
+
+static int ask(void *context, const cr_rise *rise, int wanted)
+{
+    question *q = context;
+    double bound;
+    const int tight = cr_bound_find(rise, 0, wanted, q->box, &bound);
+    q->bound = fmin(q->bound, bound);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < q->box[i].count; j++) offer(q, q->box[i].point + j);
+    if (!q->box[0].count && !q->box[1].count) offer_closed(q, rise, bound);
+    return tight;
+}
+
+/* Returns the bound at this radius. */
+static double search(question *q, double r)
+{
+    cr_rise rise = *q->rise;
+    rise.r = r;
+    q->bound = INFINITY;
+    cr_subsets subsets = cr_subsets_of(&rise, ask, q);
+    cr_subsets_ask(&subsets, 1, rise.effort);
+    return q->bound;
+}
+
+#define MOST_ATTEMPTS 6
+static const double least_radius = 1e-8; /* below, the bound says little of the function */
+
+/* What is allowed does not depend on the radius, so that a function found at another one serves
+ * as well. */
+static void search_nearby(question *q)
+{
+    double r = fmax(0.75 * q->rise->r, least_radius);
+    for (int i = 0; i < MOST_ATTEMPTS && cr_effort_left(q->rise->effort); i++, r *= 0.75) {
+        search(q, r);
+        if (q->best.region_count) return;
+    }
+}
+
+static certreg_status check(double radius, int32_t side, certreg_error *why)
+{
+    if (side != CERTREG_SIDE_LOWER && side != CERTREG_SIDE_UPPER)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "side is %d; it must be CERTREG_SIDE_LOWER or CERTREG_SIDE_UPPER", side);
+    if (!(radius > 0 && radius < INFINITY))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "radius is %g; a worst function needs a positive and finite one", radius);
+    return CERTREG_OK;
+}
+
+static certreg_status check_reach(const cr_rise *rise, double radius, certreg_error *why)
+{
+    const double most = rise->range_hi < INFINITY ? CR_LARGEST_FINITE_RADIUS
+                                                  : CR_LARGEST_OPEN_RADIUS;
+    if (rise->r <= most) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "radius is %g, which is %g sigma; a worst function with this range is given up "
+                   "to %g sigma",
+                   radius, rise->r, most);
+}
+
+static certreg_status none_found(double bound, certreg_error *why)
+{
+    if (bound == INFINITY)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "constraints leave the change of the mean without a bound, so no function "
+                       "is the worst; name the variance, or the mean and the range");
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "constraints bound the change of the mean by %g, but no function that comes "
+                   "near it was found; name the variance, or fewer constraints",
+                   bound);
+}
+
+certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                                 int32_t side, uint32_t max_evaluations, cr_effort *effort,
+                                 certreg_worst_function *out, certreg_error *why)
+{
+    cr_two_sided both;
+    *out = (certreg_worst_function){.struct_size = sizeof *out, .bound = INFINITY};
+    *effort = (cr_effort){.most = (int)max_evaluations - CR_KEPT_FOR_A_WORST_CASE};
+    certreg_status status = check(radius, side, why);
+    if (!status) status = cr_constraints_read(bounds, constraints, effort, &both, why);
+    if (status) return status;
+    cr_rise *rise = side == CERTREG_SIDE_UPPER ? &both.rise : &both.drop;
+    rise->r = cr_constraints_radius(&both, radius);
+    if ((status = check_reach(rise, radius, why))) return status;
+    question q = {.rise = rise};
+    const double bound = cr_constraints_up(&both, search(&q, rise->r));
+    if (!q.best.region_count) search_nearby(&q);
+    if (!q.best.region_count) return none_found(bound, why);
+    *out = q.best;
+    cr_function_give(out, rise, q.mean, both.unit, side);
+    out->constraints = both.used;
+    out->radius = radius;
+    out->bound = bound;
+    out->change = fmin(fmax(out->change, 0), bound);
+    return CERTREG_OK;
+}

@@ -1,0 +1,13 @@
+/* The worst function at a radius, on the caller's stack: what the public handle wraps. */
+#ifndef CR_SOLVER_WORST_FUNCTION_H
+#define CR_SOLVER_WORST_FUNCTION_H
+#include "certreg/solver.h"
+#include "solver/effort.h"
+
+/* As certreg_solver_worst_function, with at most so many evaluations. *out is written in any case;
+ * after a failure it is no function. *effort is what was spent. */
+certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
+                                 int32_t side, uint32_t max_evaluations, cr_effort *effort,
+                                 certreg_worst_function *out, certreg_error *why);
+
+#endif

@@ -1,0 +1,373 @@
+/* The worst function: the closed forms of the families, what it looks like, and what is refused. */
+#include <certreg/solver.h>
+#include "statistics/normal.h"
+#include "support/function_moments.h"
+#include "support/solver_fixture.h"
+
+static certreg_worst_function worst(const certreg_bounds *bounds, uint32_t constraints, double r,
+                                    int32_t side)
+{
+    certreg_worst_function out = {.struct_size = sizeof out};
+    const certreg_status status =
+        certreg_solver_worst_function(solver, bounds, constraints, r, side, &out);
+    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
+                  certreg_solver_error(solver)->text);
+    return out;
+}
+
+static double ratio(double t, double r)
+{
+    return expm1(r * (t - 0.5 * r));
+}
+
+static const double places[] = {-4, -1.7, -0.3, 0, 0.1, 0.9, 2.2, 5};
+
+/* ---- closed forms */
+static const double radii[] = {0.01, 0.2, 0.5, 1, 2.5};
+
+START_TEST(variance_alone_gives_the_likelihood_ratio)
+{
+    const double r = radii[_i], C = 2.5, m = 0.3;
+    const certreg_bounds bounds = known(M | V, m, C, 0, 0, 0);
+    for (int side = -1; side <= 1; side += 2) {
+        const certreg_worst_function f = worst(&bounds, 0, r, side);
+        for (int i = 0; i < KIT_ROWS(places); i++) {
+            const double want = m + side * sqrt(C / expm1(r * r)) * ratio(places[i], r);
+            ck_assert_double_eq_tol(function_at(&f, places[i]), want, 1e-13 * (1 + fabs(want)));
+        }
+        assert_tight(f.bound, sqrt(C * expm1(r * r)), 1e-13);
+        ck_assert_double_eq_tol(f.change, f.bound, 1e-12 * f.bound);
+        ck_assert_double_eq_tol(f.variance, C, 1e-12 * C);
+        ck_assert_double_eq_tol(f.by_variance, 0.5 * f.bound / C, 1e-12 * f.bound);
+        ck_assert(f.by_mean == 0 && f.by_gradient == 0 && f.by_second_order == 0);
+        ck_assert(f.region_count == 1 && f.regions[0] == CERTREG_REGION_BETWEEN);
+        ck_assert(f.range_lo == -INFINITY && f.range_hi == INFINITY);
+    }
+}
+END_TEST
+
+START_TEST(gradient_keeps_its_part_and_the_rest_follows_the_ratio)
+{
+    const double r = radii[_i], C = 2.5, kappa = 0.4,
+                 rest = sqrt((C - kappa * kappa) / (exp(r * r) - 1 - r * r));
+    const certreg_bounds bounds = known(V | G, 0, C, kappa, 0, 0);
+    const certreg_worst_function f = worst(&bounds, 0, r, CERTREG_SIDE_UPPER);
+    for (int i = 0; i < KIT_ROWS(places); i++) {
+        const double t = places[i], want = kappa * t + rest * (ratio(t, r) - r * t);
+        /* the reference cancels where r is small */
+        ck_assert_double_eq_tol(function_at(&f, t), want, 1e-14 * (1 + fabs(want)) / (r * r * r));
+    }
+    ck_assert_double_eq_tol(f.gradient, kappa, 1e-12);
+    ck_assert_double_eq_tol(f.change, f.bound, 1e-12 * f.bound);
+}
+END_TEST
+
+START_TEST(affine_function_is_its_own_worst)
+{
+    const certreg_bounds bounds = known(M | V | G, -2, 2.25, 1.5, 0, 0);
+    const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_LOWER);
+    for (int i = 0; i < KIT_ROWS(places); i++)
+        ck_assert_double_eq_tol(function_at(&f, places[i]), -2 - 1.5 * places[i], 1e-6);
+    ck_assert_double_eq_tol(f.change, 1.5 * radii[_i], 1e-6);
+}
+END_TEST
+
+START_TEST(range_alone_gives_a_half_space)
+{
+    const double p = 0.3, q = cr_normal_quantile(1 - p), r = radii[_i];
+    const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
+    const certreg_worst_function f = worst(&bounds, 0, r, CERTREG_SIDE_UPPER);
+    ck_assert(f.region_count == 2 && f.regions[0] == CERTREG_REGION_LO &&
+              f.regions[1] == CERTREG_REGION_HI);
+    ck_assert_double_eq_tol(f.breakpoints[0], q, 1e-14);
+    ck_assert_double_eq(f.by_variance, 0);
+    ck_assert_double_eq(function_at(&f, q - 1e-9), 0);
+    ck_assert_double_eq(function_at(&f, q + 1e-9), 1);
+    ck_assert_double_eq_tol(f.change, cr_normal_cdf(r - q) - p, 1e-13);
+    ck_assert_double_eq_tol(f.by_mean, ratio(q, r), 1e-12 * (1 + ratio(q, r)));
+}
+END_TEST
+
+/* ---- what it looks like */
+START_TEST(mirrored_bounds_give_the_mirror_image)
+{
+    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
+                   mirror = known(ALL, -0.3, 0.2, 0.15, -1.5, 1);
+    bounds.mean_lo = 0.2, mirror.mean_hi = -0.2, bounds.gradient_lo = mirror.gradient_lo = 0.1;
+    const certreg_worst_function drop = worst(&bounds, 0, radii[_i], CERTREG_SIDE_LOWER),
+                                 rise = worst(&mirror, 0, radii[_i], CERTREG_SIDE_UPPER);
+    ck_assert_double_eq(drop.change, rise.change);
+    ck_assert_double_eq(drop.bound, rise.bound);
+    ck_assert_double_eq(drop.mean, -rise.mean);
+    ck_assert_double_eq(drop.by_variance, rise.by_variance);
+    ck_assert_uint_eq(drop.region_count, rise.region_count);
+    for (uint32_t i = 0; i < drop.region_count; i++)
+        ck_assert_int_eq(drop.regions[i], -rise.regions[i]);
+    for (int i = 0; i < KIT_ROWS(places); i++)
+        ck_assert_double_eq(function_at(&drop, places[i]), -function_at(&rise, places[i]));
+}
+END_TEST
+
+START_TEST(units_do_not_matter)
+{
+    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1), scaled = bounds;
+    scaled.sigma = 0.25;
+    scaled.mean_lo = scaled.mean_hi = 300, scaled.variance_hi = 2e5, scaled.range_hi = 1000;
+    scaled.gradient_lo = scaled.gradient_hi = 250;
+    const certreg_worst_function a = worst(&bounds, 0, 0.5, CERTREG_SIDE_LOWER),
+                                 b = worst(&scaled, 0, 0.125, CERTREG_SIDE_LOWER);
+    ck_assert_double_eq_tol(b.change, 1000 * a.change, 1e-9);
+    ck_assert_double_eq_tol(b.by_variance, a.by_variance / 1000, 1e-9);
+    ck_assert_double_eq(b.radius, 0.125);
+    for (int i = 0; i < KIT_ROWS(places); i++)
+        ck_assert_double_eq_tol(function_at(&b, places[i]), 1000 * function_at(&a, places[i]),
+                                1e-6);
+}
+END_TEST
+
+/* The function is the clipped curve of its multipliers, and breakpoints are where it is clipped. */
+START_TEST(multipliers_and_breakpoints_describe_the_curve)
+{
+    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
+    for (int side = -1; side <= 1; side += 2) {
+        const certreg_worst_function f = worst(&bounds, 0, 0.5, side);
+        ck_assert_uint_eq(f.region_count, 5);
+        for (double t = -5; t < 5; t += 0.01) {
+            const double v = ratio(t, 0.5) - f.by_mean - f.by_gradient * t;
+            const double want = fmin(fmax(0.3 + side * v / (2 * f.by_variance), 0), 1);
+            ck_assert_double_eq_tol(function_at(&f, t), want, 1e-9);
+        }
+        for (uint32_t i = 0; i + 1 < f.region_count; i++) {
+            const int there = f.regions[i] ? f.regions[i] : f.regions[i + 1];
+            ck_assert_double_eq_tol(function_at(&f, f.breakpoints[i]), there > 0 ? 1 : 0, 1e-9);
+        }
+    }
+}
+END_TEST
+
+/* What the multipliers promise is how the bound grows. */
+START_TEST(multipliers_are_the_derivatives_of_the_bound)
+{
+    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
+    const double h = 1e-5;
+    for (int side = -1; side <= 1; side += 2) {
+        const certreg_worst_function f = worst(&bounds, 0, 0.5, side);
+        certreg_bounds more = bounds;
+        more.variance_hi += h;
+        ck_assert_double_eq_tol(worst(&more, 0, 0.5, side).bound, f.bound + h * f.by_variance,
+                                1e-8);
+        more = bounds, more.mean_lo = more.mean_hi = 0.3 + side * h;
+        ck_assert_double_eq_tol(worst(&more, 0, 0.5, side).bound, f.bound + h * f.by_mean, 1e-8);
+        more = bounds, more.gradient_lo = more.gradient_hi = 0.25 + h;
+        ck_assert_double_eq_tol(worst(&more, 0, 0.5, side).bound, f.bound + h * f.by_gradient,
+                                1e-8);
+    }
+}
+END_TEST
+
+/* ---- second order, moment, boxes */
+START_TEST(second_order_is_kept_to_and_attained)
+{
+    certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
+    bounds.gradient_lo = 0;
+    for (int i = 0; i < 5; i++) {
+        bounds.second_order_hi = 0.02 * i;
+        const certreg_worst_function f = worst(&bounds, 0, 0.7, CERTREG_SIDE_LOWER);
+        const function_moments got = function_measure(&f, 0.7);
+        ck_assert_double_le(fabs(got.second_order), bounds.second_order_hi + 1e-9);
+        ck_assert_double_le(fabs(got.gradient), 0.25 + 1e-9);
+        ck_assert_double_eq_tol(got.change, f.change, 1e-9);
+        ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
+    }
+}
+END_TEST
+
+/* Where the variance does not bind, the function takes two values on up to four regions. */
+START_TEST(second_order_of_two_values_is_attained)
+{
+    certreg_bounds bounds = known(M | R | G | H, 0.3, 0, 0.25, 0, 1);
+    bounds.gradient_lo = 0;
+    for (int i = 0; i < 5; i++) {
+        bounds.second_order_hi = 0.02 * i;
+        for (int side = -1; side <= 1; side += 2) {
+            const certreg_worst_function f = worst(&bounds, 0, 0.7, side);
+            const function_moments got = function_measure(&f, 0.7);
+            for (uint32_t k = 0; k < f.region_count; k++)
+                ck_assert_int_ne(f.regions[k], CERTREG_REGION_BETWEEN);
+            ck_assert_double_eq(f.by_variance, 0);
+            ck_assert_double_le(fabs(got.second_order), bounds.second_order_hi + 1e-9);
+            ck_assert_double_le(fabs(got.gradient), 0.25 + 1e-9);
+            ck_assert_double_eq_tol(got.mean, 0.3, 1e-9);
+            ck_assert_double_ge(f.change, f.bound * (1 - 1e-5));
+        }
+    }
+}
+END_TEST
+
+START_TEST(second_order_without_a_range_is_attained)
+{
+    certreg_bounds bounds = known(V | G | H, 0, 1.5, 0.4, 0, 0);
+    bounds.gradient_lo = 0, bounds.second_order_hi = 0.1;
+    const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_UPPER);
+    ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
+    ck_assert_double_le(f.second_order, 0.1 + 1e-9);
+    ck_assert_double_le(f.variance, 1.5 * (1 + 1e-9));
+}
+END_TEST
+
+/* The bound at a small radius is that of 0.01 sigma (theory 8), and so is the function. */
+START_TEST(second_order_at_a_small_radius_is_that_of_a_larger_one)
+{
+    certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
+    bounds.gradient_lo = 0, bounds.second_order_hi = 0;
+    const certreg_worst_function f = worst(&bounds, 0, 0.0099, CERTREG_SIDE_LOWER);
+    const function_moments got = function_measure(&f, 0.0099);
+    ck_assert_double_eq(f.tilt, 0.01);
+    ck_assert_double_eq_tol(got.change, f.change, 1e-9 * f.change);
+    ck_assert(f.change <= f.bound && f.change >= 0.98 * f.bound);
+}
+END_TEST
+
+START_TEST(moment_puts_the_mean_where_the_variance_is_greatest)
+{
+    certreg_bounds bounds = given(M | Q, -1, 2, 0, 0, 0, 0, 0);
+    bounds.moment_center = 0.5, bounds.moment_hi = 2;
+    const certreg_worst_function f = worst(&bounds, 0, 0.8, CERTREG_SIDE_UPPER);
+    ck_assert_double_eq_tol(f.mean, 0.5, 1e-12);
+    ck_assert_double_eq_tol(f.variance, 2, 1e-12);
+    ck_assert_double_ge(f.change, f.bound * (1 - 1e-12));
+}
+END_TEST
+
+START_TEST(function_that_cannot_vary_is_constant)
+{
+    const certreg_bounds bounds = known(M | V, 3, 0, 0, 0, 0),
+                         top = known(M | V | R, 1, 1, 0, 0, 1);
+    const certreg_worst_function f = worst(&bounds, 0, 1, CERTREG_SIDE_LOWER),
+                                 g = worst(&top, 0, 1, CERTREG_SIDE_UPPER);
+    ck_assert(f.change == 0 && f.bound == 0 && function_at(&f, 1.5) == 3);
+    ck_assert(g.change == 0 && g.bound == 0 && function_at(&g, -2) == 1);
+}
+END_TEST
+
+/* ---- limits */
+START_TEST(extreme_radii_are_served)
+{
+    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1),
+                         ratio_only = known(M | V, 0.3, 0.2, 0, 0, 0);
+    static const double far[] = {1e-300, 1e-12, 1e-6, 6, 13.9};
+    for (int i = 0; i < KIT_ROWS(far); i++) {
+        const certreg_worst_function f = worst(&ratio_only, 0, far[i], CERTREG_SIDE_UPPER);
+        ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
+        if (far[i] > 6) continue;
+        const certreg_worst_function g = worst(&bounds, 0, far[i], CERTREG_SIDE_UPPER);
+        ck_assert_double_ge(g.change, g.bound * (1 - 1e-6));
+    }
+}
+END_TEST
+
+START_TEST(values_are_those_of_each_place)
+{
+    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
+    certreg_worst_function f = worst(&bounds, 0, 0.5, CERTREG_SIDE_LOWER);
+    double t[] = {-1, 0.5, NAN, INFINITY, -INFINITY, 2};
+    const double first = function_at(&f, -1), last = function_at(&f, 2);
+    ck_assert_int_eq(certreg_worst_function_values(&f, 6, t, t), CERTREG_OK);
+    ck_assert(t[0] == first && t[5] == last);
+    ck_assert(isnan(t[2]) && isnan(t[3]) && isnan(t[4]));
+    ck_assert_int_eq(certreg_worst_function_values(&f, 0, NULL, NULL), CERTREG_OK);
+    ck_assert_int_eq(certreg_worst_function_values(&f, 1, NULL, t), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_worst_function_values(&f, 1, t, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_worst_function_values(NULL, 1, t, t), CERTREG_E_INVALID);
+    for (uint32_t wrong = 0; wrong <= CERTREG_MOST_REGIONS + 1; wrong += CERTREG_MOST_REGIONS + 1) {
+        f.region_count = wrong;
+        ck_assert_int_eq(certreg_worst_function_values(&f, 1, t, t), CERTREG_E_INVALID);
+    }
+    f.struct_size = 8;
+    ck_assert_int_eq(certreg_worst_function_values(&f, 1, t, t), CERTREG_E_INVALID);
+}
+END_TEST
+
+/* ---- refusals */
+static void expect(const certreg_bounds *bounds, double r, int32_t side, certreg_status want,
+                   const char *word)
+{
+    certreg_worst_function out = {.struct_size = sizeof out, .region_count = 3, .change = 1};
+    const certreg_status got = certreg_solver_worst_function(solver, bounds, 0, r, side, &out);
+    const certreg_error *why = certreg_solver_error(solver);
+    ck_assert_msg(got == want, "status %d: %s", got, why->text);
+    KIT_SAYS(why, word);
+    ck_assert(out.region_count == 0 && out.change == 0 && out.bound == INFINITY);
+}
+
+START_TEST(what_has_no_worst_function_is_refused)
+{
+    const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
+    const certreg_bounds nothing = known(V, 0, 1, 0, 0, 0), steep = known(ALL, 0.3, 0.2, 0.6, 0, 1);
+    const certreg_bounds one_end = given(M | R, 0.3, 0.3, 0, 0, 0, -INFINITY, 1),
+                         open = known(M | R, 0.3, 0, 0, -INFINITY, INFINITY);
+    expect(&good, 0.5, 0, CERTREG_E_INVALID, "side is 0");
+    expect(&good, 0.5, CERTREG_SIDE_NEAR_UPPER, CERTREG_E_INVALID, "side is 2");
+    expect(&good, 0, 1, CERTREG_E_INVALID, "radius is 0");
+    expect(&good, -1, 1, CERTREG_E_INVALID, "radius is -1");
+    expect(&good, NAN, 1, CERTREG_E_INVALID, "radius is");
+    expect(&good, INFINITY, 1, CERTREG_E_INVALID, "radius is inf");
+    expect(&good, 27, 1, CERTREG_E_INVALID, "up to 26 sigma");
+    expect(&nothing, 15, 1, CERTREG_E_INVALID, "up to 14 sigma");
+    expect(&steep, 0.5, 1, CERTREG_E_INFEASIBLE, "gradient_lo");
+    expect(&one_end, 0.5, 1, CERTREG_E_INVALID, "no function");
+    expect(&one_end, 0.5, -1, CERTREG_E_INVALID, "without a bound");
+    expect(&open, 0.5, 1, CERTREG_E_INVALID, "without a bound");
+    expect(NULL, 0.5, 1, CERTREG_E_INVALID, "bounds");
+}
+END_TEST
+
+START_TEST(wrong_structs_and_handles_are_refused)
+{
+    const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
+    certreg_worst_function out = {.struct_size = 12, .change = 7};
+    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, &out),
+                     CERTREG_E_INVALID);
+    ck_assert_double_eq(out.change, 7);
+    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, NULL),
+                     CERTREG_E_INVALID);
+    out.struct_size = sizeof out;
+    ck_assert_int_eq(certreg_solver_worst_function(NULL, &good, 0, 1, 1, &out), CERTREG_E_INVALID);
+    ck_assert(out.change == 0 && out.bound == INFINITY);
+    struct {
+        certreg_worst_function known;
+        double later;
+    } newer = {{.struct_size = sizeof newer}, 7};
+    ck_assert_int_eq(certreg_solver_worst_function(solver, &good, 0, 1, 1, &newer.known),
+                     CERTREG_OK);
+    ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("worst function");
+    TCase *typical = solver_case(suite, "typical", 20);
+    TCase *limits = solver_case(suite, "limits", 20);
+    TCase *bad_input = solver_case(suite, "bad_input", 20);
+    tcase_add_loop_test(typical, variance_alone_gives_the_likelihood_ratio, 0, KIT_ROWS(radii));
+    tcase_add_loop_test(typical, gradient_keeps_its_part_and_the_rest_follows_the_ratio, 0,
+                        KIT_ROWS(radii));
+    tcase_add_loop_test(typical, affine_function_is_its_own_worst, 0, KIT_ROWS(radii));
+    tcase_add_loop_test(typical, range_alone_gives_a_half_space, 0, KIT_ROWS(radii));
+    tcase_add_loop_test(typical, mirrored_bounds_give_the_mirror_image, 0, KIT_ROWS(radii));
+    tcase_add_test(typical, units_do_not_matter);
+    tcase_add_test(typical, multipliers_and_breakpoints_describe_the_curve);
+    tcase_add_test(typical, multipliers_are_the_derivatives_of_the_bound);
+    tcase_add_test(typical, second_order_is_kept_to_and_attained);
+    tcase_add_test(typical, second_order_of_two_values_is_attained);
+    tcase_add_loop_test(typical, second_order_without_a_range_is_attained, 0, KIT_ROWS(radii));
+    tcase_add_test(limits, second_order_at_a_small_radius_is_that_of_a_larger_one);
+    tcase_add_test(typical, moment_puts_the_mean_where_the_variance_is_greatest);
+    tcase_add_test(limits, function_that_cannot_vary_is_constant);
+    tcase_add_test(limits, extreme_radii_are_served);
+    tcase_add_test(limits, values_are_those_of_each_place);
+    tcase_add_test(bad_input, what_has_no_worst_function_is_refused);
+    tcase_add_test(bad_input, wrong_structs_and_handles_are_refused);
+    return kit_run(suite);
+}
