@@ -50,7 +50,7 @@ class GroupConvolution(nn.Module):
         self.weight = nn.Parameter(torch.empty(out, inputs, kernel, kernel))
         nn.init.kaiming_normal_(self.weight)
         # The orientations share the statistics; otherwise the layer would not be equivariant.
-        self.norm = nn.BatchNorm3d(out)
+        self.norm = nn.BatchNorm2d(out)
 
     def filters(self):
         """The weights of all orientations."""
@@ -61,8 +61,8 @@ class GroupConvolution(nn.Module):
 
     def forward(self, x):
         x = F.conv2d(x, self.filters(), stride=self.stride, padding=self.padding)
-        x = self.norm(x.unflatten(1, (4, -1)).transpose(1, 2))
-        return torch.relu(x.transpose(1, 2).flatten(1, 2))
+        x = self.norm(x.unflatten(1, (4, -1)).flatten(0, 1))
+        return torch.relu(x.unflatten(0, (-1, 4)).flatten(1, 2))
 
 
 class Head(nn.Module):
