@@ -102,7 +102,8 @@ def run(
             jobs=settings.jobs,
             progress=False,
             model_id=task.name,
-            resume=settings.path(f"{task.name}.sqlite"),
+            resume=settings.path(f"{task.name}_{sigma:g}.sqlite"),
+            keep_records=True,  # so that other questions need no model
         )
         if rows.errors:
             raise RuntimeError(f"{task.name}: {next(iter(rows.errors.values()))}")
