@@ -16,7 +16,7 @@ bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: under 3 minutes
 	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
-	    PYTHONPATH=python:bench:lib/deps PYTHONDONTWRITEBYTECODE=1 \
+	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
 	    $(or $(PYTHON),python3) -m reproduce $(PARTS)
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)

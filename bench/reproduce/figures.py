@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-from typing import Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from certreg._optional import needed
 from certreg.plots import plot_radii
 
 
@@ -22,7 +23,9 @@ def where_possible() -> Iterator[None]:
 
 def radii(path: pathlib.Path, curves: Mapping[str, np.ndarray], title: str) -> None:
     """The share of images certified at each radius."""
-    plot_radii(curves, path, _axes("", "", title))
+    ax = axes("", "", title)
+    plot_radii(curves, ax=ax)
+    save(ax, path)
 
 
 def lines(
@@ -33,23 +36,31 @@ def lines(
     log: bool = False,
 ) -> None:
     """One line with marks for each curve."""
-    ax = _axes(*labels, title)
+    ax = axes(*labels, title)
     for name, (x, y) in curves.items():
         ax.plot(x, y, marker="o", markersize=3, label=name)
     if log:
         ax.set_xscale("log")
     ax.grid(alpha=0.3)
     ax.legend(fontsize=8)
-    ax.figure.savefig(path)
+    save(ax, path)
 
 
-def _axes(x: str, y: str, title: str):  # type: ignore[no-untyped-def]
-    from certreg._optional import needed
-
-    needed("matplotlib", "a plot").rcParams["svg.hashsalt"] = "certreg"  # the same file every time
+def axes(x: str, y: str, title: str) -> Any:
+    """Axes of a figure of their own."""
+    # The same file every time, with text as text.
+    needed("matplotlib", "a plot").rcParams.update(
+        {"svg.hashsalt": "certreg", "svg.fonttype": "none"}
+    )
     figure = needed("matplotlib.figure", "a plot").Figure(figsize=(6.4, 4), layout="constrained")
     ax = figure.add_subplot()
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, fontsize=10)
     return ax
+
+
+def save(ax: Any, path: pathlib.Path) -> None:
+    """Writes the figure without the date, and makes its folder."""
+    path.parent.mkdir(exist_ok=True)
+    ax.figure.savefig(path, metadata={"Date": None})

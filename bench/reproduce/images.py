@@ -8,7 +8,16 @@ from typing import Any, Callable, Iterable, Optional, Sequence
 import numpy as np
 
 from . import figures, sweep, tables
-from .methods import ALPHA_49, BY_PILOT, FAMILIES, MEDIAN, SAMPLE_MEDIAN, SERVED, Asked
+from .methods import (
+    ALPHA_49,
+    BY_PILOT,
+    FAMILIES,
+    LEVELS,
+    MEDIAN,
+    SAMPLE_MEDIAN,
+    SERVED,
+    Asked,
+)
 from .settings import Settings
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -73,10 +82,10 @@ def _plot(settings: Settings, done: sweep.Sweep) -> None:
         f"{name}, σ = {done.sigmas[done.best(q)]:g}": done.radius[:, done.best(q), q]
         for name, q in at.items()
     }
-    figures.radii(settings.path(f"{done.task.name}_cdf.svg"), curves, title)
+    figures.radii(settings.figure(f"{done.task.name}_cdf"), curves, title)
     error = {n: (done.sigmas, np.nanmean(done.error[:, :, q], 0)) for n, q in at.items()}
     figures.lines(
-        settings.path(f"{done.task.name}_mae.svg"),
+        settings.figure(f"{done.task.name}_mae"),
         error,
         ("σ", "mean absolute error of the prediction"),
         f"{done.task.name}: what smoothing costs in accuracy",
@@ -85,7 +94,7 @@ def _plot(settings: Settings, done: sweep.Sweep) -> None:
         n: (done.sigmas, done.useful[:, :, q].mean(0)) for n, q in at.items()
     }
     figures.lines(
-        settings.path(f"{done.task.name}_useful.svg"),
+        settings.figure(f"{done.task.name}_useful"),
         useful,
         ("σ", "mean useful radius"),
         f"{done.task.name}: radius counted where the prediction is right",
@@ -98,14 +107,20 @@ def read(settings: Settings, name: str, kind: str) -> list[dict[str, Any]]:
 
 
 def by_sigma(
-    rows: Iterable[dict[str, Any]], task: str, value: str, alpha: float = 0.1
+    rows: Iterable[dict[str, Any]], task: str, value: str, only: Sequence[str] = ()
 ) -> str:
-    """The table of one task: a line for each method, a column for each σ."""
-    some = [row for row in rows if row["task"] == task and row["alpha"] == alpha]
+    """The table of one task at the first level: a line for each method, a column for each σ."""
+    some = [
+        row
+        for row in rows
+        if row["task"] == task
+        and row["alpha"] == LEVELS[0]
+        and (not only or row["method"] in only)
+    ]
     return tables.pivoted(some, "method", "sigma", value, "method \\ σ")
 
 
-def best(rows: Iterable[dict[str, Any]], task: str, alpha: float = 0.1) -> str:
+def best(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) -> str:
     """For each method the greatest mean radius with its σ and error, and the same of the useful
     radius."""
     some = [row for row in rows if row["task"] == task and row["alpha"] == alpha]

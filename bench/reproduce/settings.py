@@ -90,6 +90,10 @@ class Settings:
     def path(self, name: str) -> pathlib.Path:
         return self.out / name
 
+    def figure(self, name: str) -> pathlib.Path:
+        """Where the plot of this name goes; the report links to it."""
+        return self.out / "figures" / f"{name}.svg"
+
 
 def _whole(name: str, default: int, most: int) -> int:
     text = os.environ.get(name, "").strip() or str(default)
