@@ -21,6 +21,8 @@ from .methods import (
 from .settings import Settings
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+WORSE = 1.1  # "error first": of the least error over σ
+CHOICES = (("longest", "mean_radius"), ("accurate", "mean_radius"), ("useful", "useful_radius"))
 LITERAL = FAMILIES[3].name  # (E,C,G)+M, the paper's best family
 CHIEF = (
     *(family.name for family in FAMILIES),
@@ -120,29 +122,37 @@ def by_sigma(
     return tables.pivoted(some, "method", "sigma", value, "method \\ σ")
 
 
-def best(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) -> str:
-    """For each method the greatest mean radius with its σ and error, and the same of the useful
-    radius."""
-    some = [row for row in rows if row["task"] == task and row["alpha"] == alpha]
-    names = list(dict.fromkeys(row["method"] for row in some))
+def chosen(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) -> dict[str, Any]:
+    """For each method its lines at three σ: "longest", with the greatest mean radius; "accurate",
+    the greatest of those whose error is at most WORSE times the method's least; and "useful", with
+    the greatest useful radius."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        if row["task"] == task and row["alpha"] == alpha:
+            found.setdefault(row["method"], []).append(row)
+    return {method: _chosen(own) for method, own in found.items()}
+
+
+def _chosen(own: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    most = WORSE * min(row["mae"] for row in own)
+    accurate = [row for row in own if row["mae"] <= most]
+    return {
+        "longest": max(own, key=lambda row: row["mean_radius"]),
+        "accurate": max(accurate, key=lambda row: row["mean_radius"]),
+        "useful": max(own, key=lambda row: row["useful_radius"]),
+    }
+
+
+def best(rows: Iterable[dict[str, Any]], task: str) -> str:
+    """Radius, σ and error of each method, by each way to choose σ."""
     lines = []
-    for name in names:
-        own = [row for row in some if row["method"] == name]
-        longest = max(own, key=lambda row: row["mean_radius"])
-        useful = max(own, key=lambda row: row["useful_radius"])
-        lines.append(
-            [
-                name,
-                own[0]["whose"],
-                longest["mean_radius"],
-                f"{longest['sigma']:g}",
-                f"{longest['mae']:.1f}",
-                useful["useful_radius"],
-                f"{useful['sigma']:g}",
-                f"{useful['mae']:.1f}",
-            ]
-        )
-    heading = ["method", "whose", "radius", "σ", "MAE", "useful radius", "σ", "MAE"]
+    for method, of in chosen(rows, task).items():
+        line: list[Any] = [method]
+        for choice, value in CHOICES:
+            line += [of[choice][value], f"{of[choice]['sigma']:g}", f"{of[choice]['mae']:.1f}"]
+        lines.append(line)
+    heading = ["method", "longest radius", "σ", "MAE"]
+    heading += ["error first", "σ", "MAE", "useful radius", "σ", "MAE"]
     return tables.markdown(heading, lines)
 
 

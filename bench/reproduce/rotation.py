@@ -94,8 +94,9 @@ def report(settings: Settings) -> str:
         f"{settings.size.samples:,} samples for each image and σ. A radius is the mean over all\n"
         "images, and an abstention counts as 0. *MAE* is the mean absolute error of the\n"
         "prediction against the angle by which the image was turned. The *useful radius* counts\n"
-        "a radius only where the prediction lies within 10° of this angle. The σ in each table\n"
-        "is the best on these images.",
+        "a radius only where the prediction lies within 10° of this angle. *Error first*: the\n"
+        "longest radius among those σ at which the error is at most a tenth above the method's\n"
+        "least. σ is chosen on the images that are reported.",
     ]
     for name, heading in HEADINGS.items():
         parts += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import images, tables
-from .methods import ALPHA_35, ALPHA_49, BY_PILOT, FAMILIES, LEVELS, MEDIAN, SAMPLE_MEDIAN, SERVED
+from .methods import ALPHA_35, ALPHA_49, BY_PILOT, FAMILIES, MEDIAN, SAMPLE_MEDIAN, SERVED
 from .settings import Settings
 
 COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -24,30 +24,27 @@ TASKS = (
 )
 TEXT = """## In short
 
-Mean radius of each method at its best σ, and the mean *useful* radius, which counts a
-radius only where the prediction lies within the tolerance of the truth. α-smoothing and
-the served median have the same two error probabilities."""
+Mean radius of each method, an abstention counted as 0. σ is chosen *by error first*: it
+gives the longest radius among those at which the error of the method's predictions is at
+most a tenth above its least. A radius alone says little, since the mean of outputs that
+have nothing to do with the input is the most stable of all
+([below](#a-warning-random-angles)). α-smoothing and the served median have the same two
+error probabilities."""
+USEFUL = """The mean *useful* radius counts a radius only where the prediction lies within the
+tolerance of the truth, each method at its best σ for that:"""
 
 
 def report(settings: Settings) -> str:
     rows = {part: images.read(settings, part, "summary") for part in ("rotation", "slant")}
-    return "\n\n".join(
-        [TEXT, *(_table(rows, value) for value in ("mean_radius", "useful_radius"))]
-    )
+    accurate = _table(rows, "accurate", "mean_radius", "radius")
+    useful = _table(rows, "useful", "useful_radius", "useful radius")
+    return "\n\n".join([TEXT, accurate, USEFUL, useful])
 
 
-def _table(rows: dict[str, list[dict[str, Any]]], value: str) -> str:
-    lines = [
-        [f"`{task}`", *(_best(rows[part], task, names, value) for _, names in COLUMNS)]
-        for part, task in TASKS
-    ]
-    corner = "radius" if value == "mean_radius" else "useful radius"
+def _table(rows: dict[str, list[dict[str, Any]]], choice: str, value: str, corner: str) -> str:
+    lines = []
+    for part, task in TASKS:
+        chosen = images.chosen(rows[part], task)
+        best = [max(chosen[name][choice][value] for name in names) for _, names in COLUMNS]
+        lines.append([f"`{task}`", *best])
     return tables.markdown([corner, *(name for name, _ in COLUMNS)], lines)
-
-
-def _best(rows: list[dict[str, Any]], task: str, names: tuple[str, ...], value: str) -> float:
-    return max(
-        float(row[value])
-        for row in rows
-        if row["task"] == task and row["method"] in names and row["alpha"] == LEVELS[0]
-    )
