@@ -146,6 +146,4 @@ def load(folder: Optional[pathlib.Path], count: int) -> Digits:
         degrees.append(-180.0 + 360.0 * uniform())
     turns = [turned(image, math.radians(angle)) for image, angle in zip(upright, degrees)]
     labels = np.arange(count) % CLASSES
-    return Digits(
-        np.array(upright), np.array(turns), labels, np.array(degrees), upright_of.source
-    )
+    return Digits(np.array(upright), np.array(turns), labels, np.array(degrees), upright_of.source)

@@ -92,9 +92,7 @@ def _plot(settings: Settings, done: sweep.Sweep) -> None:
         ("σ", "mean absolute error of the prediction"),
         f"{done.task.name}: what smoothing costs in accuracy",
     )
-    useful = {
-        n: (done.sigmas, done.useful[:, :, q].mean(0)) for n, q in at.items()
-    }
+    useful = {n: (done.sigmas, done.useful[:, :, q].mean(0)) for n, q in at.items()}
     figures.lines(
         settings.figure(f"{done.task.name}_useful"),
         useful,
@@ -115,9 +113,7 @@ def by_sigma(
     some = [
         row
         for row in rows
-        if row["task"] == task
-        and row["alpha"] == LEVELS[0]
-        and (not only or row["method"] in only)
+        if row["task"] == task and row["alpha"] == LEVELS[0] and (not only or row["method"] in only)
     ]
     return tables.pivoted(some, "method", "sigma", value, "method \\ σ")
 
@@ -159,7 +155,11 @@ def best(rows: Iterable[dict[str, Any]], task: str) -> str:
 def of_metric(rows: Iterable[dict[str, Any]], task: str, metric: str, digits: int) -> str:
     """One metric of certified accuracy: a line for each method, a column for each radius."""
     some = [
-        {**row, "value": _rounded(row["value"], digits), "name": f"{row['method']} ({row['sigma']:g})"}
+        {
+            **row,
+            "value": _rounded(row["value"], digits),
+            "name": f"{row['method']} ({row['sigma']:g})",
+        }
         for row in rows
         if row["task"] == task and row["metric"] == metric and row["method"] in CHIEF
     ]

@@ -16,8 +16,7 @@ PROMISES = {
     "probability 1 - β",
     "sample": "the median of the outputs, of a sample median",
     "statistic": "the statistic of the outputs, of the reported prediction",
-    "served": "the median of 501 fresh outputs, of the reported prediction, with probability "
-    "1 - β",
+    "served": "the median of 501 fresh outputs, of the reported prediction, with probability 1 - β",
 }
 
 

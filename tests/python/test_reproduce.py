@@ -60,7 +60,9 @@ class Runs(unittest.TestCase):
         for heading in ("Synthetic functions", "Rotated digits", "Convergence", "Tightness"):
             self.assertIn(f"\n## {heading}\n", page)
         rows = [line.split(" | ")[0] for line in page.split("## Every row")[1].splitlines()]
-        self.assertEqual([row for row in rows if row[2:].isdigit()], [f"| {n}" for n in range(1, 44)])
+        self.assertEqual(
+            [row for row in rows if row[2:].isdigit()], [f"| {n}" for n in range(1, 44)]
+        )
 
     def test_radii_in_the_files_are_radii(self):
         with open(self.out / "rotation_summary.csv", newline="", encoding="utf-8") as file:
@@ -163,7 +165,9 @@ class Summaries(unittest.TestCase):
     """Two images, two sigmas, one method."""
 
     def setUp(self):
-        task = sweep.Task("t", None, np.zeros((2, 1)), np.array([175.0, 0.0]), 10, 0, 1, "angle", 360)
+        task = sweep.Task(
+            "t", None, np.zeros((2, 1)), np.array([175.0, 0.0]), 10, 0, 1, "angle", 360
+        )
         radius = np.array([[[0.1], [0.3]], [[0.2], [0.0]]])
         error = task.error(np.array([[[-180.0], [-170.0]], [[20.0], [1.0]]]))
         asked = (Asked(MEDIAN, 0.1, None),)
