@@ -158,9 +158,7 @@ class Rows:
             )
         away = np.abs(self["prediction"] - truth[:, None, None])
         turns = np.array([self.sampling.turn(q.output) for q in self.questions])
-        errors: np.ndarray = np.where(
-            turns < math.inf, np.minimum(away % turns, -away % turns), away
-        )
+        errors: np.ndarray = np.minimum(away % turns, -away % turns)
         return errors
 
     def useful_radii(self, labels: Any) -> np.ndarray:
