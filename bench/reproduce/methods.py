@@ -81,6 +81,10 @@ FAMILIES = tuple(
     )
 )
 ALPHA_49 = Method("α-smoothing 0.49", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0.001))
+# With p_A at the level of the other methods instead of the published 0.999.
+ALPHA_EASY = Method(
+    "α-smoothing 0.49, p_A at 1 - α", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0)
+)
 ALPHA_35 = Method("α-smoothing 0.35", PUBLISHED, "trimmed", _alpha_smoothing(0.35, 200, 0.001))
 SAMPLE_MEDIAN = Method("median smoothing", PUBLISHED, "sample", _median_smoothing)
 MEDIAN = Method("median", OURS, "statistic", _ours())
@@ -95,6 +99,7 @@ OF_REALS = (
     *FAMILIES,
     ALPHA_35,
     ALPHA_49,
+    ALPHA_EASY,
     SAMPLE_MEDIAN,
     MEDIAN,
     GRADIENT,

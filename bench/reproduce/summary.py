@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from . import images, tables
-from .methods import ALPHA_35, ALPHA_49, BY_PILOT, FAMILIES, MEDIAN, SAMPLE_MEDIAN, SERVED
+from .methods import (
+    ALPHA_35,
+    ALPHA_49,
+    ALPHA_EASY,
+    BY_PILOT,
+    FAMILIES,
+    MEDIAN,
+    SAMPLE_MEDIAN,
+    SERVED,
+)
 from .settings import Settings
 
 COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the paper, best family", tuple(family.name for family in FAMILIES)),
-    ("α-smoothing", (ALPHA_35.name, ALPHA_49.name)),
+    ("α-smoothing", (ALPHA_35.name, ALPHA_49.name, ALPHA_EASY.name)),
     ("median smoothing", (SAMPLE_MEDIAN.name,)),
     ("median", (MEDIAN.name, BY_PILOT.name)),
     ("median, served", (SERVED.name,)),
