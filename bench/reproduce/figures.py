@@ -48,16 +48,23 @@ def lines(
 
 def axes(x: str, y: str, title: str) -> Any:
     """Axes of a figure of their own."""
+    (ax,) = panels((y,), x, (6.4, 4))
+    ax.set_title(title, fontsize=10)
+    return ax
+
+
+def panels(y: Sequence[str], x: str, size: tuple[float, float]) -> Sequence[Any]:
+    """Axes beside each other in one figure, with these labels."""
     # The same file every time, with text as text.
     needed("matplotlib", "a plot").rcParams.update(
         {"svg.hashsalt": "certreg", "svg.fonttype": "none"}
     )
-    figure = needed("matplotlib.figure", "a plot").Figure(figsize=(6.4, 4), layout="constrained")
-    ax = figure.add_subplot()
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
-    ax.set_title(title, fontsize=10)
-    return ax
+    figure = needed("matplotlib.figure", "a plot").Figure(figsize=size, layout="constrained")
+    row: Sequence[Any] = figure.subplots(1, len(y), squeeze=False)[0]
+    for ax, label in zip(row, y):
+        ax.set_xlabel(x)
+        ax.set_ylabel(label)
+    return row
 
 
 def save(ax: Any, path: pathlib.Path) -> None:

@@ -14,6 +14,7 @@ PROMISES = {
     "mean": "the mean of the outputs, of its value at the unshifted input",
     "trimmed": "a trimmed mean of 500 (or 200) fresh outputs, of the clean output f(z), with "
     "probability 1 - β",
+    "single": "a single fresh output, of the clean output f(z), with probability 1 - β",
     "sample": "the median of the outputs, of a sample median",
     "statistic": "the statistic of the outputs, of the reported prediction",
     "served": "the median of 501 fresh outputs, of the reported prediction, with probability 1 - β",
@@ -62,6 +63,13 @@ def _ours(statistic: str = "median", constraints: str = "") -> Callable[..., Que
     )
 
 
+def _centered(tolerance: float, alpha: float) -> Question:
+    """As in the paper, but the outputs are centered before they meet the noise."""
+    return Question(
+        tolerance, alpha=alpha, statistic="mean", method="asymptotic", center="true_mean"
+    )
+
+
 def _median_smoothing(tolerance: float, alpha: float) -> Question:
     return Question(tolerance, alpha=alpha, method="baseline")
 
@@ -86,6 +94,7 @@ ALPHA_EASY = Method(
     "α-smoothing 0.49, p_A at 1 - α", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0)
 )
 ALPHA_35 = Method("α-smoothing 0.35", PUBLISHED, "trimmed", _alpha_smoothing(0.35, 200, 0.001))
+RS_REG = Method("RS-Reg", PUBLISHED, "single", _alpha_smoothing(0.0, 1, 0.001))
 SAMPLE_MEDIAN = Method("median smoothing", PUBLISHED, "sample", _median_smoothing)
 MEDIAN = Method("median", OURS, "statistic", _ours())
 GRADIENT = Method("median, gradient", OURS, "statistic", _ours(constraints="ECGM"))
@@ -93,7 +102,12 @@ BY_PILOT = Method("median, by pilot", OURS, "statistic", _ours(constraints="by_p
 SERVED = Method("median, served", OURS, "served", _served)
 HUBER = Method("Huber", OURS, "statistic", _ours("huber"))
 MEAN = Method("mean", OURS, "statistic", _ours("mean"))
+CENTERED = Method("(E,C,G)+M, centered", OURS, "mean", _centered)
 CIRCULAR = Method("circular mean", OURS, "statistic", _ours("circular_mean"))
+
+# Of the functions whose true radii are known; those in RANGED use the range of the outputs.
+RANGED = (FAMILIES[3], MEAN)
+OF_FUNCTIONS = (FAMILIES[1], ALPHA_35, ALPHA_49, RS_REG, SAMPLE_MEDIAN, MEDIAN)
 
 OF_REALS = (
     *FAMILIES,
