@@ -3,7 +3,7 @@ benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
 certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
     $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 
-.PHONY: bench bench-certificates bench-gpu bench-rows
+.PHONY: bench bench-certificates bench-gpu bench-rows reproduce
 #: Measure
 bench: all $(benches) ## Time the library against its peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
@@ -14,6 +14,10 @@ bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls wit
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
+reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: under 3 minutes
+	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
+	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
+	    $(or $(PYTHON),python3) -m reproduce $(PARTS)
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)
 	@rm -f lib/bench_gpu.csv; $(OBJ)/bench_gpu lib/bench_gpu.csv
@@ -33,3 +37,6 @@ $(OBJ)/bench_gpu: $(OBJ)/bench/gpu/bench_gpu.o $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(cuda_link) $(static_libs)
 $(benches) $(OBJ)/bench_certificates $(OBJ)/bench_gpu: $(blas_made)
 $(OBJ)/bench_gpu: $(OBJ)/certreg/libcertreg_cuda.so
+# The demo's drawings for Python.
+$(OBJ)/libdigits.so: examples/demo/digits.c
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fvisibility=default -shared $< -o $@ -lm

@@ -19,9 +19,9 @@ import numpy as np
 
 from . import _structs as S
 from ._optional import needed
-from .constants import Status, integer
+from .constants import Output, Status, integer
 from .errors import CertregError, RowsError, raised
-from .estimator import Estimator
+from .estimator import Estimator, kinds_of
 from .models import as_model
 from .questions import Question, question_digest, structs_of
 
@@ -58,6 +58,15 @@ class Sampling:
     constraints: int = 0
     flags: int = 0
     noise_id: int = 0  # of row 0
+
+    def turn(self, output: int) -> float:
+        """A full turn of an output that is an angle; infinite for a number."""
+        kinds = kinds_of(self.kind, self.outputs)
+        if kinds is None or output < 0 or kinds[output] == Output.REAL:
+            return math.inf
+        lo, hi = -math.pi if self.lo is None else self.lo, math.pi if self.hi is None else self.hi
+        turns: np.ndarray = np.broadcast_to(np.subtract(hi, lo), self.outputs)
+        return float(turns[output])
 
     def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
         """A new estimator for this model."""

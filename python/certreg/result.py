@@ -146,13 +146,41 @@ class Rows:
 
     __repr__ = __str__
 
-    def choose_sigma(self, question: int = 0) -> Tuple[int, list[float]]:
+    def label_errors(self, labels: Any) -> np.ndarray:
+        """The distance of each prediction from the label of its row, of shape (rows, sigmas,
+        questions); along the circle for angles, NaN where there is no prediction. `labels` are the
+        true outputs, (rows,)."""
+        truth = np.asarray(labels, np.float64)
+        if truth.shape != (len(self),):
+            raise ValueError(
+                f"labels has shape {truth.shape}; it must be ({len(self)},), the true output of "
+                "each row"
+            )
+        away = np.abs(self["prediction"] - truth[:, None, None])
+        turns = np.array([self.sampling.turn(q.output) for q in self.questions])
+        errors: np.ndarray = np.minimum(away % turns, -away % turns)
+        return errors
+
+    def useful_radii(self, labels: Any) -> np.ndarray:
+        """The radii of predictions that lie within the tolerance of the label, and 0 for the
+        others, of shape (rows, sigmas, questions)."""
+        tolerances = [q.tolerance for q in self.questions]
+        return np.where(self.label_errors(labels) <= tolerances, self["radius"], 0.0)
+
+    def choose_sigma(self, question: int = 0, labels: Any = None) -> Tuple[int, list[float]]:
         """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
-        Deploy this sigma on inputs that are not among these rows. Raises CertregError if a row has
-        failed."""
+        With `labels`, the true outputs, error comes first: only those sigmas are considered at
+        which the mean of label_errors is at most 10% above its least. At a large sigma the model
+        may no longer depend on the input, and then radii are long but say nothing. Deploy this
+        sigma on inputs that are not among these rows. Raises CertregError if a row has failed."""
         some = np.ascontiguousarray(self.certificates[self.done][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
-        return chosen_sigma(structs, *some.shape)
+        level, means = chosen_sigma(structs, *some.shape)
+        if labels is None:
+            return level, means
+        errors = np.nanmean(self.label_errors(labels)[self.done][:, :, question], axis=0)
+        accurate = errors <= 1.1 * np.nanmin(errors)
+        return int(np.argmax(np.where(accurate, means, -1.0))), means
 
     def plot(self, correct: Any = None, **more: Any) -> Any:
         """Plots the share of rows that are certified at each radius, with one curve for each sigma

@@ -371,6 +371,43 @@ class Result(unittest.TestCase):
         np.testing.assert_allclose(means, rows["radius"][:, :, 0].mean(axis=0))
         self.assertEqual(level, int(np.argmax(means)))
 
+    def test_with_labels_only_right_predictions_count(self):
+        rows = rows_of(sigma=[0.25, 2.0], questions=[0.5, 2.0])
+        labels = rows["prediction"][:, 0, 0] + 0.4
+        labels[::2] += 1
+        errors = rows.label_errors(labels)
+        np.testing.assert_allclose(errors, np.abs(rows["prediction"] - labels[:, None, None]))
+        useful = rows.useful_radii(labels)
+        self.assertFalse(useful[::2, 0, 0].any())
+        np.testing.assert_array_equal(useful[1::2, 0, 0], rows["radius"][1::2, 0, 0])
+        np.testing.assert_array_equal(useful[:, 0, 1], rows["radius"][:, 0, 1])
+        with self.assertRaisesRegex(ValueError, r"labels has shape \(3,\); it must be \(40,\)"):
+            rows.useful_radii([1, 2, 3])
+
+    def test_sigma_is_chosen_by_error_first(self):
+        def forgets(x):  # a parabola: the larger sigma, the farther the median
+            return x[:, 0] ** 2
+
+        x = np.zeros((5, 1), np.float32)
+        rows = rows_of(forgets, x, [0.05, 0.1, 0.8], 3.0)
+        labels = rows["prediction"][:, 0, 0]
+        self.assertEqual(rows.choose_sigma()[0], 2)
+        self.assertEqual(rows.choose_sigma(labels=labels)[0], 0)
+        errors = rows.label_errors(labels - 1).mean(axis=(0, 2))  # about 1 at the first two
+        self.assertTrue(errors[1] < 1.1 * errors[0] < errors[2], errors)
+        self.assertEqual(rows.choose_sigma(labels=labels - 1)[0], 1)
+
+    def test_errors_of_angles_go_round(self):
+        def nearly_half_a_turn(x):
+            return np.full(len(x), 179.0)
+
+        for lo, hi in ((-180, 180), ([-180], [180])):
+            rows = certify_rows(
+                nearly_half_a_turn, X[:2], 0.25, 5, kind="angle", lo=lo, hi=hi, progress=False
+            )
+            self.assertEqual(rows.label_errors([-179, 170]).ravel().tolist(), [2, 9])
+            self.assertEqual((rows.useful_radii([-179, 170]) > 0).ravel().tolist(), [True, False])
+
     def test_it_becomes_a_frame(self):
         package("pandas")
         rows = rows_of(sigma=[0.25, 0.5])

@@ -30,7 +30,7 @@ class Work:
 
     def __init__(self, given: argparse.Namespace) -> None:
         asked.check_options(given)
-        self.given, self.half_turn = given, asked.half_turn(given)
+        self.given = given
         self.table, self.plot = _destinations(given)
         rows = given.rows or ALL
         self.first = rows[0]
@@ -75,7 +75,7 @@ class Work:
         continue, as the end of a sentence."""
         done = 0 if rows is None else int(rows.done.sum())
         if done:
-            self.write(rows, tables.full(rows, self.first, self.labels, self.half_turn), [])
+            self.write(rows, tables.full(rows, self.first, self.labels), [])
         files = (self.given.out if self.table else None, self.given.resume)
         kept = [name for name in files if name and done]
         where = f" and in {' and '.join(kept)}" if kept else ""
@@ -115,7 +115,7 @@ def run(given: argparse.Namespace) -> int:
     """The commands certify, sigma and bounds."""
     work = Work(given)
     rows = work.done()
-    table = tables.full(rows, work.first, work.labels, work.half_turn)
+    table = tables.full(rows, work.first, work.labels)
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
     summary = shortened(rows, table)
     work.write(rows, table, summary)
@@ -123,20 +123,23 @@ def run(given: argparse.Namespace) -> int:
     print(aligned(summary), file=out)
     failed = tables.failures(table)
     if given.command == "sigma":
-        print(_recommendation(rows, summary, bool(failed)), file=out)
+        print(_recommendation(rows, work.labels, bool(failed)), file=out)
     if failed:
         text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
         work.remark(text + failed[0]["error"])
     return FOUND if failed else DONE
 
 
-def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
+def _recommendation(rows: Any, labels: Optional[np.ndarray], failed: bool) -> str:
     """Which sigma to deploy, for each tolerance."""
     if failed:
         return "No sigma is recommended, because some certificates are missing."
     said = []
+    of = (
+        "" if labels is None else " of those at which the mean error is at most 10% above its least"
+    )
     for index, question in enumerate(rows.questions):
-        level, means = rows.choose_sigma(index)
+        level, means = rows.choose_sigma(index, labels)
         if not means[level] > 0:
             said.append(
                 f"No sigma certifies anything at tolerance {question.tolerance:g}: try a larger "
@@ -145,9 +148,7 @@ def _recommendation(rows: Any, summary: tables.Table, failed: bool) -> str:
             continue
         said.append(
             f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}: its mean "
-            f"radius is the greatest, {means[level]:.5g}."
-            + _at_the_edge(rows.sigmas, level)
-            + _by_accuracy([line for line in summary if line["tolerance"] == question.tolerance])
+            f"radius is the greatest{of}, {means[level]:.5g}." + _at_the_edge(rows.sigmas, level)
         )
     return "\n".join(said)
 
@@ -157,18 +158,6 @@ def _at_the_edge(sigmas: Any, level: int) -> str:
     if others and chosen > max(others):
         return " Try larger ones too."
     return " Try smaller ones too." if others and chosen < min(others) else ""
-
-
-def _by_accuracy(lines: tables.Table) -> str:
-    """The sigma with the greatest certified accuracy, if there are labels: at a large sigma
-    radii can be long but predictions wrong."""
-    if "certified_accuracy" not in lines[0]:
-        return ""
-    best = max(lines, key=lambda line: float(line["certified_accuracy"]))
-    return (
-        f" The certified accuracy is greatest, {best['certified_accuracy']:.5g}, at sigma "
-        f"{best['sigma']:g}."
-    )
 
 
 def _destinations(given: argparse.Namespace) -> Any:

@@ -418,9 +418,10 @@ def _labels_and_plots(command: Any) -> None:
     group.add_argument(
         "--labels",
         metavar="FILE",
-        help="true outputs of the rows. The table then has the columns label and label_error, and "
-        "the summary the certified accuracy: the share of rows that are certified and whose "
-        "prediction is within the tolerance of the label",
+        help="true outputs of the rows. The table then has the columns label and label_error. The "
+        "summary has the mean error, the certified accuracy (the share of rows that are certified "
+        "and whose prediction is within the tolerance of the label) and the useful radius (the "
+        "mean radius where all other rows count as 0). sigma considers errors first",
     )
     group.add_argument("--plot", metavar="FILE", help="draw a plot: .svg, .pdf or .png")
     group.add_argument(

@@ -13,24 +13,18 @@ import numpy as np
 Table = list[dict[str, Any]]
 
 
-def full(rows: Any, first: int, labels: Optional[np.ndarray], half_turn: Optional[float]) -> Table:
+def full(rows: Any, first: int, labels: Optional[np.ndarray]) -> Table:
     """A line for each certificate of the rows that are done. Rows have their numbers in the file of
     inputs, where `first` is the number of the first row that is certified."""
     table: Table = rows.to_dicts()
+    if labels is not None:
+        errors = rows.label_errors(labels)[rows.done].ravel()
+        for line, error in zip(table, errors):
+            line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
-        if labels is not None:
-            line["label"] = float(labels[line["row"]])
-            line["label_error"] = _distance(line["prediction"], line["label"], half_turn)
         line["row"] += first
         line["error"] = line["error"].replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
     return table
-
-
-def _distance(a: float, b: float, half_turn: Optional[float]) -> float:
-    """The distance between two outputs; for angles, along the circle."""
-    if half_turn is None:
-        return abs(a - b)
-    return abs((a - b + half_turn) % (2 * half_turn) - half_turn)
 
 
 def correct(line: dict[str, Any]) -> bool:
@@ -46,8 +40,10 @@ def short_of_radii(rows: Any, table: Table) -> Table:
         line = {name: summary[name] for name in (*names, "mean_radius", "median_radius")}
         some = [c for c in table if _same(c, summary)]
         if some and "label" in some[0]:
-            right = [c["radius"] > 0 and correct(c) for c in some]
-            line["certified_accuracy"] = float(np.mean(right))
+            useful = [c["radius"] if correct(c) else 0.0 for c in some]
+            line["mean_error"] = float(np.nanmean([c["label_error"] for c in some]))
+            line["useful_radius"] = float(np.mean(useful))
+            line["certified_accuracy"] = float(np.mean([radius > 0 for radius in useful]))
         lines.append(line)
     return lines
 

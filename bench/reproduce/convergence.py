@@ -1,0 +1,299 @@
+"""How the paper's estimates and the radii converge in the number of samples, on one image."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import math
+import textwrap
+import zlib
+from typing import Any, Iterator
+
+import numpy as np
+
+from certreg import Estimator, Question
+
+from . import figures, methods, rotation, slant, tables
+from .digits import load
+from .settings import MODELS, SEED, Settings
+from .sweep import Task
+
+ALPHA, CHUNK = 0.05, 5000
+PAPER = methods.FAMILIES[3]  # (E,C,G)+M
+RADII = (PAPER, methods.CENTERED, methods.MEDIAN, methods.CIRCULAR)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """The first image of a task at one noise level. identity: of the network and the image."""
+
+    task: Task
+    sigma: float
+    identity: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.task.name}_{self.sigma:g}"
+
+    def questions(self) -> dict[str, Question]:
+        some = RADII if self.task.kind == "angle" else RADII[:3]
+        return {method.name: method.make(self.task.tolerance, ALPHA) for method in some}
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    digits = load(settings.mnist, 1)
+    for task, sigmas in (
+        (rotation.task("rotation", digits), (0.5,)),
+        (slant.task("slant", "", digits), (0.06, 0.25)),
+    ):
+        network = (MODELS / f"{task.name}.onnx").read_bytes()
+        identity = zlib.crc32(task.inputs[0].tobytes(), zlib.crc32(network))
+        yield from (Case(task, sigma, f"x{identity:08x}") for sigma in sigmas)
+
+
+# ---- one trial
+@dataclasses.dataclass
+class Sums:
+    """The paper's estimates, computed from the noisy samples apart from the library: of the outputs
+    y and of W = y e, with the noise e. A constant that is taken from y does not change the mean of
+    W, but its variance."""
+
+    count: int = 0
+    y: float = 0.0
+    squares: float = 0.0
+    w: Any = 0.0
+    lengths: float = 0.0
+
+    def add(self, y: np.ndarray, e: np.ndarray) -> None:
+        self.count += len(y)
+        self.y += float(y.sum())
+        self.squares += float(y @ y)
+        self.w = self.w + y @ e
+        self.lengths += float((y * y) @ np.einsum("ij,ij->i", e, e))
+
+    def variance(self) -> float:
+        return (self.squares - self.y**2 / self.count) / (self.count - 1)
+
+    def theta(self) -> float:
+        """The U-statistic of the square of κ = σ ‖∇g‖."""
+        return float(self.w @ self.w - self.lengths) / (self.count * (self.count - 1))
+
+
+def trial(case: Case, samples: int, number: int) -> dict[str, Any]:
+    task, z, questions = case.task, case.task.inputs[0], case.questions()
+    literal, centered = Sums(), Sums()
+    clean = float(np.ravel(task.model(z[None]))[0])
+    with Estimator(
+        None,
+        z.size,
+        samples,
+        kind=task.kind,
+        lo=task.lo,
+        hi=task.hi,
+        constraints="ECGM",
+        seed=SEED,
+    ) as e:
+        e.begin(z, case.sigma, 1000 * samples + number)
+        for first in range(0, samples, CHUNK):
+            x = e.draw(first, min(CHUNK, samples - first))
+            y = np.asarray(task.model(x), np.float32).reshape(len(x))
+            e.record(first, y)
+            noisy = slice(1 if first == 0 else 0, None)  # sample 0 has no noise
+            outputs, noise = y[noisy].astype(float), (x[noisy].astype(float) - z) / case.sigma
+            literal.add(outputs, noise)
+            centered.add(outputs - clean, noise)
+        radii = e.certify(0, *questions.values())
+        bounds = e.bounds(questions[PAPER.name], "upper")
+    lo, hi = bounds.gradient_lo or 0.0, bounds.gradient_hi or math.nan
+    return {
+        "case": case.name,
+        "identity": case.identity,
+        "samples": samples,
+        "trial": number,
+        "variance": literal.variance(),
+        "variance_hi": bounds.variance_hi or math.nan,
+        "theta": literal.theta(),
+        "theta_centered": centered.theta(),
+        "theta_lo": lo**2,
+        "theta_hi": hi**2,
+        **{method.name: math.nan for method in RADII},
+        **{name: c.radius for name, c in zip(questions, radii)},
+    }
+
+
+# ---- the experiment
+KEY = ("case", "identity", "samples", "trial")
+
+
+def compute(settings: Settings) -> None:
+    path, every = settings.path("convergence.csv"), list(cases(settings))
+    known = tables.read_csv(path) if path.exists() else []
+    done = {tuple(row[key] for key in KEY): row for row in known}
+    trials = range(settings.size.trials)
+    with concurrent.futures.ThreadPoolExecutor(settings.jobs) as pool:
+        for case in every:
+            print(f"  {case.name}, {len(trials)} trials", flush=True)
+            for samples in settings.size.numbers:
+                wanted = [(case.name, case.identity, samples, t) for t in trials]
+                missing = [key for key in wanted if key not in done]
+                try:
+                    rows = pool.map(lambda key: trial(case, *key[2:]), missing)
+                    done.update(zip(missing, rows))
+                finally:  # what is done stays done, also if it is interrupted
+                    if done:
+                        tables.write_csv(path, list(done.values()))
+    known = tables.read_csv(path)  # rounded, as they are when nothing is missing
+    kept = {case.name: _rows(settings, known, case) for case in every}
+    tables.write_csv(path, [row for rows in kept.values() for row in rows])
+    summaries = {name: summary(settings, rows) for name, rows in kept.items()}
+    flat = [{"case": name, **line} for name, lines in summaries.items() for line in lines]
+    tables.write_csv(settings.path("convergence_summary.csv"), flat)
+    with figures.where_possible():
+        for name, lines in summaries.items():
+            _plot(settings.figure(f"convergence_{name}"), lines)
+
+
+def _rows(settings: Settings, rows: Any, case: Case) -> list[dict[str, Any]]:
+    """Those of this run."""
+    return [
+        row
+        for row in rows
+        if (row["case"], row["identity"]) == (case.name, case.identity)
+        and row["samples"] in settings.size.numbers
+        and row["trial"] < settings.size.trials
+    ]
+
+
+def summary(settings: Settings, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line for each number of samples. The reference is the mean over all trials at the
+    largest one, for κ² of the centered estimates."""
+
+    def of(samples: int, key: str) -> np.ndarray:
+        return np.array([row[key] for row in rows if row["samples"] == samples], float)
+
+    most, lines = settings.size.numbers[-1], []
+    variance, theta = (float(of(most, key).mean()) for key in ("variance", "theta_centered"))
+    for samples in settings.size.numbers:
+        line: dict[str, Any] = {"samples": samples, "kappa": math.sqrt(max(0.0, theta))}
+        for key, true in (("variance", variance), ("theta", theta), ("theta_centered", theta)):
+            away = of(samples, key) / true - 1
+            line[key] = float(of(samples, key).mean())
+            line[f"{key}_bias"] = float(away.mean())
+            line[f"{key}_error"] = float(np.sqrt(np.square(away).mean()))
+        lo, hi, upper = (of(samples, key) for key in ("theta_lo", "theta_hi", "variance_hi"))
+        line["variance_hi"], line["theta_hi"] = float(upper.mean()), float(hi.mean())
+        line["variance_covered"] = float(np.mean(upper >= variance))
+        line["theta_covered"] = float(np.mean((lo <= theta) & (theta <= hi)))
+        # The middle of the library's interval, unless it was cut at 0.
+        differs = np.abs(0.5 * (lo + hi) / of(samples, "theta") - 1)[lo > 0]
+        line["theta_differs"] = float(differs.max()) if differs.size else math.nan
+        for method in RADII:
+            radius, last = (float(of(n, method.name).mean()) for n in (samples, most))
+            line[method.name] = radius
+            line[f"{method.name}, ratio"] = radius / last if last > 0 else math.nan
+        lines.append(line)
+    return lines
+
+
+def _plot(path: Any, lines: list[dict[str, Any]]) -> None:
+    numbers = [line["samples"] for line in lines]
+    labels = ("variance C", "κ = σ ‖∇g‖", "certified radius, of that at the last N")
+    variance, kappa, radius = figures.panels(labels, "samples N", (10.5, 3.4))
+    for ax, key, power in ((variance, "variance", 1.0), (kappa, "theta", 0.5)):
+        mean = np.array([line[key] for line in lines])
+        spread = lines[-1]["theta_centered" if key == "theta" else key]
+        spread *= np.array([line[f"{key}_error"] for line in lines])
+        low, high = (np.maximum(mean + way * spread, 0) ** power for way in (-1, 1))
+        ax.plot(numbers, np.maximum(mean, 0) ** power, marker="o", markersize=3, label="mean")
+        ax.fill_between(numbers, low, high, alpha=0.3, label="root mean square error")
+        upper = [line[f"{key}_hi"] ** power for line in lines]
+        ax.plot(numbers, upper, "--", label="the paper's upper bound")
+    for method in RADII:
+        ratio = [line[f"{method.name}, ratio"] for line in lines]
+        if not np.isnan(ratio[-1]):
+            radius.plot(numbers, ratio, marker="o", markersize=3, label=method.name)
+    for ax in (variance, kappa, radius):
+        ax.set_xscale("log")
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize=7)
+    figures.save(radius, path)
+
+
+# ---- the report
+def report(settings: Settings) -> str:
+    lines = tables.read_csv(settings.path("convergence_summary.csv"))
+    parts = ["## Convergence", HEAD.format(trials=settings.size.trials)]
+    for name in dict.fromkeys(line["case"] for line in lines):
+        task, _, sigma = name.rpartition("_")
+        own = [line for line in lines if line["case"] == name]
+        parts += [
+            f"### {task.capitalize()}, σ = {sigma}",
+            _reference(own[-1]),
+            _table(own),
+            f"![Variance, gradient and radius by samples](figures/convergence_{name}.svg)",
+        ]
+    away = [line["theta_differs"] for line in lines if line["theta_differs"] > 0]
+    parts += [AGREES.format(away=max(away))] if away else []
+    return "\n\n".join([*parts, TEXT])
+
+
+def _known(line: dict[str, Any]) -> list[str]:
+    return [m.name for m in RADII if line[f"{m.name}, ratio"] == line[f"{m.name}, ratio"]]
+
+
+def _reference(line: dict[str, Any]) -> str:
+    radii = ", ".join(f"{line[name]:.3f} ({name})" for name in _known(line))
+    text = f"Reference: C = {line['variance']:.4g}, κ = {line['kappa']:.3g}. Radii: {radii}."
+    return textwrap.fill(text, 88)
+
+
+def _table(lines: list[dict[str, Any]]) -> str:
+    radii = _known(lines[-1])
+    columns = {
+        "C bias": "variance_bias",
+        "C error": "variance_error",
+        "C covered": "variance_covered",
+        "κ² bias": "theta_bias",
+        "κ² error": "theta_error",
+        "κ² covered": "theta_covered",
+        "centered κ² error": "theta_centered_error",
+        **{name: f"{name}, ratio" for name in radii},
+    }
+    out = [
+        [f"{line['samples']:,.0f}", *(_percent(line[key]) for key in columns.values())]
+        for line in lines
+    ]
+    return tables.markdown(["N", *columns], out)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f}%" if abs(ratio) < 10 else f"{ratio:.0f} times"
+
+
+HEAD = """\
+`make reproduce PARTS=convergence`: one image, α = 0.05, {trials} trials for each
+number of samples N. For rotation σ is 0.5 and the tolerance is 10°, as in the paper.
+The network for slants stands for the one for ages, with a tolerance of 5°. *Error* is
+the root mean square error of an estimate, relative to the reference. The reference is
+the mean of the trials at the largest N, where the outputs behind κ² were centered at
+f(z). *Covered* counts the trials whose interval of the paper contains the reference.
+Radii are ratios to the mean radius at the largest N."""
+AGREES = """\
+The middle of the library's interval of κ² is the U-statistic that NumPy computes, up
+to {away:.1g} of it."""
+TEXT = """\
+The variance converges as in the paper. The gradient does not, and with it the radius
+of (E,C,G)+M: the paper's radii came within 10% at 5,000 samples and within 5% at
+10,000, and on this image they take more. The reason is that its U-statistic is one of
+products of the noise with the outputs as they are. An answer far from 0 adds to its
+error, although it has no influence on κ. The library's asymptotic method, "centered"
+in the table, takes the outputs relative to the pilot's mean, and keeps to the paper's
+figures.
+
+The slant is nearly linear under this noise, so κ² is close to C. The paper's interval
+of κ² is still too wide to tell at the largest N. Its radius is then the one of the
+variance alone, for which 100 samples are enough. Centered, the gradient counts, and
+the radius is longer from 1,000 samples on.
+
+The median needs few samples where some outputs lie beyond the tolerance. Where none
+does, as for slants, its radius depends on the number of samples alone."""

@@ -1,0 +1,144 @@
+"""The certificates that are compared, as questions about one record, and the promise of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Callable
+
+from certreg import Question, Serving
+
+PAPER, PUBLISHED, OURS = "Zhang and Frank", "published", "this library"
+
+# For every shift below the radius: what stays within the tolerance, and of what.
+PROMISES = {
+    "mean": "the mean of the outputs, of its value at the unshifted input",
+    "trimmed": "a trimmed mean of 500 (or 200) fresh outputs, of the clean output f(z), with "
+    "probability 1 - β",
+    "single": "a single fresh output, of the clean output f(z), with probability 1 - β",
+    "sample": "the median of the outputs, of a sample median",
+    "statistic": "the statistic of the outputs, of the reported prediction",
+    "served": "the median of 501 fresh outputs, of the reported prediction, with probability 1 - β",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    """make: from the tolerance and the level α to the question. promise: a key of PROMISES."""
+
+    name: str
+    whose: str
+    promise: str
+    make: Callable[[float, float], Question]
+
+
+def _paper(constraints: str) -> Callable[[float, float], Question]:
+    return lambda tolerance, alpha: Question(
+        tolerance,
+        alpha=alpha,
+        statistic="mean",
+        method="paper",
+        center="true_mean",
+        constraints=constraints,
+    )
+
+
+def _alpha_smoothing(trim: float, samples: int, confidence: float) -> Callable[..., Question]:
+    """The level is the probability that a served value misses; p_A has its own confidence."""
+    return lambda tolerance, alpha: Question(
+        tolerance,
+        alpha=confidence or alpha,
+        statistic="trimmed_mean",
+        method="baseline",
+        serving=Serving(samples, alpha, trim=trim),
+    )
+
+
+def _ours(statistic: str = "median", constraints: str = "") -> Callable[..., Question]:
+    return lambda tolerance, alpha: Question(
+        tolerance,
+        alpha=alpha,
+        statistic=statistic,
+        constraints=constraints or 0,
+        huber_width=tolerance / 2 if statistic == "huber" else 0,
+    )
+
+
+def _centered(tolerance: float, alpha: float) -> Question:
+    """As in the paper, but the outputs are centered before they meet the noise."""
+    return Question(
+        tolerance, alpha=alpha, statistic="mean", method="asymptotic", center="true_mean"
+    )
+
+
+def _median_smoothing(tolerance: float, alpha: float) -> Question:
+    return Question(tolerance, alpha=alpha, method="baseline")
+
+
+def _served(tolerance: float, alpha: float) -> Question:
+    """α-smoothing's two error probabilities: one for p_A, one for each request."""
+    return Question(tolerance, alpha=0.001, serving=Serving(501, alpha))
+
+
+FAMILIES = tuple(
+    Method(name, PAPER, "mean", _paper(constraints))
+    for name, constraints in (
+        ("(C)", "C"),
+        ("(C,G)", "CG"),
+        ("(E,C)+M", "ECM"),
+        ("(E,C,G)+M", "ECGM"),
+    )
+)
+ALPHA_49 = Method("α-smoothing 0.49", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0.001))
+# With p_A at the level of the other methods instead of the published 0.999.
+ALPHA_EASY = Method(
+    "α-smoothing 0.49, p_A at 1 - α", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0)
+)
+ALPHA_35 = Method("α-smoothing 0.35", PUBLISHED, "trimmed", _alpha_smoothing(0.35, 200, 0.001))
+RS_REG = Method("RS-Reg", PUBLISHED, "single", _alpha_smoothing(0.0, 1, 0.001))
+SAMPLE_MEDIAN = Method("median smoothing", PUBLISHED, "sample", _median_smoothing)
+MEDIAN = Method("median", OURS, "statistic", _ours())
+GRADIENT = Method("median, gradient", OURS, "statistic", _ours(constraints="ECGM"))
+BY_PILOT = Method("median, by pilot", OURS, "statistic", _ours(constraints="by_pilot"))
+SERVED = Method("median, served", OURS, "served", _served)
+HUBER = Method("Huber", OURS, "statistic", _ours("huber"))
+MEAN = Method("mean", OURS, "statistic", _ours("mean"))
+CENTERED = Method("(E,C,G)+M, centered", OURS, "mean", _centered)
+CIRCULAR = Method("circular mean", OURS, "statistic", _ours("circular_mean"))
+
+# Of the functions whose true radii are known; those in RANGED use the range of the outputs.
+RANGED = (FAMILIES[3], MEAN)
+OF_FUNCTIONS = (FAMILIES[1], ALPHA_35, ALPHA_49, RS_REG, SAMPLE_MEDIAN, MEDIAN)
+
+OF_REALS = (
+    *FAMILIES,
+    ALPHA_35,
+    ALPHA_49,
+    ALPHA_EASY,
+    SAMPLE_MEDIAN,
+    MEDIAN,
+    GRADIENT,
+    BY_PILOT,
+    SERVED,
+    HUBER,
+    MEAN,
+)
+OF_ANGLES = (*OF_REALS, CIRCULAR)
+# At every level of the paper; the others at the first one only.
+AT_ALL_LEVELS = (FAMILIES[2], FAMILIES[3], ALPHA_49, SAMPLE_MEDIAN, MEDIAN, BY_PILOT, SERVED)
+LEVELS = (0.1, 0.05, 0.025)
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A method at a level, as a question."""
+
+    method: Method
+    alpha: float
+    question: Question
+
+
+def asked(methods: tuple[Method, ...], tolerance: float) -> tuple[Asked, ...]:
+    """Every method at 0.1, and some at the other levels."""
+    pairs = [(method, LEVELS[0]) for method in methods]
+    pairs += [(method, alpha) for alpha in LEVELS[1:] for method in AT_ALL_LEVELS]
+    return tuple(Asked(method, alpha, method.make(tolerance, alpha)) for method, alpha in pairs)

@@ -1,0 +1,224 @@
+"""Certificates of many images at several noise levels, by many methods, and what follows from
+them: mean and useful radii, errors of the predictions, certified accuracy."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Optional, Sequence
+
+import numpy as np
+
+from certreg import certify_rows
+
+from .methods import Asked
+from .settings import SEED, Settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A model, its inputs, and the truth about them.
+
+    name       of the resume file and the CSV files
+    model      as for certify_rows
+    inputs     (n, features)
+    truth      (n,), in units of the output
+    tolerance  of the certificates, and of a correct prediction
+    kind, lo, hi    of the output
+    period     of an angle, 0 for a number"""
+
+    name: str
+    model: Any
+    inputs: np.ndarray
+    truth: np.ndarray
+    tolerance: float
+    lo: float
+    hi: float
+    kind: str = "real"
+    period: float = 0.0
+
+    def error(self, prediction: np.ndarray) -> np.ndarray:
+        """Absolute errors of predictions (n, ...); NaN where there is none."""
+        away = np.abs(prediction - self.truth.reshape(-1, *[1] * (np.ndim(prediction) - 1)))
+        return np.minimum(away % self.period, -away % self.period) if self.period else away
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """radius, error: (images, sigmas, questions)."""
+
+    task: Task
+    sigmas: tuple[float, ...]
+    asked: tuple[Asked, ...]
+    radius: np.ndarray
+    error: np.ndarray
+
+    @property
+    def right(self) -> np.ndarray:
+        """Whether the prediction lies within the tolerance of the truth."""
+        return np.asarray(self.error <= self.task.tolerance)
+
+    @property
+    def useful(self) -> np.ndarray:
+        """The radius where the prediction is right, else 0."""
+        return np.where(self.right, self.radius, 0.0)
+
+    def index(self, name: str, alpha: float = 0.1) -> int:
+        return next(
+            i for i, a in enumerate(self.asked) if a.method.name == name and a.alpha == alpha
+        )
+
+    def best(self, question: int, useful: bool = False) -> int:
+        """The index of the sigma with the greatest mean (useful) radius."""
+        radius = self.useful if useful else self.radius
+        return int(np.argmax(radius[:, :, question].mean(0)))
+
+
+def run(
+    settings: Settings,
+    task: Task,
+    sigmas: Sequence[float],
+    asked: tuple[Asked, ...],
+    samples: int,
+    progress: Optional[Callable[[str], Any]] = None,
+) -> Sweep:
+    """Certifies all images at all noise levels. Each level is a run of its own, at the full α:
+    which of them is reported best is a choice, and the text says so."""
+    radius, error = [], []
+    for k, sigma in enumerate(sigmas):
+        if progress:
+            progress(f"{task.name}, sigma {sigma:g}")
+        rows = certify_rows(
+            task.model,
+            task.inputs,
+            sigma,
+            [a.question for a in asked],
+            samples=samples,
+            kind=task.kind,
+            lo=task.lo,
+            hi=task.hi,
+            constraints="ECGM",
+            seed=SEED,
+            noise_id=k * len(task.inputs),
+            jobs=settings.jobs,
+            progress=False,
+            model_id=task.name,
+            resume=settings.path(f"{task.name}_{sigma:g}.sqlite"),
+            keep_records=True,  # so that other questions need no model
+        )
+        if rows.errors:
+            raise RuntimeError(f"{task.name}: {next(iter(rows.errors.values()))}")
+        radius.append(rows["radius"][:, 0])
+        error.append(task.error(rows["prediction"][:, 0]))
+    stacked = [np.stack(values, axis=1) for values in (radius, error)]
+    return Sweep(task, tuple(sigmas), asked, *stacked)
+
+
+# ---- summaries, as rows of CSV files
+def summary(sweep: Sweep) -> list[dict[str, Any]]:
+    """For each method, level and sigma the mean radius, abstentions counted as 0."""
+    rows = []
+    for q, one in enumerate(sweep.asked):
+        for k, sigma in enumerate(sweep.sigmas):
+            radius, error = sweep.radius[:, k, q], sweep.error[:, k, q]
+            certified = radius > 0
+            rows.append(
+                {
+                    "method": one.method.name,
+                    "whose": one.method.whose,
+                    "alpha": one.alpha,
+                    "sigma": sigma,
+                    "images": len(radius),
+                    "certified": int(certified.sum()),
+                    "mean_radius": float(radius.mean()),
+                    "median_radius": float(np.median(radius)),
+                    "useful_radius": float(sweep.useful[:, k, q].mean()),
+                    "mae": float(np.nanmean(error)),
+                    "mae_certified": float(error[certified].mean()) if certified.any() else None,
+                }
+            )
+    return rows
+
+
+def each(sweep: Sweep) -> list[dict[str, Any]]:
+    """Every radius and error at the first level."""
+    return [
+        {
+            "image": i,
+            "sigma": sigma,
+            "method": one.method.name,
+            "radius": float(sweep.radius[i, k, q]),
+            "error": float(sweep.error[i, k, q]),
+        }
+        for q, one in enumerate(sweep.asked)
+        if one.alpha == sweep.asked[0].alpha
+        for k, sigma in enumerate(sweep.sigmas)
+        for i in range(len(sweep.radius))
+    ]
+
+
+def accuracy(sweep: Sweep, thresholds: Sequence[float]) -> list[dict[str, Any]]:
+    """Certified accuracy, absolute and conditional, and the mean absolute error of the certified
+    predictions, at each radius. For each method and metric sigma is the one that the paper's rule
+    chooses: the greatest sum of accuracies, or the least sum of errors, over the thresholds."""
+    rows = []
+    for q, one in enumerate(sweep.asked):
+        if one.alpha != sweep.asked[0].alpha:
+            continue
+        tables = [_metrics(sweep, k, q, thresholds) for k in range(len(sweep.sigmas))]
+        for metric in ("absolute", "conditional", "mae"):
+            k = _chosen([table[metric] for table in tables], metric == "mae")
+            for threshold, value in zip(thresholds, tables[k][metric]):
+                rows.append(
+                    {
+                        "metric": metric,
+                        "method": one.method.name,
+                        "sigma": sweep.sigmas[k],
+                        "radius": threshold,
+                        "value": value,
+                    }
+                )
+    return rows
+
+
+def _metrics(sweep: Sweep, k: int, q: int, thresholds: Sequence[float]) -> dict[str, list[float]]:
+    radius, error = sweep.radius[:, k, q], sweep.error[:, k, q]
+    right = sweep.right[:, k, q]
+    held = [radius >= threshold for threshold in thresholds]
+    return {
+        "absolute": [100.0 * float((right & some).mean()) for some in held],
+        "conditional": [100.0 * _mean(right[some]) for some in held],
+        "mae": [_mean(error[some]) for some in held],
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _chosen(tables: list[list[float]], least: bool) -> int:
+    """A sigma at which nothing is certified at some threshold loses to one that has numbers at
+    all of them."""
+    keys = [(int(np.isnan(t).sum()), np.nansum(t) * (1 if least else -1)) for t in tables]
+    return min(range(len(tables)), key=keys.__getitem__)
+
+
+def wins(sweep: Sweep, first: str, second: str, useful: bool = False) -> dict[str, Any]:
+    """Two methods, each at its best sigma, image by image."""
+    a, b = sweep.index(first), sweep.index(second)
+    radius = sweep.useful if useful else sweep.radius
+    at_a, at_b = sweep.best(a, useful), sweep.best(b, useful)
+    x, y = radius[:, at_a, a], radius[:, at_b, b]
+    gain, loss = np.maximum(x - y, 0).sum(), np.maximum(y - x, 0).sum()
+    return {
+        "first": first,
+        "second": second,
+        "useful": int(useful),
+        "sigma_first": sweep.sigmas[at_a],
+        "sigma_second": sweep.sigmas[at_b],
+        "mean_first": float(x.mean()),
+        "mean_second": float(y.mean()),
+        "ratio": float(x.mean() / y.mean()) if y.mean() > 0 else float("inf"),
+        "wins": int((x > y).sum()),
+        "ties": int((x == y).sum()),
+        "gain_to_loss": float(gain / loss) if loss > 0 else float("inf"),
+    }

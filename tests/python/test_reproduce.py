@@ -1,0 +1,200 @@
+"""make reproduce, with as little of everything as possible: drawn digits, few samples."""
+
+import csv
+import gzip
+import math
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+from support import package, root, run
+
+sys.path[:0] = [str(root / "bench"), str(root / "examples" / "models")]
+from reproduce import digits, sweep, tables  # noqa: E402
+from reproduce.methods import MEDIAN, Asked  # noqa: E402
+from reproduce.settings import SettingsError  # noqa: E402
+
+DRAWINGS = root / os.environ.get("OBJ", "nowhere") / "libdigits.so"
+
+
+def environment(out, **more):
+    path = [str(root / name) for name in ("python", "bench", "examples/models", "lib/deps")]
+    known = {k: v for k, v in os.environ.items() if k != "CERTREG_MNIST"}
+    usual = {"QUICK": "2", "REPRODUCE_OUT": str(out), "REPRODUCE_JOBS": "1"}
+    drawings = {"PYTHONPATH": os.pathsep.join(path), "REPRODUCE_DIGITS": str(DRAWINGS)}
+    return {**known, **usual, **drawings, **more}
+
+
+def reproduce(out, *parts, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "reproduce", *parts],
+        env=environment(out, **more),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+class Runs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        package("onnxruntime")
+        if not DRAWINGS.exists():
+            raise unittest.SkipTest("the demo's drawings are not built: make check does it")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.out = pathlib.Path(cls.folder.name) / "out"
+        cls.done = reproduce(cls.out)
+
+    def test_every_part_and_the_page(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+        page = (self.out / "reproduction.md").read_text(encoding="utf-8")
+        for heading in ("Synthetic functions", "Rotated digits", "Convergence", "Tightness"):
+            self.assertIn(f"\n## {heading}\n", page)
+        rows = [line.split(" | ")[0] for line in page.split("## Every row")[1].splitlines()]
+        self.assertEqual(
+            [row for row in rows if row[2:].isdigit()], [f"| {n}" for n in range(1, 44)]
+        )
+
+    def test_radii_in_the_files_are_radii(self):
+        with open(self.out / "rotation_summary.csv", newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual({line["task"] for line in lines} >= {"rotation", "rotation_random"}, True)
+        for line in lines:
+            radius, useful = float(line["mean_radius"]), float(line["useful_radius"])
+            self.assertTrue(0 <= useful <= radius < 10 * float(line["sigma"]), line)
+        medians = [float(line["mean_radius"]) for line in lines if line["method"] == "median"]
+        self.assertGreater(max(medians), 0)
+
+    def test_a_second_run_changes_nothing(self):
+        before = {path.name: path.read_bytes() for path in self.out.glob("*.csv")}
+        again = reproduce(self.out, "rotation")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        after = {path.name: path.read_bytes() for path in self.out.glob("*.csv")}
+        self.assertEqual(before, after)
+
+    def test_an_interrupted_run_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            command = [sys.executable, "-m", "reproduce", "slant"]
+            first = subprocess.Popen(
+                command, env=environment(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            until = time.monotonic() + 60
+            while not list(out.glob("slant_*.sqlite")) and time.monotonic() < until:
+                time.sleep(0.01)
+            first.send_signal(signal.SIGINT)
+            said = first.communicate(timeout=60)[1].decode()
+            if first.returncode != 0:  # else it had ended before the signal
+                self.assertEqual(first.returncode, 130, said)
+                self.assertEqual(said.count("\n"), 1, said)
+            second = reproduce(out, "slant")
+            self.assertEqual(second.returncode, 0, second.stderr)
+            for name in ("slant_summary.csv", "slant_each.csv"):
+                self.assertEqual((out / name).read_bytes(), (self.out / name).read_bytes())
+
+
+class Mistakes(unittest.TestCase):
+    def refused(self, part, *parts, status=1, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            done = reproduce(pathlib.Path(folder) / "out", *parts, **more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(part, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_each_is_answered_by_one_sentence(self):
+        self.refused("there is no part 'rotations'", "rotations", status=2)
+        self.refused("QUICK is '7'", QUICK="7")
+        self.refused("REPRODUCE_JOBS is 'many'", REPRODUCE_JOBS="many")
+        self.refused("there is no t10k-images-idx3-ubyte", "rotation", CERTREG_MNIST="/nowhere")
+        self.refused("cannot be made", REPRODUCE_OUT="/dev/null/x")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        labels = np.arange(20, dtype=np.uint8) % 10
+        pixels = np.random.default_rng(0).integers(0, 256, (20, 784), np.uint8)
+        self.pixels = struct.pack(">4I", 0x803, 20, 28, 28) + pixels.tobytes()
+        self.labels = struct.pack(">2I", 0x801, 20) + labels.tobytes()
+
+    def load(self, pixels, labels, count=10):
+        (self.folder / "t10k-images-idx3-ubyte").write_bytes(pixels)
+        (self.folder / "t10k-labels-idx1-ubyte.gz").write_bytes(gzip.compress(labels))
+        return digits.load(self.folder, count)
+
+    def test_images_are_stratified_and_none_is_taken_twice(self):
+        found = self.load(self.pixels, self.labels, 20)
+        self.assertEqual(found.label.tolist(), [*range(10), *range(10)])
+        self.assertEqual(len({row.tobytes() for row in found.upright}), 20)
+        with self.assertRaisesRegex(SettingsError, "too few images of digit 0"):
+            self.load(self.pixels, self.labels, 21)
+
+    def test_damaged_files_are_refused(self):
+        for pixels, labels, part in (
+            (self.pixels[:-1], self.labels, "truncated"),
+            (self.pixels, self.labels[:5], "not an IDX file"),
+            (b"", self.labels, "not an IDX file"),
+            (struct.pack(">4I", 0x803, 20, 14, 56) + self.pixels[16:], self.labels, "shape"),
+            (self.pixels, struct.pack(">2I", 0x801, 19) + self.labels[8:27], "differ"),
+        ):
+            with self.assertRaisesRegex(SettingsError, part):
+                self.load(pixels, labels)
+        (self.folder / "t10k-images-idx3-ubyte").unlink()
+        (self.folder / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(self.pixels)[:-9])
+        with self.assertRaisesRegex(SettingsError, "damaged"):
+            digits.load(self.folder, 10)
+
+    def test_turning(self):
+        image = np.random.default_rng(1).random(784).astype(np.float32)
+        quarter = digits.turned(image, math.pi / 2).reshape(28, 28)
+        np.testing.assert_allclose(quarter, np.rot90(image.reshape(28, 28)), atol=1e-5)
+
+
+class Summaries(unittest.TestCase):
+    """Two images, two sigmas, one method."""
+
+    def setUp(self):
+        task = sweep.Task(
+            "t", None, np.zeros((2, 1)), np.array([175.0, 0.0]), 10, 0, 1, "angle", 360
+        )
+        radius = np.array([[[0.1], [0.3]], [[0.2], [0.0]]])
+        error = task.error(np.array([[[-180.0], [-170.0]], [[20.0], [1.0]]]))
+        asked = (Asked(MEDIAN, 0.1, None),)
+        self.sweep = sweep.Sweep(task, (0.25, 0.5), asked, radius, error)
+
+    def test_errors_are_arcs(self):
+        self.assertEqual(self.sweep.error[:, :, 0].tolist(), [[5, 15], [20, 1]])
+
+    def test_means_and_useful_radii(self):
+        lines = sweep.summary(self.sweep)
+        self.assertEqual([line["mean_radius"] for line in lines], [0.15000000000000002, 0.15])
+        self.assertEqual([line["useful_radius"] for line in lines], [0.05, 0])
+        self.assertEqual([line["mae_certified"] for line in lines], [12.5, 15])
+
+    def test_the_paper_chooses_sigma_by_sums(self):
+        lines = sweep.accuracy(self.sweep, (0.05, 0.15))
+        found = {(line["metric"], line["radius"]): (line["sigma"], line["value"]) for line in lines}
+        self.assertEqual(found["absolute", 0.05], (0.25, 50))
+        self.assertEqual(found["absolute", 0.15], (0.25, 0))
+        self.assertEqual(found["mae", 0.05], (0.5, 15))
+
+    def test_tables(self):
+        rows = [{"m": "a", "s": 0.5, "v": 1.0}, {"m": "a", "s": 1.0, "v": float("nan")}]
+        self.assertEqual(
+            tables.pivoted(rows, "m", "s", "v", "x").splitlines()[-1], "| a | 1.000 |  |"
+        )
+
+
+if __name__ == "__main__":
+    run()
