@@ -12,6 +12,8 @@ static const uint32_t sets[] = {0,
                                 CERTREG_CONSTRAINTS_CG};
 enum { SETS = sizeof sets / sizeof *sets };
 
+static const size_t most_foreseen = 1000000000; /* beyond, exact binomial tails take long */
+
 /* The main samples that are planned, not those that there are: their number may depend on them. 0:
  * the default it is. */
 static size_t foreseen(const certreg_estimator *e, const cr_conditions *conditions)
@@ -21,7 +23,8 @@ static size_t foreseen(const certreg_estimator *e, const cr_conditions *conditio
     const int chooses = q->by_pilot && q->method != CERTREG_METHOD_ANYTIME && q->output >= 0 &&
                         !(q->target > 0) && !(q->at_radius > 0),
               knows = pilot >= cr_record_noisy(e) + 2 * e->plan.blocks;
-    return chooses && knows && planned > pilot ? planned - pilot : 0;
+    if (!chooses || !knows || planned <= pilot) return 0;
+    return planned - pilot < most_foreseen ? planned - pilot : most_foreseen;
 }
 
 /* With asymptotic moments only the second order, left out, frees a share of alpha. */
