@@ -115,7 +115,11 @@ def export_equivariant(model, name, path):
         size = {"strides": [layer.stride] * 2, "pads": [layer.padding] * 4}
         size["kernel_shape"] = list(weight.shape[2:])
         last = graph.node("Conv", [last, all_weights, all_biases], f"a{at}", **size)
-        last = graph.node("Relu", [last], f"r{at}")
+        if isinstance(layer.rectify, nn.LeakyReLU):
+            slope = {"alpha": layer.rectify.negative_slope}
+            last = graph.node("LeakyRelu", [last], f"r{at}", **slope)
+        else:
+            last = graph.node("Relu", [last], f"r{at}")
     flat = graph.node("Flatten", [last], "flat", axis=1)
     head = graph.constant("head", np.ascontiguousarray(array(model[-1].matrix()).T))
     graph.node("MatMul", [flat, head], "y")

@@ -13,6 +13,7 @@ SLANT = (((24, 5, 2), (32, 3, 2), (32, 3, 1)), (14, 1))
 # the symmetry of an even side under quarter turns only if its kernel is even. The last kernel
 # covers the 7x7 pixels that are left.
 EQUIVARIANT = ((8, 6, 2, 2), (12, 3, 1, 1), (20, 4, 2, 1), (16, 3, 1, 1), (6, 7, 1, 0))
+LAST_SLOPE = 0.1  # of the leaky ReLU before the head; the others are plain
 
 
 def chain(convolutions, dense):
@@ -34,14 +35,14 @@ def chain(convolutions, dense):
 
 
 class GroupConvolution(nn.Module):
-    """A convolution over shifts and quarter turns, batch normalisation and ReLU.
+    """A convolution over shifts and quarter turns, batch normalisation and ReLU, leaky if a slope is given.
 
     Channels are sorted by orientation: those of 0 degrees, then of 90, 180 and 270 degrees. The
     weights of 0 degrees are stored. Those of the next orientation are the same, turned by 90
     degrees, and read the orientations of the input one further on.
     """
 
-    def __init__(self, channels, out, kernel, stride, padding, lifting):
+    def __init__(self, channels, out, kernel, stride, padding, lifting, slope):
         super().__init__()
         self.stride, self.padding = stride, padding
         # A lifting layer reads an image, which has no orientations.
@@ -51,6 +52,7 @@ class GroupConvolution(nn.Module):
         nn.init.kaiming_normal_(self.weight)
         # The orientations share the statistics; otherwise the layer would not be equivariant.
         self.norm = nn.BatchNorm2d(out)
+        self.rectify = nn.LeakyReLU(slope) if slope else nn.ReLU()
 
     def filters(self):
         """The weights of all orientations."""
@@ -62,7 +64,7 @@ class GroupConvolution(nn.Module):
     def forward(self, x):
         x = F.conv2d(x, self.filters(), stride=self.stride, padding=self.padding)
         x = self.norm(x.unflatten(1, (4, -1)).flatten(0, 1))
-        return torch.relu(x.unflatten(0, (-1, 4)).flatten(1, 2))
+        return self.rectify(x.unflatten(0, (-1, 4)).flatten(1, 2))
 
 
 class Head(nn.Module):
@@ -90,6 +92,9 @@ def equivariant(layers):
     """A network f with f(x turned by 90 degrees) = f(x) turned by 90 degrees."""
     parts, channels = [], 1
     for out, kernel, stride, padding in layers:
-        parts.append(GroupConvolution(channels, out, kernel, stride, padding, not parts))
+        # The head cannot have a bias. After a ReLU that is 0 everywhere, as under noise that was
+        # not seen in training, the answer would be (0, 0).
+        slope = LAST_SLOPE if len(parts) == len(layers) - 1 else 0.0
+        parts.append(GroupConvolution(channels, out, kernel, stride, padding, not parts, slope))
         channels = out
     return nn.Sequential(*parts, Head(channels))

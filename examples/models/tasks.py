@@ -34,8 +34,8 @@ class Rotation:
 
     @staticmethod
     def error(y, target):
-        across = y[:, 1] * target[:, 0] - y[:, 0] * target[:, 1]
-        return torch.rad2deg(torch.atan2(across, (y * target).sum(1)).abs())
+        angle, true = (torch.atan2(v[:, 1], v[:, 0]) for v in (y, target))
+        return torch.rad2deg(torch.atan2(torch.sin(angle - true), torch.cos(angle - true)).abs())
 
 
 class Slant:

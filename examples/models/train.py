@@ -79,7 +79,7 @@ class Recipe:
 RECIPES = {
     "rotation": Recipe(Rotation, rotation_network, export_with_weights, NOISY, 18000),
     "rotation_clean": Recipe(Rotation, rotation_network, export_chain, 0.0, 14000),
-    "rotation_equivariant": Recipe(Rotation, equivariant_network, export_equivariant, 0.0, 10000),
+    "rotation_equivariant": Recipe(Rotation, equivariant_network, export_equivariant, 0.0, 3000),
     "slant": Recipe(Slant, slant_network, export_slant, NOISY, 6000),
     "slant_clean": Recipe(Slant, slant_network, export_slant, 0.0, 6000),
 }
