@@ -17,7 +17,7 @@ fast     := $(filter-out $(slow),$(programs))
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
 everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
-    $(if $(NVCC),gpu-bundle) compile_commands.json
+    $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
 	@$(run_tests) $(slow) $(fast)

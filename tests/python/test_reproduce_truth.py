@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 
-from support import package, root
+from support import package, root, run
 
 sys.path[:0] = [str(root / "bench"), str(root / "examples" / "models")]
 from reproduce import methods, synthetic, truth  # noqa: E402
@@ -88,4 +88,4 @@ class Estimates(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run()
