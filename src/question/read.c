@@ -102,9 +102,8 @@ uint64_t cr_question_hash_looks(uint64_t h, const cr_question *q)
 /* What few questions have changes the digest of these alone. */
 static uint64_t hash_rare(uint64_t h, const cr_question *q)
 {
-    const double *more = q->predictions ? q->predictions + 1 : NULL;
-    for (size_t i = 1; i < q->prediction_count; i++, more++)
-        h = cr_hash64(h, cr_bits_of_double(*more + 0.0));
+    for (size_t i = 1; q->predictions && i < q->prediction_count; i++)
+        h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
     if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
     if (q->served_trim == 0 && q->served_core == 0) return h;
     return cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
