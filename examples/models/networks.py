@@ -35,7 +35,9 @@ def chain(convolutions, dense):
 
 
 class GroupConvolution(nn.Module):
-    """A convolution over shifts and quarter turns, batch normalisation and ReLU, leaky if a slope is given.
+    """A convolution over shifts and quarter turns, batch normalisation and ReLU.
+
+    With a slope, the ReLU is leaky.
 
     Channels are sorted by orientation: those of 0 degrees, then of 90, 180 and 270 degrees. The
     weights of 0 degrees are stored. Those of the next orientation are the same, turned by 90

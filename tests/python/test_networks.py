@@ -46,6 +46,12 @@ class Networks(unittest.TestCase):
             got = f(np.rot90(x, turns, (1, 2)))
             self.assertLess(abs(got - y).max(), 1e-4 * abs(y).max())
 
+    def test_an_angle_is_given_under_noise_too(self):
+        for path in sorted(folder.glob("rotation*.onnx")):
+            with self.subTest(path.name):
+                y = self.network(path.stem)(images(500))
+                self.assertGreater(np.hypot(*y.T).min(), 0)
+
     def test_a_slant_keeps_to_its_range(self):
         for name in "slant", "slant_clean":
             with self.subTest(name):
