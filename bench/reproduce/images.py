@@ -166,6 +166,23 @@ def of_metric(rows: Iterable[dict[str, Any]], task: str, metric: str, digits: in
     return tables.pivoted(some, "name", "radius", "value", "method (σ) \\ radius")
 
 
+def of_network(settings: Settings, name: str, task: str, heading: str) -> list[str]:
+    """The tables and plots of one network."""
+    summary, wins = (read(settings, name, kind) for kind in ("summary", "wins"))
+    return [
+        f"### {heading}",
+        best(summary, task),
+        "Mean radius by σ:",
+        by_sigma(summary, task, "mean_radius"),
+        "Mean absolute error by σ, of all predictions:",
+        by_sigma(summary, task, "mae", CHIEF[3:]),
+        f"![Share of images certified at each radius](figures/{task}_cdf.svg)",
+        f"![Error of the prediction by σ](figures/{task}_mae.svg)",
+        "Image by image, each method at its best σ:",
+        paired(wins, task),
+    ]
+
+
 def _rounded(value: Any, digits: int) -> Any:
     return f"{value:.{digits}f}" if isinstance(value, float) and value == value else None
 

@@ -82,35 +82,40 @@ HEADINGS = {
     "rotation_clean": "The same architecture, trained without noise",
     "rotation_equivariant": "An equivariant network, trained without noise",
 }
+HEAD = """
+`make reproduce PARTS=rotation`: {images} images, tolerance 10°, α = 0.1, {samples} samples for
+each image and σ. A radius is the mean over all images, where an abstention counts as 0. *MAE* is
+the mean absolute error of the prediction against the angle by which the image was turned. For
+α-smoothing the prediction is the clean output f(z), although other values are served. *Error
+first* is the longest radius among the σ at which the MAE is at most a tenth above the method's
+least. The *useful radius* counts a radius only where the prediction lies within 10° of the true
+angle. σ is chosen on the images that are reported."""
+AT_LEVELS = """
+All methods at the three levels of the paper, each at its best σ, with the useful radius beside
+the plain one. For α-smoothing and the served median the level is the probability that a served
+value keeps to the tolerance."""
+METRICS = """
+*Absolute* is the share of images, in percent, whose prediction lies within 10° of the truth and
+whose radius is at least R. *Conditional* is the same share among the images with such a radius.
+The last table of each network has the mean absolute error of these images in degrees. σ, in
+parentheses, has the greatest sum of accuracies, or the least sum of errors, over the columns.
+This is the paper's rule."""
+WARNING = """
+This model ignores the image. Its answer is a sum of the pixels with large random weights, modulo
+a turn, so under noise it is uniform. The mean of such outputs hardly moves with the input. The
+paper's families certify it, and the radius grows with σ without end: the best σ is wherever the
+grid ends. The printed radii of (E,C,G)+M at σ from 0.25 to 0.75 are close to those of this model.
+The median of such outputs is near no value, and nothing is certified about it."""
 
 
 def report(settings: Settings) -> str:
-    summary, accuracy, wins = (
-        images.read(settings, "rotation", kind) for kind in ("summary", "accuracy", "wins")
+    summary, accuracy = (
+        images.read(settings, "rotation", kind) for kind in ("summary", "accuracy")
     )
-    parts = [
-        "## Rotated digits",
-        f"`make reproduce PARTS=rotation`: {settings.size.images} images, tolerance 10°, α = 0.1,\n"
-        f"{settings.size.samples:,} samples for each image and σ. A radius is the mean over all\n"
-        "images, and an abstention counts as 0. *MAE* is the mean absolute error of the\n"
-        "prediction against the angle by which the image was turned. The *useful radius* counts\n"
-        "a radius only where the prediction lies within 10° of this angle. *Error first*: the\n"
-        "longest radius among those σ at which the error is at most a tenth above the method's\n"
-        "least. σ is chosen on the images that are reported.",
-    ]
+    head = HEAD.format(images=settings.size.images, samples=f"{settings.size.samples:,}")
+    parts = ["## Rotated digits", tables.paragraph(head)]
     for name, heading in HEADINGS.items():
-        parts += [
-            f"### {heading}",
-            images.best(summary, name),
-            "Mean radius by σ:",
-            images.by_sigma(summary, name, "mean_radius"),
-            "Mean absolute error by σ, of all predictions:",
-            images.by_sigma(summary, name, "mae", images.CHIEF[3:]),
-            f"![Share of images certified at each radius](figures/{name}_cdf.svg)",
-            f"![Error of the prediction by σ](figures/{name}_mae.svg)",
-            "Image by image, each method at its best σ:",
-            images.paired(wins, name),
-        ]
+        parts += images.of_network(settings, "rotation", name, heading)
     parts += [*_printed(summary), *_accuracy(accuracy), *_random(summary)]
     return "\n\n".join(parts)
 
@@ -133,8 +138,7 @@ def _printed(summary: list[dict[str, Any]]) -> list[str]:
         "### The printed table by σ",
         "The paper has a different level for each method in this table.",
         tables.markdown(heading, lines),
-        "All methods at the three levels, each at its best σ. For α-smoothing and the served\n"
-        "median the level is the probability of a miss of a served value.",
+        tables.paragraph(AT_LEVELS),
         *(f"`{name}`:\n\n" + _levels(summary, name) for name in NETWORKS),
     ]
 
@@ -158,11 +162,7 @@ def _levels(summary: list[dict[str, Any]], name: str) -> str:
 def _accuracy(accuracy: list[dict[str, Any]]) -> list[str]:
     parts = [
         "### Certified accuracy",
-        "The share of images, in percent, whose prediction lies within 10° of the truth and whose\n"
-        "radius is at least R (absolute); the same share of the images with such a radius\n"
-        "(conditional); and the mean absolute error of these images in degrees. σ is the one\n"
-        "with the greatest sum of accuracies, or the least sum of errors, over the columns: the\n"
-        "paper's rule.",
+        tables.paragraph(METRICS),
     ]
     for name in NETWORKS:
         for metric, what, digits in (
@@ -178,10 +178,7 @@ def _accuracy(accuracy: list[dict[str, Any]]) -> list[str]:
 def _random(summary: list[dict[str, Any]]) -> list[str]:
     return [
         "### A warning: random angles",
-        "This model ignores the image. It answers a number that is uniform over the turn under\n"
-        "noise. Its mean hardly moves with the input, so the paper's families certify it, and\n"
-        "the radius grows with σ without end. Wherever the grid of σ ends is the best σ. The\n"
-        "median of such outputs is not near any value, and nothing is certified about it.",
+        tables.paragraph(WARNING),
         images.by_sigma(summary, RANDOM, "mean_radius", images.CHIEF),
         "The useful radius shows the difference:",
         images.by_sigma(summary, RANDOM, "useful_radius", images.CHIEF),
