@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from types import ModuleType
 
 from certreg import CertregError
 
@@ -21,9 +22,10 @@ def main(names: list[str]) -> int:
         return 2
     try:
         settings = _settings.read()
+        parts = {name: importlib.import_module(f"reproduce.{name}") for name in PARTS}
         for name in names or PARTS:
-            _compute(name, settings)
-        report.write(settings, PARTS)
+            _compute(name, parts[name], settings)
+        report.write(settings, parts.values())
     except (_settings.SettingsError, CertregError, ImportError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -33,10 +35,10 @@ def main(names: list[str]) -> int:
     return 0
 
 
-def _compute(name: str, settings: _settings.Settings) -> None:
+def _compute(name: str, part: ModuleType, settings: _settings.Settings) -> None:
     print(f"== {name}", flush=True)
     began = time.monotonic()
-    importlib.import_module(f"reproduce.{name}").compute(settings)
+    part.compute(settings)
     print(f"  {time.monotonic() - began:.0f} s", flush=True)
 
 

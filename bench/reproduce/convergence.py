@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import math
-import textwrap
 import zlib
 from typing import Any, Iterator
 
@@ -234,7 +233,7 @@ def report(settings: Settings) -> str:
         ]
     away = [line["theta_differs"] for line in lines if line["theta_differs"] > 0]
     parts += [AGREES.format(away=max(away))] if away else []
-    return "\n\n".join([*parts, TEXT])
+    return "\n\n".join([*parts, *settings.findings(TEXT)])
 
 
 def _known(line: dict[str, Any]) -> list[str]:
@@ -244,7 +243,7 @@ def _known(line: dict[str, Any]) -> list[str]:
 def _reference(line: dict[str, Any]) -> str:
     radii = ", ".join(f"{line[name]:.3f} ({name})" for name in _known(line))
     text = f"Reference: C = {line['variance']:.4g}, κ = {line['kappa']:.3g}. Radii: {radii}."
-    return textwrap.fill(text, 88)
+    return tables.paragraph(text)
 
 
 def _table(lines: list[dict[str, Any]]) -> str:

@@ -9,13 +9,13 @@ from certreg import Question, Serving
 
 PAPER, PUBLISHED, OURS = "Zhang and Frank", "published", "this library"
 
-# For every shift below the radius: what stays within the tolerance, and of what.
+# For every shift below the radius: what stays within the tolerance of what.
 PROMISES = {
     "mean": "the mean of the outputs, of its value at the unshifted input",
+    "single": "one fresh output, of the clean output f(z), with probability 1 - β",
     "trimmed": "a trimmed mean of 500 (or 200) fresh outputs, of the clean output f(z), with "
     "probability 1 - β",
-    "single": "a single fresh output, of the clean output f(z), with probability 1 - β",
-    "sample": "the median of the outputs, of a sample median",
+    "sample": "the median of the outputs, of the sample median of the pilot",
     "statistic": "the statistic of the outputs, of the reported prediction",
     "served": "the median of 501 fresh outputs, of the reported prediction, with probability 1 - β",
 }
@@ -89,7 +89,8 @@ FAMILIES = tuple(
     )
 )
 ALPHA_49 = Method("α-smoothing 0.49", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0.001))
-# With p_A at the level of the other methods instead of the published 0.999.
+# p_A, the share of outputs within the tolerance, is bounded with confidence 0.999 as published. Here
+# it is at the level of the other methods.
 ALPHA_EASY = Method(
     "α-smoothing 0.49, p_A at 1 - α", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0)
 )
@@ -123,6 +124,7 @@ OF_REALS = (
     MEAN,
 )
 OF_ANGLES = (*OF_REALS, CIRCULAR)
+EVERY = (*OF_ANGLES, RS_REG)
 # At every level of the paper; the others at the first one only.
 AT_ALL_LEVELS = (FAMILIES[2], FAMILIES[3], ALPHA_49, SAMPLE_MEDIAN, MEDIAN, BY_PILOT, SERVED)
 LEVELS = (0.1, 0.05, 0.025)

@@ -135,7 +135,7 @@ HEADING = (
     "at least 1",
     "clearly below",
 )
-PRINTED = ("printed in the paper", 100, "", 18, 0.146, 0.504, "3.41", "3.48", "0.39", "98 %", "")
+PRINTED = ("printed in the paper", 100, "", 18, 0.146, 0.504, "3.41", "3.48", "0.39", "98%", "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Column:
         sound = count - int((ratio < 1.0).sum())
         means = [_mean([line[key] for line in ended]) for key in ("certified", "attack")]
         some = [f(ratio) if len(ratio) else float("nan") for f in (np.mean, np.median, np.min)]
-        share = f"{100 * sound / count:.0f} %" if count else ""
+        share = f"{100 * sound / count:.0f}%" if count else ""
         capped = count - len(ended)
         ratios = [f"{x:.2f}" if x == x else "" for x in some]
         return [name, count, self.without, capped, *means, *ratios, share, len(self.below)]
