@@ -89,8 +89,8 @@ FAMILIES = tuple(
     )
 )
 ALPHA_49 = Method("α-smoothing 0.49", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0.001))
-# p_A, the share of outputs within the tolerance, is bounded with confidence 0.999 as published. Here
-# it is at the level of the other methods.
+# p_A, the share of outputs within the tolerance, is bounded with confidence 0.999 as published.
+# Here it is at the level of the other methods.
 ALPHA_EASY = Method(
     "α-smoothing 0.49, p_A at 1 - α", PUBLISHED, "trimmed", _alpha_smoothing(0.49, 500, 0)
 )

@@ -19,10 +19,11 @@ procedure run literally, the best published methods, and the library's own certi
     QUICK=1 make reproduce                                      # under three minutes"""
 HOW = """
 The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
-`lib/reproduce-quick`). `PARTS=rotation` and the like compute one part. A run that is interrupted goes
-on where it stopped. It needs NumPy and ONNX Runtime, and matplotlib for plots: `make deps` installs
-them. The networks and their errors are in [examples/models](../examples/models/README.md). To publish
-the page, copy it and the folder `figures` to `docs`."""
+`lib/reproduce-quick`). `PARTS=rotation` and the like compute one part. A run that is interrupted
+goes on where it stopped. It needs NumPy and ONNX Runtime, and matplotlib for plots: `make deps`
+installs them. The networks and their errors are in
+[examples/models](../examples/models/README.md). To publish the page, copy it and the folder
+`figures` to `docs`."""
 PROMISES = """
 For every shift below the radius, the methods guarantee different things. Compare radii with this
 table in mind. β is the probability that a served value misses."""
