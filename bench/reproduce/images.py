@@ -21,7 +21,7 @@ from .methods import (
 from .settings import Settings
 
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-WORSE = 1.1  # "error first": of the least error over σ
+WORSE = 0.1  # "error first": so much of the tolerance above the least error over σ
 CHOICES = (("longest", "mean_radius"), ("accurate", "mean_radius"), ("useful", "useful_radius"))
 LITERAL = FAMILIES[3].name  # (E,C,G)+M, the paper's best family
 CHIEF = (
@@ -120,8 +120,8 @@ def by_sigma(
 
 def chosen(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) -> dict[str, Any]:
     """For each method its lines at three σ: "longest", with the greatest mean radius; "accurate",
-    the greatest of those whose error is at most WORSE times the method's least; and "useful", with
-    the greatest useful radius."""
+    the greatest of those whose error is at most WORSE tolerances above the method's least; and
+    "useful", with the greatest useful radius."""
     found: dict[str, Any] = {}
     for row in rows:
         if row["task"] == task and row["alpha"] == alpha:
@@ -130,7 +130,7 @@ def chosen(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) 
 
 
 def _chosen(own: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    most = WORSE * min(row["mae"] for row in own)
+    most = min(row["mae"] for row in own) + WORSE * own[0]["tolerance"]
     accurate = [row for row in own if row["mae"] <= most]
     return {
         "longest": max(own, key=lambda row: row["mean_radius"]),

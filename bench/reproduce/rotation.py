@@ -87,9 +87,9 @@ HEAD = """
 each image and σ. A radius is the mean over all images, where an abstention counts as 0. *MAE* is
 the mean absolute error of the prediction against the angle by which the image was turned. For
 α-smoothing the prediction is the clean output f(z), although other values are served. *Error
-first* is the longest radius among the σ at which the MAE is at most a tenth above the method's
-least. The *useful radius* counts a radius only where the prediction lies within 10° of the true
-angle. σ is chosen on the images that are reported."""
+first* is the longest radius among the σ at which the MAE is at most a tenth of the tolerance
+above the method's least. The *useful radius* counts a radius only where the prediction lies
+within 10° of the true angle. σ is chosen on the images that are reported."""
 AT_LEVELS = """
 All methods at the three levels of the paper, each at its best σ, with the useful radius beside
 the plain one. For α-smoothing and the served median the level is the probability that a served

@@ -37,8 +37,8 @@ is the best of three variants. With p_A at 0.999, as published, it has the same 
 probabilities as the served median."""
 ACCURATE = """
 The same with σ chosen *by error first*: the longest radius among the σ at which the error of the
-method's predictions is at most a tenth above its least. A radius alone says little, since the
-mean of outputs that have nothing to do with the input is the most stable of all
+method's predictions is at most a tenth of the tolerance above its least. A radius alone says
+little, since the mean of outputs that have nothing to do with the input is the most stable of all
 ([below](#a-warning-random-angles))."""
 USEFUL = """
 The mean *useful* radius counts a radius only where the prediction lies within the tolerance of

@@ -126,6 +126,7 @@ def summary(sweep: Sweep) -> list[dict[str, Any]]:
                     "method": one.method.name,
                     "whose": one.method.whose,
                     "alpha": one.alpha,
+                    "tolerance": sweep.task.tolerance,
                     "sigma": sigma,
                     "images": len(radius),
                     "certified": int(certified.sum()),
