@@ -112,6 +112,41 @@ START_TEST(a_range_within_the_tolerance_is_enough)
     ck_assert_double_eq_tol(radius_with(&r, q, 0), 10, 1e-9);
     q.tolerance = 1; /* the promise is strict */
     ck_assert_double_lt(radius_with(&r, q, 0), 9);
+    q.tolerance = 1.01;
+    r.flags = CERTREG_PLAN_COUNT_FAILURES; /* one that fails may lie anywhere */
+    ck_assert_double_lt(radius_with(&r, q, 0), 9);
+    for (size_t i = 1; i < COUNT; i++) r.y[i] = NAN;
+    ck_assert_double_eq(radius_with(&r, q, 0), 0);
+}
+END_TEST
+
+/* 350 is -10 in the turn, farther than the tolerance from 0.2 by less than rounding shows. */
+START_TEST(an_angle_that_may_lie_beyond_the_end_is_out)
+{
+    static const double turn[] = {0, 360};
+    const double tolerance = nextafter(10.2, 0);
+    record r = with_last(CERTREG_OUTPUT_ANGLE, 350, 350);
+    r.lo = turn, r.hi = turn + 1;
+    for (int i = 0; i < 2; i++)
+        ck_assert_double_eq(radius_with(&r, baseline(statistics[i], tolerance), 0.2), 0);
+    ck_assert_double_eq(radius_with(&r, kit_question(tolerance), 0.2), 0);
+    ck_assert_double_gt(radius_with(&r, kit_question(10.21), 0.2), 0);
+}
+END_TEST
+
+/* As their promises are. */
+START_TEST(estimates_are_cut_opposite_the_prediction)
+{
+    static const double turn[] = {-180, 180}, prediction = 0;
+    record r = with_last(CERTREG_OUTPUT_ANGLE, 170, 170);
+    r.lo = turn, r.hi = turn + 1;
+    for (size_t i = 0; i < COUNT; i += 2) r.y[i] = -170;
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = baseline(CERTREG_STATISTIC_TRIMMED_MEAN, 175);
+    q.prediction = &prediction;
+    const certreg_certificate c = kit_ask(e, 0, q);
+    ck_assert_double_lt(fabs(c.estimate), 20); /* opposite their circular mean it is near 180 */
+    certreg_estimator_destroy(e);
 }
 END_TEST
 
@@ -267,6 +302,8 @@ int main(void)
     tcase_add_loop_test(typical, angles_are_cut_opposite_the_prediction, 0, 2);
     tcase_add_loop_test(typical, failed_outputs_are_out, 0, 3);
     tcase_add_test(typical, a_range_within_the_tolerance_is_enough);
+    tcase_add_test(typical, an_angle_that_may_lie_beyond_the_end_is_out);
+    tcase_add_test(typical, estimates_are_cut_opposite_the_prediction);
     tcase_add_loop_test(typical, one_condition_is_about_both_sides, 0, 3);
     tcase_add_loop_test(typical, other_questions_about_the_record_are_refused_or_served, 0, 3);
     tcase_add_loop_test(typical, the_prediction_needs_the_pilot_and_nothing_else, 0, 3);

@@ -10,18 +10,21 @@ uint64_t cr_question_looks(const cr_question *q)
 }
 
 /* The remedy names the number of samples at which the question is allowed, where it can still be
- * reached. */
-static certreg_status refuse_number(certreg_estimator *e, uint64_t samples)
+ * reached, and the method without that limit, where the statistic has it. */
+static certreg_status refuse_number(certreg_estimator *e, const cr_question *q, uint64_t samples)
 {
+    const char *anytime = q->method == CERTREG_METHOD_BASELINE
+                              ? ""
+                              : "use CERTREG_METHOD_ANYTIME (without the gradient), or ";
     char enough[64] = "";
     if (samples < e->record.asked.total && e->record.asked.total <= e->plan.max_samples)
         snprintf(enough, sizeof enough, "take %llu samples, ",
                  (unsigned long long)e->record.asked.total);
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "%suse CERTREG_METHOD_ANYTIME (without the gradient), or begin with another "
-                   "noise_id: the record was first evaluated at %llu samples, and the answer may "
-                   "have led to the present %llu",
-                   enough, (unsigned long long)e->record.asked.first, (unsigned long long)samples);
+                   "%s%sbegin with another noise_id: the record was first evaluated at %llu "
+                   "samples, and the answer may have led to the present %llu",
+                   enough, anytime, (unsigned long long)e->record.asked.first,
+                   (unsigned long long)samples);
 }
 
 certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, uint64_t samples)
@@ -30,7 +33,7 @@ certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, u
     if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || q->method == CERTREG_METHOD_ANYTIME) return CERTREG_OK;
     const int fixed = samples == asked->first || samples == asked->total;
-    if (!cr_question_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, samples);
+    if (!cr_question_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, q, samples);
     const uint64_t looks = cr_question_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,

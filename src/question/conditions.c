@@ -48,12 +48,14 @@ static int32_t kind_of(const cr_question *q)
     }
 }
 
-/* How many of the fresh outputs of a trimmed mean may be out. */
+/* How many of the fresh outputs of a trimmed mean may be out. One that fails may be given any
+ * value, so the range is no help then. */
 static uint64_t may_be_out(const certreg_estimator *e, const cr_question *q, const cr_score *score)
 {
     const double lo = e->model.lo[q->output], hi = e->model.hi[q->output],
-                 reach = score->period > 0 ? 0.5 * score->period
-                                           : fmax(hi - score->prediction, score->prediction - lo);
+                 farther = fmax(hi - score->prediction, score->prediction - lo);
+    const int may_fail = (e->plan.flags & CERTREG_PLAN_COUNT_FAILURES) != 0;
+    const double reach = score->period > 0 ? 0.5 * score->period : may_fail ? INFINITY : farther;
     return cr_served_out(q->served_samples, q->served_trim, q->tolerance, score->tolerance, reach);
 }
 
@@ -258,13 +260,16 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
 }
 
 /* Also for a record that is too short to certify anything, since a control loop continues with it;
- * the given prediction where the outputs give no number. */
-static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples)
+ * the given prediction where the outputs give no number. A baseline is about the circle cut
+ * opposite its prediction. */
+static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples,
+                          double prediction)
 {
     const size_t noisy = cr_record_noisy(e);
     if (q->output < 0) return NAN;
-    const double found = samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy)
-                                         : NAN;
+    const double about = q->method == CERTREG_METHOD_BASELINE ? prediction : NAN;
+    const double found =
+        samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy, about) : NAN;
     const int known = !isnan(found) && !e->clock.watch->late;
     return known ? found : q->prediction_given ? cr_prediction_into_turn(e, q, q->prediction) : NAN;
 }
@@ -284,11 +289,11 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(e, conditions);
     const int by_estimate = cr_question_about_output(q) || cr_question_orders(e, q);
-    conditions->estimate = estimate_of(e, q, conditions->samples);
     conditions->prediction = NAN;
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(e, q, &conditions->prediction);
+    conditions->estimate = estimate_of(e, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(e, q, conditions->samples);
     if (by_estimate) {

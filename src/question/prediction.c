@@ -14,7 +14,7 @@ double cr_prediction_into_turn(const certreg_estimator *e, const cr_question *q,
     return wrapped < e->model.hi[q->output] ? wrapped : lo;
 }
 
-/* On the line, or on the circle cut opposite to the circular mean. */
+/* On the line, or on the circle cut opposite to the origin. */
 static double location_of(const cr_question *q, const cr_values *values)
 {
     switch (q->statistic) {
@@ -27,7 +27,7 @@ static double location_of(const cr_question *q, const cr_values *values)
 }
 
 double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q, size_t first,
-                               size_t count)
+                               size_t count, double about)
 {
     const double period = q->statistic == CERTREG_STATISTIC_MEAN ? 0 : cr_question_period(e, q);
     cr_values values = {.y = cr_record_at(e, first, q->output),
@@ -35,7 +35,9 @@ double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q,
                         .step = e->model.outputs,
                         .period = period,
                         .watch = e->clock.watch};
-    const double origin = values.origin = period > 0 ? cr_location_direction(&values) : 0;
+    const double origin = values.origin = !(period > 0)  ? 0
+                                          : isnan(about) ? cr_location_direction(&values)
+                                                         : about;
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
         return cr_prediction_into_turn(e, q, origin);
     if (q->statistic == CERTREG_STATISTIC_MEAN) return cr_location_mean(&values);
@@ -66,7 +68,7 @@ static double choose_number(const certreg_estimator *e, const cr_question *q)
                                                             (size_t)cr_asked_max_samples(e),
                                                             noise_free, cr_question_period(e, q)));
     }
-    const double theta = cr_prediction_of_record(e, q, 1, pilot - 1);
+    const double theta = cr_prediction_of_record(e, q, 1, pilot - 1, NAN);
     return isnan(theta) ? noise_free : theta;
 }
 

@@ -6,9 +6,10 @@
 
 /* Into [lo, hi) of an angle's unit, except for the mean, which takes angles as numbers. */
 double cr_prediction_into_turn(const certreg_estimator *, const cr_question *, double value);
-/* Location of count recorded samples from `first` on: what the score of this question estimates. */
+/* Location of count recorded samples from `first` on: what the score of this question estimates. A
+ * circle is cut opposite `about`, or where it is NAN, opposite the circular mean of the samples. */
 double cr_prediction_of_record(const certreg_estimator *, const cr_question *, size_t first,
-                               size_t count);
+                               size_t count, double about);
 /* The given prediction, or what the pilot chooses, which is complete. A vector goes to here.center,
  * and the number is NaN. Zero: the outputs give none. */
 int cr_prediction_find(certreg_estimator *, const cr_question *, double *prediction);

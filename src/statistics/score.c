@@ -17,23 +17,31 @@ static double sign_on_line(const cr_score *s, double y)
     return above ? 1 : -1;
 }
 
+/* The difference t was rounded before it was wrapped. An output that is so near to an end that it
+ * may lie beyond it counts as the least value. */
+static double unsure(const cr_score *s)
+{
+    return DBL_EPSILON * s->period;
+}
+
 static double circular_value(const cr_score *s, double t)
 {
+    const double cut = s->cut - unsure(s);
     switch (s->kind) {
     case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
-    case CR_SCORE_ARC: return t >= -s->arc && t <= s->cut ? 1 : -1;
-    case CR_SCORE_SIGN: return t > -s->tolerance && t < s->cut ? 1 : -1;
-    default: return fabs(t) < s->cut ? clip((t + s->tolerance) / s->width) : -1;
+    case CR_SCORE_ARC: return t >= unsure(s) - s->arc && t <= cut ? 1 : -1;
+    case CR_SCORE_SIGN: return t > unsure(s) - s->tolerance && t < cut ? 1 : -1;
+    default: return fabs(t) < cut ? clip((t + s->tolerance) / s->width) : -1;
     }
 }
 
-/* Both ends are out. y is a double itself, so rounding of an end never lets in what lies beyond it;
- * on the circle the difference is rounded before it is wrapped. */
+/* Both ends are out. y is a double itself, so rounding of an end never lets in what lies beyond it.
+ */
 static double within(const cr_score *s, double y)
 {
     const int in = s->period > 0
                        ? fabs(cr_location_wrap(y, s->prediction, s->period)) <
-                             s->tolerance - DBL_EPSILON * s->period
+                             s->tolerance - unsure(s)
                        : y > s->prediction - s->tolerance && y < s->prediction + s->tolerance;
     return in ? 1 : -1;
 }
