@@ -74,9 +74,9 @@ typedef struct certreg_worst_function {
     int32_t side;          /* CERTREG_SIDE_LOWER or _UPPER, as asked */
     uint32_t region_count; /* 1 to CERTREG_MOST_REGIONS; 0: no function */
     double radius;         /* as asked */
-    /* Of its mean: the change that it attains within the radius, and the bound that no
-     * function exceeds. Neither is negative. The least bound that the constraints allow
-     * is between them. */
+    /* change: how far its mean moves within the radius. bound: no function with these
+     * constraints moves farther. Both are >= 0, and the least bound lies between
+     * them. */
     double change, bound;
     /* Of this function: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is its
      * gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
@@ -152,17 +152,16 @@ CERTREG_API certreg_status certreg_solver_worst_case(
     certreg_mean_change *out);
 
 /** The function whose mean changes most at a radius, from the same search as the bound.
- *  It is worst where `change` comes next to `bound`, which is the drop or rise that
- *  certreg_solver_worst_case answers.
+ *  No function is worse by more than the difference between `change` and `bound`.
+ *  `bound` is the drop or rise that certreg_solver_worst_case returns.
  *  @param constraints  as above
  *  @param radius       positive, at most 26 sigma; at most 14 sigma where the range has
  *                      no end on the side
  *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
  *                      CERTREG_SIDE_UPPER: rises most
- *  @return as certreg_solver_worst_case; CERTREG_E_INVALID also where the change has no
- *          bound, or where no function that keeps to the bounds was found. That is so
- *          where the bound is approached and never attained, as with a range of one end
- *          and nothing else
+ *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
+ *          bound, or if no function that keeps to the bounds was found, as with a range
+ *          of one end and nothing else, where the bound is approached but not attained
  *  @par Threads one call at a time per solver
  *  @par Memory does not allocate
  *  @par Rounding to nearest, except `bound`, which is rounded up and is not below
