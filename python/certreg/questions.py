@@ -94,7 +94,7 @@ class Question:
     constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default;
                  "by_pilot": those that promise the longest radius, by the pilot
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
-    prediction   value on which the guarantee is centred, or a sequence with one number for each
+    prediction   value on which the guarantee is centered, or a sequence with one number for each
                  output for "ball_center"; None: the pilot chooses it
     target       a Target, or its radius; None: none
     serving      a Serving; None: the certificate is about the smoothed prediction

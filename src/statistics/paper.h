@@ -1,4 +1,4 @@
-/* The named "paper" interval, after Zhang and Frank (ICML 2026): uncentred all-pairs estimate of
+/* The named "paper" interval, after Zhang and Frank (ICML 2026): uncentered all-pairs estimate of
  * kappa^2 with the plug-in variance, the mean taken as a point. Offered for comparison; theory 5.1
  * says what is better. */
 #ifndef CR_STATISTICS_PAPER_H
