@@ -3,7 +3,7 @@ of the report."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import Any, Callable, Container, Iterable, Optional, Sequence
 
 import numpy as np
 
@@ -50,9 +50,11 @@ def compute(
     tasks: Iterable[sweep.Task],
     asked: Callable[[sweep.Task], tuple[Asked, ...]],
     samples: int,
+    plotted: Container[str],
     sigmas: Optional[Callable[[sweep.Task], Sequence[float]]] = None,
 ) -> None:
-    """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv, and the plots."""
+    """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv, and the plots of some
+    tasks."""
     summary: list[dict[str, Any]] = []
     every, accuracy, wins = list(summary), list(summary), list(summary)
     for task in tasks:
@@ -69,8 +71,9 @@ def compute(
             if known.issuperset(pair)
             for useful in (False, True)
         ]
-        with figures.where_possible():
-            _plot(settings, done)
+        if task.name in plotted:
+            with figures.where_possible():
+                _plot(settings, done)
     kinds = (("summary", summary), ("each", every), ("accuracy", accuracy), ("wins", wins))
     for kind, rows in kinds:
         tables.write_csv(settings.path(f"{name}_{kind}.csv"), rows)
@@ -91,13 +94,6 @@ def _plot(settings: Settings, done: sweep.Sweep) -> None:
         error,
         ("σ", "mean absolute error of the prediction"),
         f"{done.task.name}: what smoothing costs in accuracy",
-    )
-    useful = {n: (done.sigmas, done.useful[:, :, q].mean(0)) for n, q in at.items()}
-    figures.lines(
-        settings.figure(f"{done.task.name}_useful"),
-        useful,
-        ("σ", "mean useful radius"),
-        f"{done.task.name}: radius counted where the prediction is right",
     )
 
 

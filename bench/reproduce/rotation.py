@@ -61,6 +61,7 @@ def compute(settings: Settings) -> None:
         tasks,
         lambda t: methods.asked(methods.OF_ANGLES, t.tolerance),
         settings.size.samples,
+        NETWORKS,
         lambda t: (*settings.size.sigmas, *(RANDOM_SIGMAS if t.name == RANDOM else ())),
     )
 
@@ -85,11 +86,13 @@ HEADINGS = {
 HEAD = """
 `make reproduce PARTS=rotation`: {images} images, tolerance 10°, α = 0.1, {samples} samples for
 each image and σ. A radius is the mean over all images, where an abstention counts as 0. *MAE* is
-the mean absolute error of the prediction against the angle by which the image was turned. For
-α-smoothing the prediction is the clean output f(z), although other values are served. *Error
-first* is the longest radius among the σ at which the MAE is at most a tenth of the tolerance
-above the method's least. The *useful radius* counts a radius only where the prediction lies
-within 10° of the true angle. σ is chosen on the images that are reported."""
+the mean absolute error of the prediction against the angle by which the image was turned. The
+prediction is the value that the promise is about. For α-smoothing it is the clean output f(z),
+although other values are served. For the library's median the pilot chooses it so that both tails
+balance; where outputs scatter it may differ from the median. *Error first* is the longest radius
+among the σ at which the MAE is at most a tenth of the tolerance above the method's least. The
+*useful radius* counts a radius only where the prediction lies within 10° of the true angle. σ is
+chosen on the images that are reported."""
 AT_LEVELS = """
 All methods at the three levels of the paper, each at its best σ, with the useful radius beside
 the plain one. For α-smoothing and the served median the level is the probability that a served
@@ -105,7 +108,8 @@ This model ignores the image. Its answer is a sum of the pixels with large rando
 a turn, so under noise it is uniform. The mean of such outputs hardly moves with the input. The
 paper's families certify it, and the radius grows with σ without end: the best σ is wherever the
 grid ends. The printed radii of (E,C,G)+M at σ from 0.25 to 0.75 are close to those of this model.
-The median of such outputs is near no value, and nothing is certified about it."""
+On the circle the median of such outputs is near no value, and the library certifies nothing about
+it. Median smoothing, which cuts the circle once and for all, certifies a little."""
 
 
 def report(settings: Settings) -> str:

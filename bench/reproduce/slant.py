@@ -38,6 +38,7 @@ def compute(settings: Settings) -> None:
         [task(network, range_, digits) for network in NETWORKS for range_ in RANGES],
         lambda t: methods.asked(methods.OF_REALS, t.tolerance),
         samples,
+        NETWORKS,
     )
 
 
