@@ -48,7 +48,7 @@ What the full run shows:
 
 - *The best published method is not the paper's.* α-smoothing is longer than the paper's
   best family on every network but the last, by 1.05 to 1.6 times, and useful radii are
-  longer by 1.3 to 1.7 times. On the clean slant network they are equal.
+  longer by 1.3 to 1.7 times. On the clean slant network these are equal.
 - *The library's median* has useful radii of 1.02 to 1.05 times those of median
   smoothing, 1.13 to 1.25 times those of α-smoothing, and 1.2 to 2.1 times those of the
   paper's best family. Served from 501 outputs at the error probabilities of α-smoothing
@@ -59,10 +59,10 @@ What the full run shows:
   own. There (E,C,G)+M is longest at the largest σ, and longer than (E,C)+M: 1.43 times
   on the equivariant network, on all 100 images (printed 2.33 times, 99 of 100). But at
   this σ the certified mean is 60° off. Of useful radii the gradient adds 2%.
-- *The mean has the longer radius* on the clean slant network (0.375 against 0.353, at the
-  largest σ, where both predictions are 4° off) and on the
+- *The mean has the longer radius* on the clean slant network (0.375 against 0.353, at
+  the largest σ, where both predictions are 4° off) and on the
   [slab](#synthetic-functions). On the network the median's useful radius is longer.
-- *Where the range binds and σ is small, the paper's procedure is not sound*: on the slab
+- *The paper's procedure is not sound where the range binds and σ is small.* On the slab
   a third of its certificates are false ([below](#how-many-are-sound)). On images no
   attack shows that, and none succeeds inside a certificate of the library
   ([below](#tightness))."""
