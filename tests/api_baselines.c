@@ -150,6 +150,38 @@ START_TEST(estimates_are_cut_opposite_the_prediction)
 }
 END_TEST
 
+/* Without a range a core below the tolerance could only shorten the radius. An angle has half a
+ * turn. */
+START_TEST(a_core_below_the_tolerance_needs_a_range)
+{
+    static const struct {
+        int32_t kind;
+        double lo, hi, core;
+        certreg_status status;
+    } rows[] = {{CERTREG_OUTPUT_REAL, -INFINITY, INFINITY, 0.1, CERTREG_E_INVALID},
+                {CERTREG_OUTPUT_REAL, -INFINITY, 9, 0.1, CERTREG_E_INVALID},
+                {CERTREG_OUTPUT_REAL, -9, INFINITY, 0.1, CERTREG_E_INVALID},
+                {CERTREG_OUTPUT_REAL, -INFINITY, INFINITY, 1, CERTREG_OK},
+                {CERTREG_OUTPUT_REAL, -9, 9, 0.1, CERTREG_OK},
+                {CERTREG_OUTPUT_ANGLE, 0, 360, 0.1, CERTREG_OK}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        record r = with_last(rows[i].kind, 0, 0.5f);
+        r.lo = &rows[i].lo, r.hi = &rows[i].hi;
+        certreg_estimator *e = recorded(&r);
+        certreg_question q = baseline(CERTREG_STATISTIC_TRIMMED_MEAN, 1);
+        certreg_serving near = served;
+        near.core = rows[i].core;
+        q.serving = &near;
+        certreg_certificate c = kit_certificate();
+        KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), rows[i].status);
+        if (rows[i].status)
+            KIT_SAYS(certreg_estimator_error(e),
+                     "question.serving->core is 0.1, but model.lo or model.hi is infinite");
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
 /* ---- the certificate */
 START_TEST(one_condition_is_about_both_sides)
 {
@@ -304,6 +336,7 @@ int main(void)
     tcase_add_test(typical, a_range_within_the_tolerance_is_enough);
     tcase_add_test(typical, an_angle_that_may_lie_beyond_the_end_is_out);
     tcase_add_test(typical, estimates_are_cut_opposite_the_prediction);
+    tcase_add_test(typical, a_core_below_the_tolerance_needs_a_range);
     tcase_add_loop_test(typical, one_condition_is_about_both_sides, 0, 3);
     tcase_add_loop_test(typical, other_questions_about_the_record_are_refused_or_served, 0, 3);
     tcase_add_loop_test(typical, the_prediction_needs_the_pilot_and_nothing_else, 0, 3);

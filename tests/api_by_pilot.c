@@ -297,7 +297,7 @@ static const struct {
     {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0,
      (uint32_t)CERTREG_CONSTRAINTS_BY_PILOT | CERTREG_CONSTRAINTS_ECGM, "alone"},
     {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE, 0, CERTREG_CONSTRAINTS_BY_PILOT,
-     "question.constraints: set it to 0"},
+     "set question.constraints to 0"},
     {6, CERTREG_METHOD_FINITE, 0, 0, "the same for all inputs"},
 };
 
@@ -323,7 +323,8 @@ START_TEST(a_plan_cannot_leave_it_to_the_pilot)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
-    KIT_SAYS(&why, "plan.constraints");
+    KIT_SAYS(&why,
+             "plan.constraints: CERTREG_CONSTRAINTS_BY_PILOT belongs to question.constraints");
 }
 END_TEST
 

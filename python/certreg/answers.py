@@ -154,7 +154,11 @@ class Bounds:
         for constraint, names in self._FIELDS.items():
             given = [getattr(self, name) is not None for name in names]
             if any(given) and not all(given):
-                raise ValueError(f"{' and '.join(names)} must be given together")
+                only_upper = constraint == Constraint.GRADIENT and given[1]
+                raise ValueError(
+                    f"{' and '.join(names)} must be given together"
+                    + ("; give gradient_lo=0 if only an upper bound is known" if only_upper else "")
+                )
             held |= constraint if all(given) else Constraint(0)
         return held
 

@@ -75,16 +75,18 @@ def plot_reach(
 
 
 def plot_worst_function(
-    curves: Mapping[str, WorstFunction],
+    curves: Union[WorstFunction, Mapping[str, WorstFunction]],
     path: Path = None,
     ax: Any = None,
     title: Optional[str] = None,
 ) -> Any:
     """Plots worst functions as functions of the noise along the shift.
 
-    curves  a dict from the name of each curve to a WorstFunction
+    curves  a WorstFunction, or a dict from the name of each curve to one
 
     The rest is as in plot_radii."""
+    if isinstance(curves, WorstFunction):
+        curves = {f"radius {curves.radius:g}": curves}
     ax = _axes(ax, "worst function", title, "noise along the shift / σ")
     right = max([4.0, *(3 + function.tilt for function in curves.values())])
     for name, function in curves.items():

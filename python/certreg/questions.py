@@ -12,6 +12,7 @@ from . import _structs as S
 from ._library import lib
 from .constants import (
     Center,
+    Constraint,
     Constraints,
     Method,
     Statistic,
@@ -68,13 +69,27 @@ class Serving:
 _CHOSEN = ("best", "auto", "by_pilot", "by-pilot")
 
 
+def _named(enum_type: Any, value: Any, what: str) -> Any:
+    """A member by its name. Names of published methods are answered by what they are here."""
+    try:
+        return member(enum_type, value, what)
+    except ValueError as error:
+        name = value.lower()
+        if "smooth" not in name and not name.startswith("rs"):
+            raise
+        raise ValueError(
+            f"{error} (α-smoothing and RS-Reg are trimmed_mean, center smoothing is ball_center, "
+            "median smoothing is median, each with method='baseline')"
+        ) from None
+
+
 def _statistic_of(value: Any) -> Any:
     if isinstance(value, str) and value.strip().lower() in _CHOSEN:
         raise ValueError(
             f"statistic is {value!r}; give one for all inputs, because a statistic chosen for each "
             "would be another function at a shifted input, and no radius would hold"
         )
-    return member(Statistic, value, "statistic")
+    return _named(Statistic, value, "statistic")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +107,9 @@ class Question:
                  tolerance
     center       a Center or its name: "prediction", "true_mean"
     constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default;
-                 "by_pilot": those that promise the longest radius, by the pilot
+                 "by_pilot": the constraints with the longest forecast radius. It has an effect
+                 only if the estimator has the gradient (constraints="ECGM") and the pilot has at
+                 least 2*blocks noisy samples (128 by default, about 900 samples in all)
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
     prediction   value on which the guarantee is centered, or a sequence with one number for each
                  output for "ball_center"; None: the pilot chooses it
@@ -118,7 +135,7 @@ class Question:
     def __post_init__(self) -> None:
         for field, value in (
             ("statistic", _statistic_of(self.statistic)),
-            ("method", member(Method, self.method, "method")),
+            ("method", _named(Method, self.method, "method")),
             ("center", member(Center, self.center, "center")),
             ("constraints", constraints_of(self.constraints)),
         ):
@@ -153,6 +170,18 @@ Asked = Union[Question, float]  # a number is a question with this tolerance
 def question_of(asked: Asked) -> Question:
     """The question; a number is the tolerance of a default question."""
     return asked if isinstance(asked, Question) else Question(asked)
+
+
+def needed_constraints(questions: Sequence[Question]) -> int:
+    """The constraints that a plan needs for these questions; 0: the default ones."""
+    return int(Constraints.ECGM) if any(map(_may_use_gradient, questions)) else 0
+
+
+def _may_use_gradient(question: Question) -> bool:
+    named = integer(question.constraints, "constraints")
+    if not named:
+        return bool(question.method == Method.PAPER)
+    return named == Constraints.BY_PILOT or bool(named & Constraint.GRADIENT)
 
 
 def structs_of(questions: Sequence[Question]) -> Any:

@@ -13,7 +13,7 @@ from . import _structs as S
 from ._optional import needed
 from ._worker import CERTIFICATE, FIELDS, Sampling
 from .answers import Certificate, chosen_sigma
-from .constants import Domain, Outcome, named
+from .constants import ALL_OUTPUTS, Domain, Outcome, named, number
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
 
@@ -75,8 +75,7 @@ class Rows:
         none."""
         at = (("row", row), ("sigma", sigma), ("question", question))
         for (name, index), count in zip(at, self.certificates.shape):
-            if not isinstance(index, (int, np.integer)) or not -count <= index < count:
-                raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
+            _check_index(name, index, count)
         one = self.certificates[row, sigma, question]
         return Certificate._of(S.Certificate.from_buffer_copy(one.tobytes()))
 
@@ -149,37 +148,69 @@ class Rows:
     def label_errors(self, labels: Any) -> np.ndarray:
         """The distance of each prediction from the label of its row, of shape (rows, sigmas,
         questions); along the circle for angles, NaN where there is no prediction. `labels` are the
-        true outputs, (rows,)."""
+        true outputs, (rows,). Raises ValueError if they are not, and for a question about several
+        outputs, which has no single prediction."""
+        each = [self._errors_of(q, labels) for q in range(len(self.questions))]
+        return np.stack(each, axis=2)
+
+    def _errors_of(self, q: int, labels: Any) -> np.ndarray:
+        """label_errors of one question, (rows, sigmas)."""
+        output = self.questions[q].output
+        if output == ALL_OUTPUTS:
+            raise ValueError(
+                f"question {q} has no single prediction, so labels cannot be compared with it"
+            )
         truth = np.asarray(labels, np.float64)
         if truth.shape != (len(self),):
             raise ValueError(
                 f"labels has shape {truth.shape}; it must be ({len(self)},), the true output of "
                 "each row"
             )
-        away = np.abs(self["prediction"] - truth[:, None, None])
-        turns = np.array([self.sampling.turn(q.output) for q in self.questions])
-        errors: np.ndarray = np.minimum(away % turns, -away % turns)
+        wrong = np.flatnonzero(~np.isfinite(truth))
+        if wrong.size:
+            raise ValueError(f"labels[{wrong[0]}] is {truth[wrong[0]]}; it must be finite")
+        away, turn = (
+            np.abs(self["prediction"][:, :, q] - truth[:, None]),
+            self.sampling.turn(output),
+        )
+        errors: np.ndarray = np.minimum(away % turn, -away % turn)
         return errors
+
+    def _check_radii(self) -> None:
+        if self.radius is not None:
+            raise ValueError("these rows are output bounds, which have no radii")
 
     def useful_radii(self, labels: Any) -> np.ndarray:
         """The radii of predictions that lie within the tolerance of the label, and 0 for the
-        others, of shape (rows, sigmas, questions)."""
+        others, of shape (rows, sigmas, questions). Raises ValueError as label_errors does, and for
+        output bounds."""
+        self._check_radii()
         tolerances = [q.tolerance for q in self.questions]
         return np.where(self.label_errors(labels) <= tolerances, self["radius"], 0.0)
 
-    def choose_sigma(self, question: int = 0, labels: Any = None) -> Tuple[int, list[float]]:
+    def choose_sigma(
+        self, question: int = 0, *, labels: Any = None, slack: float = 0.1
+    ) -> Tuple[int, list[float]]:
         """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
         With `labels`, the true outputs, error comes first: only those sigmas are considered at
-        which the mean of label_errors is at most 10% above its least. At a large sigma the model
-        may no longer depend on the input, and then radii are long but say nothing. Deploy this
-        sigma on inputs that are not among these rows. Raises CertregError if a row has failed."""
+        which the mean of label_errors is at most `slack` above its least, as a share of it: 10% by
+        default. At a large sigma the model may no longer depend on the input, and then radii are
+        long but say nothing. Deploy this sigma on inputs that are not among these rows. `question`
+        is an index. Raises CertregError if a row has failed, ValueError as useful_radii does, and
+        TypeError or IndexError if there is no such question."""
+        self._check_radii()
+        if not isinstance(question, (int, np.integer)):
+            raise TypeError("question must be an index; give labels as labels=...")
+        _check_index("question", question, len(self.questions))
+        if not number(slack, "slack") >= 0:
+            raise ValueError(f"slack is {slack}; it must be at least 0")
         some = np.ascontiguousarray(self.certificates[self.done][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         level, means = chosen_sigma(structs, *some.shape)
         if labels is None:
             return level, means
-        errors = np.nanmean(self.label_errors(labels)[self.done][:, :, question], axis=0)
-        accurate = errors <= 1.1 * np.nanmin(errors)
+        errors = np.nanmean(self._errors_of(int(question), labels)[self.done], axis=0)
+        accurate = errors <= (1 + slack) * np.nanmin(errors)
         return int(np.argmax(np.where(accurate, means, -1.0))), means
 
     def plot(self, correct: Any = None, **more: Any) -> Any:
@@ -205,6 +236,11 @@ class Rows:
             )
         right = right[self.done]
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
+
+
+def _check_index(name: str, index: Any, count: int) -> None:
+    if not isinstance(index, (int, np.integer)) or not -count <= index < count:
+        raise IndexError(f"{name} is {index!r}; it must be an index from 0 to {count - 1}")
 
 
 def _word(field: str, value: Any) -> Any:

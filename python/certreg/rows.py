@@ -23,6 +23,7 @@ from .answers import to_json
 from .constants import (
     LEVELS_OF_A_DOMAIN,
     Domain,
+    Statistic,
     Status,
     constraints_of,
     integer,
@@ -33,7 +34,7 @@ from .constants import (
 from .errors import CertregError, RowsError, raised
 from .estimator import kinds_of
 from .models import is_factory
-from .questions import Asked, Question, question_of
+from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
 from .store import Origin, Probe, ResumeError, ResumeFile
 
@@ -83,6 +84,8 @@ def certify_rows(
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
     seed       seed of the noise, 0 to 2^64 - 1; None: a secret one is drawn. The result and the
                resume file contain it
+    constraints   as for Estimator. 0: with the gradient if a question names it, leaves it to the
+               pilot ("by_pilot") or has the method "paper"; otherwise without
     noise_id   noise id of row 0; row i has noise_id + i. So parts of a table that are certified
                separately, with the same seed, can have the noise that they would have together
     domain     purpose of the noise: "certify", "calibration" (to choose sigma) or "attack".
@@ -127,7 +130,7 @@ def certify_rows(
         hi,
         min(batch, samples),
         integer(pilot, "pilot"),
-        constraints_of(constraints),
+        constraints_of(constraints) or needed_constraints(asked),
         integer(flags, "flags"),
         integer(noise_id, "noise_id"),
     )
@@ -177,7 +180,15 @@ def _questions(questions: Any) -> Tuple[Question, ...]:
     several = questions if isinstance(questions, (list, tuple)) else [questions]
     if not several:
         raise ValueError("questions is empty: give a question or a tolerance")
-    return tuple(question_of(question) for question in several)
+    asked = tuple(question_of(question) for question in several)
+    for index, question in enumerate(asked):
+        if question.statistic == Statistic.BALL_CENTER and question.prediction is None:
+            raise ValueError(
+                f"question {index} is about a vector, which rows do not have; use Estimator and "
+                "Estimator.prediction, which return the vector that the certificate is about, or "
+                "give prediction"
+            )
+    return asked
 
 
 def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[int, ...]]:
@@ -274,6 +285,8 @@ class _Work:
             probe = Probe(tuple(rows), place.probe(self._probes(rows)))
         asked = [to_json(question) for question in self.job.questions]
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
+        named = self.job.sampling.constraints  # no record depends on them
+        asked += [f"constraints {named}"] if named else []
         origin = Origin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
         self.run = file.begin(origin)
         self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
@@ -291,7 +304,7 @@ class _Work:
     def _plan(self) -> dict[str, Any]:
         """What determines the samples, except the seed and the model, in types of JSON."""
         plan = dataclasses.asdict(self.job.sampling)
-        del plan["seed"]
+        del plan["seed"], plan["constraints"]
         digest = hashlib.sha256(self.matrix.tobytes())
         if self.job.columns is not None:
             digest.update(self.job.columns.told().encode())

@@ -10,7 +10,7 @@ import numpy as np
 from . import _structs as S
 from ._calls import Handle
 from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
-from .constants import Side, constraints_of, member
+from .constants import Side, constraints_of, member, number
 
 
 class _Searcher(Handle):
@@ -47,7 +47,7 @@ class Solver(_Searcher):
         """How far the mean can move within the radius, >= 0, in units of the input divided by its
         scale. `constraints` names those to use; 0: all that `bounds` has. Raises CertregError if
         the bounds are wrong or contradict each other."""
-        b, out = bounds._struct(), S.MeanChange()
+        b, out, radius = bounds._struct(), S.MeanChange(), number(radius, "radius")
         self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
         return MeanChange._of(out)
 
@@ -62,7 +62,7 @@ class Solver(_Searcher):
         (side="lower") or rises most ("upper"). The rest is as in worst_case. Raises CertregError
         also where nothing bounds the change, or where no such function was found."""
         b, out, side = bounds._struct(), S.WorstFunction(), member(Side, side, "side")
-        used = constraints_of(constraints)
+        used, radius = constraints_of(constraints), number(radius, "radius")
         self._call("worst_function", C.byref(b), used, radius, side, C.byref(out))
         return WorstFunction._of(out)
 
@@ -92,8 +92,8 @@ class Bisection(_Searcher):
 
     def within(self, bounds: Bounds, tolerance: float, constraints: Union[int, str] = 0) -> Radius:
         """The largest radius within which the mean moves by at most the tolerance, > 0."""
-        b, out = bounds._struct(), S.Radius()
-        self._call("within", C.byref(b), constraints_of(constraints), tolerance, C.byref(out))
+        b, out, used = bounds._struct(), S.Radius(), constraints_of(constraints)
+        self._call("within", C.byref(b), used, number(tolerance, "tolerance"), C.byref(out))
         return Radius._of(out)
 
     def above(

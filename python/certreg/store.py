@@ -10,7 +10,7 @@ runs          one line for each list of questions, with the columns
                   model_id       as given by the caller
                   seed           a secret; text, because it has 64 bits without a sign
                   plan           what determines the samples, in JSON
-                  questions      in JSON
+                  questions      in JSON, with a radius of output bounds and constraints
                   probe_rows     indices of up to three rows, in JSON
                   probe_outputs  outputs of the model for these rows, and then for the same rows
                                  shifted by about sigma; float32, little-endian

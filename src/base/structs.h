@@ -26,6 +26,8 @@ void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t k
  * of 8. */
 certreg_status cr_struct_check(const void *theirs, size_t oldest, const char *name,
                                certreg_error *why);
+/* Whether a field names a set of constraints, or is 0. */
+certreg_status cr_constraints_check(uint32_t constraints, const char *field, certreg_error *why);
 /* Copies an internal error into a caller's struct, never beyond its struct_size. A NULL or unsized
  * target is ignored. */
 void cr_error_give(certreg_error *theirs, const certreg_error *ours);

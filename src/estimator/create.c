@@ -78,14 +78,11 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
 
 static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
 {
-    const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
     if (!plan->max_samples)
         return cr_fail(why, CERTREG_E_INVALID,
                        "plan.max_samples is 0; give the most samples that one input may take");
-    if (plan->constraints & ~known)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "plan.constraints has unknown bits 0x%x; give CERTREG_CONSTRAINT_... or 0",
-                       plan->constraints & ~known);
+    const certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
+    if (status) return status;
     if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
         return cr_fail(
             why, CERTREG_E_INVALID,

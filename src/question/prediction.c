@@ -161,8 +161,8 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     if (!status) status = cr_question_take(e, question, &q);
     if (!status && cr_question_about_output(&q))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
-                         "question.center: use CERTREG_CENTER_PREDICTION: "
-                         "CERTREG_CENTER_TRUE_MEAN has no prediction");
+                         "CERTREG_CENTER_TRUE_MEAN has no prediction; set question.center to "
+                         "CERTREG_CENTER_PREDICTION");
     if (!status && !q.prediction_given) status = check_pilot(e);
     if (status) return status;
     const int known = cr_prediction_find(e, &q, &prediction);

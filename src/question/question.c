@@ -51,6 +51,11 @@ static certreg_status refused(certreg_estimator *e, const char *field, const cha
     return cr_fail(&e->error, CERTREG_E_INVALID, "question.%s: %s", field, remedy);
 }
 
+static certreg_status wrong(certreg_estimator *e, const char *sentence)
+{
+    return cr_fail(&e->error, CERTREG_E_INVALID, "%s", sentence);
+}
+
 static int has_range(const certreg_estimator *e, int32_t output)
 {
     return isfinite(e->model.lo[output]) && isfinite(e->model.hi[output]);
@@ -83,9 +88,8 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
                        "give CERTREG_CONSTRAINT_..., CERTREG_CONSTRAINTS_BY_PILOT alone, or 0: it "
                        "has unknown bits");
     if (q->by_pilot && q->method != CERTREG_METHOD_ASYMPTOTIC && !cr_question_without_normality(q))
-        return refused(e, "constraints",
-                       "name the set, or use 0: CERTREG_CONSTRAINTS_BY_PILOT is for "
-                       "CERTREG_METHOD_FINITE, _ANYTIME and _ASYMPTOTIC only");
+        return wrong(e, "CERTREG_CONSTRAINTS_BY_PILOT needs question.method = "
+                        "CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC");
     return CERTREG_OK;
 }
 
@@ -127,9 +131,13 @@ static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
 static certreg_status check_predictions(certreg_estimator *e, const cr_question *q)
 {
     const int vector = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
-    if (q->prediction_given && q->prediction_count != (vector ? e->model.outputs : 1))
-        return invalid(e, "prediction_count", (double)q->prediction_count,
-                       "it must be 0 or 1, and model.outputs for CERTREG_STATISTIC_BALL_CENTER");
+    const size_t count = q->prediction_count, needed = vector ? e->model.outputs : 1;
+    if (q->prediction_given && count != needed)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "question.prediction has %zu number%s; %s needs %zu%s", count,
+                       count == 1 ? "" : "s",
+                       vector ? "CERTREG_STATISTIC_BALL_CENTER" : "this statistic", needed,
+                       vector ? ", one per output" : "");
     for (size_t k = 0; k < q->prediction_count; k++)
         if (!isfinite(q->predictions[k]))
             return invalid(e, "prediction", q->predictions[k], "it must be finite");
@@ -176,35 +184,33 @@ static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
     const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN,
               ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
     if (q->method != CERTREG_METHOD_BASELINE)
-        return !trimmed && !ball
-                   ? CERTREG_OK
-                   : refused(e, "method",
-                             "use CERTREG_METHOD_BASELINE: CERTREG_STATISTIC_TRIMMED_MEAN and "
-                             "_BALL_CENTER have nothing else");
+        return !trimmed && !ball ? CERTREG_OK
+                                 : cr_fail(&e->error, CERTREG_E_INVALID,
+                                           "%s needs question.method = CERTREG_METHOD_BASELINE",
+                                           trimmed ? "CERTREG_STATISTIC_TRIMMED_MEAN"
+                                                   : "CERTREG_STATISTIC_BALL_CENTER");
     if (!trimmed && !ball && q->statistic != CERTREG_STATISTIC_MEDIAN)
-        return refused(e, "statistic",
-                       "use CERTREG_STATISTIC_MEDIAN, _TRIMMED_MEAN or _BALL_CENTER: "
-                       "CERTREG_METHOD_BASELINE supports nothing else");
+        return wrong(e, "CERTREG_METHOD_BASELINE needs question.statistic = "
+                        "CERTREG_STATISTIC_MEDIAN, _TRIMMED_MEAN or _BALL_CENTER");
     if (q->center != CERTREG_CENTER_PREDICTION)
-        return refused(e, "center",
-                       "use CERTREG_CENTER_PREDICTION: CERTREG_METHOD_BASELINE supports nothing "
-                       "else");
+        return wrong(e, "CERTREG_METHOD_BASELINE needs question.center = "
+                        "CERTREG_CENTER_PREDICTION");
     if (q->constraints || q->by_pilot)
-        return refused(e, "constraints",
-                       "set it to 0: CERTREG_METHOD_BASELINE counts outputs and uses no "
-                       "constraints");
+        return wrong(e, "CERTREG_METHOD_BASELINE uses no constraints; set question.constraints "
+                        "to 0");
     if (q->target > 0)
-        return refused(e, "target", "set it to NULL: CERTREG_METHOD_BASELINE has no target radius");
+        return wrong(e, "CERTREG_METHOD_BASELINE has no target radius; set question.target to "
+                        "NULL");
     if (q->at_radius > 0)
-        return refused(e, "method",
-                       "use another one, or certreg_certify: CERTREG_METHOD_BASELINE has no output "
-                       "bounds");
-    if (ball != (q->output == CERTREG_ALL_OUTPUTS))
-        return refused(e, "output",
-                       ball ? "set it to CERTREG_ALL_OUTPUTS: CERTREG_STATISTIC_BALL_CENTER is "
-                              "about all outputs"
-                            : "give an index: only CERTREG_STATISTIC_BALL_CENTER is about all "
-                              "outputs");
+        return wrong(e, "CERTREG_METHOD_BASELINE has no output bounds; set question.method to "
+                        "another one, or use certreg_certify");
+    if (ball && q->output != CERTREG_ALL_OUTPUTS)
+        return wrong(e, "CERTREG_STATISTIC_BALL_CENTER needs question.output = "
+                        "CERTREG_ALL_OUTPUTS");
+    if (!ball && q->output == CERTREG_ALL_OUTPUTS)
+        return wrong(e, "question.output is CERTREG_ALL_OUTPUTS; with CERTREG_METHOD_BASELINE "
+                        "only CERTREG_STATISTIC_BALL_CENTER is about all outputs, so give an "
+                        "index");
     return CERTREG_OK;
 }
 
@@ -269,17 +275,15 @@ static certreg_status check_target(certreg_estimator *e, const cr_question *q)
 {
     if (!(q->target > 0)) return CERTREG_OK;
     if (q->at_radius > 0)
-        return refused(e, "target", "set it to NULL: output bounds have no target radius");
+        return wrong(e, "output bounds have no target radius; set question.target to NULL");
     if (q->method != CERTREG_METHOD_ANYTIME &&
         (q->method != CERTREG_METHOD_FINITE || q->statistic != CERTREG_STATISTIC_MEDIAN))
-        return refused(e, "target",
-                       "use CERTREG_METHOD_ANYTIME, or CERTREG_STATISTIC_MEDIAN with "
-                       "CERTREG_METHOD_FINITE: nothing else supports a target");
+        return wrong(e, "question.target needs CERTREG_METHOD_ANYTIME, or "
+                        "CERTREG_STATISTIC_MEDIAN with CERTREG_METHOD_FINITE");
     if (cr_question_is_closed(q) &&
         (e->plan.max_samples > CR_CLOSED_MOST || cr_asked_max_samples(e) > CR_CLOSED_MOST))
-        return refused(e, "target",
-                       "use CERTREG_METHOD_ANYTIME: a question with a target and "
-                       "CERTREG_METHOD_FINITE needs a plan.max_samples below 2^31");
+        return wrong(e, "question.target with CERTREG_METHOD_FINITE needs plan.max_samples below "
+                        "2^31; otherwise use CERTREG_METHOD_ANYTIME");
     return check_looks(e, q);
 }
 
@@ -293,16 +297,14 @@ static certreg_status check_serving(certreg_estimator *e, const cr_question *q)
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
         return invalid(e, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
     if (q->center == CERTREG_CENTER_TRUE_MEAN)
-        return refused(e, "serving",
-                       "use CERTREG_CENTER_PREDICTION: question.serving is about a prediction");
+        return wrong(e, "question.serving is about a prediction; set question.center to "
+                        "CERTREG_CENTER_PREDICTION");
     if (q->statistic == CERTREG_STATISTIC_MEAN && !has_range(e, q->output))
-        return refused(e, "serving",
-                       "declare model.lo and model.hi: a served mean needs the range of the "
-                       "output");
+        return wrong(e, "question.serving with CERTREG_STATISTIC_MEAN needs the range of the "
+                        "output; declare model.lo and model.hi");
     if (q->statistic == CERTREG_STATISTIC_MEDIAN && q->method == CERTREG_METHOD_BASELINE)
-        return refused(e, "serving",
-                       "set it to NULL, or use CERTREG_METHOD_FINITE: median smoothing is about "
-                       "the median itself");
+        return wrong(e, "CERTREG_METHOD_BASELINE is about the median itself; set question.serving "
+                        "to NULL, or use CERTREG_METHOD_FINITE");
     return CERTREG_OK;
 }
 
@@ -310,16 +312,21 @@ static certreg_status check_trim(certreg_estimator *e, const cr_question *q)
 {
     const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN;
     if (trimmed && !q->served_samples)
-        return refused(e, "serving",
-                       "give one: CERTREG_STATISTIC_TRIMMED_MEAN is about fresh outputs only");
+        return wrong(e, "question.serving is NULL; CERTREG_STATISTIC_TRIMMED_MEAN needs its "
+                        "samples and failure_rate");
     if (!trimmed && (q->served_trim != 0 || q->served_core != 0))
-        return refused(e, "serving",
-                       "set trim and core to 0: only CERTREG_STATISTIC_TRIMMED_MEAN has them");
+        return wrong(e, "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
+                        "set both to 0");
     if (!(q->served_trim >= 0 && q->served_trim < 0.5))
         return invalid(e, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
     if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
         return invalid(e, "serving->core", q->served_core,
                        "it must lie in (0, tolerance], or be 0 for the tolerance");
+    if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(e, q->output))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
+                       "below the tolerance helps only with a declared range",
+                       q->served_core);
     return CERTREG_OK;
 }
 
@@ -364,9 +371,8 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 {
     const int needed = !cr_question_about_output(q) && !cr_question_orders(e, q);
     if (!needed || q->prediction_given || e->record.pilot) return CERTREG_OK;
-    return refused(e, "prediction",
-                   "give one: there is no pilot to choose it (set plan.pilot or a "
-                   "larger plan.max_samples to have one)");
+    return wrong(e, "question.prediction is NULL and there is no pilot to choose it; give one, or "
+                    "set plan.pilot or a larger plan.max_samples");
 }
 
 /* ---- all of it */

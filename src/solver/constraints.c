@@ -53,17 +53,12 @@ static certreg_status check_moments(const certreg_bounds *b, certreg_error *why)
 
 static certreg_status check(const certreg_bounds *b, uint32_t constraints, certreg_error *why)
 {
-    if (constraints & ~known)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "constraints is 0x%x: unknown bits; give CERTREG_CONSTRAINT_... or 0",
-                       constraints);
-    if (b->constraints & ~known)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "bounds.constraints is 0x%x: unknown bits; give CERTREG_CONSTRAINT_...",
-                       b->constraints);
+    certreg_status status = cr_constraints_check(constraints, "constraints", why);
+    if (!status) status = cr_constraints_check(b->constraints, "bounds.constraints", why);
+    if (status) return status;
     if (!(b->sigma > 0) || b->sigma == INFINITY)
         return invalid(why, "sigma", b->sigma, "it must be positive and finite");
-    certreg_status status = check_mean(b, why);
+    status = check_mean(b, why);
     if (!status) status = check_moments(b, why);
     if (status || !(b->constraints & CERTREG_CONSTRAINT_RANGE)) return status;
     if (isnan(b->range_hi)) return invalid(why, "range_hi", b->range_hi, "it must be a number");

@@ -131,9 +131,9 @@ class AgainstFormulas(unittest.TestCase):
             fresh = int(self.random.choice([1, 2, 7, 10, 50, 201]))
             trim = float(self.random.choice([0, 0.1, 0.29, 0.35, 0.49]))
             tolerance = float(self.random.choice([0.8, 1.5, 6.1, 7.0]))
-            core = float(self.random.choice([0, 0.3, 0.9])) * tolerance
             rate = float(self.random.choice([0.01, 0.1, 0.5]))
             ranged = self.random.random() < 0.5
+            core = float(self.random.choice([0, 0.3, 0.9] if ranged else [0, 1])) * tolerance
             lo, hi = ([-3.0], [5.0]) if ranged else (None, None)
             question = trimmed(tolerance, alpha=alpha, serving=Serving(fresh, rate, trim, core))
             pilot = int(self.random.integers(1, 10))

@@ -29,6 +29,7 @@ class Options(unittest.TestCase):
             (("--serve", "101,.01"), "serve", (101, 0.01)),
             (("--trim", ".49"), "trim", 0.49),
             (("--core", ".1"), "core", 0.1),
+            (("--pilot", "30"), "pilot", 30),
             (("--range", "-1,2"), "range", (-1, 2)),
             (("--range", "-inf,inf"), "range", (-math.inf, math.inf)),
             (("--rows", ":9"), "rows", (0, 9)),
@@ -42,10 +43,22 @@ class Options(unittest.TestCase):
             self.assertEqual(getattr(self.given(*words), name), value)
 
     def test_names_are_those_of_the_library(self):
-        for names, members in ((described.STATISTICS, Statistic), (described.METHODS, Method)):
+        for names, members in (
+            ((*described.STATISTICS, "ball-center"), Statistic),  # which is about a vector
+            (described.METHODS, Method),
+        ):
             self.assertEqual(
                 {name.replace("-", "_").upper() for name in names}, set(members.__members__)
             )
+
+    def test_names_may_be_written_as_in_python(self):
+        for words, name, value in (
+            (("--statistic", "TRIMMED_MEAN"), "statistic", "trimmed-mean"),
+            (("--method", "Baseline"), "method", "baseline"),
+            (("--constraints", "By_Pilot"), "constraints", "by-pilot"),
+            (("--constraints", "ECGM"), "constraints", "ecgm"),
+        ):
+            self.assertEqual(getattr(self.given(*words), name), value)
 
     def test_examples_of_help_are_commands(self):
         top = described.parser()
@@ -192,7 +205,8 @@ class Refusals(InFolder):
             ("--seed", "-1", "from 0"),
             ("--serve", "101", "like 101,0.01"),
             ("--statistic", "trimmed-mean", "needs --method baseline"),
-            ("--statistic", "ball-center", "needs --method baseline"),
+            ("--statistic", "ball-center", "invalid choice: 'ball-center'"),
+            ("--pilot", "200", "--pilot must be below --samples"),
             ("--trim", "0.5", "below 0.5"),
             ("--trim", "0.1", "need --statistic trimmed-mean"),
             ("--core", "0.1", "need --statistic trimmed-mean"),
@@ -215,12 +229,19 @@ class Refusals(InFolder):
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
 
     def test_published_certificates(self):
-        baseline = ("--method", "baseline", "--statistic")
-        self.certify_refused("median, trimmed-mean or", *baseline, "huber", "--huber-width", "1")
+        baseline, pilot = ("--method", "baseline", "--statistic"), ("--constraints", "by-pilot")
+        self.certify_refused("median or trimmed-mean", *baseline, "huber", "--huber-width", "1")
         self.certify_refused("needs --serve", *baseline, "trimmed-mean")
         self.certify_refused("leave it out or", *baseline, "median", "--serve", "9,.1")
         self.certify_refused("--target needs", *baseline, "median", "--target", "1")
-        self.certify_refused("about all outputs", *baseline, "ball-center", "--angle", "deg")
+        self.certify_refused(
+            "uses no constraints: leave out --constraints", *baseline, "median", *pilot
+        )
+        trimmed = (*baseline, "trimmed-mean", "--serve", "9,.1", "--core")
+        self.certify_refused("--core must not exceed --tolerance", *trimmed, ".6")
+        self.certify_refused("exceed --tolerance", *trimmed, ".3", "--tolerance", ".5,.2")
+        for more in ((), ("--range", "0,inf")):
+            self.certify_refused("--core below --tolerance needs --range", *trimmed, ".3", *more)
         bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
         self.refused(2, "cannot bound outputs", *bounds, *baseline, "median")
 

@@ -35,6 +35,13 @@ class Results(InFolder):
         for one, two, either in zip(default, named, chosen):
             self.assertIn(either, (one, two))
 
+    def test_the_pilot_may_have_another_length(self):
+        ask = ("certify", "models.py:product", "x.npy", *ASKED)
+        with Estimator(lambda x: x[:, 0] + x[:, 1] * x[:, 2], 3, 200, seed=7, pilot=9) as e:
+            c = e.certify(X[0], 0.25, 200, 0.5, noise_id=0)
+        self.assertEqual(float(self.rows_of(*ask, "--pilot", 9)[0]["radius"]), c.radius)
+        self.assertNotEqual(float(self.rows_of(*ask)[0]["radius"]), c.radius)
+
     def test_kinds_of_models_and_inputs_agree(self):
         wanted = self.rows_of("certify", "models.py:product", "x.npy", *ASKED)
         np.savez("x.npz", x=X, other=X)
@@ -132,10 +139,18 @@ class Results(InFolder):
             means.setdefault(row["sigma"], []).append(float(row["radius"]))
         best = max(means, key=lambda sigma: np.mean(means[sigma]))
         self.assertEqual((len(table), best), (18, "0.25"))
-        self.assertIn("Deploy sigma 0.25 for tolerance 0.5", certreg(*ask)[1])
+        self.assertIn(
+            f"Deploy sigma 0.25 for tolerance 0.5. Its mean radius, {np.mean(means[best]):.5g}, is "
+            "the greatest.\n",
+            certreg(*ask)[1],
+        )
         np.save("y.npy", X[:, 0] + X[:, 1] * X[:, 2])
         said = certreg(*ask, "--labels", "y.npy")[1]
-        self.assertRegex(said, "Deploy sigma 0.05 .* of those at which the mean error")
+        self.assertRegex(
+            said,
+            "Deploy sigma 0.05 for tolerance 0.5. Its mean radius, .*, is the greatest among the "
+            "sigmas whose mean error is at most 10% above the least. Try smaller ones too.",
+        )
         self.assertIn("mean error  useful radius  certified accuracy", said)
         self.assertIn("Try larger ones", certreg(*ask, "--sigma", ".01,.05")[1])
         self.assertRegex(

@@ -132,14 +132,10 @@ class Processes(Commands):
 
     def test_published_certificates(self):
         trimmed = ("trimmed-mean", "--serve", "51,.2", "--trim", ".4", "--core", ".3")
-        for model, words in (
-            ("product", ("median",)),
-            ("product", (*trimmed, "--range", "-99,99")),
-            ("two", ("ball-center",)),
-        ):
+        for words in (("median",), (*trimmed, "--range", "-99,99")):
             words = (*words, "--samples", "400", "--sigma", ".05", "--tolerance", "2")
             status, _, error = certreg(
-                *("certify", f"models.py:{model}", "x.npy", "--seed", "7", "-o", "r.csv"),
+                *("certify", "models.py:product", "x.npy", "--seed", "7", "-o", "r.csv"),
                 *("--method", "baseline", "--statistic", *words),
             )
             self.assertEqual((status, error), (0, ""), words)

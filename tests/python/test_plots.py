@@ -101,6 +101,10 @@ class Plots(unittest.TestCase):
         self.assertEqual(t[np.searchsorted(u, 0.5) - 1], f.breakpoints[0])
         self.assertEqual((t[0], u[0], u[-1]), (-4, 0, 1))
         np.testing.assert_array_equal(u, f.values(t))
+        with no_warnings():
+            alone = plot_worst_function(f).get_lines()[0]
+        self.assertEqual(alone.get_label(), "radius 0.5")
+        np.testing.assert_array_equal(alone.get_data(), (t, u))
         self.assertEqual(ax.get_xlim()[0], -4)
 
     def test_windows_are_left_alone(self):

@@ -145,11 +145,21 @@ class Beyond(unittest.TestCase):
             used = bool(chosen.constraints & certreg.Constraint.GRADIENT)
             self.assertEqual(chosen.radius, named[used].radius)
             self.assertEqual(chosen.constraints, named[used].constraints)
-        with self.assertRaisesRegex(CertregError, "plan.constraints"):
+        with self.assertRaisesRegex(CertregError, "here name a set, such as .*_ECGM"):
             estimator(constraints="by_pilot")
         for name in ("best", "auto", "By_Pilot", "by-pilot"):
             with self.assertRaisesRegex(ValueError, "one for all inputs, because"):
                 Question(1, statistic=name)
+
+    def test_names_of_published_methods_are_explained(self):
+        for name in ("alpha_smoothing", "RS-Reg", "median_smoothing", "center smoothing"):
+            for field in ("statistic", "method"):
+                with self.assertRaisesRegex(
+                    ValueError, "one of .* (.*RS-Reg are trimmed_mean, .*)"
+                ):
+                    Question(1, **{field: name})
+        with self.assertRaisesRegex(ValueError, "ball_center$"):
+            Question(1, statistic="medain")
 
     def test_integers_may_come_as_floats(self):
         with estimator(inputs=3.0, max_samples=2e3, batch=np.float64(100), pilot=250.0) as e:

@@ -17,7 +17,7 @@ import unittest
 import numpy as np
 
 from support import model, root, run
-from certreg import Question, ResumeError, RowsError, Serving, certify_rows
+from certreg import Constraint, Question, ResumeError, RowsError, Serving, certify_rows
 from certreg.store import ResumeFile
 
 X = np.random.default_rng(5).normal(size=(30, 3)).astype(np.float32)
@@ -264,6 +264,14 @@ class Resume(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(self.path)) as db:
             self.assertEqual(db.execute("SELECT count(*) FROM runs").fetchone()[0], 3)
             self.assertEqual(db.execute("SELECT count(*) FROM records").fetchone()[0], 60)
+
+    def test_records_answer_questions_that_need_the_gradient(self):
+        ask = Question(0.5, constraints="ECGM")
+        self.rows(keep_records=True, questions=0.5, seed=7)
+        again = self.rows(None, questions=ask)
+        direct = self.rows(questions=ask, seed=7, path=self.folder / "direct.sqlite")
+        self.assertEqual(again.certificates.tobytes(), direct.certificates.tobytes())
+        self.assertTrue((again["constraints"] & Constraint.GRADIENT).any())
 
     def test_rows_without_records_need_the_model(self):
         self.interrupted(25, keep_records=True, questions=0.5)

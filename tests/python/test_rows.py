@@ -13,7 +13,9 @@ import numpy as np
 
 from support import certreg, model, package, run, same
 from certreg import (
+    ALL_OUTPUTS,
     CertregError,
+    Constraint,
     Domain,
     Outcome,
     Question,
@@ -315,6 +317,23 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "lo and model.hi", questions=Question(1, statistic="mean"))
         self.refused(ValueError, "radius", radius=-1.0)
 
+    def test_the_gradient_comes_with_the_questions_that_need_it(self):
+        wide = dict(samples=1500, x=X[:6])
+        mean = dict(statistic="mean", method="paper", center="true_mean")
+        for question, more in (
+            (Question(0.5, constraints="ECGM"), {}),
+            (Question(1, constraints="by_pilot"), {}),
+            (Question(0.5, **mean), dict(lo=-99, hi=99)),
+        ):
+            rows = rows_of(questions=[0.5, question], **wide, **more)
+            named = rows_of(questions=[0.5, question], constraints="ECGM", **wide, **more)
+            self.assertEqual(bits(rows), bits(named))
+            self.assertTrue((rows["constraints"][:, 0, 1] & Constraint.GRADIENT).any())
+        for question in (0.5, Question(0.5, constraints="ECM")):
+            self.assertEqual(rows_of(questions=question).sampling.constraints, 0)
+        named = Question(0.5, constraints="ECGM")
+        self.refused(ValueError, "plan.constraints", questions=named, constraints="ECM")
+
     def test_plans(self):
         self.refused(ValueError, r"scale has shape \(2,\)", scale=[1, 2])
         self.refused(ValueError, "samples is 0", samples=0)
@@ -326,6 +345,28 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "keep_records needs `resume`", keep_records=True)
         with self.assertRaisesRegex(ValueError, "model is None"):
             rows_of(None)
+
+    def test_vectors_need_a_prediction(self):
+        ask = dict(statistic="ball_center", method="baseline", output=ALL_OUTPUTS)
+        vector = Question(9, **ask)
+        self.refused(
+            ValueError,
+            "question 1 is about a vector.* Estimator.prediction, .* or give prediction",
+            questions=[0.5, vector],
+            outputs=2,
+        )
+        given = [0.5, Question(9, prediction=(0, 0), **ask)]
+        rows = rows_of(lambda x: x[:, :2], questions=given, outputs=2)
+        self.assertTrue((rows["radius"][:, 0, 1] > 0).all())
+        labels, sentence = np.zeros(40), "question 1 has no single prediction, so labels cannot"
+        for call in (
+            lambda: rows.label_errors(labels),
+            lambda: rows.useful_radii(labels),
+            lambda: rows.choose_sigma(1, labels=labels),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                call()
+        self.assertEqual(rows.choose_sigma(0, labels=labels)[0], 0)
 
     def test_numbers_that_would_wrap(self):
         self.refused(
@@ -396,6 +437,8 @@ class Result(unittest.TestCase):
         errors = rows.label_errors(labels - 1).mean(axis=(0, 2))  # about 1 at the first two
         self.assertTrue(errors[1] < 1.1 * errors[0] < errors[2], errors)
         self.assertEqual(rows.choose_sigma(labels=labels - 1)[0], 1)
+        self.assertEqual(rows.choose_sigma(labels=labels - 1, slack=0)[0], 0)
+        self.assertEqual(rows.choose_sigma(labels=labels - 1, slack=9)[0], 2)
 
     def test_errors_of_angles_go_round(self):
         def nearly_half_a_turn(x):
@@ -407,6 +450,25 @@ class Result(unittest.TestCase):
             )
             self.assertEqual(rows.label_errors([-179, 170]).ravel().tolist(), [2, 9])
             self.assertEqual((rows.useful_radii([-179, 170]) > 0).ravel().tolist(), [True, False])
+
+    def test_what_chooses_no_sigma(self):
+        rows = rows_of(sigma=[0.05, 0.25])
+        labels = np.zeros(40)
+        labels[3] = math.nan
+        for call in (rows.label_errors, rows.useful_radii, lambda y: rows.choose_sigma(labels=y)):
+            with self.assertRaisesRegex(ValueError, r"labels\[3\] is nan"):
+                call(labels)
+        for question in (labels, [1, 2], 0.0):
+            with self.assertRaisesRegex(TypeError, "question must be an index; give labels as lab"):
+                rows.choose_sigma(question)
+        with self.assertRaisesRegex(IndexError, "question is 1; it must be an index from 0 to 0"):
+            rows.choose_sigma(1)
+        with self.assertRaisesRegex(ValueError, "slack is -0.1; it must be at least 0"):
+            rows.choose_sigma(labels=np.zeros(40), slack=-0.1)
+        bounds = rows_of(radius=0.1)
+        for call in (bounds.choose_sigma, lambda: bounds.useful_radii(np.zeros(40))):
+            with self.assertRaisesRegex(ValueError, "are output bounds, which have no radii"):
+                call()
 
     def test_it_becomes_a_frame(self):
         package("pandas")

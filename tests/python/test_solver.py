@@ -120,8 +120,17 @@ class ByHand(unittest.TestCase):
                 with self.assertRaises(CertregError) as caught:
                     call()
                 self.assertEqual(caught.exception.status, status)
-            with self.assertRaisesRegex(ValueError, "mean_lo and mean_hi"):
+            with self.assertRaisesRegex(ValueError, "mean_lo and mean_hi .* together$"):
                 s.worst_case(Bounds(1, mean_lo=0, variance_hi=1), 1)
+            with self.assertRaisesRegex(ValueError, "; give gradient_lo=0 if only an upper bound"):
+                s.worst_case(Bounds(1, variance_hi=1, gradient_hi=0.25), 1)
+            for call in (s.worst_case, s.worst_function):
+                with self.assertRaisesRegex(TypeError, "^radius must be a number, not 'a'$"):
+                    call(BY_HAND, "a")
+            with self.assertRaisesRegex(TypeError, "^tolerance must be a number, not 'a'$"):
+                b.within(BY_HAND, "a")
+            with self.assertRaisesRegex(CertregError, "here name a set, such as"):
+                s.worst_case(BY_HAND, 1, "by_pilot")
 
 
 class OfARecord(unittest.TestCase):

@@ -7,7 +7,7 @@ import math
 import os
 from typing import Any, Iterator, Optional, Tuple
 
-from ..constants import ALL_OUTPUTS, PLAN_COUNT_FAILURES, Center, Constraints, Domain, Output
+from ..constants import PLAN_COUNT_FAILURES, Center, Domain, Output
 from ..questions import Question, Serving
 from .failure import Failure
 from .progress import progress
@@ -22,7 +22,7 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 def check_options(given: argparse.Namespace) -> None:
     """Raises Failure for options that contradict or need each other."""
-    checks = (_of_statistic, _of_baseline, _of_method, _of_files)
+    checks = (_of_statistic, _of_baseline, _of_trim, _of_method, _of_sampling, _of_files)
     for wrong, sentence in (found for check in checks for found in check(given)):
         if wrong:
             raise Failure(sentence)
@@ -38,12 +38,16 @@ def _of_statistic(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
         "--statistic circular-mean needs an angle: give --angle or --pair",
     )
     yield given.range and angle, "--range cannot be combined with --angle or --pair: leave it out"
-    endless = not angle and (not given.range or math.inf in map(abs, given.range))
     yield (
-        given.statistic == "mean" and given.method in ("finite", "anytime") and endless,
+        given.statistic == "mean" and given.method in ("finite", "anytime") and _endless(given),
         f"--statistic mean with --method {given.method} needs --range: the mean of an output "
         "without limits cannot be bounded from samples",
     )
+
+
+def _endless(given: argparse.Namespace) -> bool:
+    """Whether the output may be as large as it likes."""
+    return not half_turn(given) and (not given.range or math.inf in map(abs, given.range))
 
 
 def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
@@ -68,31 +72,39 @@ def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
 
 def _of_baseline(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     baseline, trimmed = given.method == "baseline", given.statistic == "trimmed-mean"
-    ball = given.statistic == "ball-center"
+    yield trimmed and not baseline, "--statistic trimmed-mean needs --method baseline"
     yield (
-        (trimmed or ball) and not baseline,
-        f"--statistic {given.statistic} needs --method baseline",
-    )
-    yield (
-        baseline and not trimmed and not ball and given.statistic != "median",
-        "--method baseline needs --statistic median, trimmed-mean or ball-center",
+        baseline and not trimmed and given.statistic != "median",
+        "--method baseline needs --statistic median or trimmed-mean",
     )
     yield baseline and given.radius, "--method baseline cannot bound outputs: choose another method"
-    yield trimmed and not given.serve, "--statistic trimmed-mean needs --serve"
+    yield (
+        baseline and given.constraints,
+        "--method baseline uses no constraints: leave out --constraints",
+    )
     yield (
         baseline and given.statistic == "median" and given.serve,
         "--serve cannot be combined with median smoothing: leave it out or use --method finite",
     )
+
+
+def _of_trim(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    trimmed, core = given.statistic == "trimmed-mean", given.core
+    yield trimmed and not given.serve, "--statistic trimmed-mean needs --serve"
     yield (
-        (given.trim or given.core) and not trimmed,
+        (given.trim or core) and not trimmed,
         "--trim and --core need --statistic trimmed-mean",
     )
-    one = given.output or half_turn(given) or given.labels
+    yield core and core > min(given.tolerance), "--core must not exceed --tolerance"
     yield (
-        ball and one,
-        "--statistic ball-center is about all outputs as numbers: leave out --output, --angle, "
-        "--pair and --labels",
+        core and core < max(given.tolerance) and _endless(given),
+        "--core below --tolerance needs --range, or an angle: it helps only with limits of the "
+        "output",
     )
+
+
+def _of_sampling(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    yield given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"
 
 
 def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
@@ -116,7 +128,7 @@ def questions(given: argparse.Namespace) -> list[Question]:
     return [
         Question(
             tolerance,
-            output=ALL_OUTPUTS if given.statistic == "ball-center" else given.output,
+            output=given.output,
             alpha=given.alpha,
             statistic=given.statistic,
             method=given.method,
@@ -161,10 +173,6 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def _may_need_gradient(given: argparse.Namespace) -> bool:
-    return given.method == "paper" or given.constraints in ("cg", "ecgm", "by-pilot")
-
-
 def plan(given: argparse.Namespace) -> dict[str, Any]:
     """The other arguments of certify_rows."""
     calibrates = given.command == "sigma"
@@ -174,7 +182,7 @@ def plan(given: argparse.Namespace) -> dict[str, Any]:
         "seed": given.seed,
         "noise_id": given.rows[0] if given.rows else 0,
         "jobs": given.jobs,
-        "constraints": Constraints.ECGM if _may_need_gradient(given) else 0,
+        "pilot": given.pilot or 0,
         "domain": Domain.CALIBRATION if calibrates else Domain.CERTIFY,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
         "radius": given.radius,

@@ -135,11 +135,13 @@ def _recommendation(rows: Any, labels: Optional[np.ndarray], failed: bool) -> st
     if failed:
         return "No sigma is recommended, because some certificates are missing."
     said = []
-    of = (
-        "" if labels is None else " of those at which the mean error is at most 10% above its least"
+    among = (
+        ""
+        if labels is None
+        else " among the sigmas whose mean error is at most 10% above the least"
     )
     for index, question in enumerate(rows.questions):
-        level, means = rows.choose_sigma(index, labels)
+        level, means = rows.choose_sigma(index, labels=labels)
         if not means[level] > 0:
             said.append(
                 f"No sigma certifies anything at tolerance {question.tolerance:g}: try a larger "
@@ -147,8 +149,9 @@ def _recommendation(rows: Any, labels: Optional[np.ndarray], failed: bool) -> st
             )
             continue
         said.append(
-            f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}: its mean "
-            f"radius is the greatest{of}, {means[level]:.5g}." + _at_the_edge(rows.sigmas, level)
+            f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}. Its mean "
+            f"radius, {means[level]:.5g}, is the greatest{among}."
+            + _at_the_edge(rows.sigmas, level)
         )
     return "\n".join(said)
 

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from typing import Any, NoReturn, Sequence
 
-STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean", "ball-center")
+STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
 METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
 CONSTRAINTS = ("c", "cg", "ecm", "ecgm", "by-pilot")
 
@@ -136,10 +136,12 @@ def _sigma(commands: Any) -> None:
         "sigma",
         "which noise level to deploy",
         "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
-        "and recommends the level with the greatest one. For each tolerance the certificates of a "
-        "row at all levels hold together, because alpha is divided by the number of levels. Deploy "
-        "the recommended level on other inputs. Do not choose the best level for each input: no "
-        "such guarantee would hold. The command certify never uses the same noise.",
+        "and recommends the level with the greatest one. With --labels, only levels are considered "
+        "at which the mean error of the predictions is at most 10% above the least. For each "
+        "tolerance the certificates of a row at all levels hold together, because alpha is divided "
+        "by the number of levels. Deploy the recommended level on other inputs. Do not choose the "
+        "best level for each input: no such guarantee would hold. The command certify never uses "
+        "the same noise.",
         "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
     )
     _asks_for_radii(command, "noise levels, separated by commas")
@@ -245,15 +247,21 @@ def _traceback(command: Any) -> None:
     )
 
 
+def _name(text: str) -> str:
+    """A name as it is listed; it may also be written as in Python."""
+    return text.lower().replace("_", "-")
+
+
 def _question(command: Any, what: str) -> Any:
     group = command.add_argument_group("question")
     group.add_argument("--sigma", required=True, metavar="S", help=what)
     group.add_argument(
         "--statistic",
+        type=_name,
         choices=STATISTICS,
         default="median",
-        help="which statistic of the noisy outputs is certified: %(choices)s; the last two need "
-        "--method baseline, and ball-center is about all outputs together (default: %(default)s)",
+        help="which statistic of the noisy outputs is certified: %(choices)s; the last one needs "
+        "--method baseline (default: %(default)s)",
         metavar="NAME",
     )
     group.add_argument(
@@ -263,6 +271,7 @@ def _question(command: Any, what: str) -> Any:
     )
     group.add_argument(
         "--method",
+        type=_name,
         choices=METHODS,
         default="finite",
         help="how bounds are computed: %(choices)s. finite and anytime hold for every distribution "
@@ -272,6 +281,7 @@ def _question(command: Any, what: str) -> Any:
     )
     group.add_argument(
         "--constraints",
+        type=_name,
         choices=CONSTRAINTS,
         help="which constraints the bounds use: %(choices)s (default: those of the method, without "
         "the gradient). With by-pilot the pilot of each row chooses whether to use the gradient",
@@ -305,8 +315,8 @@ def _question(command: Any, what: str) -> Any:
     group.add_argument(
         "--core",
         metavar="T",
-        help="for trimmed-mean: outputs count as near within this distance, which --range makes "
-        "useful (default: the tolerance)",
+        help="for trimmed-mean: outputs count as near within this distance; less than the "
+        "tolerance needs --range or an angle (default: the tolerance)",
     )
     return group
 
@@ -364,6 +374,11 @@ def _sampling(command: Any) -> None:
         help="samples for each row and sigma (default: %(default)s)",
     )
     group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
+    group.add_argument(
+        "--pilot",
+        metavar="N",
+        help="how many of the samples choose the prediction (default: about 15%%)",
+    )
     group.add_argument(
         "--seed",
         metavar="N",

@@ -109,6 +109,7 @@ _KINDS: dict[str, Kind] = {
     "core": _positive,
     "samples": _count,
     "batch": _count,
+    "pilot": _count,
     "jobs": _count,
     "seed": _integer(0, 2**64 - 1, "an integer from 0 to 2^64 - 1"),
     "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
