@@ -193,11 +193,11 @@ class Rows:
     ) -> Tuple[int, list[float]]:
         """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
         With `labels`, the true outputs, error comes first: only those sigmas are considered at
-        which the mean of label_errors is at most `slack` above its least, as a share of it: 10% by
-        default. At a large sigma the model may no longer depend on the input, and then radii are
-        long but say nothing. Deploy this sigma on inputs that are not among these rows. `question`
-        is an index. Raises CertregError if a row has failed, ValueError as useful_radii does, and
-        TypeError or IndexError if there is no such question."""
+        which the mean of label_errors is at most `slack` tolerances above its least. At a large
+        sigma the model may no longer depend on the input, and then radii are long but say nothing.
+        Deploy this sigma on inputs that are not among these rows. `question` is an index. Raises
+        CertregError if a row has failed, ValueError as useful_radii does, and TypeError or
+        IndexError if there is no such question."""
         self._check_radii()
         if not isinstance(question, (int, np.integer)):
             raise TypeError("question must be an index; give labels as labels=...")
@@ -210,7 +210,7 @@ class Rows:
         if labels is None:
             return level, means
         errors = np.nanmean(self._errors_of(int(question), labels)[self.done], axis=0)
-        accurate = errors <= (1 + slack) * np.nanmin(errors)
+        accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
         return int(np.argmax(np.where(accurate, means, -1.0))), means
 
     def plot(self, correct: Any = None, **more: Any) -> Any:

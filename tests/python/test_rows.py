@@ -433,12 +433,11 @@ class Result(unittest.TestCase):
         rows = rows_of(forgets, x, [0.05, 0.1, 0.8], 3.0)
         labels = rows["prediction"][:, 0, 0]
         self.assertEqual(rows.choose_sigma()[0], 2)
-        self.assertEqual(rows.choose_sigma(labels=labels)[0], 0)
-        errors = rows.label_errors(labels - 1).mean(axis=(0, 2))  # about 1 at the first two
-        self.assertTrue(errors[1] < 1.1 * errors[0] < errors[2], errors)
-        self.assertEqual(rows.choose_sigma(labels=labels - 1)[0], 1)
-        self.assertEqual(rows.choose_sigma(labels=labels - 1, slack=0)[0], 0)
-        self.assertEqual(rows.choose_sigma(labels=labels - 1, slack=9)[0], 2)
+        errors = rows.label_errors(labels).mean(axis=(0, 2))
+        self.assertTrue(errors[0] < errors[1] < errors[0] + 0.3 < errors[2], errors)
+        self.assertEqual(rows.choose_sigma(labels=labels)[0], 1)
+        self.assertEqual(rows.choose_sigma(labels=labels, slack=0)[0], 0)
+        self.assertEqual(rows.choose_sigma(labels=labels, slack=9)[0], 2)
 
     def test_errors_of_angles_go_round(self):
         def nearly_half_a_turn(x):

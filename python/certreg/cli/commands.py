@@ -135,11 +135,8 @@ def _recommendation(rows: Any, labels: Optional[np.ndarray], failed: bool) -> st
     if failed:
         return "No sigma is recommended, because some certificates are missing."
     said = []
-    among = (
-        ""
-        if labels is None
-        else " among the sigmas whose mean error is at most 10% above the least"
-    )
+    accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
+    among = "" if labels is None else accurate
     for index, question in enumerate(rows.questions):
         level, means = rows.choose_sigma(index, labels=labels)
         if not means[level] > 0:

@@ -137,11 +137,11 @@ def _sigma(commands: Any) -> None:
         "which noise level to deploy",
         "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
         "and recommends the level with the greatest one. With --labels, only levels are considered "
-        "at which the mean error of the predictions is at most 10% above the least. For each "
-        "tolerance the certificates of a row at all levels hold together, because alpha is divided "
-        "by the number of levels. Deploy the recommended level on other inputs. Do not choose the "
-        "best level for each input: no such guarantee would hold. The command certify never uses "
-        "the same noise.",
+        "at which the mean error of the predictions is at most 0.1 tolerances above the least. For "
+        "each tolerance the certificates of a row at all levels hold together, because alpha is "
+        "divided by the number of levels. Deploy the recommended level on other inputs. Do not "
+        "choose the best level for each input: no such guarantee would hold. The command certify "
+        "never uses the same noise.",
         "certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10",
     )
     _asks_for_radii(command, "noise levels, separated by commas")
