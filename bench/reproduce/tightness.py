@@ -245,17 +245,23 @@ def _relative_error(columns: dict[tuple[str, str], Column]) -> float:
 
 
 def _broken(columns: dict[tuple[str, str], Column]) -> list[str]:
-    """The attacks on certified statistics that succeed inside a certificate, one by one."""
-    found = [
-        f"- {_label(*key)}, image {line['image']:g}: certified {line['certified']:.4f}, attack "
-        f"{line['attack']:.4f} with a standard error of {line['error']:.4f}."
-        for key, column in columns.items()
-        if key[1] != OTHER.name
-        for line in column.below
+    """The attacks on certified statistics that are shorter than the certificate, one by one."""
+    own = {key: column for key, column in columns.items() if key[1] != OTHER.name}
+    listed = [
+        [_label(*key), f"{line['image']:g}", line["certified"], line["attack"], line["error"]]
+        for key, column in own.items()
+        for line in column.ended
+        if line["attack"] < line["certified"]
     ]
-    if not found:
+    clear = sum(len(column.below) for column in own.values())
+    if not listed:
         return ["No attack on a certified statistic succeeds inside its certificate."]
-    return ["Attacks on certified statistics inside their certificates:", "\n".join(found)]
+    text = (
+        "Attacks on certified statistics that are shorter than the certificate, "
+        f"{clear or 'none'} of them by more than {ERRORS_ALLOWED:g} standard errors:"
+    )
+    heading = ("statistic", "image", "certified", "attack", "standard error")
+    return [tables.paragraph(text), tables.markdown(heading, listed)]
 
 
 def _explanation(columns: dict[tuple[str, str], Column]) -> list[str]:
