@@ -140,13 +140,17 @@ class Lines(unittest.TestCase):
         self.assertEqual({x["image"] for x in tightness._kept(self.path, 200, 2000, 2)}, {0})
 
     def test_an_attack_inside_a_certificate_is_listed(self):
-        columns = tightness._columns(self.lines(0) + self.lines(1, ratio=0.5))
-        text = "\n".join(tightness._broken(columns))
-        for one in attacks.OF_NETWORK["rotation"]:
-            self.assertEqual(len(columns["rotation", one.name].below), 1)
-            self.assertEqual(f"{one.name}, image 1" in text, one is not attacks.OTHER)
-        clean = tightness._columns(self.lines(0) + self.lines(1, ratio=0.98))
-        self.assertNotIn("image", "\n".join(tightness._broken(clean)))
+        for ratio, clear in ((0.5, True), (0.98, False)):
+            columns = tightness._columns(self.lines(0) + self.lines(1, ratio=ratio))
+            text = "\n".join(tightness._broken(columns))
+            for one in attacks.OF_NETWORK["rotation"]:
+                self.assertEqual(len(columns["rotation", one.name].below), clear)
+                self.assertEqual(f"| {one.name} | 1 | " in text, one is not attacks.OTHER)
+                self.assertNotIn(f"| {one.name} | 0 | ", text)
+            said = " ".join(text.split())
+            self.assertEqual("none of them by more than" in said, not clear, text)
+        sound = tightness._columns(self.lines(0) + self.lines(1, ratio=1.1))
+        self.assertIn("No attack", "\n".join(tightness._broken(sound)))
 
 
 if __name__ == "__main__":
