@@ -1,7 +1,7 @@
 """Repeats the experiments of Zhang and Frank, "Higher-Order Certified Robustness for Regression"
 (ICML 2026), beside the best published methods and the library's own certificates.
 
-    make reproduce            everything, with MNIST: about an hour on two cores
+    make reproduce            everything, with MNIST: about 48 minutes on two cores
     QUICK=1 make reproduce    fewer inputs and samples: under three minutes
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public

@@ -15,7 +15,7 @@ The experiments of Zhang and Frank, *Higher-Order Certified Robustness for Regre
 (ICML 2026), by this library. Each table has three things side by side: the paper's
 procedure run literally, the best published methods, and the library's own certificates.
 
-    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # an hour on two cores
+    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # 48 minutes on two cores
     QUICK=1 make reproduce                                      # under three minutes"""
 HOW = """
 The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
