@@ -14,7 +14,7 @@ bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls wit
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
-reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: under 3 minutes
+reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: a minute
 	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
 	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
 	    $(or $(PYTHON),python3) -m reproduce $(PARTS)

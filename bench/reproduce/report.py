@@ -16,7 +16,7 @@ The experiments of Zhang and Frank, *Higher-Order Certified Robustness for Regre
 procedure run literally, the best published methods, and the library's own certificates.
 
     CERTREG_MNIST=<folder of the MNIST files> make reproduce    # 48 minutes on two cores
-    QUICK=1 make reproduce                                      # under three minutes"""
+    QUICK=1 make reproduce                                      # about a minute"""
 HOW = """
 The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
 `lib/reproduce-quick`). `PARTS=rotation` and the like compute one part. A run that is interrupted
