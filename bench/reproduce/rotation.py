@@ -46,9 +46,7 @@ class RandomAngles:
 def task(name: str, digits: Digits) -> sweep.Task:
     """Turned digits, and the angles by which they were turned."""
     model = RandomAngles() if name == RANDOM else Directions(str(MODELS / f"{name}.onnx"))
-    return sweep.Task(
-        name, model, digits.turned, digits.degrees, TOLERANCE, -180, 180, "angle", 360.0
-    )
+    return sweep.Task(name, model, digits.turned, digits.degrees, TOLERANCE, -180, 180, "angle")
 
 
 def compute(settings: Settings) -> None:

@@ -23,8 +23,7 @@ class Task:
     inputs     (n, features)
     truth      (n,), in units of the output
     tolerance  of the certificates, and of a correct prediction
-    kind, lo, hi    of the output
-    period     of an angle, 0 for a number"""
+    kind, lo, hi    of the output"""
 
     name: str
     model: Any
@@ -34,12 +33,6 @@ class Task:
     lo: float
     hi: float
     kind: str = "real"
-    period: float = 0.0
-
-    def error(self, prediction: np.ndarray) -> np.ndarray:
-        """Absolute errors of predictions (n, ...); NaN where there is none."""
-        away = np.abs(prediction - self.truth.reshape(-1, *[1] * (np.ndim(prediction) - 1)))
-        return np.minimum(away % self.period, -away % self.period) if self.period else away
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +101,7 @@ def run(
         if rows.errors:
             raise RuntimeError(f"{task.name}: {next(iter(rows.errors.values()))}")
         radius.append(rows["radius"][:, 0])
-        error.append(task.error(rows["prediction"][:, 0]))
+        error.append(rows.label_errors(task.truth)[:, 0])
     stacked = [np.stack(values, axis=1) for values in (radius, error)]
     return Sweep(task, tuple(sigmas), asked, *stacked)
 

@@ -73,7 +73,7 @@ class Constraint(enum.IntFlag):
 
 class Constraints(enum.IntEnum):
     """Sets of constraints, by the letters of Zhang and Frank. BY_PILOT, of questions only, is the
-    set that promises the longest radius, by the pilot."""
+    set with the longest radius by the pilot's forecast."""
 
     C = 2
     CG = 6

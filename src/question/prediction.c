@@ -143,9 +143,9 @@ int cr_prediction_find(certreg_estimator *e, const cr_question *q, double *predi
 
 static certreg_status check_pilot(certreg_estimator *e)
 {
-    size_t length = 0;
-    while (length < e->record.pilot && cr_record_has(e, length)) length++;
-    if (length == e->record.pilot) return cr_record_in_range(e);
+    size_t length; /* of the samples without a gap */
+    cr_record_length(e, &length, NULL);
+    if (length >= e->record.pilot) return cr_record_in_range(e);
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
                    "sample %zu of the pilot's %zu samples is missing: sample or import the pilot "
                    "first, or give question.prediction",

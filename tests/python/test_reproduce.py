@@ -16,6 +16,8 @@ import unittest
 import numpy as np
 
 from support import package, root, run
+from certreg import Question, Rows
+from certreg._worker import Sampling, empty_certificates
 
 sys.path[:0] = [str(root / "bench"), str(root / "examples" / "models")]
 from reproduce import digits, sweep, tables  # noqa: E402
@@ -166,10 +168,15 @@ class Summaries(unittest.TestCase):
 
     def setUp(self):
         task = sweep.Task(
-            "t", None, np.zeros((2, 1)), np.array([175.0, 0.0]), 10, 0, 1, "angle", 360
+            "t", None, np.zeros((2, 1)), np.array([175.0, 0.0]), 10, -180, 180, "angle"
         )
         radius = np.array([[[0.1], [0.3]], [[0.2], [0.0]]])
-        error = task.error(np.array([[[-180.0], [-170.0]], [[20.0], [1.0]]]))
+        of_output = {"kind": task.kind, "lo": task.lo, "hi": task.hi}
+        sampling = Sampling((1,), (0.25, 0.5), (1, 2), 100, seed=1, **of_output)
+        answers, question = empty_certificates(2, 2, 1), Question(10)
+        answers["prediction"] = [[[-180.0], [-170.0]], [[20.0], [1.0]]]
+        rows = Rows(answers, np.ones(2, bool), {}, sampling, (question,))
+        error = rows.label_errors(task.truth)
         asked = (Asked(MEDIAN, 0.1, None),)
         self.sweep = sweep.Sweep(task, (0.25, 0.5), asked, radius, error)
 

@@ -117,7 +117,7 @@ def run(given: argparse.Namespace) -> int:
     rows = work.done()
     table = tables.full(rows, work.first, work.labels)
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
-    summary = shortened(rows, table)
+    summary = shortened(rows, work.labels)
     work.write(rows, table, summary)
     out = sys.stderr if given.out == "-" else sys.stdout
     print(aligned(summary), file=out)

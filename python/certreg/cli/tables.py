@@ -32,27 +32,24 @@ def correct(line: dict[str, Any]) -> bool:
     return bool(line["label_error"] <= line["tolerance"])
 
 
-def short_of_radii(rows: Any, table: Table) -> Table:
+def short_of_radii(rows: Any, labels: Optional[np.ndarray]) -> Table:
     """The summary of radii, a line for each sigma and tolerance."""
-    lines = []
-    for summary in rows.summary():
-        names = ("sigma", "tolerance", "rows", "certified", "abstained", "failed")
-        line = {name: summary[name] for name in (*names, "mean_radius", "median_radius")}
-        some = [c for c in table if _same(c, summary)]
-        if some and "label" in some[0]:
-            useful = [c["radius"] if correct(c) else 0.0 for c in some]
-            line["mean_error"] = float(np.nanmean([c["label_error"] for c in some]))
-            line["useful_radius"] = float(np.mean(useful))
-            line["certified_accuracy"] = float(np.mean([radius > 0 for radius in useful]))
-        lines.append(line)
+    counts = ("rows", "certified", "abstained", "failed")
+    names = ("sigma", "tolerance", *counts, "mean_radius", "median_radius")
+    lines = [{name: summary[name] for name in names} for summary in rows.summary()]
+    if labels is None:
+        return lines
+    # (rows that are done, lines)
+    errors = rows.label_errors(labels)[rows.done].reshape(-1, len(lines))
+    useful = rows.useful_radii(labels)[rows.done].reshape(-1, len(lines))
+    for k, line in enumerate(lines):
+        line["mean_error"] = float(np.nanmean(errors[:, k]))
+        line["useful_radius"] = float(np.mean(useful[:, k]))
+        line["certified_accuracy"] = float(np.mean(useful[:, k] > 0))
     return lines
 
 
-def _same(line: dict[str, Any], summary: dict[str, Any]) -> bool:
-    return all(line[name] == summary[name] for name in ("sigma", "question"))
-
-
-def short_of_bounds(rows: Any, _: Table) -> Table:
+def short_of_bounds(rows: Any, _: Optional[np.ndarray]) -> Table:
     """The summary of output bounds, one line."""
     names = ("sigma", "radius", "rows", "bounded", "failed", "median_width")
     return [{name: summary[name] for name in names} for summary in rows.summary()]
