@@ -2,6 +2,7 @@
 #ifndef CR_BASE_SIZES_H
 #define CR_BASE_SIZES_H
 #include "base/platform.h"
+#include "certreg/interval.h"
 #include "certreg/solver.h"
 
 /* X(struct, name, oldest, now): the size in the first release that had the struct, which is the
@@ -24,7 +25,11 @@
     X(certreg_worst_function, WORST_FUNCTION, 240, 240) \
     X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
     X(certreg_bisection_plan, BISECTION_PLAN, 48, 48)   \
-    X(certreg_radius, RADIUS, 32, 32)
+    X(certreg_radius, RADIUS, 32, 32)                   \
+    X(certreg_calibration, CALIBRATION, 104, 104)       \
+    X(certreg_coverage, COVERAGE, 64, 64)               \
+    X(certreg_ranks, RANKS, 88, 88)                     \
+    X(certreg_interval, INTERVAL, 72, 72)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };

@@ -22,16 +22,9 @@ static const char *const word_name[PILOT] = {"format version",
 
 static uint64_t identity(const certreg_estimator *e)
 {
-    const size_t d = e->model.inputs, q = e->model.outputs;
     uint64_t h = CR_HASH_START;
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, cr_bits_of_float(e->input.z[j]));
-    for (size_t j = 0; j < d; j++) h = cr_hash32(h, cr_bits_of_float(e->input.scale[j]));
-    for (size_t k = 0; k < q; k++) h = cr_hash32(h, (uint32_t)e->model.kind[k]);
-    for (size_t k = 0; k < q; k++)
-        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
-            h = cr_hash64(cr_hash64(h, cr_bits_of_double(e->model.lo[k])),
-                          cr_bits_of_double(e->model.hi[k]));
-    return cr_hash_end(h);
+    for (size_t j = 0; j < e->model.inputs; j++) h = cr_hash32(h, cr_bits_of_float(e->input.z[j]));
+    return cr_hash_end(cr_record_hash_model(e, h));
 }
 
 /* All but the number of ranges. */

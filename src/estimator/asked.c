@@ -17,6 +17,12 @@ void cr_asked_settle(certreg_estimator *e, uint64_t first, uint64_t total, uint6
                                  .looks = looks};
 }
 
+int cr_asked_fixed(const certreg_estimator *e, uint64_t samples)
+{
+    const cr_asked *asked = &e->record.asked;
+    return !asked->max_samples || samples == asked->first || samples == asked->total;
+}
+
 uint64_t cr_asked_max_samples(const certreg_estimator *e)
 {
     return e->record.asked.max_samples ? e->record.asked.max_samples : e->plan.max_samples;

@@ -15,6 +15,9 @@ typedef struct cr_asked {
 void cr_asked_remember(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
 /* The same where something about a main sample was reported, in the record or not. */
 void cr_asked_settle(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
+/* Whether no earlier answer can have chosen this number of samples, for questions that need that.
+ */
+int cr_asked_fixed(const certreg_estimator *, uint64_t samples);
 /* The max_samples and batch from which predictions and looks are derived: those of the first
  * evaluation. */
 uint64_t cr_asked_max_samples(const certreg_estimator *);

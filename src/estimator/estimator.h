@@ -171,6 +171,8 @@ certreg_status cr_record_length(const certreg_estimator *, size_t *count, certre
  * center; passes over them end when the closing computation is late. */
 cr_samples cr_record_samples(const certreg_estimator *, const cr_score *, int32_t output,
                              size_t first, size_t count, double center);
+/* Continues a hash by the scale, and the kinds of the outputs. */
+uint64_t cr_record_hash_model(const certreg_estimator *, uint64_t h);
 /* The first sample with noise. */
 static inline size_t cr_record_noisy(const certreg_estimator *e)
 {

@@ -74,6 +74,18 @@ cr_samples cr_record_samples(const certreg_estimator *e, const cr_score *score, 
                         .watch = e->clock.watch};
 }
 
+uint64_t cr_record_hash_model(const certreg_estimator *e, uint64_t h)
+{
+    for (size_t j = 0; j < e->model.inputs; j++)
+        h = cr_hash32(h, cr_bits_of_float(e->input.scale[j]));
+    for (size_t k = 0; k < e->model.outputs; k++) h = cr_hash32(h, (uint32_t)e->model.kind[k]);
+    for (size_t k = 0; k < e->model.outputs; k++)
+        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
+            h = cr_hash64(cr_hash64(h, cr_bits_of_double(e->model.lo[k])),
+                          cr_bits_of_double(e->model.hi[k]));
+    return h;
+}
+
 /* ---- from model outputs to recorded values */
 /* A value in turns of [lo, hi), also after rounding to float. */
 static float wrap_to_float(double value, double lo, double hi)

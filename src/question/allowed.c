@@ -32,8 +32,8 @@ certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, u
     const cr_asked *asked = &e->record.asked;
     if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
     if (!asked->max_samples || q->method == CERTREG_METHOD_ANYTIME) return CERTREG_OK;
-    const int fixed = samples == asked->first || samples == asked->total;
-    if (!cr_question_is_closed(q)) return fixed ? CERTREG_OK : refuse_number(e, q, samples);
+    if (!cr_question_is_closed(q))
+        return cr_asked_fixed(e, samples) ? CERTREG_OK : refuse_number(e, q, samples);
     const uint64_t looks = cr_question_looks(q);
     if (!looks || looks == asked->looks) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_E_WRONG_STATE,

@@ -1,8 +1,7 @@
 #include "statistics/location.h"
 #include "base/constants.h"
+#include "statistics/order.h"
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #define HALVINGS 48 /* of a bracket */
 #define FLAT 1e-13  /* a sum of scores this small per value is zero up to rounding */
@@ -35,40 +34,15 @@ size_t cr_location_count(const cr_values *values)
     return count;
 }
 
-/* Unsigned integers in the order of the doubles. */
-static uint64_t key_of(double value)
+static double value_in_order(const void *values, size_t i)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+    return value_at(values, i);
 }
 
-static double value_of(uint64_t key)
-{
-    const uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Radix selection: byte by byte from the top, count the values that share the bytes found so far
- * and step into the right one. */
 double cr_location_order(const cr_values *values, size_t rank)
 {
-    uint64_t prefix = 0;
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        size_t bucket[256] = {0}, byte = 0;
-        for (size_t i = 0; has(values, i); i++) {
-            const double value = value_at(values, i);
-            if (isnan(value)) continue;
-            const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
-            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
-        }
-        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
-        if (byte == 256) return NAN;
-        prefix |= (uint64_t)byte << shift;
-    }
-    return value_of(prefix);
+    const cr_order order = {value_in_order, values, values->count, values->watch};
+    return cr_order_select(&order, rank);
 }
 
 double cr_location_median(const cr_values *values)

@@ -1,0 +1,109 @@
+/* What a calibration must be, and what a record must have. */
+#include "base/bytes.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "intervals/intervals.h"
+#include <math.h>
+
+static certreg_status check_outputs(certreg_estimator *e, const certreg_calibration *c)
+{
+    const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
+    if (c->output < 0 || c->outputs < 1 ||
+        (uint64_t)c->output + (uint64_t)c->outputs > e->model.outputs)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "calibration.output and .outputs name %d outputs from %d on; the model has "
+                       "%zu",
+                       (int)c->outputs, (int)c->output, e->model.outputs);
+    if (quantiles && (c->outputs != 2 || c->units))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "calibration.outputs must be 2 and .units NULL with "
+                       "CERTREG_SCORE_QUANTILES");
+    for (int32_t k = 0; k < c->outputs; k++) {
+        if (quantiles && e->model.kind[c->output + k] != CERTREG_OUTPUT_REAL)
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "output %d is an angle; CERTREG_SCORE_QUANTILES needs REAL outputs",
+                           (int)(c->output + k));
+        if (c->units && !(c->units[k] > 0 && isfinite(c->units[k])))
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "calibration.units[%d] is %g; it must be positive and finite", (int)k,
+                           c->units[k]);
+    }
+    return CERTREG_OK;
+}
+
+certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration *theirs,
+                                 certreg_calibration *c)
+{
+    const certreg_status status =
+        cr_struct_read(c, sizeof *c, CR_OLDEST_CALIBRATION, theirs, "calibration", &e->error);
+    if (status) return status;
+    if (c->score < CERTREG_SCORE_NORM || c->score > CERTREG_SCORE_QUANTILES)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "calibration.score is %d; it must be a CERTREG_SCORE_... constant",
+                       (int)c->score);
+    if (!c->outputs) c->outputs = c->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
+    if (!(c->share >= 0 && c->share < 1))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "calibration.share is %g; it must be above 0 and below 1, or 0 for one half",
+                       c->share);
+    if (!c->scores || c->count > c->capacity)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "calibration.scores has room for %llu numbers (capacity), and count is %llu",
+                       c->scores ? (unsigned long long)c->capacity : 0,
+                       (unsigned long long)c->count);
+    return check_outputs(e, c);
+}
+
+certreg_status cr_intervals_check_truth(certreg_estimator *e, const certreg_calibration *c,
+                                        const double *truth)
+{
+    const int32_t count = c->score == CERTREG_SCORE_QUANTILES ? 1 : c->outputs;
+    if (!truth) return cr_fail(&e->error, CERTREG_E_INVALID, "truth is NULL");
+    for (int32_t k = 0; k < count; k++)
+        if (!isfinite(truth[k]))
+            return cr_fail(&e->error, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite",
+                           (int)k, truth[k]);
+    return CERTREG_OK;
+}
+
+certreg_status cr_intervals_samples(certreg_estimator *e, const certreg_calibration *c,
+                                    cr_scored *out)
+{
+    size_t samples;
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = cr_record_in_range(e);
+    if (!status) status = cr_record_length(e, &samples, &e->error);
+    if (status) return status;
+    if (samples <= e->record.pilot)
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "the record has %zu samples, all of them the pilot's, which are not used: "
+                       "take more, or set plan.pilot to SIZE_MAX",
+                       samples);
+    if (!cr_asked_fixed(e, samples))
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "begin with another noise_id: the record was first evaluated at %llu "
+                       "samples, and the answer may have led to the present %zu",
+                       (unsigned long long)e->record.asked.first, samples);
+    *out = (cr_scored){
+        .e = e, .calibration = c, .first = e->record.pilot, .count = samples - e->record.pilot};
+    return CERTREG_OK;
+}
+
+uint64_t cr_intervals_model(const certreg_estimator *e)
+{
+    return cr_hash_end(cr_record_hash_model(e, cr_hash64(CR_HASH_START, e->model.inputs)));
+}
+
+certreg_status cr_intervals_same(certreg_estimator *e, const certreg_calibration *c)
+{
+    if (e->input.sigma != c->sigma)
+        return cr_fail(
+            &e->error, CERTREG_E_MISMATCH,
+            "sigma is %.17g, and that of the calibration %.17g: all inputs need the same",
+            e->input.sigma, c->sigma);
+    if (cr_intervals_model(e) != c->model)
+        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+                       "the calibration was made with another scale, or for outputs of other kinds "
+                       "or turns");
+    return CERTREG_OK;
+}

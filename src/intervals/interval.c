@@ -1,0 +1,276 @@
+/* A record of a new input: the set that contains its truth. */
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "intervals/intervals.h"
+#include "statistics/cover.h"
+#include "statistics/order.h"
+#include <float.h>
+#include <math.h>
+
+typedef struct asked { /* a checked call */
+    certreg_calibration calibration;
+    certreg_ranks ranks;
+    cr_scored scored;
+    double threshold;
+} asked;
+
+/* ---- checks */
+static certreg_status check_ranks(certreg_estimator *e, const asked *a)
+{
+    const certreg_calibration *c = &a->calibration;
+    const certreg_ranks *r = &a->ranks;
+    if (r->points != c->count || r->calibration_samples != c->samples || r->sigma != c->sigma ||
+        r->calibration_rank != cr_intervals_rank(c->share, c->samples) || !r->point_rank ||
+        r->point_rank > r->points)
+        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+                       "the ranks are for %llu points of %llu samples at sigma %g, the calibration "
+                       "has %llu of %llu at %g (or another share)",
+                       (unsigned long long)r->points, (unsigned long long)r->calibration_samples,
+                       r->sigma, (unsigned long long)c->count, (unsigned long long)c->samples,
+                       c->sigma);
+    if (r->samples != a->scored.count || !r->sample_rank || r->sample_rank > r->samples)
+        return cr_fail(&e->error, CERTREG_E_MISMATCH,
+                       "the ranks are for %llu samples, and the record has %zu beyond the pilot",
+                       (unsigned long long)r->samples, a->scored.count);
+    return CERTREG_OK;
+}
+
+static certreg_status check_noise(certreg_estimator *e, const certreg_calibration *c)
+{
+    const cr_noise *noise = &e->input.noise;
+    if (noise->seed == c->seed && noise->noise_id >= c->first_noise &&
+        noise->noise_id <= c->last_noise)
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "noise_id %llu is one of the calibration (%llu to %llu): every new input "
+                       "needs fresh noise, so begin with another noise_id, or use another seed",
+                       (unsigned long long)noise->noise_id, (unsigned long long)c->first_noise,
+                       (unsigned long long)c->last_noise);
+    if (e->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) < e->input.sigma)
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "sigma*scale of some feature is too small for a float: radii in units of "
+                       "sigma would be too large");
+    return CERTREG_OK;
+}
+
+static double score_at(const void *scores, size_t i)
+{
+    return ((const double *)scores)[i];
+}
+
+static certreg_status check_scores(certreg_estimator *e, asked *a)
+{
+    const certreg_calibration *c = &a->calibration;
+    for (uint64_t i = 0; i < c->count; i++)
+        if (isnan(c->scores[i]))
+            return cr_fail(&e->error, CERTREG_E_INVALID, "calibration.scores[%llu] is NaN",
+                           (unsigned long long)i);
+    const cr_order order = {.value = score_at, .of = c->scores, .count = c->count};
+    a->threshold = cr_order_select(&order, a->ranks.point_rank - 1);
+    return CERTREG_OK;
+}
+
+static certreg_status take(certreg_estimator *e, const certreg_calibration *calibration,
+                           const certreg_ranks *ranks, asked *a)
+{
+    certreg_status status = cr_intervals_read(e, calibration, &a->calibration);
+    if (!status)
+        status =
+            cr_struct_read(&a->ranks, sizeof a->ranks, CR_OLDEST_RANKS, ranks, "ranks", &e->error);
+    if (!status) status = cr_intervals_samples(e, &a->calibration, &a->scored);
+    if (!status) status = cr_intervals_same(e, &a->calibration);
+    if (!status) status = check_ranks(e, a);
+    if (!status) status = check_noise(e, &a->calibration);
+    return status ? status : check_scores(e, a);
+}
+
+/* ---- one output */
+typedef struct line { /* the output, and where its pieces are */
+    size_t output;
+    double unit, period; /* 0: a real number */
+    double *lo, *hi;
+} line;
+
+/* Half the length of an interval: more than the true distance where the computed score is at most
+ * the threshold. Squares may lose what underflows. */
+static double reach_of(const asked *a, const line *l)
+{
+    const certreg_calibration *c = &a->calibration;
+    const double lost = ((double)c->outputs + 8) * DBL_EPSILON, tiny = 1e-150;
+    return l->unit * (a->threshold + fabs(a->threshold) * lost + tiny) * (1 + DBL_EPSILON) +
+           2 * DBL_EPSILON * l->period;
+}
+
+static int failed(const asked *a, const float *y)
+{
+    for (int32_t k = 0; k < a->calibration.outputs; k++)
+        if (isnan(y[k])) return 1;
+    return 0;
+}
+
+/* An interval for each sample, from lo[0] on; returned is their number. *open is that of samples
+ * that failed, which contain everything. */
+static size_t intervals_of(const asked *a, const line *l, uint64_t *open)
+{
+    const certreg_calibration *c = &a->calibration;
+    const certreg_estimator *e = a->scored.e;
+    const size_t from = c->score == CERTREG_SCORE_QUANTILES ? (size_t)c->output : l->output,
+                 to = c->score == CERTREG_SCORE_QUANTILES ? from + 1 : from;
+    const double reach = reach_of(a, l);
+    size_t count = 0;
+    *open = 0;
+    for (size_t i = a->scored.first; i < a->scored.first + a->scored.count; i++) {
+        if (failed(a, cr_record_at(e, i, c->output))) {
+            ++*open;
+            continue;
+        }
+        l->lo[count] = nextafter((double)cr_record_value(e, i, from) - reach, -INFINITY);
+        l->hi[count] = nextafter((double)cr_record_value(e, i, to) + reach, INFINITY);
+        count += l->lo[count] <= l->hi[count];
+    }
+    return count;
+}
+
+static void whole(const asked *a, const line *l, certreg_interval *out)
+{
+    const certreg_model *m = &a->scored.e->model;
+    out->pieces = 1;
+    out->lo = l->lo[0] = l->period > 0 ? m->lo[l->output] : -INFINITY;
+    out->hi = l->hi[0] = l->period > 0 ? m->hi[l->output] : INFINITY;
+}
+
+/* An arc that begins in the turn. */
+static void into_turn(double turn, double period, double *lo, double *hi)
+{
+    const double turns = floor((*lo - turn) / period);
+    if (turns == 0) return;
+    *lo = nextafter(*lo - turns * period, -INFINITY);
+    *hi = nextafter(*hi - turns * period, INFINITY);
+}
+
+/* The hull of arcs leaves out the largest gap between two of them. */
+static void hull_of_arcs(const line *l, double turn, certreg_interval *out)
+{
+    const size_t last = (size_t)out->pieces - 1;
+    size_t before = last; /* the piece before the largest gap */
+    double largest = l->lo[0] + l->period - l->hi[last];
+    for (size_t i = 0; i < last; i++)
+        if (l->lo[i + 1] - l->hi[i] > largest) largest = l->lo[i + 1] - l->hi[i], before = i;
+    out->lo = l->lo[before == last ? 0 : before + 1];
+    out->hi = before == last ? l->hi[last] : nextafter(l->hi[before] + l->period, INFINITY);
+    into_turn(turn, l->period, &out->lo, &out->hi);
+    for (size_t i = 0; i <= last; i++) into_turn(turn, l->period, l->lo + i, l->hi + i);
+}
+
+static void arcs_of(const asked *a, const line *l, size_t count, size_t depth,
+                    certreg_interval *out)
+{
+    out->pieces = cr_cover_circle(l->lo, l->hi, count, depth, l->period);
+    if (out->pieces && l->hi[0] - l->lo[0] >= l->period) whole(a, l, out);
+    else if (out->pieces) hull_of_arcs(l, a->scored.e->model.lo[l->output], out);
+}
+
+static void stretches_of(const line *l, size_t count, size_t depth, certreg_interval *out)
+{
+    out->pieces = cr_cover_line(l->lo, l->hi, count, depth);
+    if (out->pieces) out->lo = l->lo[0], out->hi = l->hi[out->pieces - 1];
+}
+
+static void solve(const asked *a, const line *l, certreg_interval *out)
+{
+    const int circle = l->period > 0;
+    uint64_t open;
+    const size_t count = intervals_of(a, l, &open);
+    const size_t depth = a->ranks.sample_rank > open ? (size_t)(a->ranks.sample_rank - open) : 0;
+    out->failed = open;
+    out->lo = out->hi = NAN;
+    if (!depth || (circle && !(2 * reach_of(a, l) < l->period))) whole(a, l, out);
+    else if (depth > count) out->pieces = 0;
+    else if (circle) arcs_of(a, l, count, depth, out);
+    else stretches_of(l, count, depth, out);
+}
+
+static certreg_status line_of(certreg_estimator *e, const asked *a, int32_t output, size_t room,
+                              line *l)
+{
+    const certreg_calibration *c = &a->calibration;
+    const int quantiles = c->score == CERTREG_SCORE_QUANTILES;
+    const int64_t index = (int64_t)output - c->output;
+    if (index < 0 || index >= (quantiles ? 1 : c->outputs))
+        return cr_fail(&e->error, CERTREG_E_INVALID, "output is %d; the calibration is about %d%s",
+                       (int)output, (int)c->output,
+                       c->outputs > 1 && !quantiles ? " and following" : "");
+    l->output = (size_t)output;
+    l->unit = c->units ? c->units[index] : 1;
+    const int angle = e->model.kind[output] != CERTREG_OUTPUT_REAL;
+    l->period = angle ? e->model.hi[output] - e->model.lo[output] : 0;
+    const size_t need = angle ? 2 * a->scored.count : a->scored.count;
+    if (!l->lo || !l->hi)
+        return cr_fail(&e->error, CERTREG_E_INVALID, "lo or hi is NULL; they are the work space");
+    if (room < need)
+        return cr_fail(&e->error, CERTREG_E_SMALL_MEMORY,
+                       "lo and hi have room for %zu numbers each; %zu are needed", room, need);
+    return CERTREG_OK;
+}
+
+static certreg_status interval_of(certreg_estimator *e, const certreg_calibration *calibration,
+                                  const certreg_ranks *ranks, int32_t output, line *l, size_t room,
+                                  certreg_interval *found)
+{
+    asked a;
+    certreg_status status = take(e, calibration, ranks, &a);
+    if (!status) status = line_of(e, &a, output, room, l);
+    if (status) return status;
+    found->output = output;
+    found->alpha = a.ranks.alpha, found->radius = a.ranks.radius;
+    found->threshold = a.threshold, found->samples = a.scored.count;
+    solve(&a, l, found);
+    cr_asked_remember(e, e->record.present, e->record.present, 0);
+    return CERTREG_OK;
+}
+
+static const certreg_interval nothing = {
+    .struct_size = sizeof nothing, .lo = -INFINITY, .hi = INFINITY, .alpha = 1};
+
+certreg_status certreg_estimator_interval(certreg_estimator *e,
+                                          const certreg_calibration *calibration,
+                                          const certreg_ranks *ranks, int32_t output, double *lo,
+                                          double *hi, size_t room, certreg_interval *out)
+{
+    line l = {.lo = lo, .hi = hi};
+    certreg_interval found = nothing;
+    certreg_status status = cr_estimator_enter(e);
+    if (!status) {
+        status = cr_struct_check(out, CR_OLDEST_INTERVAL, "interval", &e->error);
+        if (!status) status = interval_of(e, calibration, ranks, output, &l, room, &found);
+        cr_estimator_leave(e, status);
+    }
+    cr_struct_refuse(out, CR_OLDEST_INTERVAL, status ? &nothing : &found, sizeof found);
+    return status;
+}
+
+/* ---- a vector */
+static certreg_status covers(certreg_estimator *e, const certreg_calibration *calibration,
+                             const certreg_ranks *ranks, const double *truth, int32_t *inside)
+{
+    asked a;
+    certreg_status status = take(e, calibration, ranks, &a);
+    if (!status) status = cr_intervals_check_truth(e, &a.calibration, truth);
+    if (!status && !inside) status = cr_fail(&e->error, CERTREG_E_INVALID, "inside is NULL");
+    if (status) return status;
+    uint64_t within = 0;
+    a.scored.truth = truth, a.scored.failed = -INFINITY;
+    for (size_t i = 0; i < a.scored.count; i++)
+        within += cr_intervals_score(&a.scored, i) <= a.threshold;
+    *inside = within >= a.ranks.sample_rank;
+    cr_asked_remember(e, e->record.present, e->record.present, 0);
+    return CERTREG_OK;
+}
+
+certreg_status certreg_estimator_covers(certreg_estimator *e,
+                                        const certreg_calibration *calibration,
+                                        const certreg_ranks *ranks, const double *truth,
+                                        int32_t *inside)
+{
+    const certreg_status status = cr_estimator_enter(e);
+    return status ? status : cr_estimator_leave(e, covers(e, calibration, ranks, truth, inside));
+}

@@ -1,0 +1,39 @@
+/* Prediction intervals that contain the truth, also under attack (theory 12): what calibration and
+ * prediction have in common. */
+#ifndef CR_INTERVALS_INTERVALS_H
+#define CR_INTERVALS_INTERVALS_H
+#include "certreg/interval.h"
+#include "estimator/estimator.h"
+
+/* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
+ * by at most this share of it, or the input is refused. */
+#define CR_INTERVALS_STEP_ROUNDING 0x1p-22
+
+typedef struct cr_scored { /* samples and a truth */
+    const certreg_estimator *e;
+    const certreg_calibration *calibration; /* as read: outputs is not 0 */
+    const double *truth;
+    size_t first, count; /* of the samples */
+    double failed;       /* the score of a sample of which an output failed */
+} cr_scored;
+
+/* Score of sample number i of them; `of` is a cr_scored. */
+double cr_intervals_score(const void *of, size_t i);
+
+/* Reads a caller's calibration, checks it against the model, and resolves its defaults. */
+certreg_status cr_intervals_read(certreg_estimator *, const certreg_calibration *theirs,
+                                 certreg_calibration *ours);
+/* The samples beyond the pilot: first and count. Fails where there are none, where an output has
+ * left its range, or where an earlier answer may have chosen their number. */
+certreg_status cr_intervals_samples(certreg_estimator *, const certreg_calibration *,
+                                    cr_scored *out);
+certreg_status cr_intervals_check_truth(certreg_estimator *, const certreg_calibration *,
+                                        const double *truth);
+/* Whether the present input has the sigma, scale and model of the calibration's points. */
+certreg_status cr_intervals_same(certreg_estimator *, const certreg_calibration *);
+uint64_t cr_intervals_model(const certreg_estimator *);
+
+/* The rank of the score that stands for a point: a share of its samples; 0: one half. */
+uint64_t cr_intervals_rank(double share, uint64_t samples);
+
+#endif

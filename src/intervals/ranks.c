@@ -1,0 +1,95 @@
+/* Ranks for a coverage. */
+#include "statistics/ranks.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "intervals/intervals.h"
+#include <math.h>
+
+static const double default_alpha = 0.05, least_alpha = 1e-6, most_alpha = 0.5;
+static const uint64_t most_points = UINT64_C(1) << 50;
+
+static certreg_status check_counts(const certreg_coverage *c, certreg_error *why)
+{
+    if (!c->points || c->points > most_points)
+        return cr_fail(why, CERTREG_E_INVALID, "coverage.points is %llu; it must be 1 to 2^50",
+                       (unsigned long long)c->points);
+    const uint64_t counts[] = {c->calibration_samples, c->samples};
+    static const char *const names[] = {"calibration_samples", "samples"};
+    for (int i = 0; i < 2; i++)
+        if (!counts[i] || counts[i] > CR_RANKS_MOST_SAMPLES)
+            return cr_fail(why, CERTREG_E_INVALID, "coverage.%s is %llu; it must be 1 to 1e9",
+                           names[i], (unsigned long long)counts[i]);
+    return CERTREG_OK;
+}
+
+static certreg_status check(certreg_coverage *c, certreg_error *why)
+{
+    if (c->alpha == 0) c->alpha = default_alpha;
+    if (!(c->alpha >= least_alpha && c->alpha <= most_alpha))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.alpha is %g; it must be 1e-6 to 0.5, or 0 for 0.05", c->alpha);
+    if (!(c->radius >= 0 && isfinite(c->radius)))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.radius is %g; it must be finite and not negative", c->radius);
+    if (!(c->sigma > 0 && isfinite(c->sigma)))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.sigma is %g; it must be positive and finite", c->sigma);
+    if (!(c->share >= 0 && c->share < 1))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "coverage.share is %g; it must be above 0 and below 1, or 0 for one half",
+                       c->share);
+    return check_counts(c, why);
+}
+
+static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg_error *why)
+{
+    if (!least)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "no number of points is enough for a radius of %g sigma with %llu samples: "
+                       "take more samples, or a smaller radius",
+                       c->radius / c->sigma, (unsigned long long)c->samples);
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "coverage.points is %llu, and these samples, radius and alpha need at least "
+                   "%llu: take more points, more samples, or a smaller radius",
+                   (unsigned long long)c->points, (unsigned long long)least);
+}
+
+static certreg_status choose(const certreg_coverage *c, certreg_error *why, certreg_ranks *out)
+{
+    const cr_ranks_setting setting = {
+        .alpha = c->alpha,
+        .shift = c->radius / c->sigma * (1 + CR_INTERVALS_STEP_ROUNDING),
+        .points = c->points,
+        .calibration = c->calibration_samples,
+        .calibration_rank = cr_intervals_rank(c->share, c->calibration_samples),
+        .samples = c->samples};
+    const cr_ranks ranks = cr_ranks_choose(&setting);
+    out->least_points = ranks.least_points;
+    if (!ranks.sample) return too_few(c, ranks.least_points, why);
+    out->alpha = ranks.alpha, out->radius = c->radius, out->sigma = c->sigma;
+    out->points = c->points, out->samples = c->samples;
+    out->calibration_samples = c->calibration_samples;
+    out->calibration_rank = setting.calibration_rank;
+    out->point_rank = ranks.point, out->sample_rank = ranks.sample;
+    return CERTREG_OK;
+}
+
+certreg_status certreg_interval_ranks(const certreg_coverage *coverage, certreg_error *why,
+                                      certreg_ranks *out)
+{
+    certreg_coverage c;
+    certreg_error error;
+    fenv_t callers;
+    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    cr_error_clear(&error);
+    certreg_status status = cr_struct_check(out, CR_OLDEST_RANKS, "ranks", &error);
+    if (!status)
+        status = cr_struct_read(&c, sizeof c, CR_OLDEST_COVERAGE, coverage, "coverage", &error);
+    if (!status) status = check(&c, &error);
+    cr_environment_enter(&callers);
+    if (!status) status = choose(&c, &error, &ranks);
+    cr_environment_leave(&callers);
+    cr_struct_refuse(out, CR_OLDEST_RANKS, &ranks, sizeof ranks);
+    cr_error_give(why, &error);
+    return status;
+}

@@ -1,0 +1,63 @@
+#include "statistics/order.h"
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Unsigned integers in the order of the doubles. */
+static uint64_t key_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_of(uint64_t key)
+{
+    const uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Radix selection: byte by byte from the top, count the values that share the bytes found so far
+ * and step into the right one. */
+double cr_order_select(const cr_order *order, size_t rank)
+{
+    uint64_t prefix = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        size_t bucket[256] = {0}, byte = 0;
+        for (size_t i = 0; i < order->count && !cr_watch_ends(order->watch, i); i++) {
+            const double value = order->value(order->of, i);
+            if (isnan(value)) continue;
+            const uint64_t key = key_of(value + 0.0); /* -0 counts as 0 */
+            if (shift == 56 || (key ^ prefix) >> (shift + 8) == 0) bucket[key >> shift & 255]++;
+        }
+        for (; byte < 256 && rank >= bucket[byte]; byte++) rank -= bucket[byte];
+        if (byte == 256) return NAN;
+        prefix |= (uint64_t)byte << shift;
+    }
+    return value_of(prefix);
+}
+
+/* ---- heap sort: the C library's may allocate */
+static void sift(double *values, size_t parent, size_t count)
+{
+    const double value = values[parent];
+    for (size_t child; (child = 2 * parent + 1) < count; parent = child) {
+        if (child + 1 < count && values[child + 1] > values[child]) child++;
+        if (!(values[child] > value)) break;
+        values[parent] = values[child];
+    }
+    values[parent] = value;
+}
+
+void cr_order_sort(double *values, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;) sift(values, i, count);
+    for (size_t last = count; last-- > 1;) {
+        const double greatest = values[0];
+        values[0] = values[last];
+        values[last] = greatest;
+        sift(values, 0, last);
+    }
+}
