@@ -47,6 +47,7 @@ from .constants import (
     Outcome,
     Output,
     Region,
+    Score,
     Side,
     Statistic,
     Status,
@@ -55,6 +56,7 @@ from .constants import (
 )
 from .errors import CertregError, RowsError
 from .estimator import Estimator
+from .intervals import Calibrated, Interval, Ranks, interval_ranks
 from .models import OnnxModel, as_model
 from .plots import plot_accuracy, plot_radii, plot_reach, plot_worst_function
 from .questions import Question, Serving, Target, question_digest

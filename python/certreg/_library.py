@@ -67,6 +67,17 @@ def _declared(lib: Any) -> Any:
         "choose_sigma": (certificates, S.size_t, S.size_t, ptr, ref(S.size_t)),
         "question_digest": (ref(S.Question), ref(S.u64)),
         "write_json": (ref(S.Question), ref(S.Run), certificates, S.u32, ptr, ref(S.size_t)),
+        "estimator_calibrate": (ptr, ref(S.Calibration), ptr),
+        "interval_ranks": (ref(S.Coverage), ref(S.Error), ref(S.Ranks)),
+        "estimator_interval": (
+            ptr,
+            ref(S.Calibration),
+            ref(S.Ranks),
+            S.i32,
+            *(ptr, ptr, S.size_t),
+            ref(S.Interval),
+        ),
+        "estimator_covers": (ptr, ref(S.Calibration), ref(S.Ranks), ptr, ref(S.i32)),
         "solver_create": (ref(S.SolverPlan), ref(S.Error), out),
         "solver_worst_case": (ptr, ref(S.Bounds), S.u32, S.f64, ref(S.MeanChange)),
         "solver_worst_function": (

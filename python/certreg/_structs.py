@@ -187,3 +187,34 @@ Radius = _struct(
     (i32, "limiting_side reserved"),
     (size_t, "limiting"),
 )
+Calibration = _struct(
+    "certreg_calibration",
+    104,
+    (i32, "score output outputs"),
+    (pointer, "units"),
+    (f64, "share sigma"),
+    (u64, "seed model samples first_noise last_noise count capacity"),
+    (pointer, "scores"),
+)
+Coverage = _struct(
+    "certreg_coverage",
+    64,
+    (i32, "reserved"),
+    (f64, "alpha radius sigma share"),
+    (u64, "points calibration_samples samples"),
+)
+Ranks = _struct(
+    "certreg_ranks",
+    88,
+    (i32, "reserved"),
+    (f64, "alpha radius sigma"),
+    (u64, "points calibration_samples samples calibration_rank point_rank sample_rank"),
+    (u64, "least_points"),
+)
+Interval = _struct(
+    "certreg_interval",
+    72,
+    (i32, "output"),
+    (f64, "lo hi alpha radius threshold"),
+    (u64, "pieces samples failed"),
+)

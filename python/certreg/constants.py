@@ -122,6 +122,14 @@ class Side(enum.IntEnum):
     NEAR_UPPER = 2
 
 
+class Score(enum.IntEnum):
+    """How far an output is from its truth, for prediction intervals (theory 12.4)."""
+
+    NORM = 0
+    LARGEST = 1
+    QUANTILES = 2
+
+
 class Region(enum.IntEnum):
     """What a worst function does between two breakpoints: it stays at an end of the range, or
     follows the curve."""
@@ -151,8 +159,8 @@ class Stop(enum.IntEnum):
 
 class Domain(enum.IntEnum):
     """Purposes of noise; the value is the first level of each. Domains never share noise, whatever
-    the seed and noise_id are. So the noise with which sigma is chosen or an attack is found is
-    never used in a certificate."""
+    the seed and noise_id are. So the noise with which sigma is chosen, prediction intervals are
+    calibrated or an attack is found is never used in a certificate."""
 
     CERTIFY = 0
     CALIBRATION = 1 << 18

@@ -21,6 +21,7 @@ LAYERS = [  # each may import those before it
     "models",
     "frames",
     "estimator",
+    "intervals",
     "solver",
     "check",
     "plots",

@@ -1,0 +1,309 @@
+"""Prediction intervals that contain the true output, also if an adversary has moved the input."""
+
+from __future__ import annotations
+
+import ctypes as C
+import dataclasses
+import os
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _structs as S
+from ._arrays import array_of, inputs_of
+from ._library import lib
+from .answers import _Answer
+from .constants import NO_PILOT, Domain, Output, Score, integer, member, number
+from .errors import check
+from .estimator import Estimator, kinds_of
+from .frames import is_frame
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranks(_Answer):
+    """Ranks for prediction intervals, and what they are for; the fields are those of
+    certreg_ranks. `alpha` is the proven probability of a miss. With fewer than `least_points`
+    calibration points there would be none."""
+
+    alpha: float
+    radius: float
+    sigma: float
+    points: int
+    calibration_samples: int
+    samples: int
+    calibration_rank: int
+    point_rank: int
+    sample_rank: int
+    least_points: int
+
+
+def interval_ranks(
+    radius: float,
+    sigma: float,
+    points: int,
+    *,
+    alpha: float = 0.05,
+    samples: int = 101,
+    calibration_samples: int = 101,
+    share: float = 0.0,
+) -> Ranks:
+    """Ranks such that the truth is missed with probability at most alpha, for example to plan how
+    many points and samples are needed.
+
+    radius   norm of the adversary's shift, >= 0, in units of the input divided by its scale
+    points   number of calibration points, with calibration_samples samples each
+    samples  number of samples of a new input
+    share    as for Calibrated; 0: one half
+
+    Raises CertregError if there are too few points or samples; the text says how many are
+    needed."""
+    return Ranks._of(_ranks(radius, sigma, points, alpha, samples, calibration_samples, share))
+
+
+def _ranks(
+    radius: float,
+    sigma: float,
+    points: int,
+    alpha: float,
+    samples: int,
+    calibration_samples: int,
+    share: float,
+) -> Any:
+    coverage = S.Coverage(
+        alpha=alpha,
+        radius=radius,
+        sigma=sigma,
+        share=share,
+        points=points,
+        calibration_samples=calibration_samples,
+        samples=samples,
+    )
+    why, out = S.Error(), S.Ranks()
+    check(lib.certreg_interval_ranks(C.byref(coverage), C.byref(why), C.byref(out)), why)
+    return out
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """Where the true output is, with probability at least 1 - alpha, for an input that an adversary
+    may have moved by up to `radius`.
+
+    lo, hi     least interval that contains all pieces; nan if there is none. Of an angle an arc: lo
+               is within the turn, and hi may be beyond it
+    pieces     the set itself: pairs (lo, hi)
+    alpha      proven probability of a miss
+    threshold  largest score of a truth within the set
+    samples    behind it; `failed` of them failed, each of which makes the set larger
+    period     a full turn; 0 for a number
+
+    `y in interval` says whether y is in one of the pieces."""
+
+    lo: float
+    hi: float
+    pieces: Tuple[Tuple[float, float], ...]
+    alpha: float
+    radius: float
+    threshold: float
+    samples: int
+    failed: int
+    output: int
+    period: float = 0.0
+
+    @property
+    def width(self) -> float:
+        """hi - lo; 0 if the set is empty."""
+        return self.hi - self.lo if self.pieces else 0.0
+
+    def __contains__(self, y: float) -> bool:
+        turns = (-self.period, 0.0, self.period) if self.period else (0.0,)
+        return any(lo <= y + turn <= hi for lo, hi in self.pieces for turn in turns)
+
+
+def _periods(outputs: int, kind: Any, lo: Any, hi: Any) -> list[float]:
+    """A full turn of each output; 0 for numbers."""
+    kinds = np.full(outputs, Output.REAL) if kind is None else kind
+    first = np.broadcast_to(-np.pi if lo is None else lo, outputs)
+    last = np.broadcast_to(np.pi if hi is None else hi, outputs)
+    return [float(b - a) if k != Output.REAL else 0.0 for k, a, b in zip(kinds, first, last)]
+
+
+class Calibrated:
+    """A model with calibration points, which gives prediction intervals under attack.
+
+        calibrated = Calibrated(model, X, y, sigma=0.25)
+        print(calibrated.interval(x, radius=0.1, alpha=0.1))
+
+    Creating it samples the model around every row of X.
+
+    model    as for Estimator; must not have been trained on X
+    X, y     calibration points: inputs of shape (rows, features) or (rows, *shape), and their true
+             outputs, (rows,) or (rows, outputs). They must be like the inputs to come: shuffle data
+             that are sorted
+    sigma    noise level > 0
+    samples  number of samples of each point
+    score    a Score or its name: "norm" and "largest" are about the distances of the outputs from
+             their truths. With "quantiles" the model returns two columns, estimates of a lower and
+             an upper quantile of one truth
+    units    of the outputs, > 0: distances are divided by them
+    share    the score of a point is the one with this rank among its samples, as a share of them
+    kind, lo, hi   kinds of the outputs, and limits, as for Estimator
+    most_samples   most samples of a new input; None: `samples`
+    progress  function that is called with (points done, points). A true result cancels: raises
+              CertregError with Status.CANCELLED
+
+    The other options are those of Estimator. Raises ValueError and TypeError for wrong arguments,
+    CertregError for what the library refuses or if the model fails."""
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        sigma: float,
+        *,
+        samples: int = 101,
+        score: Union[Score, str] = Score.NORM,
+        units: Any = None,
+        share: float = 0.5,
+        kind: Any = None,
+        lo: Any = None,
+        hi: Any = None,
+        most_samples: Optional[int] = None,
+        progress: Optional[Callable[[int, int], Any]] = None,
+        **options: Any,
+    ) -> None:
+        if is_frame(X):
+            raise TypeError("X is a DataFrame: give X.to_numpy(), and a model of arrays")
+        matrix, truths = inputs_of(X), np.asarray(y, np.float64)
+        if truths.ndim not in (1, 2) or len(truths) != len(matrix) or not len(truths):
+            raise ValueError(
+                f"y has shape {truths.shape}; it must have a row for each of the {len(matrix)} "
+                "rows of X, and there must be one"
+            )
+        score = member(Score, score, "score")
+        count = truths.shape[1] if truths.ndim == 2 else 1
+        if score == Score.QUANTILES and count != 1:
+            raise ValueError('y must have one column for the score "quantiles"')
+        outputs = 2 if score == Score.QUANTILES else count
+        samples = integer(samples, "samples", 1)
+        most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
+        limits = dict(kind=kinds_of(kind, outputs), lo=lo, hi=hi)
+        self._estimator = Estimator(
+            model, matrix.shape[1:], most, outputs=outputs, pilot=NO_PILOT, **limits, **options
+        )
+        self._periods = _periods(outputs, **limits)
+        self._units = array_of(units, (outputs,), np.float64, "units")
+        self.sigma, self._known = number(sigma, "sigma"), {}  # type: ignore[var-annotated]
+        self.scores = np.empty(len(matrix))
+        self._calibration = S.Calibration(
+            score=score,
+            outputs=outputs,
+            units=None if self._units is None else self._units.ctypes.data,
+            share=share,
+            capacity=len(matrix),
+            scores=self.scores.ctypes.data,
+        )
+        self._calibrate(matrix, truths.reshape(len(matrix), -1), samples, progress)
+
+    def _calibrate(self, matrix: Any, truths: Any, samples: int, progress: Any) -> None:
+        e = self._estimator
+        for i, (z, truth) in enumerate(zip(matrix, np.ascontiguousarray(truths))):
+            e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
+            e.sample(0, samples)
+            e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
+            if progress and progress(i + 1, len(matrix)):
+                e.cancel()
+        e._unused_noise = len(matrix)
+
+    @property
+    def points(self) -> int:
+        """The number of calibration points."""
+        return int(self._calibration.count)
+
+    def ranks(self, radius: float, alpha: float = 0.05, samples: Optional[int] = None) -> Ranks:
+        """The ranks for intervals at this radius. Raises CertregError if there are too few points
+        or samples."""
+        return Ranks._of(self._ranks(radius, alpha, samples))
+
+    def _ranks(self, radius: float, alpha: float, samples: Optional[int]) -> Any:
+        c = self._calibration
+        samples = c.samples if samples is None else integer(samples, "samples", 1)
+        key = (number(radius, "radius"), number(alpha, "alpha"), samples)
+        if key not in self._known:
+            shape = (c.count, key[1], samples, c.samples, c.share)
+            self._known[key] = _ranks(key[0], c.sigma, *shape)
+        return self._known[key]
+
+    def _sampled(self, x: Any, ranks: Any, noise_id: Optional[int]) -> None:
+        self._estimator.begin(x, self.sigma, noise_id)
+        self._estimator.sample(0, ranks.samples)
+
+    def interval(
+        self,
+        x: Any,
+        radius: float,
+        alpha: float = 0.05,
+        *,
+        samples: Optional[int] = None,
+        noise_id: Optional[int] = None,
+    ) -> Any:
+        """Where the true output of one input is: an Interval, or a list with one for each output,
+        which hold together. Samples the model around x with fresh noise.
+
+        radius    norm of the shift by which x may have been moved, >= 0, in units of the input
+                  divided by its scale
+        alpha     probability of a miss
+        samples   of the model; None: as many as for each calibration point
+        noise_id  None: one that was not used before. Never give one twice"""
+        ranks = self._ranks(radius, alpha, samples)
+        self._sampled(x, ranks, noise_id)
+        outputs = self._calibration.outputs if self._calibration.score != Score.QUANTILES else 1
+        found = [self._interval(ranks, output) for output in range(outputs)]
+        return found[0] if len(found) == 1 else found
+
+    def intervals(
+        self, X: Any, radius: float, alpha: float = 0.05, *, samples: Optional[int] = None
+    ) -> list[Any]:
+        """The interval of every row of X. Each holds with probability 1 - alpha on its own."""
+        return [self.interval(x, radius, alpha, samples=samples) for x in inputs_of(X)]
+
+    def covers(
+        self,
+        x: Any,
+        truth: Any,
+        radius: float,
+        alpha: float = 0.05,
+        *,
+        samples: Optional[int] = None,
+        noise_id: Optional[int] = None,
+    ) -> bool:
+        """Whether this truth, one number or one for each output, is in the set of an input. For
+        several outputs the set is smaller than the box of their intervals."""
+        ranks, inside = self._ranks(radius, alpha, samples), S.i32()
+        count = 1 if self._calibration.score == Score.QUANTILES else self._calibration.outputs
+        values = np.asarray(array_of(np.atleast_1d(truth), (count,), np.float64, "truth"))
+        self._sampled(x, ranks, noise_id)
+        asked = (C.byref(self._calibration), C.byref(ranks))
+        self._estimator._call("covers", *asked, values.ctypes.data, C.byref(inside))
+        return bool(inside.value)
+
+    def _interval(self, ranks: Any, output: int) -> Interval:
+        room = 2 * int(ranks.samples)
+        lo, hi, out = np.empty(room), np.empty(room), S.Interval()
+        asked = (C.byref(self._calibration), C.byref(ranks))
+        space = (lo.ctypes.data, hi.ctypes.data, room)
+        self._estimator._call("interval", *asked, output, *space, C.byref(out))
+        pieces = tuple(zip(lo[: out.pieces].tolist(), hi[: out.pieces].tolist()))
+        names = ("lo", "hi", "alpha", "radius", "threshold", "samples", "failed", "output")
+        fields = {name: getattr(out, name) for name in names}
+        return Interval(pieces=pieces, period=self._periods[output], **fields)
+
+    def close(self) -> None:
+        """Frees the estimator."""
+        self._estimator.close()
+
+    def __enter__(self) -> "Calibrated":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
