@@ -1,0 +1,131 @@
+/* Prediction intervals under attack: how often the truth is missed, on laws at the edge of the
+ * proof and on ordinary ones, each at its worst shift. The steps of theory 12 are repeated here
+ * with known outputs; only the ranks are the library's. */
+#include "statistics/normal.h"
+#include "statistics/order.h"
+#include "statistics/ranks.h"
+#include "support/simulate.h"
+#include "support/suite.h"
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_POINTS = 400, RUNS = 4000, MOST = 64 };
+#define ALPHA 0.1
+
+typedef struct law {
+    const char *name;
+    int32_t linear;  /* outputs scatter about a truth; else a score is 0 or its point's own */
+    double share;    /* of the noise with which it is not 0; 0: where the chord is steepest */
+    double residual; /* linear: scatter of truths, in units of that of the outputs */
+    int heavy;       /* their residuals have Cauchy's distribution */
+    int points;      /* of the calibration; many where the bound is to be attained */
+} law;
+
+static const law laws[] = {{"edge", 0, 0, 0, 0, MOST_POINTS}, {"one in ten", 0, 0.1, 0, 0, 60},
+                           {"almost sure", 0, 0.9, 0, 0, 60}, {"little noise", 1, 0, 5, 0, 60},
+                           {"much noise", 1, 0, 0.3, 0, 60},  {"heavy tails", 1, 0, 1, 1, 60}};
+static const struct {
+    uint64_t calibration, samples;
+    double shift;
+    double least; /* at the edge at least this share of alpha is missed */
+} numbers[] = {{1, 1, 0.25, 0.85},
+               {11, 11, 0, 0.9},
+               {11, 11, 0.5, 0.85},
+               {9, 33, 1, 0.85},
+               {31, 11, 0.25, 0.6}};
+
+static simulate_source source;
+
+/* A tail of theory 12.2. */
+static double tail(uint64_t n, uint64_t k, double g)
+{
+    return simulate_at_least(n - k + 1, n, g);
+}
+
+/* The share at which a(g)/b(g) is greatest: the chord from 0 on which the bound is attained. */
+static double steepest(const cr_ranks_setting *s, const cr_ranks *r)
+{
+    double best = 0, share = 0.5;
+    for (double t = -2.5; t < 2.5; t += 0.01) {
+        const double g = cr_normal_cdf(t);
+        const double b = tail(s->calibration, s->calibration_rank, g),
+                     a = tail(s->samples, r->sample, cr_normal_cdf(t + s->shift));
+        const double above = (double)(s->points + 1 - r->point) / (double)(s->points + 1);
+        if (b >= above && a / b > best) best = a / b, share = g;
+    }
+    return share;
+}
+
+typedef struct point { /* what is drawn once for a pair (input, truth) */
+    double own;
+} point;
+
+static point draw_point(const law *l)
+{
+    if (!l->linear) return (point){simulate_uniform(&source)};
+    const double normal = simulate_normal(&source);
+    return (point){l->residual * (l->heavy ? normal / fabs(simulate_normal(&source)) : normal)};
+}
+
+/* A score of the point with fresh noise, after a shift by `shift` in its worst direction. */
+static double draw_score(const law *l, const point *p, double from, double shift)
+{
+    const double e = simulate_normal(&source);
+    if (!l->linear) return e + shift > from ? p->own : 0;
+    return fabs(p->own + (p->own > 0 ? shift : -shift) - e);
+}
+
+static double score_of_rank(const law *l, const point *p, double from, double shift, uint64_t count,
+                            uint64_t rank)
+{
+    double scores[MOST];
+    for (uint64_t i = 0; i < count; i++) scores[i] = draw_score(l, p, from, shift);
+    cr_order_sort(scores, (size_t)count);
+    return scores[rank - 1];
+}
+
+static int misses(const law *l, const cr_ranks_setting *s, const cr_ranks *r, double from)
+{
+    double scores[MOST_POINTS];
+    for (int i = 0; i < l->points; i++) {
+        const point p = draw_point(l);
+        scores[i] = score_of_rank(l, &p, from, 0, s->calibration, s->calibration_rank);
+    }
+    cr_order_sort(scores, (size_t)l->points);
+    const point p = draw_point(l);
+    return score_of_rank(l, &p, from, s->shift, s->samples, r->sample) > scores[r->point - 1];
+}
+
+START_TEST(the_truth_is_missed_in_a_share_alpha_of_runs_at_most)
+{
+    const law *l = laws + _i;
+    for (int n = 0; n < KIT_ROWS(numbers); n++) {
+        const cr_ranks_setting s = {.alpha = ALPHA,
+                                    .shift = numbers[n].shift,
+                                    .points = (uint64_t)l->points,
+                                    .calibration = numbers[n].calibration,
+                                    .calibration_rank = (numbers[n].calibration + 1) / 2,
+                                    .samples = numbers[n].samples};
+        const cr_ranks r = cr_ranks_choose(&s);
+        ck_assert_uint_gt(r.sample, 0);
+        const double from = -cr_normal_quantile(l->share > 0 ? l->share : steepest(&s, &r));
+        uint64_t missed = 0;
+        simulate_seed(&source, 100 * (uint64_t)_i + (uint64_t)n);
+        for (int run = 0; run < RUNS; run++) missed += misses(l, &s, &r, from) != 0;
+        const double rate = (double)missed / RUNS;
+        printf("%-13s n' %2d n %2d r %.2f: missed %.4f of %.4f\n", l->name, (int)s.calibration,
+               (int)s.samples, s.shift, rate, r.alpha);
+        ck_assert_uint_le(missed, simulate_most_misses(RUNS, r.alpha, 0.001));
+        if (_i == 0) ck_assert_double_ge(rate, numbers[n].least * r.alpha);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cover_interval");
+    TCase *t = kit_case(s, "coverage", 120);
+    tcase_add_loop_test(t, the_truth_is_missed_in_a_share_alpha_of_runs_at_most, 0, KIT_ROWS(laws));
+    return kit_run(s);
+}

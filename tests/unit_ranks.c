@@ -1,0 +1,155 @@
+/* Ranks for prediction intervals under attack, against the definition on a fine grid. */
+#include "statistics/ranks.h"
+#include "statistics/binomial.h"
+#include "statistics/normal.h"
+#include "support/suite.h"
+#include <check.h>
+#include <math.h>
+
+enum { GRID = 9000, EVERY = 3 };
+
+static cr_ranks_setting setting(uint64_t calibration, uint64_t samples, double shift)
+{
+    return (cr_ranks_setting){.alpha = 0.1,
+                              .shift = shift,
+                              .points = 500,
+                              .calibration = calibration,
+                              .calibration_rank = (calibration + 1) / 2,
+                              .samples = samples};
+}
+
+static const struct {
+    uint64_t calibration, samples;
+    double shift;
+} cases[] = {{1, 1, 0.3},      {1, 1, 1},       {11, 11, 0},    {11, 11, 0.5},
+             {11, 40, 0.5},    {101, 101, 0.1}, {101, 101, 1},  {101, 7, 0.25},
+             {101, 1001, 0.5}, {1001, 1001, 0}, {1001, 100, 1}, {64, 1001, 2}};
+
+/* P(Bin(n, g) >= n - k + 1), by the library's binomial. */
+static double tail(uint64_t n, uint64_t k, double g)
+{
+    return cr_binomial_cdf(k - 1, n, 1 - g);
+}
+
+/* The greatest mean of a over all distributions of G on two points of the grid for which b has the
+ * mean x. */
+static double attained(const cr_ranks_setting *s, uint64_t k, double x)
+{
+    static double a[GRID + 1], b[GRID + 1];
+    double best = 0;
+    for (int i = 0; i <= GRID; i++) {
+        const double t = -6 + 12.0 * i / GRID;
+        b[i] = tail(s->calibration, s->calibration_rank, cr_normal_cdf(t));
+        a[i] = tail(s->samples, k, cr_normal_cdf(t + s->shift));
+    }
+    int left = 0;
+    while (left < GRID && b[left + 1] <= x) left++;
+    for (int i = 0; i <= left; i += EVERY)
+        for (int j = left + 1; j <= GRID; j += EVERY)
+            if (b[j] > b[i]) best = fmax(best, a[i] + (a[j] - a[i]) * (x - b[i]) / (b[j] - b[i]));
+    return best;
+}
+
+START_TEST(misses_are_at_least_those_of_any_mixture_and_hardly_more)
+{
+    const cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
+    const uint64_t ranks[] = {1, (s.samples + 3) / 4, (s.samples + 1) / 2};
+    for (int i = 0; i < 3; i++)
+        for (uint64_t point = 440; point <= 500; point += 20) {
+            const double x = (501 - (double)point) / 501;
+            const double bound = cr_ranks_misses(&s, point, ranks[i]),
+                         least = attained(&s, ranks[i], x);
+            ck_assert_msg(bound >= least - 1e-12, "%g below %.12g", bound, least);
+            ck_assert_msg(bound <= least + 3e-4, "%g, attained %.12g", bound, least);
+        }
+}
+END_TEST
+
+START_TEST(with_one_sample_each_the_formula_is_known)
+{
+    const cr_ranks_setting s = setting(1, 1, 0.7);
+    for (uint64_t point = 300; point <= 500; point += 40) {
+        const double x = (501 - (double)point) / 501;
+        const double truth = cr_normal_cdf(cr_normal_quantile(x) + 0.7);
+        const double bound = cr_ranks_misses(&s, point, 1);
+        ck_assert_double_ge(bound, truth);
+        ck_assert_double_le(bound, truth + 1e-4);
+    }
+}
+END_TEST
+
+START_TEST(chosen_ranks_are_proven_and_cannot_be_sharpened)
+{
+    const cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
+    const cr_ranks r = cr_ranks_choose(&s);
+    if (!r.sample) {
+        ck_assert_uint_gt(r.least_points ? r.least_points : UINT64_MAX, s.points);
+        return;
+    }
+    ck_assert_double_eq(r.alpha, cr_ranks_misses(&s, r.point, r.sample));
+    ck_assert_double_le(r.alpha, s.alpha);
+    ck_assert_uint_le(r.point, s.points);
+    if (r.sample < s.samples)
+        ck_assert_double_gt(cr_ranks_misses(&s, r.point, r.sample + 1), s.alpha);
+    ck_assert_double_gt(cr_ranks_misses(&s, r.point - 1, r.sample), s.alpha);
+}
+END_TEST
+
+START_TEST(the_least_number_of_points_is_the_least)
+{
+    cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
+    const uint64_t least = cr_ranks_choose(&s).least_points;
+    if (!least) return;
+    s.points = least;
+    ck_assert_uint_gt(cr_ranks_choose(&s).sample, 0);
+    s.points = least - 1;
+    ck_assert_uint_eq(cr_ranks_choose(&s).sample, 0);
+}
+END_TEST
+
+START_TEST(without_a_shift_it_is_split_conformal_prediction)
+{
+    for (uint64_t points = 1; points < 60; points++) {
+        cr_ranks_setting s = setting(101, 101, 0);
+        s.points = points;
+        const cr_ranks r = cr_ranks_choose(&s);
+        const uint64_t rank = (uint64_t)ceil(0.9 * (double)(points + 1) - 1e-9);
+        ck_assert_uint_eq(r.least_points, 9);
+        ck_assert_uint_eq(r.sample, rank <= points ? 51 : 0);
+        if (rank <= points) ck_assert_uint_eq(r.point, rank);
+    }
+}
+END_TEST
+
+START_TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
+{
+    double sharp = 1;
+    for (double shift = 0; shift < 2; shift += 0.25) {
+        const cr_ranks_setting s = setting(101, 101, shift);
+        const cr_ranks r = cr_ranks_choose(&s);
+        const double share = (double)r.sample / 101;
+        ck_assert_double_lt(share, sharp);
+        ck_assert_double_le(share, cr_normal_sf(shift) + 0.01);
+        sharp = share;
+    }
+    cr_ranks_setting strict = setting(101, 101, 0.5);
+    strict.alpha = 1e-6;
+    ck_assert_uint_eq(cr_ranks_choose(&strict).sample, 0);
+    strict.points = 5000000;
+    ck_assert_uint_gt(cr_ranks_choose(&strict).sample, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("unit_ranks");
+    TCase *t = kit_case(s, "ranks", 60);
+    tcase_add_loop_test(t, misses_are_at_least_those_of_any_mixture_and_hardly_more, 0,
+                        KIT_ROWS(cases));
+    tcase_add_test(t, with_one_sample_each_the_formula_is_known);
+    tcase_add_loop_test(t, chosen_ranks_are_proven_and_cannot_be_sharpened, 0, KIT_ROWS(cases));
+    tcase_add_loop_test(t, the_least_number_of_points_is_the_least, 0, KIT_ROWS(cases));
+    tcase_add_test(t, without_a_shift_it_is_split_conformal_prediction);
+    tcase_add_test(t, a_longer_shift_and_a_smaller_alpha_need_larger_sets);
+    return kit_run(s);
+}
