@@ -5,9 +5,10 @@
 #include "support/every_call.h"
 #include <pthread.h>
 
-static const char *const refused[] = {"begin",  "begin_level", "sample", "draw",
-                                      "record", "export",      "import", "set_deadline",
-                                      "bounds", "forecast",    "run",    "prediction"};
+static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
+                                      "record",    "export",      "import", "set_deadline",
+                                      "bounds",    "forecast",    "run",    "prediction",
+                                      "calibrate", "interval",    "covers"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 

@@ -123,6 +123,7 @@ typedef struct certreg_interval {
      * the set is empty. Of an angle an arc, which begins in the turn and may end beyond
      * it; model.lo to model.hi: the whole turn. */
     double lo, hi;
+    double period;        /* a full turn of an angle; 0 for a number */
     double alpha, radius; /* proven miss probability; of the shift */
     double threshold;     /* largest score within the set */
     uint64_t pieces;      /* of the set */

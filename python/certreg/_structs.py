@@ -213,8 +213,8 @@ Ranks = _struct(
 )
 Interval = _struct(
     "certreg_interval",
-    72,
+    80,
     (i32, "output"),
-    (f64, "lo hi alpha radius threshold"),
+    (f64, "lo hi period alpha radius threshold"),
     (u64, "pieces samples failed"),
 )

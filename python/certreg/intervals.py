@@ -5,18 +5,25 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import os
-from typing import Any, Callable, Optional, Sequence, Tuple, Union
+import zipfile
+from typing import Any, Callable, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _structs as S
-from ._arrays import array_of, inputs_of
+from ._arrays import address_of, array_of, inputs_of
 from ._library import lib
 from .answers import _Answer
-from .constants import NO_PILOT, Domain, Output, Score, integer, member, number
-from .errors import check
+from .constants import NO_PILOT, Domain, Score, Status, integer, member, number
+from .errors import CertregError, check
 from .estimator import Estimator, kinds_of
 from .frames import is_frame
+
+
+_FIELDS = (
+    "score output outputs share sigma seed model samples first_noise last_noise count".split()
+)
+_KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,16 +105,16 @@ class Interval:
 
     `y in interval` says whether y is in one of the pieces."""
 
+    output: int
     lo: float
     hi: float
-    pieces: Tuple[Tuple[float, float], ...]
+    period: float
     alpha: float
     radius: float
     threshold: float
+    pieces: Tuple[Tuple[float, float], ...]
     samples: int
     failed: int
-    output: int
-    period: float = 0.0
 
     @property
     def width(self) -> float:
@@ -117,14 +124,6 @@ class Interval:
     def __contains__(self, y: float) -> bool:
         turns = (-self.period, 0.0, self.period) if self.period else (0.0,)
         return any(lo <= y + turn <= hi for lo, hi in self.pieces for turn in turns)
-
-
-def _periods(outputs: int, kind: Any, lo: Any, hi: Any) -> list[float]:
-    """A full turn of each output; 0 for numbers."""
-    kinds = np.full(outputs, Output.REAL) if kind is None else kind
-    first = np.broadcast_to(-np.pi if lo is None else lo, outputs)
-    last = np.broadcast_to(np.pi if hi is None else hi, outputs)
-    return [float(b - a) if k != Output.REAL else 0.0 for k, a, b in zip(kinds, first, last)]
 
 
 class Calibrated:
@@ -146,13 +145,13 @@ class Calibrated:
              an upper quantile of one truth
     units    of the outputs, > 0: distances are divided by them
     share    the score of a point is the one with this rank among its samples, as a share of them
-    kind, lo, hi   kinds of the outputs, and limits, as for Estimator
     most_samples   most samples of a new input; None: `samples`
     progress  function that is called with (points done, points). A true result cancels: raises
               CertregError with Status.CANCELLED
 
-    The other options are those of Estimator. Raises ValueError and TypeError for wrong arguments,
-    CertregError for what the library refuses or if the model fails."""
+    The other options, such as scale, kind, lo and hi, are those of Estimator. Raises ValueError and
+    TypeError for wrong arguments, an exception of the model as it is, and CertregError for what the
+    library refuses."""
 
     def __init__(
         self,
@@ -165,9 +164,6 @@ class Calibrated:
         score: Union[Score, str] = Score.NORM,
         units: Any = None,
         share: float = 0.5,
-        kind: Any = None,
-        lo: Any = None,
-        hi: Any = None,
         most_samples: Optional[int] = None,
         progress: Optional[Callable[[int, int], Any]] = None,
         **options: Any,
@@ -175,46 +171,84 @@ class Calibrated:
         if is_frame(X):
             raise TypeError("X is a DataFrame: give X.to_numpy(), and a model of arrays")
         matrix, truths = inputs_of(X), np.asarray(y, np.float64)
-        if truths.ndim not in (1, 2) or len(truths) != len(matrix) or not len(truths):
+        if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(
                 f"y has shape {truths.shape}; it must have a row for each of the {len(matrix)} "
-                "rows of X, and there must be one"
+                "rows of X"
             )
+        truths = np.ascontiguousarray(truths.reshape(len(truths), -1))
         score = member(Score, score, "score")
-        count = truths.shape[1] if truths.ndim == 2 else 1
-        if score == Score.QUANTILES and count != 1:
+        if score == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')
-        outputs = 2 if score == Score.QUANTILES else count
+        outputs = 2 if score == Score.QUANTILES else truths.shape[1]
         samples = integer(samples, "samples", 1)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
-        limits = dict(kind=kinds_of(kind, outputs), lo=lo, hi=hi)
-        self._estimator = Estimator(
-            model, matrix.shape[1:], most, outputs=outputs, pilot=NO_PILOT, **limits, **options
+        self._make(model, matrix.shape[1:], outputs, most, options)
+        self._set(
+            np.empty(len(matrix)),
+            array_of(units, (outputs,), np.float64, "units"),
+            dict(score=score, outputs=outputs, share=share, sigma=number(sigma, "sigma")),
         )
-        self._periods = _periods(outputs, **limits)
-        self._units = array_of(units, (outputs,), np.float64, "units")
-        self.sigma, self._known = number(sigma, "sigma"), {}  # type: ignore[var-annotated]
-        self.scores = np.empty(len(matrix))
+        self._calibrate(matrix, truths, samples, progress)
+
+    def _make(self, model: Any, shape: Any, outputs: int, most: int, options: Any) -> None:
+        shape = tuple(int(length) for length in shape)
+        self._options = dict(options)
+        self._estimator = Estimator(model, shape, most, outputs=outputs, pilot=NO_PILOT, **options)
+
+    def _set(self, scores: Any, units: Any, fields: Any) -> None:
+        self.scores, self._units, self.sigma = scores, units, float(fields["sigma"])
         self._calibration = S.Calibration(
-            score=score,
-            outputs=outputs,
-            units=None if self._units is None else self._units.ctypes.data,
-            share=share,
-            capacity=len(matrix),
-            scores=self.scores.ctypes.data,
+            scores=scores.ctypes.data, capacity=len(scores), units=address_of(units), **fields
         )
-        self._calibrate(matrix, truths.reshape(len(matrix), -1), samples, progress)
+        self._known: dict[Any, Any] = {}
 
     def _calibrate(self, matrix: Any, truths: Any, samples: int, progress: Any) -> None:
         e = self._estimator
-        for i, (z, truth) in enumerate(zip(matrix, np.ascontiguousarray(truths))):
+        for i, (z, truth) in enumerate(zip(matrix, truths)):
             e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
             e.sample(0, samples)
             e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
             if progress and progress(i + 1, len(matrix)):
-                e.cancel()
-        e._unused_noise = len(matrix)
+                raise CertregError(Status.CANCELLED)
 
+    # ---- files
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the calibration to an .npz file. It contains the seed of its noise, which need not
+        be secret, and not the model."""
+        kept = {name: self._options[name] for name in _KEPT if self._options.get(name) is not None}
+        kind = kinds_of(kept.pop("kind", None), self._estimator.outputs)
+        units = {} if self._units is None else {"units": self._units}
+        fields = {name: getattr(self._calibration, name) for name in _FIELDS}
+        arrays = dict(units, scores=self.scores, shape=np.array(self._estimator.shape))
+        if kind is not None:
+            arrays["kind"] = kind
+        with open(path, "wb") as file:
+            np.savez(file, version=1, **kept, **arrays, **fields)
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"], model: Any, **options: Any) -> "Calibrated":
+        """A calibration from a file of save, for the same model. The options are most_samples and
+        those of Estimator, such as device; kind, lo, hi and scale come from the file. New inputs
+        get noise of another, secret seed. Raises ValueError if the file is no calibration."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                kept = {name: file[name] for name in file.files}
+            if kept.pop("version") != 1:
+                raise ValueError("it was written by a later version")
+            fields = {name: kept.pop(name).item() for name in _FIELDS}
+            shape, scores = kept.pop("shape"), np.ascontiguousarray(kept.pop("scores"), np.float64)
+            units = kept.pop("units", None)
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{os.fspath(path)} is no calibration: {error}") from None
+        made = cls.__new__(cls)
+        most = options.pop("most_samples", None) or fields["samples"]
+        made._make(model, shape, fields["outputs"], most, {**kept, **options})
+        made._estimator._unused_noise = fields["last_noise"] + 1
+        made._set(scores, units, fields)
+        return made
+
+    # ---- new inputs
     @property
     def points(self) -> int:
         """The number of calibration points."""
@@ -294,9 +328,8 @@ class Calibrated:
         space = (lo.ctypes.data, hi.ctypes.data, room)
         self._estimator._call("interval", *asked, output, *space, C.byref(out))
         pieces = tuple(zip(lo[: out.pieces].tolist(), hi[: out.pieces].tolist()))
-        names = ("lo", "hi", "alpha", "radius", "threshold", "samples", "failed", "output")
-        fields = {name: getattr(out, name) for name in names}
-        return Interval(pieces=pieces, period=self._periods[output], **fields)
+        names = [field.name for field in dataclasses.fields(Interval) if field.name != "pieces"]
+        return Interval(pieces=pieces, **{name: getattr(out, name) for name in names})
 
     def close(self) -> None:
         """Frees the estimator."""

@@ -29,7 +29,7 @@
     X(certreg_calibration, CALIBRATION, 104, 104)       \
     X(certreg_coverage, COVERAGE, 64, 64)               \
     X(certreg_ranks, RANKS, 88, 88)                     \
-    X(certreg_interval, INTERVAL, 72, 72)
+    X(certreg_interval, INTERVAL, 80, 80)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };

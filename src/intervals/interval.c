@@ -220,7 +220,7 @@ static certreg_status interval_of(certreg_estimator *e, const certreg_calibratio
     certreg_status status = take(e, calibration, ranks, &a);
     if (!status) status = line_of(e, &a, output, room, l);
     if (status) return status;
-    found->output = output;
+    found->output = output, found->period = l->period;
     found->alpha = a.ranks.alpha, found->radius = a.ranks.radius;
     found->threshold = a.threshold, found->samples = a.scored.count;
     solve(&a, l, found);

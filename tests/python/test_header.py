@@ -14,7 +14,8 @@ import unittest
 from support import certreg, root, run
 from certreg import _structs
 
-text = "".join((root / "include/certreg" / name).read_text() for name in ("certreg.h", "solver.h"))
+HEADERS = ("certreg.h", "interval.h", "solver.h")
+text = "".join((root / "include/certreg" / name).read_text() for name in HEADERS)
 text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
@@ -34,7 +35,7 @@ def python_name(name):
 
 def printed_by_c(lines):
     """What a program in C prints that includes the headers."""
-    source = "#include <certreg/certreg.h>\n#include <certreg/solver.h>\n#include <stdio.h>\n"
+    source = "".join(f"#include <certreg/{name}>\n" for name in HEADERS) + "#include <stdio.h>\n"
     source += "int main(void) {\n" + "\n".join(lines) + "\nreturn 0; }\n"
     with tempfile.TemporaryDirectory() as folder:
         file, program = pathlib.Path(folder, "fields.c"), pathlib.Path(folder, "fields")
@@ -46,7 +47,7 @@ def printed_by_c(lines):
 
 class Header(unittest.TestCase):
     def test_structs_have_the_fields_of_the_headers_in_their_order(self):
-        self.assertEqual(len(structs()), 17)
+        self.assertEqual(len(structs()), 21)
         for name, fields in structs().items():
             ours = getattr(_structs, python_name(name))
             self.assertEqual([field[0] for field in ours._fields_], fields, name)
@@ -89,7 +90,8 @@ class Header(unittest.TestCase):
             "prediction_count",
             "region_count",
         }
-        for name in structs().keys() - {"error", "batch", "model", "plan"}:
+        hidden = {"error", "batch", "model", "plan", "calibration", "coverage"}
+        for name in structs().keys() - hidden:
             if name.endswith("_plan"):
                 continue
             ours = getattr(certreg, python_name(name))
@@ -138,7 +140,7 @@ class Header(unittest.TestCase):
                     self.assertRegex(text, rf"\b{name}\s*=\s*{member.value}\b")
 
     def test_methods_have_the_names_of_the_functions(self):
-        made_by_python = "create destroy size device_size error begin_level".split()
+        made_by_python = "create destroy size device_size error begin_level calibrate".split()
         renamed = {"import": "import_"}  # a reserved word
         for name in re.findall(r"^CERTREG_API [^;]*?\bcertreg_(\w+)\(", text, re.M):
             handle, _, verb = name.partition("_")
@@ -147,6 +149,7 @@ class Header(unittest.TestCase):
             if handle in ("estimator", "solver", "bisection"):
                 if verb not in made_by_python:
                     made = getattr(certreg, handle.title())
+                    made = certreg.Calibrated if verb in ("interval", "covers") else made
                     self.assertTrue(callable(getattr(made, renamed.get(verb, verb))), name)
             elif name == "worst_function_values":
                 self.assertTrue(callable(certreg.WorstFunction.values))

@@ -2,6 +2,7 @@
 #ifndef SUPPORT_EVERY_CALL_H
 #define SUPPORT_EVERY_CALL_H
 #include "support/api_kit.h"
+#include <certreg/interval.h>
 
 enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 600 };
 static const float z[INPUTS] = {0.5f, -1, 2};
@@ -60,6 +61,19 @@ static inline void ask_certificates(refusals *r)
            is_blank(c, r->expected) && is_blank(c + 3, r->expected));
 }
 
+static inline void ask_intervals(refusals *r)
+{
+    double score = 7, truth = 0, lo[1], hi[1];
+    int32_t inside = 7;
+    certreg_calibration c = {.struct_size = sizeof c, .capacity = 1, .scores = &score};
+    const certreg_ranks ranks = {.struct_size = sizeof ranks};
+    certreg_interval set = {.struct_size = sizeof set, .lo = 1, .hi = 2};
+    EXPECT(r, certreg_estimator_calibrate(r->e, &c, &truth), c.count == 0 && score == 7);
+    EXPECT(r, certreg_estimator_interval(r->e, &c, &ranks, 0, lo, hi, 1, &set),
+           set.lo == -INFINITY && set.hi == INFINITY);
+    EXPECT(r, certreg_estimator_covers(r->e, &c, &ranks, &truth, &inside), inside == 7);
+}
+
 static inline void ask_all(refusals *r)
 {
     certreg_question q = kit_question(1), aims = q;
@@ -86,6 +100,7 @@ static inline void ask_all(refusals *r)
            forecast.expected_samples == INFINITY);
     EXPECT(r, certreg_estimator_run(r->e, &run), run.samples == 0);
     ask_certificates(r);
+    ask_intervals(r);
 }
 
 /* ---- an estimator to make them on */

@@ -1,0 +1,226 @@
+"""Prediction intervals that contain the truth under attack."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from support import certreg, run
+from certreg import Calibrated, CertregError, Status, interval_ranks
+
+SIGMA, FEATURES = 0.5, 4
+WEIGHTS = np.array([0.5, -0.5, 0.5, 0.5], np.float32)  # of norm 1
+
+
+def linear(x):
+    return x @ WEIGHTS
+
+
+def points(count, seed=0, scatter=0.4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, FEATURES)).astype(np.float32)
+    return X, linear(X) + scatter * rng.normal(size=count)
+
+
+class Coverage(unittest.TestCase):
+    def test_the_truth_is_covered_at_the_worst_shift(self):
+        """A linear model: the worst shift leads away from the truth."""
+        radius, alpha, covered, lengths = 0.25, 0.1, [], []
+        for seed in range(8):
+            X, y = points(350, seed)
+            calibrated = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, seed=seed)
+            for x, truth in zip(X[100:], y[100:]):
+                shift = -np.sign(truth - linear(x)) * radius * WEIGHTS
+                interval = calibrated.interval(x + shift, radius, alpha)
+                covered.append(truth in interval)
+                lengths.append(interval.width)
+        rate, error = np.mean(covered), 0.3 / len(covered) ** 0.5 + 0.3 / 800**0.5
+        self.assertGreater(rate, 1 - alpha - 3 * error)
+        self.assertLess(rate, 1 - alpha + 3 * error + 0.02)
+        self.assertLess(np.mean(lengths), 2.6)
+
+    def test_without_an_attack_it_is_split_conformal_prediction(self):
+        X, y = points(1200, 1)
+        calibrated = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, seed=1)
+        covered = [t in calibrated.interval(x, 0, 0.1) for x, t in zip(X[200:], y[200:])]
+        self.assertAlmostEqual(np.mean(covered), 0.9, delta=0.06)
+        ranks = calibrated.ranks(0, 0.1)
+        self.assertEqual((ranks.point_rank, ranks.sample_rank), (181, 6))
+        self.assertAlmostEqual(ranks.alpha, 20 / 201)
+
+
+class Sets(unittest.TestCase):
+    def test_angles_are_arcs(self):
+        rng = np.random.default_rng(2)
+        X = rng.normal(size=(120, 2)).astype(np.float32) + 3
+
+        def angle(x):
+            return np.degrees(np.arctan2(x[:, 1], x[:, 0])) + 135  # about 180
+
+        truths = angle(X) + rng.normal(size=120)
+        options = dict(samples=21, seed=1, kind="angle", lo=-180, hi=180)
+        calibrated = Calibrated(angle, X, truths, 0.1, **options)
+        interval = calibrated.interval([3, 3], 0.02, 0.1)
+        self.assertEqual(interval.period, 360)
+        self.assertLess(interval.width, 40)
+        self.assertGreater(interval.hi, 180)  # an arc across the end of the turn
+        self.assertIn(180, interval)
+        self.assertIn(-180, interval)
+        self.assertNotIn(0, interval)
+
+    def test_vectors_have_a_box_and_a_smaller_set(self):
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(150, 2)).astype(np.float32)
+        truths = X + 0.2 * rng.normal(size=X.shape)
+        for score in ("norm", "largest"):
+            options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1])
+            calibrated = Calibrated(lambda x: x, X, truths, 0.2, **options)
+            for radius in (0.0, 0.1):
+                box = calibrated.interval([1, -1], radius, 0.1)
+                self.assertEqual([side.output for side in box], [0, 1])
+                self.assertTrue(calibrated.covers([1, -1], [1, -1], radius, 0.1))
+                corner = [box[0].hi, box[1].hi]
+                inside = calibrated.covers([1, -1], corner, radius, 0.1)
+                self.assertEqual(inside, False)
+
+    def test_quantiles_give_intervals_that_follow_the_scatter(self):
+        rng = np.random.default_rng(4)
+        X = rng.uniform(0.1, 1, size=(300, 1)).astype(np.float32)
+        truths = X[:, 0] * rng.normal(size=300)
+
+        def quantiles(x):
+            return np.column_stack([-1.3 * x[:, 0], 1.3 * x[:, 0]])
+
+        calibrated = Calibrated(quantiles, X, truths, 0.05, samples=21, score="quantiles", seed=3)
+        narrow, wide = calibrated.interval([0.2], 0.02), calibrated.interval([0.9], 0.02)
+        self.assertLess(2 * narrow.width, wide.width)
+        self.assertIn(0, narrow)
+
+    def test_a_set_can_be_empty(self):
+        X, _ = points(60)
+        calibrated = Calibrated(linear, X, linear(X), SIGMA, samples=31, seed=1)
+        calibrated.scores[:] = 1e-9
+        empty = calibrated.interval(X[0], 0.1, 0.1)
+        self.assertEqual((empty.pieces, empty.width), ((), 0))
+        self.assertTrue(np.isnan(empty.lo))
+        self.assertNotIn(float(linear(X[0])), empty)
+
+    def test_a_larger_radius_makes_a_longer_interval(self):
+        X, y = points(200)
+        calibrated = Calibrated(linear, X, y, SIGMA, samples=51, seed=4)
+        lengths = [calibrated.interval(X[0], r, 0.1, noise_id=900 + 0).width for r in (0, 0.2, 0.5)]
+        self.assertEqual(lengths, sorted(lengths))
+        several = calibrated.intervals(X[:3], 0.2, 0.1)
+        self.assertEqual([len(several), several[0].samples], [3, 51])
+
+
+class Files(unittest.TestCase):
+    def test_a_calibration_is_kept_in_a_file(self):
+        X, y = points(80)
+        options = dict(samples=15, seed=5, scale=[1, 2, 1, 0.5], units=2, most_samples=31)
+        before = Calibrated(linear, X, y, SIGMA, **options)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.npz")
+            before.save(path)
+            with Calibrated.load(path, linear, seed=6) as after:
+                self.assertEqual(after.ranks(0.1, 0.1), before.ranks(0.1, 0.1))
+                same = Calibrated(linear, X, y, SIGMA, **dict(options, seed=6))
+                np.testing.assert_array_equal(after.scores, before.scores)
+                threshold = after.interval(X[0], 0.1, 0.1).threshold
+                self.assertEqual(threshold, before.interval(X[0], 0.1, 0.1).threshold)
+                self.assertEqual(same.points, after.points)
+            for text in (b"", b"PK\x03\x04", path.read_bytes()[:200]):
+                path.write_bytes(text)
+                with self.assertRaisesRegex(ValueError, "kept.npz is no calibration"):
+                    Calibrated.load(path, linear)
+            np.savez(path, scores=np.ones(3))
+            with self.assertRaisesRegex(ValueError, "version"):
+                Calibrated.load(path, linear)
+
+    def test_another_scale_is_noticed(self):
+        X, y = points(40)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.npz")
+            Calibrated(linear, X, y, SIGMA, samples=15, scale=2.0).save(path)
+            with Calibrated.load(path, linear, scale=1.0) as other:
+                with self.assertRaisesRegex(CertregError, "scale"):
+                    other.interval(X[0], 0.1, 0.1)
+
+
+class Misuse(unittest.TestCase):
+    def test_wrong_arguments_are_named(self):
+        X, y = points(30)
+        for error, said, change in (
+            (ValueError, r"y has shape \(29,\)", dict(y=y[:29])),
+            (ValueError, "one column", dict(y=np.column_stack([y, y]), score="quantiles")),
+            (ValueError, "score is 'mean'", dict(score="mean")),
+            (ValueError, "samples", dict(samples=0)),
+            (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
+            (CertregError, "sigma", dict(sigma=0)),
+            (CertregError, "truth", dict(y=np.full(30, np.nan))),
+            (CertregError, "units", dict(units=-1)),
+            (CertregError, "share", dict(share=1.5)),
+            (ValueError, "X has shape", dict(X=y)),
+            (TypeError, "unexpected", dict(nonsense=1)),
+        ):
+            arguments = dict(dict(X=X, y=y, sigma=SIGMA, samples=5), **change)
+            with self.subTest(said), self.assertRaisesRegex(error, said):
+                Calibrated(linear, **arguments)
+
+    def test_what_cannot_be_promised_is_refused(self):
+        X, y = points(12)
+        calibrated = Calibrated(linear, X, y, SIGMA, samples=11)
+        for said, arguments in (
+            ("at least", (0.5, 0.05)),
+            ("no number of points", (10.0, 0.1)),
+            ("radius", (-1, 0.1)),
+            ("alpha", (0.1, 0.7)),
+        ):
+            with self.assertRaisesRegex(CertregError, said):
+                calibrated.interval(X[0], *arguments)
+        with self.assertRaisesRegex(CertregError, "noise_id 3 is one of the calibration"):
+            calibrated.interval(X[0], 0.05, 0.2, noise_id=3)
+        with self.assertRaisesRegex(ValueError, "truth has shape"):
+            calibrated.covers(X[0], [1, 2], 0.05, 0.2)
+        with self.assertRaisesRegex(CertregError, "samples"):
+            calibrated.interval(X[0], 0.05, 0.2, samples=12)
+
+    def test_a_failing_model_and_a_cancel_end_the_calibration(self):
+        X, y = points(12)
+
+        def broken(x):
+            raise ZeroDivisionError("a slip")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "a slip"):
+            Calibrated(broken, X, y, SIGMA, samples=5)
+        with self.assertRaises(CertregError) as caught:
+            Calibrated(lambda x: x[:, 0] * np.nan, X, y, SIGMA, samples=5)
+        self.assertEqual(caught.exception.status, Status.NOT_FINITE)
+        with self.assertRaises(CertregError) as caught:
+            Calibrated(linear, X, y, SIGMA, samples=5, progress=lambda done, total: done == 3)
+        self.assertEqual(caught.exception.status, Status.CANCELLED)
+
+    def test_failed_outputs_can_be_counted(self):
+        X, y = points(40)
+
+        def flaky(x):
+            return np.where(x[:, 0] > 1.8, np.nan, linear(x))
+
+        flags = certreg.PLAN_COUNT_FAILURES
+        with Calibrated(flaky, X, y, SIGMA, samples=31, flags=flags, seed=1) as calibrated:
+            interval = calibrated.interval([1.5, 0, 0, 0], 0.1, 0.1)
+            self.assertGreater(interval.failed, 0)
+            everything = calibrated.interval([5, 0, 0, 0], 0.1, 0.1)
+            self.assertEqual((everything.lo, everything.hi), (-np.inf, np.inf))
+
+    def test_ranks_tell_how_many_points_are_needed(self):
+        needed = interval_ranks(0.25, 0.5, 500, alpha=0.01, samples=11).least_points
+        with self.assertRaisesRegex(CertregError, f"at least {needed}"):
+            interval_ranks(0.25, 0.5, needed - 1, alpha=0.01, samples=11)
+        ranks = interval_ranks(0.25, 0.5, needed, alpha=0.01, samples=11)
+        self.assertLessEqual(ranks.alpha, 0.01)
+
+
+if __name__ == "__main__":
+    run()
