@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* feenableexcept */
 #endif
+#include <certreg/interval.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 #include <fenv.h>
@@ -201,6 +202,30 @@ static void certify_all(certreg_estimator *e, const float *z)
     free(record);
 }
 
+static void predict_all(certreg_estimator *e, const float *z)
+{
+    enum { POINTS = 12, ROOM = 2 * SAMPLES };
+    static double scores[POINTS], lo[ROOM], hi[ROOM];
+    certreg_calibration c = {.struct_size = sizeof c, .capacity = POINTS, .scores = scores};
+    for (uint64_t i = 0; i <= POINTS; i++) {
+        CALL(certreg_estimator_begin(e, z, 0.25, 20 + i));
+        CALL(certreg_estimator_sample(e, 0, SAMPLES));
+        if (i < POINTS) CALL(certreg_estimator_calibrate(e, &c, (const double[]){1.1}));
+    }
+    const certreg_coverage coverage = {.struct_size = sizeof coverage,
+                                       .alpha = 0.25,
+                                       .radius = 0.05,
+                                       .sigma = 0.25,
+                                       .points = POINTS,
+                                       .calibration_samples = c.samples,
+                                       .samples = c.samples};
+    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    certreg_interval set = {.struct_size = sizeof set};
+    CALL(certreg_interval_ranks(&coverage, NULL, &ranks));
+    CALL(certreg_estimator_interval(e, &c, &ranks, 0, lo, hi, ROOM, &set));
+    keep(scores, sizeof scores), keep(&ranks, sizeof ranks), keep(&set, sizeof set);
+}
+
 /* Subnormal noise scales and inputs would show what flushes them. */
 static void run_all(void)
 {
@@ -226,6 +251,7 @@ static void run_all(void)
     CALL(certreg_estimator_size(backend, &m, &p, &size));
     CALL(certreg_estimator_create(backend, &m, &p, NULL, &e));
     certify_all(e, z);
+    predict_all(e, z);
     CALL(certreg_estimator_draw(e, 5, 1, x));
     keep(x, sizeof x), keep(&size, sizeof size);
     certreg_estimator_destroy(e);

@@ -1,5 +1,6 @@
 /* Structs that grow at the end: sizes, shorter and longer callers, and that outputs are always
  * written and never beyond. */
+#include <certreg/interval.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 
@@ -51,6 +52,15 @@ static const struct {
      offsetof(certreg_radius, struct_size)},
     {"certreg_certificate", sizeof(certreg_certificate), 4 * 4 + 8 * 11 + 8 * 3 + 4 * 6,
      offsetof(certreg_certificate, struct_size)},
+    {"certreg_calibration", sizeof(certreg_calibration),
+     4 * 4 + sizeof(double *) + 2 * 8 + 7 * 8 + sizeof(double *),
+     offsetof(certreg_calibration, struct_size)},
+    {"certreg_coverage", sizeof(certreg_coverage), 4 + 4 + 4 * 8 + 3 * 8,
+     offsetof(certreg_coverage, struct_size)},
+    {"certreg_ranks", sizeof(certreg_ranks), 4 + 4 + 3 * 8 + 7 * 8,
+     offsetof(certreg_ranks, struct_size)},
+    {"certreg_interval", sizeof(certreg_interval), 4 + 4 + 6 * 8 + 3 * 8,
+     offsetof(certreg_interval, struct_size)},
 };
 
 START_TEST(structs_have_no_padding_and_sizes_of_whole_words)

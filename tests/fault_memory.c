@@ -1,5 +1,6 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
  * behind. */
+#include <certreg/interval.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 #include "support/counting_malloc.h"
@@ -164,6 +165,34 @@ static int solve_everything(void)
     return bad;
 }
 
+static int calibrate_and_predict(void)
+{
+    static double scores[20], from[CAPACITY], to[CAPACITY];
+    certreg_calibration c = {.struct_size = sizeof c, .capacity = 20, .scores = scores};
+    const double truth = 0;
+    int bad = 0;
+    for (uint64_t i = 0; i <= 20; i++) {
+        bad += certreg_estimator_begin(estimator, input, 0.4, i) != CERTREG_OK;
+        bad += certreg_estimator_sample(estimator, 0, CAPACITY) != CERTREG_OK;
+        if (i < 20) bad += certreg_estimator_calibrate(estimator, &c, &truth) != CERTREG_OK;
+    }
+    const certreg_coverage coverage = {.struct_size = sizeof coverage,
+                                       .alpha = 0.2,
+                                       .radius = 0.1,
+                                       .sigma = 0.4,
+                                       .points = c.count,
+                                       .calibration_samples = c.samples,
+                                       .samples = c.samples};
+    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    certreg_interval set = {.struct_size = sizeof set};
+    int32_t inside = -1;
+    bad += certreg_interval_ranks(&coverage, NULL, &ranks) != CERTREG_OK;
+    bad += certreg_estimator_interval(estimator, &c, &ranks, 0, from, to, CAPACITY, &set) !=
+           CERTREG_OK;
+    bad += certreg_estimator_covers(estimator, &c, &ranks, &truth, &inside) != CERTREG_OK;
+    return bad + (inside < 0) + (set.samples != c.samples);
+}
+
 static int fail_in_every_way(void)
 {
     certreg_question q = questions[0];
@@ -193,12 +222,12 @@ static int fail_in_every_way(void)
 }
 
 static int (*const phases[])(void) = {sample_everything, certify_everything, solve_everything,
-                                      fail_in_every_way};
+                                      calibrate_and_predict, fail_in_every_way};
 
 START_TEST(nothing_allocates_after_create)
 {
     if (!interposed()) return;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         watch(0);
         const int bad = phases[i]();
         unwatch();

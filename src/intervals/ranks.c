@@ -74,20 +74,26 @@ static certreg_status choose(const certreg_coverage *c, certreg_error *why, cert
     return CERTREG_OK;
 }
 
+static certreg_status take(const certreg_coverage *coverage, certreg_error *error,
+                           certreg_ranks *out)
+{
+    certreg_coverage c;
+    certreg_status status =
+        cr_struct_read(&c, sizeof c, CR_OLDEST_COVERAGE, coverage, "coverage", error);
+    if (!status) status = check(&c, error);
+    return status ? status : choose(&c, error, out);
+}
+
 certreg_status certreg_interval_ranks(const certreg_coverage *coverage, certreg_error *why,
                                       certreg_ranks *out)
 {
-    certreg_coverage c;
+    certreg_ranks ranks = {.struct_size = sizeof ranks};
     certreg_error error;
     fenv_t callers;
-    certreg_ranks ranks = {.struct_size = sizeof ranks};
+    cr_environment_enter(&callers);
     cr_error_clear(&error);
     certreg_status status = cr_struct_check(out, CR_OLDEST_RANKS, "ranks", &error);
-    if (!status)
-        status = cr_struct_read(&c, sizeof c, CR_OLDEST_COVERAGE, coverage, "coverage", &error);
-    if (!status) status = check(&c, &error);
-    cr_environment_enter(&callers);
-    if (!status) status = choose(&c, &error, &ranks);
+    if (!status) status = take(coverage, &error, &ranks);
     cr_environment_leave(&callers);
     cr_struct_refuse(out, CR_OLDEST_RANKS, &ranks, sizeof ranks);
     cr_error_give(why, &error);
