@@ -64,5 +64,6 @@ from .result import Rows
 from .rows import certify_rows
 from .solver import Bisection, Solver
 from .store import ResumeError
+from .tuning import Trial, TunedScale, tune_scale
 
 __all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

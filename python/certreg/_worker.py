@@ -26,6 +26,7 @@ from .models import as_model
 from .questions import Question, question_digest, structs_of
 
 CERTIFICATE = np.dtype(S.Certificate)  # the struct as a row of a structured array
+_RECORD_HEADER = 8 + 15 * 8  # bytes before the first range of a record
 FIELDS = [name for name in CERTIFICATE.names or () if name != "struct_size"]
 
 
@@ -37,6 +38,14 @@ class Record(NamedTuple):
     data: Optional[bytes]  # as Estimator.export returns it; None: sampling failed
     status: int  # of the failure, and its sentence
     error: Optional[str]
+
+    def outputs(self, outputs: int) -> np.ndarray:
+        """The outputs of all samples, (samples, outputs); NaN where one failed. The record must be
+        complete. docs/compatibility.md describes the bytes."""
+        data = self.data or b""
+        samples = int.from_bytes(data[_RECORD_HEADER + 8 : _RECORD_HEADER + 16], "little")
+        values = np.frombuffer(data, "<f4", samples * outputs, _RECORD_HEADER + 16)
+        return values.reshape(samples, outputs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +76,10 @@ class Sampling:
         lo, hi = -math.pi if self.lo is None else self.lo, math.pi if self.hi is None else self.hi
         turns: np.ndarray = np.broadcast_to(np.subtract(hi, lo), self.outputs)
         return float(turns[output])
+
+    def with_unit_noise(self) -> "Sampling":
+        """The same with noise of standard deviation sigma for every feature."""
+        return dataclasses.replace(self, scale=None)
 
     def estimator(self, model: Optional[Callable[[Any], Any]]) -> Estimator:
         """A new estimator for this model."""

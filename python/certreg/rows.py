@@ -231,7 +231,7 @@ class _Work:
             model_id,
         )
         self.file: Optional[ResumeFile] = None
-        self.run, self.shown = 0, _Shown(False, 0, 0)
+        self.run, self.shown = 0, Shown(False, 0, 0)
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
         with self._failures(), contextlib.ExitStack() as stack:
@@ -248,7 +248,7 @@ class _Work:
             left = np.flatnonzero(~self.rows.done)
             self._check_records(left)
             self.shown = stack.enter_context(
-                contextlib.closing(_Shown(progress, len(self.rows) - len(left), len(self.rows)))
+                contextlib.closing(Shown(progress, len(self.rows) - len(left), len(self.rows)))
             )
             run_chunks(place, left, self._task, self._keep)
         return self.rows
@@ -375,7 +375,7 @@ class _Work:
             raise
 
 
-class _Shown:
+class Shown:
     """Reports progress: by a bar, by the caller's function, or not at all."""
 
     def __init__(self, progress: Progress, done: int, rows: int) -> None:

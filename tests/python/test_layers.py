@@ -30,6 +30,9 @@ LAYERS = [  # each may import those before it
     "store",
     "_schedule",
     "rows",
+    "groups",
+    "sensitivity",
+    "tuning",
     "",  # the package itself
     "cli",
     "__main__",

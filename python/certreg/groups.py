@@ -1,0 +1,115 @@
+"""Inputs whose features are in groups, each of which has a factor for its scale."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Tuple
+
+import numpy as np
+
+from . import frames
+from ._arrays import array_of, inputs_of
+
+MOST_GROUPS = 64
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Groups:
+    """Inputs, the scale at the start, and the groups of features.
+
+    X       as it was given
+    start   scale of the features at the start, flat
+    shape   of an input
+    names   of the groups
+    member  (features, groups) of float32: 1 where a feature belongs to a group; features without
+            noise belong to none
+    limit   largest factor"""
+
+    X: Any
+    start: np.ndarray
+    shape: Tuple[int, ...]
+    names: Tuple[Any, ...]
+    member: np.ndarray
+    limit: float
+
+    @classmethod
+    def of(cls, X: Any, scale: Any, groups: Any, limit: float) -> "Groups":
+        """Raises ValueError or TypeError if scale, groups or limit do not suit X."""
+        if frames.is_frame(X):
+            columns = frames.Columns(X, scale)
+            shape, scale = columns.scale.shape, columns.scale
+        else:
+            X = inputs_of(X)
+            shape = X.shape[1:]
+        start = array_of(1.0 if scale is None else scale, shape, np.float64, "scale")
+        if not np.isfinite(start).all() or (start < 0).any() or not start.any():
+            raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
+        if not 1 < limit < math.inf:
+            raise ValueError(f"limit is {limit:g}; it must be a number above 1")
+        if groups is None and frames.is_frame(X) and X.columns.is_unique:
+            groups = [str(name) for name in X.columns]
+        names, member = _members(groups, shape, start > 0)
+        return cls(X, start, shape, names, member, limit)
+
+    @property
+    def rows(self) -> int:
+        """The number of inputs."""
+        return len(self.X)
+
+    def inputs(self, rows: np.ndarray) -> Any:
+        """These inputs."""
+        return self.X.iloc[rows] if frames.is_frame(self.X) else self.X[rows]
+
+    @property
+    def parts(self) -> np.ndarray:
+        """The share of each group in the features that have noise, (groups,)."""
+        sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
+        return np.asarray(sizes / sizes.sum())
+
+    def scale(self, logs: np.ndarray) -> np.ndarray:
+        """The scale for the logarithms of the factors, float32 of the shape of an input."""
+        each: np.ndarray = (self.start * np.exp(self.member @ logs)).astype(np.float32)
+        return each.reshape(self.shape)
+
+    def bounded(self, logs: np.ndarray) -> np.ndarray:
+        """The logarithms of factors within the limit, of geometric mean 1 over the features: those
+        given, all moved by the same amount and then cut off."""
+        most, parts = math.log(self.limit), self.parts
+        reach = most + float(np.abs(logs).max())
+        low, high = -reach, reach
+        for _ in range(60):
+            middle = (low + high) / 2
+            if float(parts @ np.clip(logs + middle, -most, most)) < 0:
+                low = middle
+            else:
+                high = middle
+        return np.asarray(np.clip(logs + high, -most, most))
+
+
+def _members(groups: Any, shape: Tuple[int, ...], noisy: np.ndarray) -> Tuple[Any, np.ndarray]:
+    """The names of the groups, and which features belong to each."""
+    if groups is None:
+        groups = np.arange(noisy.size).reshape(shape)
+    try:
+        each = np.broadcast_to(np.asarray(groups), shape).reshape(-1)
+    except ValueError:
+        raise ValueError(
+            f"groups has shape {np.shape(groups)}; it must be {shape}, the shape of an input"
+        ) from None
+    if each.dtype.kind not in "biuUS" and not _whole(each):
+        raise TypeError("groups must hold names or whole numbers")
+    names, first, codes = np.unique(each[noisy], return_index=True, return_inverse=True)
+    if len(names) > MOST_GROUPS:
+        raise ValueError(
+            f"there are {len(names)} groups; give at most {MOST_GROUPS}, by groups, since more "
+            "factors cannot be learned from a few inputs"
+        )
+    order = np.argsort(first)  # as they appear
+    member = np.zeros((noisy.size, len(names)), np.float32)
+    member[np.flatnonzero(noisy), np.argsort(order)[codes.reshape(-1)]] = 1
+    return tuple(names[order].tolist()), member
+
+
+def _whole(values: np.ndarray) -> bool:
+    return values.dtype.kind == "f" and bool((values == np.round(values)).all())

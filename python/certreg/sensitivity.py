@@ -1,0 +1,78 @@
+"""How much groups of features limit a radius, from records and their noise (theory 1.8)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterator, Sequence, Tuple
+
+import numpy as np
+
+from ._worker import Record, Sampling
+from .result import Rows
+
+
+def sensitivities(rows: Rows, records: Sequence[Record], groups: np.ndarray) -> np.ndarray:
+    """The relative change of the mean radius when the scale of a group shrinks, (groups,), at fixed
+    sigma. For a linear model they are the shares of the groups in the squared gradient, and add up
+    to 1; at the best sigma they add up to 1 for every model.
+
+    rows     at one sigma, with one question about one output
+    records  of all these rows
+    groups   (features, groups) of float32: 1 where a feature belongs to a group"""
+    total, change = float(rows["radius"].sum()), np.zeros(groups.shape[1])
+    with _noise_of(rows.sampling) as noise:
+        for record in records:
+            certificate = rows.certificates[record.row, 0, 0]
+            if certificate["radius"] > 0:
+                inside = _inside(rows, record)
+                slope = 1 / _density(certificate["radius"] / rows.sigmas[0])
+                change -= slope * noise.correlated(record.row, inside, groups)
+    return rows.sigmas[0] * change / total if total else change
+
+
+def _density(x: float) -> float:
+    """The density of the standard normal distribution."""
+    return math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def _inside(rows: Rows, record: Record) -> np.ndarray:
+    """Which outputs are within the tolerance on the side that limits the radius, (samples,) of
+    bool; on both sides if no side is named. An output that failed is not."""
+    question, certificate = rows.questions[0], rows.certificates[record.row, 0, 0]
+    turn = rows.sampling.turn(question.output)
+    outputs = record.outputs(rows.sampling.outputs)[:, question.output].astype(np.float64)
+    away: np.ndarray = outputs - certificate["prediction"]
+    if math.isfinite(turn):
+        away = (away + turn / 2) % turn - turn / 2
+    side = np.sign(certificate["limiting_side"])
+    return np.asarray((side * away if side else np.abs(away)) < question.tolerance)
+
+
+class _noise_of:
+    """A context in which the noise of rows can be drawn again."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        self.sampling = sampling
+        self.estimator = sampling.with_unit_noise().estimator(None)
+
+    def __enter__(self) -> "_noise_of":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.estimator.close()
+
+    def _chunks(self, row: int, count: int) -> Iterator[Tuple[slice, np.ndarray]]:
+        """The noise of the samples from 1 on, a batch at a time. Sample 0 has none."""
+        e, sampling = self.estimator, self.sampling
+        e.begin(np.zeros(e.shape), 1.0, sampling.noise_id + row, sampling.levels[0])
+        for first in range(1, count, sampling.batch):
+            some = slice(first, min(first + sampling.batch, count))
+            yield some, e.draw(first, some.stop - first).reshape(some.stop - first, -1)
+
+    def correlated(self, row: int, inside: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """The covariance of `inside` with the squared noise of each group, (groups,)."""
+        centered = inside - inside[1:].mean()
+        sums = np.zeros(groups.shape[1])
+        for some, noise in self._chunks(row, len(inside)):
+            sums += centered[some] @ ((noise * noise) @ groups)
+        return sums / (len(inside) - 1)

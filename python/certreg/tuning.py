@@ -1,0 +1,376 @@
+"""Chooses the scale of the noise, and sigma with it, on inputs that are set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import os
+import secrets
+import tempfile
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .constants import Domain, integer, number
+from .errors import RowsError, raised
+from .groups import Groups
+from .questions import Asked, Question, question_of
+from .result import Rows, aligned
+from .rows import Progress, Shown, certify_rows
+from .sensitivity import sensitivities
+from .store import ResumeFile
+
+LEAST_ROWS = 12
+HELD_BACK = 3  # every third row only measures the gain
+SMALL_STEP = 0.05  # of the logarithm of a factor: the search has ended
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trial:
+    """A scale and sigma that were tried.
+
+    factors      of the groups
+    sigma        noise level
+    mean_radius  of the rows that choose, where rows without a certificate count as 0
+    mean_error   mean distance of their predictions from the labels; NaN without labels
+    failed       how many of them failed; the trial is then not chosen
+    kept         whether it was the best so far"""
+
+    factors: np.ndarray
+    sigma: float
+    mean_radius: float
+    mean_error: float
+    failed: int
+    kept: bool = False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TunedScale:
+    """What tune_scale has chosen: certify_rows(..., sigma=t.sigma, scale=t.scale).
+
+    scale       noise of each feature in units of sigma, float32 of the shape of an input
+    sigma       noise level
+    changed     whether this is another scale than the one at the start. If the gain is not above 1
+                by two standard errors, scale and sigma are the best ones without a change
+    gain        mean radius of the best trial, divided by that of the scale at the start at its own
+                best sigma; both on the rows that are held back, which chose nothing
+    gain_error  standard error of the gain
+    groups      names of the groups
+    factors     by which the scale of each group was multiplied. Their geometric mean over the
+                features is 1, so radii before and after are in the same unit
+    shares      of the groups in what limits the radius at the start; the best scale makes each
+                equal to the group's share of the features
+    history     all trials
+    model_calls rows with which the model was called"""
+
+    scale: np.ndarray
+    sigma: float
+    changed: bool
+    gain: float
+    gain_error: float
+    groups: Tuple[Any, ...]
+    factors: np.ndarray
+    shares: np.ndarray
+    history: Tuple[Trial, ...]
+    model_calls: int
+
+    def __str__(self) -> str:
+        said = f"gain {self.gain:.3f} +- {self.gain_error:.3f}"
+        kept = "" if self.changed else ", so the scale stays as it was"
+        table = [
+            {"group": str(name), "share": float(share), "factor": float(factor)}
+            for name, share, factor in zip(self.groups, self.shares, self.factors)
+        ]
+        return f"{aligned(table)}\nsigma {self.sigma:g}, {said}{kept}"
+
+
+def tune_scale(
+    model: Any,
+    X: Any,
+    question: Asked,
+    sigmas: Sequence[float],
+    *,
+    groups: Any = None,
+    scale: Any = None,
+    samples: int = 1000,
+    rounds: int = 8,
+    limit: float = 4.0,
+    labels: Any = None,
+    slack: float = 0.1,
+    seed: Optional[int] = None,
+    progress: Progress = True,
+    **more: Any,
+) -> TunedScale:
+    """Chooses a scale and sigma with a long mean radius, for other inputs than these.
+
+    model     as for certify_rows
+    X         at least 12 inputs, as for certify_rows, that are not certified later. Two thirds of
+              them choose, and every third one measures the gain
+    question  one question about one output, without a target; a number is a tolerance
+    sigmas    noise levels > 0 to choose from, one or several different ones
+    groups    the group of each feature: names or whole numbers, at most 64 different ones, in the
+              shape of an input or one that is broadcast to it. Features of a group keep the ratios
+              of their scales. None: each feature is a group of its own
+    scale     scale at the start, as for certify_rows. Features with 0 stay without noise
+    samples   samples of each input and trial, pilot included
+    rounds    most changes of the scale that are tried
+    limit     largest factor for a group, > 1, and the inverse of the smallest. Without a limit, the
+              noise of a feature that the model ignores would grow forever
+    labels    true outputs of the inputs. Then only trials are kept whose mean error is at most
+              `slack` tolerances above the least error of the scale at the start
+    seed      of the noise; None: a secret one is drawn. The noise is that of Domain.CALIBRATION,
+              which no certificate uses
+    progress  True: a bar, if tqdm is installed; or a function of (inputs done, most inputs), where
+              an input counts once for each trial. To cancel, it may raise an exception
+
+    The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
+    flags, executor, jobs. With k sigmas, n inputs that choose and m that are held back, the model
+    is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and a few to probe it.
+
+    Certificates with the result hold with all of alpha, because scale and sigma are fixed before
+    their noise is drawn (theory 1.8).
+
+    Raises ValueError and TypeError for wrong arguments; ValueError too if no input can be certified
+    at any sigma, or if all outputs stay within the tolerance, so that no scale is better than
+    another; RowsError if the model raises an exception; CertregError if the library fails."""
+    asked = _question(question)
+    setting = Groups.of(X, scale, groups, number(limit, "limit"))
+    levels = _sigmas(sigmas)
+    count = setting.rows
+    if count < LEAST_ROWS:
+        raise ValueError(f"X has {count} rows; give at least {LEAST_ROWS}, better some hundreds")
+    rounds, samples = integer(rounds, "rounds", 1), integer(samples, "samples", 2)
+    drawn = secrets.randbits(64) if seed is None else integer(seed, "seed")
+    truth = None if labels is None else _labels(labels, count)
+    held = np.arange(count) % HELD_BACK == HELD_BACK - 1
+    choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
+    most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
+    with contextlib.closing(Shown(progress, 0, most)) as shown:
+        trials = _Trials(model, setting, asked, samples, drawn, truth, shown, more)
+        search = _Search(trials, choosing, levels, asked.tolerance * number(slack, "slack"))
+        search.improve(rounds)
+        search.sweep()
+        found = search.result(measuring)
+        shown.advance(most - shown.done)
+    return found
+
+
+def _question(asked: Asked) -> Question:
+    question = question_of(asked)
+    if question.output < 0:
+        raise ValueError("the question is about all outputs; ask about the most important one")
+    if question.target is not None:
+        raise ValueError("the question has a target, where all radii end: leave it out")
+    return question
+
+
+def _sigmas(sigmas: Any) -> Tuple[float, ...]:
+    """The noise levels in ascending order. certify_rows checks their values."""
+    levels = tuple(sorted(number(sigma, "sigmas") for sigma in np.ravel(sigmas).tolist()))
+    if not levels or len(set(levels)) < len(levels):
+        raise ValueError("sigmas must be one number or several different ones")
+    return levels
+
+
+def _labels(labels: Any, count: int) -> np.ndarray:
+    truth = np.asarray(labels, np.float64)
+    if truth.shape != (count,):
+        raise ValueError(f"labels has shape {truth.shape}; it must be ({count},)")
+    return truth
+
+
+class _Trials:
+    """Certifies the rows of a trial. All trials have the same noise."""
+
+    def __init__(
+        self,
+        model: Any,
+        setting: Groups,
+        question: Question,
+        samples: int,
+        seed: int,
+        labels: Optional[np.ndarray],
+        shown: Shown,
+        more: dict[str, Any],
+    ) -> None:
+        self.model, self.setting, self.question = model, setting, question
+        self.labels, self.shown, self.calls = labels, shown, 0
+        self.more = {**more, "samples": samples, "seed": seed, "domain": Domain.CALIBRATION}
+
+    def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
+        """The certificates of some rows. Row i of the table has noise id i."""
+        before = self.shown.done
+
+        def advance(done: int, _: int) -> None:
+            self.shown.advance(before + done - self.shown.done)
+
+        try:
+            rows = certify_rows(
+                self.model,
+                self.setting.inputs(which),
+                sigma,
+                self.question,
+                scale=self.setting.scale(logs),
+                progress=advance,
+                **self.more,
+                **more,
+            )
+        except RowsError as error:
+            if error.row < 0 or error.__cause__ is None:
+                raise
+            row = int(which[error.row])
+            said = f"row {row}: {raised('the model', error.__cause__)}"
+            raise RowsError(said, row) from error.__cause__
+        self.calls += int(rows["samples"].sum())
+        return rows
+
+    def tried(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Tried":
+        """A trial with these rows."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows")
+            rows = self.certified(which, logs, sigma, resume=path, keep_records=True)
+            with contextlib.closing(ResumeFile(path)) as file:
+                records = file.records(0, len(which))
+        error = math.nan
+        if self.labels is not None:
+            error = float(np.mean(rows.label_errors(self.labels[which])))
+        radius = float(rows["radius"].mean())
+        trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
+        limits = sensitivities(rows, records, self.setting.member)
+        return _Tried(trial, logs, limits, next(iter(rows.errors.values()), ""))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Tried:
+    """A trial, the logarithms of its factors, the sensitivities of the groups in it, and what
+    failed in it."""
+
+    trial: Trial
+    logs: np.ndarray
+    limits: np.ndarray
+    failure: str
+
+
+class _Search:
+    """Looks for the longest mean radius: for the scale by steps that would reach the best one if
+    the model were linear, for sigma among the levels."""
+
+    def __init__(
+        self, trials: _Trials, rows: np.ndarray, sigmas: Tuple[float, ...], allowance: float
+    ) -> None:
+        self.trials, self.setting, self.rows, self.sigmas = trials, trials.setting, rows, sigmas
+        self.history: list[Trial] = []
+        self.most_error = math.inf
+        none = np.zeros(len(self.setting.names))
+        tried = [trials.tried(rows, none, sigma) for sigma in sigmas]
+        self.most_error = allowance + min(one.trial.mean_error for one in tried)
+        self.start = self.best = max(tried, key=self.value)
+        self.history = [self._noted(one, one is self.start) for one in tried]
+        self._check_start(tried)
+
+    def _check_start(self, tried: Sequence["_Tried"]) -> None:
+        failures = [one.failure for one in tried if one.failure]
+        if len(failures) == len(tried):
+            raise ValueError(f"some inputs fail at every sigma, the first because {failures[0]}")
+        if self.value(self.start) <= 0:
+            raise ValueError(
+                "no input is certified at a sigma that can be chosen: give smaller sigmas, a larger "
+                "tolerance or more samples"
+            )
+        if not self.start.limits.any():
+            raise ValueError(
+                f"at sigma {self.start.trial.sigma:g} no output leaves the tolerance, so every "
+                "scale is as good as another: give larger sigmas or a smaller tolerance"
+            )
+
+    def value(self, tried: "_Tried") -> float:
+        """The mean radius; -1 if rows failed or the predictions are too wrong."""
+        trial = tried.trial
+        wrong = trial.failed or trial.mean_error > self.most_error
+        return -1.0 if wrong else trial.mean_radius
+
+    def _noted(self, tried: "_Tried", kept: bool) -> Trial:
+        return dataclasses.replace(tried.trial, kept=kept)
+
+    def _try(self, logs: np.ndarray, sigma: float) -> bool:
+        """Tries a scale and sigma, unless it was done before. Returns whether they are the best so
+        far."""
+        factors = np.exp(logs)
+        if any(t.sigma == sigma and np.array_equal(t.factors, factors) for t in self.history):
+            return False
+        tried = self.trials.tried(self.rows, logs, sigma)
+        kept = self.value(tried) > self.value(self.best)
+        self.history.append(self._noted(tried, kept))
+        if kept:
+            self.best = tried
+        return kept
+
+    def improve(self, rounds: int) -> None:
+        """Changes the scale, and sigma by one level, until neither helps."""
+        step = 1.0
+        for _ in range(rounds):
+            logs = self.setting.bounded(self.best.logs + step * self._toward())
+            if np.abs(logs - self.best.logs).max() < SMALL_STEP:
+                return
+            step = 1.0 if self._try(logs, self.best.trial.sigma) else step / 2
+            if not self._try_next_sigma() and step < 0.25:
+                return
+
+    def _toward(self) -> np.ndarray:
+        """The step that makes the shares of the groups in what limits the radius equal to their
+        shares of the features, if the model is linear: at most a factor of 2 for each group."""
+        limits, parts = self.best.limits, self.setting.parts
+        wanted = parts * max(float(limits.sum()), 0.0)
+        ratio = np.clip(wanted / np.maximum(limits, 1e-9), 0.25, 4.0)
+        return np.asarray(0.5 * np.log(ratio))
+
+    def _try_next_sigma(self) -> bool:
+        """Tries the next level in the direction in which the radius grows."""
+        at = self.sigmas.index(self.best.trial.sigma)
+        at += 1 if self.best.limits.sum() < 1 else -1
+        inside = 0 <= at < len(self.sigmas)
+        return inside and self._try(self.best.logs, self.sigmas[at])
+
+    def sweep(self) -> None:
+        """Tries all levels with the best scale, as was done with the scale at the start."""
+        logs = self.best.logs
+        for sigma in self.sigmas:
+            self._try(logs, sigma)
+
+    def result(self, held: np.ndarray) -> TunedScale:
+        """Compares the best trial with the start on the rows that are held back."""
+        start, best = self.start, self.best
+        gain, error, changed = 1.0, 0.0, False
+        if best.logs.any():
+            before, after = (self._radii(held, one) for one in (start, best))
+            gain, error = _ratio(after, before)
+            changed = gain > 1 + 2 * error
+        chosen = best if changed else start
+        return TunedScale(
+            scale=self.setting.scale(chosen.logs),
+            sigma=chosen.trial.sigma,
+            changed=changed,
+            gain=gain,
+            gain_error=error,
+            groups=self.setting.names,
+            factors=np.exp(chosen.logs),
+            shares=start.limits / start.limits.sum(),
+            history=tuple(self.history),
+            model_calls=self.trials.calls,
+        )
+
+    def _radii(self, rows: np.ndarray, tried: "_Tried") -> np.ndarray:
+        """The radii of other rows, with noise that no trial has used."""
+        unused = self.setting.rows
+        done = self.trials.certified(rows, tried.logs, tried.trial.sigma, noise_id=unused)
+        return np.asarray(done["radius"][:, 0, 0])
+
+
+def _ratio(after: np.ndarray, before: np.ndarray) -> Tuple[float, float]:
+    """The ratio of the means, and its standard error."""
+    if not before.any():
+        return (math.inf if after.any() else 1.0), math.inf
+    ratio = float(after.mean() / before.mean())
+    spread = float(np.std(after - ratio * before, ddof=1))
+    return ratio, spread / (math.sqrt(len(after)) * float(before.mean()))
