@@ -11,7 +11,7 @@ import numpy as np
 from . import frames
 from ._arrays import array_of, inputs_of
 
-MOST_GROUPS = 64
+LEAST_ROWS, MOST_GROUPS = 12, 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,6 +45,10 @@ class Groups:
         start = array_of(1.0 if scale is None else scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
             raise ValueError("scale must hold finite numbers of at least 0, not all of them 0")
+        if len(X) < LEAST_ROWS:
+            raise ValueError(
+                f"X has {len(X)} rows; give at least {LEAST_ROWS}, better some hundreds"
+            )
         if not 1 < limit < math.inf:
             raise ValueError(f"limit is {limit:g}; it must be a number above 1")
         if groups is None and frames.is_frame(X) and X.columns.is_unique:

@@ -40,8 +40,8 @@ def _inside(rows: Rows, record: Record) -> np.ndarray:
     bool; on both sides if no side is named. An output that failed is not."""
     question, certificate = rows.questions[0], rows.certificates[record.row, 0, 0]
     turn = rows.sampling.turn(question.output)
-    outputs = record.outputs(rows.sampling.outputs)[:, question.output].astype(np.float64)
-    away: np.ndarray = outputs - certificate["prediction"]
+    outputs: np.ndarray = record.outputs(rows.sampling.outputs)[:, question.output]
+    away: np.ndarray = outputs.astype(np.float64) - certificate["prediction"]
     if math.isfinite(turn):
         away = (away + turn / 2) % turn - turn / 2
     side = np.sign(certificate["limiting_side"])

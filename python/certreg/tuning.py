@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 import os
 import secrets
 import tempfile
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from .rows import Progress, Shown, certify_rows
 from .sensitivity import sensitivities
 from .store import ResumeFile
 
-LEAST_ROWS = 12
 HELD_BACK = 3  # every third row only measures the gain
+_OWN = {"domain", "keep_records", "noise_id", "questions", "radius", "resume", "sigma"}
 SMALL_STEP = 0.05  # of the logarithm of a factor: the search has ended
 
 
@@ -134,21 +135,22 @@ def tune_scale(
     Raises ValueError and TypeError for wrong arguments; ValueError too if no input can be certified
     at any sigma, or if all outputs stay within the tolerance, so that no scale is better than
     another; RowsError if the model raises an exception; CertregError if the library fails."""
+    wrong = sorted(set(more) & _OWN)
+    if wrong:
+        raise TypeError(f"tune_scale takes no {wrong[0]}: it sets that itself")
     asked = _question(question)
     setting = Groups.of(X, scale, groups, number(limit, "limit"))
     levels = _sigmas(sigmas)
-    count = setting.rows
-    if count < LEAST_ROWS:
-        raise ValueError(f"X has {count} rows; give at least {LEAST_ROWS}, better some hundreds")
-    rounds, samples = integer(rounds, "rounds", 1), integer(samples, "samples", 2)
-    drawn = secrets.randbits(64) if seed is None else integer(seed, "seed")
-    truth = None if labels is None else _labels(labels, count)
+    rounds, allowance = integer(rounds, "rounds", 1), asked.tolerance * _slack(slack)
+    truth, count = _labels(labels, setting.rows), setting.rows
+    more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
+    more["seed"] = secrets.randbits(64) if seed is None else seed
+    certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)
     most = (2 * len(levels) + 2 * rounds) * len(choosing) + 2 * len(measuring)
     with contextlib.closing(Shown(progress, 0, most)) as shown:
-        trials = _Trials(model, setting, asked, samples, drawn, truth, shown, more)
-        search = _Search(trials, choosing, levels, asked.tolerance * number(slack, "slack"))
+        search = _Search(_Trials(setting, certify, truth, shown), choosing, levels, allowance)
         search.improve(rounds)
         search.sweep()
         found = search.result(measuring)
@@ -173,10 +175,21 @@ def _sigmas(sigmas: Any) -> Tuple[float, ...]:
     return levels
 
 
-def _labels(labels: Any, count: int) -> np.ndarray:
+def _slack(slack: float) -> float:
+    if not number(slack, "slack") >= 0:
+        raise ValueError(f"slack is {slack}; it must be at least 0")
+    return float(slack)
+
+
+def _labels(labels: Any, count: int) -> Optional[np.ndarray]:
+    if labels is None:
+        return None
     truth = np.asarray(labels, np.float64)
     if truth.shape != (count,):
         raise ValueError(f"labels has shape {truth.shape}; it must be ({count},)")
+    wrong = np.flatnonzero(~np.isfinite(truth))
+    if wrong.size:
+        raise ValueError(f"labels[{wrong[0]}] is {truth[wrong[0]]}; it must be finite")
     return truth
 
 
@@ -184,38 +197,21 @@ class _Trials:
     """Certifies the rows of a trial. All trials have the same noise."""
 
     def __init__(
-        self,
-        model: Any,
-        setting: Groups,
-        question: Question,
-        samples: int,
-        seed: int,
-        labels: Optional[np.ndarray],
-        shown: Shown,
-        more: dict[str, Any],
+        self, setting: Groups, certify: Callable[..., Rows], labels: Any, shown: Shown
     ) -> None:
-        self.model, self.setting, self.question = model, setting, question
-        self.labels, self.shown, self.calls = labels, shown, 0
-        self.more = {**more, "samples": samples, "seed": seed, "domain": Domain.CALIBRATION}
+        self.setting, self.certify, self.labels = setting, certify, labels
+        self.shown, self.calls = shown, 0
 
     def certified(self, which: np.ndarray, logs: np.ndarray, sigma: float, **more: Any) -> Rows:
-        """The certificates of some rows. Row i of the table has noise id i."""
+        """The certificates of some rows. Row i of the table has noise id noise_id + i."""
         before = self.shown.done
 
         def advance(done: int, _: int) -> None:
             self.shown.advance(before + done - self.shown.done)
 
+        X, scale = self.setting.inputs(which), self.setting.scale(logs)
         try:
-            rows = certify_rows(
-                self.model,
-                self.setting.inputs(which),
-                sigma,
-                self.question,
-                scale=self.setting.scale(logs),
-                progress=advance,
-                **self.more,
-                **more,
-            )
+            rows = self.certify(X=X, sigma=sigma, scale=scale, progress=advance, **more)
         except RowsError as error:
             if error.row < 0 or error.__cause__ is None:
                 raise
@@ -238,18 +234,19 @@ class _Trials:
         radius = float(rows["radius"].mean())
         trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
         limits = sensitivities(rows, records, self.setting.member)
-        return _Tried(trial, logs, limits, next(iter(rows.errors.values()), ""))
+        failures = [f"row {which[row]}: {text}" for (row, _), text in sorted(rows.errors.items())]
+        return _Tried(trial, logs, limits, failures[:1])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Tried:
-    """A trial, the logarithms of its factors, the sensitivities of the groups in it, and what
-    failed in it."""
+    """A trial, the logarithms of its factors, the sensitivities of the groups in it, and the first
+    row that failed in it, if one did."""
 
     trial: Trial
     logs: np.ndarray
     limits: np.ndarray
-    failure: str
+    failure: list[str]
 
 
 class _Search:
@@ -270,13 +267,13 @@ class _Search:
         self._check_start(tried)
 
     def _check_start(self, tried: Sequence["_Tried"]) -> None:
-        failures = [one.failure for one in tried if one.failure]
-        if len(failures) == len(tried):
-            raise ValueError(f"some inputs fail at every sigma, the first because {failures[0]}")
+        if all(one.failure for one in tried):
+            why = tried[0].failure[0]
+            raise ValueError(f"some inputs fail at every sigma, the first because {why}")
         if self.value(self.start) <= 0:
             raise ValueError(
-                "no input is certified at a sigma that can be chosen: give smaller sigmas, a larger "
-                "tolerance or more samples"
+                "no input is certified at a sigma that can be chosen: give smaller sigmas, a "
+                "larger tolerance or more samples"
             )
         if not self.start.limits.any():
             raise ValueError(
