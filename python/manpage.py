@@ -2,13 +2,21 @@
 arguments, certreg/cli/parser.py, which needs neither the library nor NumPy."""
 
 import argparse
+import importlib
 import itertools
 import pathlib
-import runpy
 import sys
 import textwrap
+import types
 
-PARSER = pathlib.Path(__file__).resolve().parent / "certreg" / "cli" / "parser.py"
+CLI = pathlib.Path(__file__).resolve().parent / "certreg" / "cli"
+
+
+def top():
+    """The parser, from its package without the rest of it."""
+    package = sys.modules["cli"] = types.ModuleType("cli")
+    package.__path__ = [str(CLI)]
+    return importlib.import_module("cli.parser").parser()
 
 
 def escaped(text):
@@ -95,7 +103,7 @@ def page(parser, version):
 
 
 def main(version, path):
-    parser = runpy.run_path(str(PARSER))["parser"]()
+    parser = top()
     for one in [parser, *commands(parser)]:
         one.color = False  # newer versions of Python colour what they format
     pathlib.Path(path).write_text("\n".join(page(parser, version)) + "\n", encoding="utf-8")

@@ -58,8 +58,8 @@ class TunedScale:
                 best sigma; both on the rows that are held back, which chose nothing
     gain_error  standard error of the gain
     groups      names of the groups
-    factors     by which the scale of each group was multiplied. Their geometric mean over the
-                features is 1, so radii before and after are in the same unit
+    factors     of the scale of each group in the best trial. Their geometric mean over the features
+                is 1, so radii before and after are in the same unit
     shares      of the groups in what limits the radius at the start; the best scale makes each
                 equal to the group's share of the features
     history     all trials
@@ -76,14 +76,15 @@ class TunedScale:
     history: Tuple[Trial, ...]
     model_calls: int
 
+    def table(self) -> list[dict[str, Any]]:
+        """One dict for each group: its name, share and factor."""
+        lines = zip(self.groups, self.shares.tolist(), self.factors.tolist())
+        return [{"group": name, "share": share, "factor": factor} for name, share, factor in lines]
+
     def __str__(self) -> str:
-        said = f"gain {self.gain:.3f} +- {self.gain_error:.3f}"
+        said = f"sigma {self.sigma:g}, gain {self.gain:.3f} +- {self.gain_error:.3f}"
         kept = "" if self.changed else ", so the scale stays as it was"
-        table = [
-            {"group": str(name), "share": float(share), "factor": float(factor)}
-            for name, share, factor in zip(self.groups, self.shares, self.factors)
-        ]
-        return f"{aligned(table)}\nsigma {self.sigma:g}, {said}{kept}"
+        return f"{aligned(self.table())}\n{said}{kept}"
 
 
 def tune_scale(
@@ -351,7 +352,7 @@ class _Search:
             gain=gain,
             gain_error=error,
             groups=self.setting.names,
-            factors=np.exp(chosen.logs),
+            factors=np.exp(best.logs),
             shares=start.limits / start.limits.sum(),
             history=tuple(self.history),
             model_calls=self.trials.calls,

@@ -14,7 +14,7 @@ import numpy as np
 from support import root, run
 from support_cli import ASKED, InFolder, X, certreg
 from certreg import Method, Statistic
-from certreg.cli import parser as described
+from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
 from certreg.cli.loading import Model
 from certreg.cli.values import understood
@@ -44,8 +44,8 @@ class Options(unittest.TestCase):
 
     def test_names_are_those_of_the_library(self):
         for names, members in (
-            ((*described.STATISTICS, "ball-center"), Statistic),  # which is about a vector
-            (described.METHODS, Method),
+            ((*options.STATISTICS, "ball-center"), Statistic),  # which is about a vector
+            (options.METHODS, Method),
         ):
             self.assertEqual(
                 {name.replace("-", "_").upper() for name in names}, set(members.__members__)
@@ -75,17 +75,16 @@ class Options(unittest.TestCase):
                 understood(described.parsed(shlex.split(example)[1:]))
 
     def test_the_parser_needs_the_standard_library_only(self):
-        path = os.path.join(root, "python", "certreg", "cli", "parser.py")
+        path = os.path.join(root, "python", "manpage.py")
         code = (
-            "import importlib.util as u, sys; s = u.spec_from_file_location('p', sys.argv[1]); "
-            "m = u.module_from_spec(s); s.loader.exec_module(m); "
-            "assert 'exit status' in m.parser().format_help(); "
+            "import runpy, sys; m = runpy.run_path(sys.argv[1]); "
+            "assert 'exit status' in m['top']().format_help(); "
             "assert not {'numpy', 'certreg'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-ISc", code, path], check=True)
 
     def test_help_and_version(self):
-        for command in ("certify", "sigma", "bounds", "check", "info"):
+        for command in ("certify", "sigma", "scale", "bounds", "check", "info"):
             status, out, err = certreg(command, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("example", out)

@@ -105,6 +105,8 @@ def _of_trim(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
 
 def _of_sampling(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.pilot and given.pilot >= given.samples, "--pilot must be below --samples"
+    one = given.command == "scale" and len(given.tolerance) > 1
+    yield one, "--tolerance must be one number: the best scale depends on it"
 
 
 def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
@@ -113,7 +115,8 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
-    others = (given.model, given.inputs, given.labels, given.scale, given.resume)
+    others = [given.model, given.inputs, given.labels, given.scale, given.resume]
+    others.append(vars(given).get("groups"))
     taken = {os.path.realpath(name) for name in others if name}
     results = {os.path.realpath(name) for name in (given.out, given.plot) if name}
     yield taken & results, "-o or --plot names another file of this command: give another name"
@@ -173,20 +176,27 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def plan(given: argparse.Namespace) -> dict[str, Any]:
-    """The other arguments of certify_rows."""
-    calibrates = given.command == "sigma"
+def sampling(given: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of certify_rows and tune_scale about samples."""
     return {
         "samples": given.samples,
         "batch": given.batch or (64 if given.target else 0),  # sampling can stop only after a batch
         "seed": given.seed,
-        "noise_id": given.rows[0] if given.rows else 0,
         "jobs": given.jobs,
         "pilot": given.pilot or 0,
-        "domain": Domain.CALIBRATION if calibrates else Domain.CERTIFY,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
+        "progress": False if given.quiet else progress(),
+    }
+
+
+def plan(given: argparse.Namespace) -> dict[str, Any]:
+    """The other arguments of certify_rows."""
+    calibrates = given.command == "sigma"
+    return {
+        **sampling(given),
+        "noise_id": given.rows[0] if given.rows else 0,
+        "domain": Domain.CALIBRATION if calibrates else Domain.CERTIFY,
         "radius": given.radius,
         "resume": given.resume,
         "keep_records": given.keep_records,
-        "progress": False if given.quiet else progress(),
     }

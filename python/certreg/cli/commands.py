@@ -25,13 +25,11 @@ _NOT_IN_PLAN = set(
 )
 
 
-class Work:
-    """One run of a command, from its options to its results."""
+class Inputs:
+    """The model, inputs, labels and scale of a command."""
 
     def __init__(self, given: argparse.Namespace) -> None:
-        asked.check_options(given)
         self.given = given
-        self.table, self.plot = _destinations(given)
         rows = given.rows or ALL
         self.first = rows[0]
         self.X, count = read_rows(given.inputs, given.array, rows)
@@ -41,6 +39,15 @@ class Work:
         self.model = Model(given.model)
         self.X = self.model.fitted(self.X, given.inputs)
         self.scale = read_scale(given.scale, self.X.shape[1:]) if given.scale else None
+
+
+class Work(Inputs):
+    """One run of a command, from its options to its results."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        asked.check_options(given)
+        self.table, self.plot = _destinations(given)
+        super().__init__(given)
 
     def done(self) -> Any:
         """The certificates. After an error or an interruption the rows that are done are written

@@ -87,6 +87,17 @@ def read_scale(text: str, shape: Tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(values, shape)
 
 
+def read_groups(path: str, shape: Tuple[int, ...]) -> np.ndarray:
+    """The group of each feature, an array of this shape."""
+    values = read_array(path)
+    if values.size != int(np.prod(shape)):
+        raise Failure(
+            f"{path} has {values.size} numbers; it must have the group of each of the "
+            f"{int(np.prod(shape))} features of an input"
+        )
+    return values.reshape(shape)
+
+
 def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
     first, end = rows
     if first >= len(values) or (end is not None and end > len(values)):

@@ -9,9 +9,7 @@ import sys
 import textwrap
 from typing import Any, NoReturn, Sequence
 
-STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
-METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
-CONSTRAINTS = ("c", "cg", "ecm", "ecgm", "by-pilot")
+from . import options
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -65,6 +63,8 @@ exit status:
 examples:
   certreg check model.onnx heldout.npy
   certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10
+  certreg scale model.onnx heldout.npy --sigma .12,.25,.5 --tolerance 10 \
+      -o scale.npy
   certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv
   certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv
 """
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="certreg", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for add in (_certify, _sigma, _bounds, _check, _info):
+    for add in (_certify, _sigma, _scale, _bounds, _check, _info):
         add(commands)
     return top
 
@@ -97,7 +97,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     top = parser()
     given = top.parse_args(_joined(arguments))
     if not given.command and not given.version:
-        top.error("give a command: certify, sigma, bounds, check or info")
+        top.error("give a command: certify, sigma, scale, bounds, check or info")
     return given
 
 
@@ -147,19 +147,47 @@ def _sigma(commands: Any) -> None:
     _asks_for_radii(command, "noise levels, separated by commas")
 
 
+def _scale(commands: Any) -> None:
+    command = _command(
+        commands,
+        "scale",
+        "which noise level and scale of the features to deploy",
+        "Chooses on held-out inputs the noise level and the factors by which the scale of each "
+        "feature, or group of features, is multiplied, so that the mean radius is long. The "
+        "geometric mean of the factors is 1, so the volume that is certified grows with the "
+        "radius. Two thirds of the rows choose; every third row measures the gain. If there is "
+        "none, the scale stays as it was. Deploy both on other inputs, as with sigma.",
+        "certreg scale model.onnx heldout.npy --scale start.npy --sigma .12,.25,.5 \\\n"
+        "      --tolerance 10 -o scale.npy",
+    )
+    options.model_and_inputs(command)
+    question = options.question(command, "noise levels, separated by commas")
+    options.tolerance(question, required=True)
+    options.outputs(command)
+    options.sampling(command)
+    options.tuning(command)
+    group = command.add_argument_group("results")
+    group.add_argument("-o", dest="out", metavar="FILE", help="write the scale to this .npy file")
+    options.quiet(group)
+    command.set_defaults(
+        radius=None, target=None, plot=None, resume=None, keep_records=False, keep_seed=False
+    )
+
+
 def _asks_for_radii(command: Any, sigma: str) -> None:
-    _model_and_inputs(command)
-    question = _question(command, sigma)
-    _tolerance(question, required=True)
+    options.model_and_inputs(command)
+    question = options.question(command, sigma)
+    options.tolerance(question, required=True)
     question.add_argument(
         "--target",
         metavar="R",
         help="radius at which sampling of a row stops, once it is proved or ruled out",
     )
-    _outputs(command)
-    _sampling(command)
-    _results(command)
-    _labels_and_plots(command)
+    options.outputs(command)
+    options.sampling(command)
+    options.resuming(command)
+    options.results(command)
+    options.labels_and_plots(command)
     command.set_defaults(radius=None)
 
 
@@ -173,14 +201,15 @@ def _bounds(commands: Any) -> None:
         "is proved.",
         "certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv",
     )
-    _model_and_inputs(command)
-    question = _question(command, "noise level, in units of the input divided by scale")
+    options.model_and_inputs(command)
+    question = options.question(command, "noise level, in units of the input divided by scale")
     command.set_defaults(target=None, labels=None, plot=None)
     question.add_argument("--radius", required=True, metavar="R", help="norm of the changes")
-    _tolerance(question, required=False)
-    _outputs(command)
-    _sampling(command)
-    _results(command)
+    options.tolerance(question, required=False)
+    options.outputs(command)
+    options.sampling(command)
+    options.resuming(command)
+    options.results(command)
 
 
 def _check(commands: Any) -> None:
@@ -194,7 +223,7 @@ def _check(commands: Any) -> None:
         "each finding. The exit status is 1 if there is one.",
         "certreg check model.onnx inputs.npy --sigma .25",
     )
-    _model_and_inputs(command)
+    options.model_and_inputs(command)
     command.add_argument("--sigma", metavar="S", help="noise level at which it will be used")
 
 
@@ -208,7 +237,7 @@ def _info(commands: Any) -> None:
         "certreg info\n  certreg info model.onnx",
     )
     command.add_argument("model", nargs="?", help="an .onnx file")
-    _traceback(command)
+    options.traceback(command)
 
 
 def _command(commands: Any, name: str, brief: str, description: str, example: str) -> Any:
@@ -217,232 +246,3 @@ def _command(commands: Any, name: str, brief: str, description: str, example: st
     )
     filled = textwrap.fill(description, 80)
     return commands.add_parser(name, help=brief, description=filled, epilog=epilog)
-
-
-# ---- groups of options
-def _model_and_inputs(command: Any) -> None:
-    command.add_argument("model", help="model.onnx, file.py:name or package.module:name")
-    command.add_argument(
-        "inputs", help="file of inputs, one in each row: .npy, .npz, .csv or .parquet"
-    )
-    group = command.add_argument_group("inputs")
-    group.add_argument("--array", metavar="NAME", help="which array of an .npz file")
-    group.add_argument(
-        "--rows",
-        metavar="A:B",
-        help="only rows A to B-1, counted from 0; either number may be left out",
-    )
-    group.add_argument(
-        "--scale",
-        metavar="FILE|NUMBER",
-        help="noise of each feature in units of sigma; 0: the feature is exact and gets no noise "
-        "(default: 1)",
-    )
-    _traceback(command)
-
-
-def _traceback(command: Any) -> None:
-    command.add_argument(
-        "--traceback", action="store_true", help="after an error print the traceback of Python"
-    )
-
-
-def _name(text: str) -> str:
-    """A name as it is listed; it may also be written as in Python."""
-    return text.lower().replace("_", "-")
-
-
-def _question(command: Any, what: str) -> Any:
-    group = command.add_argument_group("question")
-    group.add_argument("--sigma", required=True, metavar="S", help=what)
-    group.add_argument(
-        "--statistic",
-        type=_name,
-        choices=STATISTICS,
-        default="median",
-        help="which statistic of the noisy outputs is certified: %(choices)s; the last one needs "
-        "--method baseline (default: %(default)s)",
-        metavar="NAME",
-    )
-    group.add_argument(
-        "--huber-width",
-        metavar="W",
-        help="width of the statistic huber, in units of the output; often half the tolerance",
-    )
-    group.add_argument(
-        "--method",
-        type=_name,
-        choices=METHODS,
-        default="finite",
-        help="how bounds are computed: %(choices)s. finite and anytime hold for every distribution "
-        "of outputs; asymptotic can be wrong if there are rare values; paper and baseline, the "
-        "published certificate of the statistic, are for comparison only (default: %(default)s)",
-        metavar="NAME",
-    )
-    group.add_argument(
-        "--constraints",
-        type=_name,
-        choices=CONSTRAINTS,
-        help="which constraints the bounds use: %(choices)s (default: those of the method, without "
-        "the gradient). With by-pilot the pilot of each row chooses whether to use the gradient",
-        metavar="SET",
-    )
-    group.add_argument(
-        "--alpha",
-        default=0.05,
-        metavar="P",
-        help="probability that a certificate is false, at most 0.5 (default: %(default)s)",
-    )
-    group.add_argument(
-        "--bonferroni",
-        default=1,
-        metavar="K",
-        help="how many certificates have to hold together: alpha is divided by it "
-        "(default: %(default)s)",
-    )
-    group.add_argument(
-        "--serve",
-        metavar="N,P",
-        help="certify what is served, the statistic of N fresh samples; it may miss the tolerance "
-        "with probability P",
-    )
-    group.add_argument(
-        "--trim",
-        metavar="SHARE",
-        help="for trimmed-mean: share of the N outputs that is cut off at each end, below 0.5 "
-        "(default: 0)",
-    )
-    group.add_argument(
-        "--core",
-        metavar="T",
-        help="for trimmed-mean: outputs count as near within this distance; less than the "
-        "tolerance needs --range or an angle (default: the tolerance)",
-    )
-    return group
-
-
-def _tolerance(group: Any, required: bool) -> None:
-    about = (
-        "how far the answer may move, in units of the output; several are separated by commas"
-        if required
-        else "largest deviation that is searched, for angles and for statistics other than median "
-        "and mean (default: the whole range, or half a turn)"
-    )
-    group.add_argument("--tolerance", required=required, metavar="T", help=about)
-
-
-def _outputs(command: Any) -> None:
-    group = command.add_argument_group("output of the model")
-    group.add_argument(
-        "--output",
-        default=0,
-        metavar="K",
-        help="index of the output that is certified; the first is 0 (default: %(default)s)",
-    )
-    kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument(
-        "--angle", choices=("deg", "rad"), help="the output is an angle in this unit"
-    )
-    kinds.add_argument(
-        "--pair",
-        nargs="?",
-        const="deg",
-        choices=("deg", "rad"),
-        help="columns K and K+1 of the model are cosine and sine of an angle, up to a positive "
-        "factor; prediction and tolerance are in this unit (default: deg)",
-    )
-    group.add_argument(
-        "--range",
-        metavar="LO,HI",
-        help="limits of the output; they give longer radii for the statistic mean only. A row with "
-        "an output beyond them gets no certificate",
-    )
-    group.add_argument(
-        "--count-failures",
-        action="store_true",
-        help="count an output that is NaN or infinite as the worst value; without this option the "
-        "row gets no certificate",
-    )
-
-
-def _sampling(command: Any) -> None:
-    group = command.add_argument_group("sampling")
-    group.add_argument(
-        "--samples",
-        default=1000,
-        metavar="N",
-        help="samples for each row and sigma (default: %(default)s)",
-    )
-    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
-    group.add_argument(
-        "--pilot",
-        metavar="N",
-        help="how many of the samples choose the prediction (default: about 15%%)",
-    )
-    group.add_argument(
-        "--seed",
-        metavar="N",
-        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
-        "one is drawn)",
-    )
-    group.add_argument(
-        "--jobs",
-        default=1,
-        metavar="N",
-        help="number of processes (default: %(default)s)",
-    )
-    group.add_argument(
-        "--resume",
-        metavar="FILE",
-        help="keep the rows that are done in this file; the same command then does the missing "
-        "rows",
-    )
-    group.add_argument(
-        "--keep-records",
-        action="store_true",
-        help="keep the model's outputs in the resume file too; the same command with other "
-        "questions then needs no new samples",
-    )
-    group.add_argument(
-        "--model-id",
-        metavar="TEXT",
-        help="name of the model in the resume file (default: a digest of an .onnx file, or the "
-        "name in Python)",
-    )
-
-
-def _results(command: Any) -> None:
-    group = command.add_argument_group("results")
-    group.add_argument(
-        "-o",
-        dest="out",
-        metavar="FILE",
-        help="write all rows to this .csv, .json or .parquet file; - writes CSV to standard "
-        "output, and the summary to standard error",
-    )
-    group.add_argument(
-        "--keep-seed", action="store_true", help="write the seed into the .json file too"
-    )
-    group.add_argument(
-        "-q", "--quiet", action="store_true", help="no progress and no remarks on standard error"
-    )
-
-
-def _labels_and_plots(command: Any) -> None:
-    group = command.add_argument_group("labels and plots")
-    group.add_argument(
-        "--labels",
-        metavar="FILE",
-        help="true outputs of the rows. The table then has the columns label and label_error. The "
-        "summary has the mean error, the certified accuracy (the share of rows that are certified "
-        "and whose prediction is within the tolerance of the label) and the useful radius (the "
-        "mean radius where all other rows count as 0). sigma considers errors first",
-    )
-    group.add_argument("--plot", metavar="FILE", help="draw a plot: .svg, .pdf or .png")
-    group.add_argument(
-        "--plot-kind",
-        choices=("radii", "accuracy"),
-        default="radii",
-        help="radii: share of rows by radius; accuracy: certified accuracy by radius, from labels "
-        "(default: %(default)s)",
-    )

@@ -30,6 +30,13 @@ def _positive(text: str) -> float:
     return value
 
 
+def _above_one(text: str) -> float:
+    value = _number(text, "a number above 1")
+    if not 1 < value < math.inf:
+        raise _Wrong("a number above 1")
+    return value
+
+
 def _probability(text: str) -> float:
     wanted = "a probability above 0 and at most 0.5"
     value = _number(text, wanted)
@@ -115,13 +122,16 @@ _KINDS: dict[str, Kind] = {
     "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
     "range": _range,
     "rows": _rows,
+    "rounds": _count,
+    "limit": _above_one,
 }
 
 
 def understood(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
-    kinds = dict(_KINDS, sigma=_list_of(_positive)) if given.command == "sigma" else _KINDS
+    several = given.command in ("sigma", "scale")
+    kinds = dict(_KINDS, sigma=_list_of(_positive)) if several else _KINDS
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))
