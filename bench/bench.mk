@@ -3,7 +3,7 @@ benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
 certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
     $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 
-.PHONY: bench bench-certificates bench-gpu bench-rows reproduce
+.PHONY: bench bench-certificates bench-gpu bench-rows bench-scale reproduce
 #: Measure
 bench: all $(benches) ## Time the library against its peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
@@ -14,6 +14,8 @@ bench-certificates: all $(OBJ)/bench_certificates ## Compare radii and calls wit
 bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python \
 	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
+bench-scale: all ## Measure how much longer radii are with a scale that was tuned
+	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python $(or $(PYTHON),python3) bench/bench_scale.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: a minute
 	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
 	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \

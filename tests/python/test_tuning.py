@@ -1,11 +1,14 @@
 """The choice of scale and sigma."""
 
+import contextlib
+import io
 import math
+import runpy
 import unittest
 
 import numpy as np
 
-from support import no_warnings, package, run
+from support import no_warnings, package, root, run
 import certreg
 from certreg import Question, RowsError, certify_rows, tune_scale
 
@@ -189,6 +192,13 @@ class Runs(unittest.TestCase):
         t = tuned(groups=0)
         self.assertEqual((t.changed, t.gain, len(t.history)), (False, 1, 3))
 
+    def test_the_example_runs(self):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            runpy.run_path(str(root / "examples/python/scale.py"))
+        self.assertRegex(said.getvalue(), r"sigma 0\.5, radii 1\.[5-9]\d times as long\n")
+        self.assertRegex(said.getvalue(), r"garden +0 -> 0\.0\n")
+
     def test_it_can_be_printed(self):
         with no_warnings():
             self.assertRegex(str(tuned(rounds=1)), r"group +share +factor\n(.*\n)+sigma .*, gain")
@@ -234,9 +244,8 @@ class Refusals(unittest.TestCase):
     def test_models_that_cannot_be_tuned(self):
         self.refused(ValueError, "no output leaves", model=lambda x: np.ones(len(x)))
         self.refused(ValueError, "no input is certified", model=lambda x: 1e3 * linear(x))
-        self.refused(
-            ValueError, "fail at every sigma, the first because row 0: .*output 0 is nan", model=lambda x: np.full(len(x), np.nan)
-        )
+        said = "fail at every sigma, the first because row 0: .*output 0 is nan"
+        self.refused(ValueError, said, model=lambda x: np.full(len(x), np.nan))
 
     def test_exceptions_of_the_model_name_the_row(self):
         def fails(x):
