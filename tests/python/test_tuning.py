@@ -4,6 +4,7 @@ import contextlib
 import io
 import math
 import runpy
+import tempfile
 import unittest
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from support import no_warnings, package, root, run
 import certreg
 from certreg import Question, RowsError, certify_rows, tune_scale
+from certreg.sensitivity import sensitivities
+from certreg.store import ResumeFile
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(45, 4)).astype(np.float32)
 SLOPES = np.array([4, 2, 1, 0.5], np.float32)
 BEST = 1 / SLOPES / np.exp(np.mean(np.log(1 / SLOPES)))  # theory 1.8
+SHARES = SLOPES**2 / np.sum(SLOPES**2)
 SIGMAS = [0.1, 0.2, 0.4]
 
 
@@ -33,12 +37,61 @@ def tuned(model=linear, x=X, question=1.0, sigmas=SIGMAS, **more):
     return tune_scale(model, x, question, sigmas, **more)
 
 
+def limits(model, x, sigma, question, **more):
+    """The sensitivities of all features, each a group of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/rows"
+        kept = dict(resume=path, keep_records=True, progress=False, seed=1)
+        rows = certify_rows(model, x, sigma, question, samples=4000, **kept, **more)
+        with contextlib.closing(ResumeFile(path)) as file:
+            records = file.records(0, len(x))
+    return sensitivities(rows, records, np.eye(x.shape[1], dtype=np.float32))
+
+
+class Sensitivities(unittest.TestCase):
+    """Theory 1.8: their closed forms for linear models, whatever sigma and scale are."""
+
+    def test_they_are_shares_of_the_squared_gradient(self):
+        for sigma in (0.2, 0.3):
+            np.testing.assert_allclose(limits(linear, X[:20], sigma, 1.0), SHARES, atol=0.05)
+
+    def test_they_follow_the_scale_and_leave_out_masks(self):
+        scale = np.float32([0.25, 0, 1, 2])
+        found = limits(linear, X[:20], 0.3, 1.0, scale=scale)
+        np.testing.assert_allclose(found, np.array([1, 0, 1, 1]) / 3, atol=0.05)
+
+    def test_they_are_about_the_limiting_side(self):
+        def one_sided(x):
+            return np.where(x[:, 0] > 0, -4 * x[:, 0], 2 * np.abs(x[:, 1]))
+
+        here = Question(1.0, prediction=0)
+        down, up = limits(one_sided, np.zeros((20, 2)), 0.3, here)
+        self.assertGreater(down, 0.2)
+        self.assertLess(abs(up), 0.02)
+
+    def test_they_are_about_the_output_of_the_question(self):
+        def two(x):
+            return np.stack([x[:, 1], linear(x)], 1)
+
+        found = limits(two, X[:20], 0.15, Question(1.0, output=1), outputs=2)
+        np.testing.assert_array_equal(found, limits(linear, X[:20], 0.15, 1.0))
+
+    def test_outputs_that_failed_are_outside(self):
+        def fails(x):
+            return np.where(linear(x) > 1, np.nan, linear(x))
+
+        at = Question(1.0, prediction=0)
+        counted = dict(flags=certreg.PLAN_COUNT_FAILURES)
+        found = limits(fails, np.zeros((9, 4)), 0.15, at, **counted)
+        np.testing.assert_allclose(found / found.sum(), SHARES, atol=0.05)
+
+
 class Best(unittest.TestCase):
     def test_it_is_found_for_a_linear_model(self):
         t = tuned()
         self.assertTrue(t.changed)
         np.testing.assert_allclose(t.scale, BEST, rtol=0.12)
-        np.testing.assert_allclose(t.shares, SLOPES**2 / sum(SLOPES**2), atol=0.03)
+        np.testing.assert_allclose(t.shares, SHARES, atol=0.03)
         gain = math.sqrt(np.mean(SLOPES**2)) / np.exp(np.mean(np.log(SLOPES)))
         self.assertAlmostEqual(t.gain, gain, delta=0.06 * gain)
         self.assertLess(t.gain_error, 0.05)
@@ -84,9 +137,9 @@ class Best(unittest.TestCase):
 
     def test_angles_are_followed_round_the_circle(self):
         def turning(x):
-            return (180 + 20 * linear(x)) % 360 - 180
+            return (20 * linear(x)) % 360 - 180  # at 0 it jumps
 
-        t = tuned(turning, question=20, kind="angle", lo=-180, hi=180)
+        t = tuned(turning, 0.01 * X, question=20, kind="angle", lo=-180, hi=180)
         np.testing.assert_allclose(t.scale, BEST, rtol=0.15)
 
     def test_shapes_of_images_are_kept(self):
@@ -134,11 +187,22 @@ class Honest(unittest.TestCase):
         for trial in right.history:
             self.assertTrue(not trial.kept or trial.mean_error <= least + 0.04)
 
+    def test_a_change_without_a_clear_gain_is_not_made(self):
+        refused = 0
+        for seed in range(6):
+            t = tuned(lambda x: x.sum(1), X[:15], samples=60, seed=seed)
+            if not t.changed:
+                np.testing.assert_array_equal(t.scale, 1)
+                self.assertLessEqual(t.gain, 1 + 2 * t.gain_error)
+                refused += bool((t.factors != 1).any())
+        self.assertGreater(refused, 0)
+
     def test_trials_in_which_rows_fail_are_not_chosen(self):
         def fails(x):
             return np.where(np.abs(x[:, 3]) > 3.5, np.nan, linear(x))
 
         near = X * 0.1
+        near[0, 3] = 2  # this row alone fails first, while the mean radius still grows
         t = tuned(fails, near)
         self.assertTrue(any(trial.failed for trial in t.history))
         self.assertFalse(any(trial.failed and trial.kept for trial in t.history))
@@ -157,6 +221,28 @@ class Runs(unittest.TestCase):
         b = tuned(curved, x=X[:12], rounds=1, samples=100, jobs=2)
         np.testing.assert_array_equal(a.scale, b.scale)
         self.assertEqual(a.gain, b.gain)
+
+    def test_the_best_scale_is_tried_at_every_sigma(self):
+        t = tuned(rounds=1)
+        best = [trial for trial in t.history if trial.kept][-1]
+        same = [h.sigma for h in t.history if np.array_equal(h.factors, best.factors)]
+        self.assertEqual(sorted(same), SIGMAS)
+        radii = [trial.mean_radius for trial in t.history]
+        self.assertEqual(best.mean_radius, max(radii))
+
+    def test_a_step_that_does_not_help_is_halved(self):
+        halved = 0
+        for seed in range(4):
+            t = tuned(lambda x: x @ [3, 2, 2, 2], X[:15], sigmas=[0.2], samples=100, seed=seed)
+            logs, at = [np.log(trial.factors) for trial in t.history], 0
+            for k in range(1, len(logs) - 1):
+                if t.history[k].kept:
+                    at = k
+                elif not t.history[k - 1].kept or at == k - 1:
+                    steps = logs[k] - logs[at], logs[k + 1] - logs[at]
+                    np.testing.assert_allclose(steps[1], steps[0] / 2, atol=1e-6)
+                    halved += 1
+        self.assertGreater(halved, 0)
 
     def test_calls_are_bounded_and_counted(self):
         called, seen = [], []
