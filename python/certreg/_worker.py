@@ -40,11 +40,12 @@ class Record(NamedTuple):
     error: Optional[str]
 
     def outputs(self, outputs: int) -> np.ndarray:
-        """The outputs of all samples, (samples, outputs); NaN where one failed. The record must be
-        complete. docs/compatibility.md describes the bytes."""
-        data = self.data or b""
-        samples = int.from_bytes(data[_RECORD_HEADER + 8 : _RECORD_HEADER + 16], "little")
-        values = np.frombuffer(data, "<f4", samples * outputs, _RECORD_HEADER + 16)
+        """The outputs of all samples, (samples, outputs); NaN where one failed; none if sampling
+        failed. docs/compatibility.md describes the bytes."""
+        if self.data is None:
+            return np.empty((0, outputs), np.float32)
+        samples = int.from_bytes(self.data[_RECORD_HEADER + 8 : _RECORD_HEADER + 16], "little")
+        values = np.frombuffer(self.data, "<f4", samples * outputs, _RECORD_HEADER + 16)
         return values.reshape(samples, outputs)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _structs as S
 from ._optional import needed
-from ._worker import CERTIFICATE, FIELDS, Sampling
+from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
 from .constants import ALL_OUTPUTS, Domain, Outcome, named, number
 from .plots import plot_accuracy, plot_radii
@@ -29,7 +29,9 @@ class Rows:
     sampling      the arguments that determine the samples: sigmas, samples, seed and so on
     questions     the questions in the order in which they were given
     radius        the radius of output bounds; None if radii were computed
-    domain, model_id, resume    as they were given"""
+    domain, model_id, resume    as they were given
+    records       of keep_records without a resume file: for each row that is done and sigma a
+                  record, whose outputs(n) are those of all samples for a model with n outputs"""
 
     certificates: np.ndarray
     done: np.ndarray
@@ -40,6 +42,7 @@ class Rows:
     domain: Domain = Domain.CERTIFY
     model_id: str = ""
     resume: Optional[str] = None
+    records: list[Record] = dataclasses.field(default_factory=list)
 
     @property
     def sigmas(self) -> Tuple[float, ...]:

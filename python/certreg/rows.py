@@ -101,7 +101,7 @@ def certify_rows(
                missing rows. store.py describes its tables
     model_id   name of the model in the resume file. A file with another name is refused
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
-               answered later with model=None
+               answered later with model=None. Without a resume file the result has them
 
     The other arguments are those of Estimator. The noise of a row depends on its index only, not
     on the order of rows, on chunks, processes or interruptions.
@@ -267,8 +267,6 @@ class _Work:
             raise ValueError("model is None: give a model, or a `resume` file that has records")
         if job.model is None and not os.path.exists(resume):
             raise ResumeError(f"there is no file {resume}: give the model too")
-        if job.keeps_records and resume is None:
-            raise ValueError("keep_records needs `resume`, the file in which to keep them")
         first = S.Certificate.from_buffer(empty_certificates(len(job.questions)).data)
         try:
             with job.sampling.estimator(None) as e:
@@ -336,6 +334,8 @@ class _Work:
         done = chunk.rows[: len(chunk.certificates)]
         if self.file and len(done):
             self.file.add(self.run, chunk)
+        elif not self.file:
+            self.rows.records += chunk.records
         self.rows.certificates[done] = chunk.certificates
         self.rows.done[done] = True
         self.rows.errors.update({(row, k): text for row, k, text in chunk.errors})

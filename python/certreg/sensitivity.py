@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Sequence, Tuple
+from typing import Any, Iterator, Tuple
 
 import numpy as np
 
@@ -11,17 +11,16 @@ from ._worker import Record, Sampling
 from .result import Rows
 
 
-def sensitivities(rows: Rows, records: Sequence[Record], groups: np.ndarray) -> np.ndarray:
+def sensitivities(rows: Rows, groups: np.ndarray) -> np.ndarray:
     """The relative change of the mean radius when the scale of a group shrinks, (groups,), at fixed
     sigma. For a linear model they are the shares of the groups in the squared gradient, and add up
     to 1; at the best sigma they add up to 1 for every model.
 
-    rows     at one sigma, with one question about one output
-    records  of all these rows
-    groups   (features, groups) of float32: 1 where a feature belongs to a group"""
+    rows    at one sigma, with their records and one question about one output
+    groups  (features, groups) of float32: 1 where a feature belongs to a group"""
     total, change = float(rows["radius"].sum()), np.zeros(groups.shape[1])
     with _noise_of(rows.sampling) as noise:
-        for record in records:
+        for record in sorted(rows.records, key=lambda record: record.row):
             certificate = rows.certificates[record.row, 0, 0]
             if certificate["radius"] > 0:
                 inside = _inside(rows, record)

@@ -6,9 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import math
-import os
 import secrets
-import tempfile
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
@@ -20,7 +18,6 @@ from .questions import Asked, Question, question_of
 from .result import Rows, aligned
 from .rows import Progress, Shown, certify_rows
 from .sensitivity import sensitivities
-from .store import ResumeFile
 
 HELD_BACK = 3  # every third row only measures the gain
 _OWN = {"domain", "keep_records", "noise_id", "questions", "radius", "resume", "sigma"}
@@ -128,7 +125,7 @@ def tune_scale(
 
     The other arguments are those of certify_rows: outputs, kind, lo, hi, batch, pilot, constraints,
     flags, executor, jobs. With k sigmas, n inputs that choose and m that are held back, the model
-    is called with at most ((2 k + 2 rounds) n + 2 m) samples rows, and a few to probe it.
+    is called with at most ((2 k + 2 rounds) n + 2 m) samples rows.
 
     Certificates with the result hold with all of alpha, because scale and sigma are fixed before
     their noise is drawn (theory 1.8).
@@ -224,17 +221,13 @@ class _Trials:
 
     def tried(self, which: np.ndarray, logs: np.ndarray, sigma: float) -> "_Tried":
         """A trial with these rows."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "rows")
-            rows = self.certified(which, logs, sigma, resume=path, keep_records=True)
-            with contextlib.closing(ResumeFile(path)) as file:
-                records = file.records(0, len(which))
+        rows = self.certified(which, logs, sigma, keep_records=True)
         error = math.nan
         if self.labels is not None:
             error = float(np.mean(rows.label_errors(self.labels[which])))
         radius = float(rows["radius"].mean())
         trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
-        limits = sensitivities(rows, records, self.setting.member)
+        limits = sensitivities(rows, self.setting.member)
         failures = [f"row {which[row]}: {text}" for (row, _), text in sorted(rows.errors.items())]
         return _Tried(trial, logs, limits, failures[:1])
 

@@ -342,7 +342,6 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "domain is 'attic'; it must be one of certify", domain="attic")
         self.refused(ValueError, "kind is 'turn'", kind="turn")
         self.refused(TypeError, "jobs must be an integer", jobs="all")
-        self.refused(ValueError, "keep_records needs `resume`", keep_records=True)
         with self.assertRaisesRegex(ValueError, "model is None"):
             rows_of(None)
 
