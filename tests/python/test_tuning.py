@@ -70,6 +70,14 @@ class Sensitivities(unittest.TestCase):
         found = limits(two, X[:20], 0.15, Question(1.0, output=1), outputs=2)
         np.testing.assert_array_equal(found, limits(linear, X[:20], 0.15, 1.0))
 
+    def test_angles_go_round_the_circle(self):
+        def turning(x):
+            return (20 * linear(x)) % 360 - 180  # at 0 it jumps
+
+        turn = dict(kind="angle", lo=-180, hi=180)
+        found = limits(turning, 0.01 * X[:20], 0.2, 20, **turn)
+        np.testing.assert_allclose(found, SHARES, atol=0.05)
+
     def test_outputs_that_failed_are_outside(self):
         def fails(x):
             return np.where(linear(x) > 1, np.nan, linear(x))
@@ -78,6 +86,42 @@ class Sensitivities(unittest.TestCase):
         counted = dict(flags=certreg.PLAN_COUNT_FAILURES)
         found = limits(fails, np.zeros((9, 4)), 0.15, at, **counted)
         np.testing.assert_allclose(found / found.sum(), SHARES, atol=0.05)
+
+
+class Records(unittest.TestCase):
+    def kept(self, f, **more):
+        more = dict(samples=30, keep_records=True, seed=1, progress=False, **more)
+        return certify_rows(f, X[:5], [0.1, 0.2], 1.0, **more)
+
+    def test_they_hold_the_outputs_of_the_model(self):
+        called = []
+
+        def two(x):
+            called.append(np.stack([linear(x), x[:, 0]], 1))
+            return called[-1]
+
+        rows = self.kept(two, outputs=2)
+        names = [(record.row, record.sigma_index) for record in rows.records]
+        self.assertEqual(names, [(row, k) for row in range(5) for k in range(2)])
+        outputs = [record.outputs(2) for record in rows.records]
+        np.testing.assert_array_equal(np.concatenate(outputs), np.concatenate(called))
+
+    def test_rows_that_failed_have_none(self):
+        rows = self.kept(lambda x: np.where(linear(x) > 2, np.nan, 0))
+        none = {(r.row, r.sigma_index) for r in rows.records if not len(r.outputs(1))}
+        self.assertEqual(none, set(rows.errors))
+        self.assertTrue(0 < len(none) < len(rows.records))
+
+    def test_failures_that_count_are_nan(self):
+        def fails(x):
+            return np.where(linear(x) > 2, np.nan, 0)
+
+        rows = self.kept(fails, flags=certreg.PLAN_COUNT_FAILURES)
+        outputs = [np.isnan(r.outputs(1)).mean() for r in rows.records]
+        self.assertTrue(0 < np.mean(outputs) < 1)
+
+    def test_they_are_kept_on_request_only(self):
+        self.assertEqual(certify_rows(linear, X[:2], 0.1, 1.0, progress=False).records, [])
 
 
 class Best(unittest.TestCase):
