@@ -40,7 +40,7 @@ class Groups:
             columns = frames.Columns(X, scale)
             shape, scale = columns.scale.shape, columns.scale
         else:
-            X = inputs_of(X)
+            X = _finite(inputs_of(X))
             shape = X.shape[1:]
         start = array_of(1.0 if scale is None else scale, shape, np.float64, "scale")
         if not np.isfinite(start).all() or (start < 0).any() or not start.any():
@@ -89,6 +89,19 @@ class Groups:
             else:
                 high = middle
         return np.asarray(np.clip(logs + high, -most, most))
+
+
+def _finite(X: np.ndarray) -> np.ndarray:
+    """X as numbers. Raises TypeError or ValueError if they are not, or not finite."""
+    try:
+        values: np.ndarray = X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must hold numbers: {error}") from None
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        raise ValueError(f"X[{', '.join(map(str, at))}] is {X[at]}; it must be finite")
+    return values
 
 
 def _members(groups: Any, shape: Tuple[int, ...], noisy: np.ndarray) -> Tuple[Any, np.ndarray]:

@@ -255,7 +255,8 @@ class _Search:
         self.most_error = math.inf
         none = np.zeros(len(self.setting.names))
         tried = [trials.tried(rows, none, sigma) for sigma in sigmas]
-        self.most_error = allowance + min(one.trial.mean_error for one in tried)
+        errors = [one.trial.mean_error for one in tried if not one.failure]
+        self.most_error = allowance + min(errors, default=math.inf)
         self.start = self.best = max(tried, key=self.value)
         self.history = [self._noted(one, one is self.start) for one in tried]
         self._check_start(tried)

@@ -327,6 +327,10 @@ class Runs(unittest.TestCase):
             self.assertRegex(str(tuned(rounds=1)), r"group +share +factor\n(.*\n)+sigma .*, gain")
 
 
+WRONG = X.copy()
+WRONG[13, 2] = np.nan
+
+
 class Refusals(unittest.TestCase):
     def refused(self, kind, sentence, **more):
         with self.assertRaisesRegex(kind, sentence):
@@ -355,7 +359,8 @@ class Refusals(unittest.TestCase):
             (ValueError, "about all outputs", {"question": Question(1, output=-1)}),
             (ValueError, "has a target", {"question": Question(1, target=0.1)}),
             (ValueError, "output is 1", {"question": Question(1, output=1)}),
-            (ValueError, "finite float32", {"x": np.full((12, 2), np.nan)}),
+            (ValueError, r"X\[13, 2\] is nan; it must be finite", {"x": WRONG}),
+            (TypeError, "X must hold numbers", {"x": [["a", "b"]] * 12}),
             (TypeError, "resume", {"resume": "file"}),
             (TypeError, "domain", {"domain": "certify"}),
             (TypeError, "radius", {"radius": 0.1}),
