@@ -143,6 +143,8 @@ class Calibrated:
     score    a Score or its name: "norm" and "largest" are about the distances of the outputs from
              their truths. With "quantiles" the model returns two columns, estimates of a lower and
              an upper quantile of one truth
+    output   index of the first output that has a truth
+    outputs  number of outputs of the model; None: up to the last that has a truth
     units    of the outputs, > 0: distances are divided by them
     share    the score of a point is the one with this rank among its samples, as a share of them
     most_samples   most samples of a new input; None: `samples`
@@ -162,6 +164,8 @@ class Calibrated:
         *,
         samples: int = 101,
         score: Union[Score, str] = Score.NORM,
+        output: int = 0,
+        outputs: Optional[int] = None,
         units: Any = None,
         share: float = 0.5,
         most_samples: Optional[int] = None,
@@ -180,14 +184,22 @@ class Calibrated:
         score = member(Score, score, "score")
         if score == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')
-        outputs = 2 if score == Score.QUANTILES else truths.shape[1]
+        scored = 2 if score == Score.QUANTILES else truths.shape[1]
+        output = integer(output, "output", 0, 2**31 - 1)
+        outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
         samples = integer(samples, "samples", 1)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
         self._make(model, matrix.shape[1:], outputs, most, options)
         self._set(
             np.empty(len(matrix)),
-            array_of(units, (outputs,), np.float64, "units"),
-            dict(score=score, outputs=outputs, share=share, sigma=number(sigma, "sigma")),
+            array_of(units, (scored,), np.float64, "units"),
+            dict(
+                score=score,
+                output=output,
+                outputs=scored,
+                share=share,
+                sigma=number(sigma, "sigma"),
+            ),
         )
         self._calibrate(matrix, truths, samples, progress)
 
@@ -221,6 +233,7 @@ class Calibrated:
         units = {} if self._units is None else {"units": self._units}
         fields = {name: getattr(self._calibration, name) for name in _FIELDS}
         arrays = dict(units, scores=self.scores, shape=np.array(self._estimator.shape))
+        arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:
             arrays["kind"] = kind
         with open(path, "wb") as file:
@@ -238,12 +251,12 @@ class Calibrated:
                 raise ValueError("it was written by a later version")
             fields = {name: kept.pop(name).item() for name in _FIELDS}
             shape, scores = kept.pop("shape"), np.ascontiguousarray(kept.pop("scores"), np.float64)
-            units = kept.pop("units", None)
+            units, outputs = kept.pop("units", None), kept.pop("model_outputs").item()
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} is no calibration: {error}") from None
         made = cls.__new__(cls)
         most = options.pop("most_samples", None) or fields["samples"]
-        made._make(model, shape, fields["outputs"], most, {**kept, **options})
+        made._make(model, shape, outputs, most, {**kept, **options})
         made._estimator._unused_noise = fields["last_noise"] + 1
         made._set(scores, units, fields)
         return made
@@ -253,6 +266,12 @@ class Calibrated:
     def points(self) -> int:
         """The number of calibration points."""
         return int(self._calibration.count)
+
+    @property
+    def _truths(self) -> int:
+        """How many numbers a truth has."""
+        c = self._calibration
+        return 1 if c.score == Score.QUANTILES else int(c.outputs)
 
     def ranks(self, radius: float, alpha: float = 0.05, samples: Optional[int] = None) -> Ranks:
         """The ranks for intervals at this radius. Raises CertregError if there are too few points
@@ -291,8 +310,8 @@ class Calibrated:
         noise_id  None: one that was not used before. Never give one twice"""
         ranks = self._ranks(radius, alpha, samples)
         self._sampled(x, ranks, noise_id)
-        outputs = self._calibration.outputs if self._calibration.score != Score.QUANTILES else 1
-        found = [self._interval(ranks, output) for output in range(outputs)]
+        first = self._calibration.output
+        found = [self._interval(ranks, first + i) for i in range(self._truths)]
         return found[0] if len(found) == 1 else found
 
     def intervals(
@@ -314,8 +333,7 @@ class Calibrated:
         """Whether this truth, one number or one for each output, is in the set of an input. For
         several outputs the set is smaller than the box of their intervals."""
         ranks, inside = self._ranks(radius, alpha, samples), S.i32()
-        count = 1 if self._calibration.score == Score.QUANTILES else self._calibration.outputs
-        values = np.asarray(array_of(np.atleast_1d(truth), (count,), np.float64, "truth"))
+        values = np.asarray(array_of(np.atleast_1d(truth), (self._truths,), np.float64, "truth"))
         self._sampled(x, ranks, noise_id)
         asked = (C.byref(self._calibration), C.byref(ranks))
         self._estimator._call("covers", *asked, values.ctypes.data, C.byref(inside))

@@ -43,14 +43,19 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(given: Any) -> int:
-    from . import commands, look, scale  # imported here, so that --help works without NumPy
+    from . import commands, interval, look, scale  # imported here, so that --help works without NumPy
 
     if given.version:
         from ..constants import __version__
 
         print(f"certreg {__version__}")
         return DONE
-    known = {"check": look.check, "info": look.info, "scale": scale.run}
+    known = {
+        "check": look.check,
+        "info": look.info,
+        "scale": scale.run,
+        "interval": interval.run,
+    }
     return known.get(given.command, commands.run)(understood(given))
 
 

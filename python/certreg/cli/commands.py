@@ -46,7 +46,7 @@ class Work(Inputs):
 
     def __init__(self, given: argparse.Namespace) -> None:
         asked.check_options(given)
-        self.table, self.plot = _destinations(given)
+        self.table, self.plot = destinations(given)
         super().__init__(given)
 
     def done(self) -> Any:
@@ -96,7 +96,7 @@ class Work(Inputs):
     def write(self, rows: Any, table: tables.Table, summary: tables.Table) -> None:
         """Writes the files of -o and --plot."""
         if self.table is not None:
-            _write_table(self.table, table, lambda: self.document(rows, table, summary))
+            write_table(self.table, table, lambda: self.document(rows, table, summary))
         elif self.given.out:
             sys.stdout.write(tables.as_csv(table))
         if self.plot is not None:
@@ -167,7 +167,7 @@ def _at_the_edge(sigmas: Any, level: int) -> str:
     return " Try smaller ones too." if others and chosen < min(others) else ""
 
 
-def _destinations(given: argparse.Namespace) -> Any:
+def destinations(given: argparse.Namespace) -> Any:
     """The files of -o and --plot; None where there is none."""
     table = plot = None
     if given.out and given.out != "-":
@@ -181,7 +181,7 @@ def _destinations(given: argparse.Namespace) -> Any:
     return table, plot
 
 
-def _write_table(destination: Destination, table: tables.Table, document: Any) -> None:
+def write_table(destination: Destination, table: tables.Table, document: Any) -> None:
     if destination.suffix == ".json":
         destination.write_text(tables.as_json(document()))
     elif destination.suffix == ".csv":

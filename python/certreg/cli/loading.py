@@ -48,6 +48,10 @@ class Model:
         self.shape = tuple(model.shape)
         return model
 
+    def made(self) -> Any:
+        """The model itself, for use in this process."""
+        return self.function() if isinstance(self.function, Named) else self.function
+
     def fitted(self, X: np.ndarray, name: str) -> np.ndarray:
         """The inputs of the file `name` in the shape that the model takes, which may be flat where
         theirs is not, or the other way round. Raises Failure if this is not possible."""
@@ -68,8 +72,7 @@ class Model:
         """How many columns the model returns. Calls it with the first row, whose number is
         `first`."""
         try:
-            model = self.function() if isinstance(self.function, Named) else self.function
-            answer = np.asarray(as_model(model)(X[:1]))
+            answer = np.asarray(as_model(self.made())(X[:1]))
         except Exception as error:
             raise Failure(f"the model failed in row {first}: {described(error)}", MODEL) from error
         if answer.dtype.kind not in "buif" or answer.ndim not in (1, 2) or len(answer) != 1:

@@ -183,6 +183,50 @@ def sampling(command: Any) -> None:
     )
 
 
+def calibration(command: Any) -> None:
+    group = command.add_argument_group("calibration and coverage")
+    group.add_argument(
+        "--calibration", required=True, metavar="FILE", help="inputs of the calibration points"
+    )
+    group.add_argument("--truths", required=True, metavar="FILE", help="their true outputs")
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        help="true outputs of the inputs, if they are known: the share that is covered is printed",
+    )
+    group.add_argument(
+        "--sigma",
+        required=True,
+        metavar="S",
+        help="noise level, in units of the input divided by scale",
+    )
+    group.add_argument(
+        "--radius",
+        required=True,
+        metavar="R",
+        help="norm of the change by which an input may have been moved; 0: no attack",
+    )
+    group.add_argument(
+        "--alpha",
+        default=0.05,
+        metavar="P",
+        help="probability of a miss, at most 0.5 (default: %(default)s)",
+    )
+    group.add_argument(
+        "--samples",
+        default=101,
+        metavar="N",
+        help="samples for each calibration point and input (default: %(default)s)",
+    )
+    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
+        "one is drawn)",
+    )
+
+
 def resuming(command: Any) -> None:
     group = command.add_argument_group("long runs")
     group.add_argument(
@@ -205,8 +249,7 @@ def resuming(command: Any) -> None:
     )
 
 
-def results(command: Any) -> None:
-    group = command.add_argument_group("results")
+def destination(group: Any) -> None:
     group.add_argument(
         "-o",
         dest="out",
@@ -214,6 +257,11 @@ def results(command: Any) -> None:
         help="write all rows to this .csv, .json or .parquet file; - writes CSV to standard "
         "output, and the summary to standard error",
     )
+
+
+def results(command: Any) -> None:
+    group = command.add_argument_group("results")
+    destination(group)
     group.add_argument(
         "--keep-seed", action="store_true", help="write the seed into the .json file too"
     )

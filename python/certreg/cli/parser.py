@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="certreg", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for add in (_certify, _sigma, _scale, _bounds, _check, _info):
+    for add in (_certify, _sigma, _scale, _bounds, _interval, _check, _info):
         add(commands)
     return top
 
@@ -97,7 +97,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     top = parser()
     given = top.parse_args(_joined(arguments))
     if not given.command and not given.version:
-        top.error("give a command: certify, sigma, scale, bounds, check or info")
+        top.error("give a command: certify, sigma, scale, bounds, interval, check or info")
     return given
 
 
@@ -210,6 +210,27 @@ def _bounds(commands: Any) -> None:
     options.sampling(command)
     options.resuming(command)
     options.results(command)
+
+
+def _interval(commands: Any) -> None:
+    command = _command(
+        commands,
+        "interval",
+        "where the true output is, also under attack",
+        "Computes for each input an interval that contains the true output with probability at "
+        "least 1 - alpha, although an adversary may have moved the input by up to the given "
+        "radius. It needs calibration points: inputs with known true outputs, which the model was "
+        "not trained on and which are like the inputs. Shuffle sorted data before.",
+        "certreg interval model.onnx inputs.npy --calibration heldout.npy --truths truths.npy \\\n"
+        "      --sigma .25 --radius .1 --alpha .1 -o intervals.csv",
+    )
+    options.model_and_inputs(command)
+    options.calibration(command)
+    options.outputs(command)
+    group = command.add_argument_group("results")
+    options.destination(group)
+    options.quiet(group)
+    command.set_defaults(plot=None)
 
 
 def _check(commands: Any) -> None:

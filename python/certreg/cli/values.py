@@ -30,6 +30,14 @@ def _positive(text: str) -> float:
     return value
 
 
+def _not_negative(text: str) -> float:
+    wanted = "a number of at least 0"
+    value = _number(text, wanted)
+    if not 0 <= value < math.inf:
+        raise _Wrong(wanted)
+    return value
+
+
 def _above_one(text: str) -> float:
     value = _number(text, "a number above 1")
     if not 1 < value < math.inf:
@@ -130,8 +138,11 @@ _KINDS: dict[str, Kind] = {
 def understood(given: argparse.Namespace) -> argparse.Namespace:
     """Converts the texts of options in `given`. Defaults stay as they are. Raises Failure for a
     wrong text."""
-    several = given.command in ("sigma", "scale")
-    kinds = dict(_KINDS, sigma=_list_of(_positive)) if several else _KINDS
+    kinds = dict(_KINDS)
+    if given.command in ("sigma", "scale"):
+        kinds["sigma"] = _list_of(_positive)
+    if given.command == "interval":
+        kinds["radius"] = _not_negative
     for name, text in vars(given).items():
         if name in kinds and isinstance(text, str):
             setattr(given, name, _value(kinds[name], name, text))

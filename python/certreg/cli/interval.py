@@ -1,0 +1,119 @@
+"""The command interval."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..constants import PLAN_COUNT_FAILURES
+from ..errors import CertregError
+from ..intervals import Calibrated, Interval
+from ..models import as_model
+from ..result import aligned
+from . import asked, tables
+from .commands import Inputs, destinations, write_table
+from .failure import DONE, INTERRUPTED, MODEL, Failure, described
+from .files import read_labels, read_rows
+from .progress import progress
+
+
+def run(given: argparse.Namespace) -> int:
+    """Calibrates, prints a summary of the intervals, and writes them."""
+    angle = asked.half_turn(given)
+    if given.range and angle:
+        raise Failure("--range cannot be combined with --angle or --pair: leave it out")
+    table, _ = destinations(given)
+    work = Inputs(given)
+    lines = _lines(work, _intervals(work))
+    summary = [_summary(work, lines)]
+    if table is not None:
+        write_table(table, lines, lambda: {"summary": summary, "rows": lines})
+    elif given.out:
+        sys.stdout.write(tables.as_csv(lines))
+    print(aligned(summary), file=sys.stderr if given.out == "-" else sys.stdout)
+    return DONE
+
+
+def _intervals(work: Inputs) -> list[Interval]:
+    given = work.given
+    X, count = read_rows(given.calibration)
+    X, truths = work.model.fitted(X, given.calibration), read_labels(given.truths, count)
+    outputs = asked.outputs(given, work.model.columns(X, 0))
+    shown = None if given.quiet else progress()
+    try:
+        with Calibrated(
+            _Guarded(work.model.made()),
+            X,
+            truths,
+            given.sigma,
+            samples=given.samples,
+            batch=given.batch,
+            seed=given.seed,
+            scale=work.scale,
+            output=given.output,
+            flags=PLAN_COUNT_FAILURES if given.count_failures else 0,
+            progress=shown if callable(shown) else None,
+            **outputs,
+        ) as calibrated:
+            found: list[Interval] = calibrated.intervals(work.X, given.radius, given.alpha)
+            return found
+    except KeyboardInterrupt as error:
+        raise Failure("interrupted", INTERRUPTED) from error
+    except (CertregError, ValueError, TypeError) as error:
+        said = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
+        raise Failure(said) from error
+
+
+class _Guarded:
+    """A model whose exceptions are told from those of the library."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = as_model(model)
+
+    def __call__(self, x: np.ndarray) -> Any:
+        try:
+            return self.model(x)
+        except Exception as error:
+            raise Failure(f"the model failed: {described(error)}", MODEL) from error
+
+
+def _lines(work: Inputs, found: list[Interval]) -> tables.Table:
+    """A line for each row."""
+    lines: tables.Table = []
+    for i, interval in enumerate(found):
+        line = {"row": work.first + i, "lo": interval.lo, "hi": interval.hi}
+        line.update(
+            width=interval.width,
+            pieces=len(interval.pieces),
+            failed=interval.failed,
+            samples=interval.samples,
+            radius=interval.radius,
+            alpha=interval.alpha,
+        )
+        if work.labels is not None:
+            label = float(work.labels[i])
+            line["label"], line["covered"] = label, int(label in interval)
+        lines.append(line)
+    return lines
+
+
+def _summary(work: Inputs, lines: tables.Table) -> dict[str, Any]:
+    widths = np.array([line["width"] for line in lines])
+    finite = widths[np.isfinite(widths)]
+    summary = {
+        "sigma": work.given.sigma,
+        "radius": work.given.radius,
+        "alpha": lines[0]["alpha"],
+        "rows": len(lines),
+        "empty": sum(not line["pieces"] for line in lines),
+        "infinite": len(widths) - len(finite),
+        "mean_width": float(finite.mean()) if len(finite) else math.inf,
+        "median_width": float(np.median(widths)),
+    }
+    if work.labels is not None:
+        summary["covered"] = float(np.mean([line["covered"] for line in lines]))
+    return summary
