@@ -102,22 +102,35 @@ static certreg_status operate(certreg_estimator *e, const certreg_calibration *c
     return CERTREG_OK;
 }
 
+/* The scores are stored with their seed. New readings have another one, which is a secret. */
+static certreg_estimator *estimator_with(uint64_t seed)
+{
+    const certreg_model m = {
+        .struct_size = sizeof m, .eval = model, .inputs = SENSORS, .outputs = 1};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .max_samples = SAMPLES, .pilot = SIZE_MAX, .seed = seed};
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    if (certreg_estimator_create(NULL, &m, &p, &why, &e)) puts(why.text);
+    return e;
+}
+
 int main(void)
 {
     static double scores[POINTS];
     certreg_calibration calibration = {
         .struct_size = sizeof calibration, .capacity = POINTS, .scores = scores};
-    const certreg_model m = {
-        .struct_size = sizeof m, .eval = model, .inputs = SENSORS, .outputs = 1};
-    const certreg_plan p = {
-        .struct_size = sizeof p, .max_samples = SAMPLES, .pilot = SIZE_MAX, .seed = 9};
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_estimator *e = NULL;
-    if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;
-    certreg_status status = calibrate(e, &calibration);
-    for (int i = 0; i < 3 && !status; i++)
-        status = operate(e, &calibration, 0.1 * i, 1000 + (uint64_t)i * READINGS);
-    if (status) printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(e)->text);
-    certreg_estimator_destroy(e);
+    certreg_estimator *before = estimator_with(9), *now = estimator_with(10);
+    if (!before || !now) return 1;
+    certreg_status status = calibrate(before, &calibration);
+    certreg_estimator *failed = before;
+    for (int i = 0; i < 3 && !status; i++) {
+        failed = now;
+        status = operate(now, &calibration, 0.1 * i, (uint64_t)i * READINGS);
+    }
+    if (status)
+        printf("%s: %s\n", certreg_status_text(status), certreg_estimator_error(failed)->text);
+    certreg_estimator_destroy(now);
+    certreg_estimator_destroy(before);
     return status != CERTREG_OK;
 }

@@ -128,6 +128,55 @@ START_TEST(ranks_and_records_must_fit_the_calibration)
 }
 END_TEST
 
+START_TEST(how_points_are_scored_must_stay)
+{
+    static const double units[] = {2, 2};
+    double scores[POINTS], room[2 * SAMPLES];
+    certreg_estimator *e = estimator_of(&reals);
+    certreg_calibration c = calibration_of(scores);
+    c.outputs = 2;
+    calibrate(e, &c, 1);
+    float y[OUTPUTS * SAMPLES];
+    fill(y, SAMPLES, 1, 0);
+    take(e, POINTS, SAMPLES, y);
+    for (int i = 0; i < 5; i++) {
+        certreg_calibration other = c;
+        certreg_coverage asked = coverage();
+        if (i == 0) other.score = CERTREG_SCORE_LARGEST;
+        if (i == 1) other.outputs = 1;
+        if (i == 2) other.outputs = 1, other.output = 1;
+        if (i == 3) other.units = units;
+        if (i == 4) other.share = asked.share = 0.2;
+        const certreg_ranks r = ranks_of(asked);
+        certreg_interval set = {.struct_size = sizeof set};
+        KIT_STATUS(
+            e,
+            certreg_estimator_interval(e, &other, &r, other.output, room, room, 2 * SAMPLES, &set),
+            CERTREG_E_MISMATCH);
+        other.count = other.capacity - 1;
+        KIT_STATUS(e, certreg_estimator_calibrate(e, &other, (const double[]){0, 0}),
+                   CERTREG_E_MISMATCH);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(truths_of_angles_are_near_the_turn)
+{
+    const set_up s = turned(1);
+    double scores[POINTS];
+    certreg_estimator *e = estimator_of(&s);
+    certreg_calibration c = calibration_of(scores);
+    float y[OUTPUTS * SAMPLES];
+    fill(y, SAMPLES, 1, 0);
+    take(e, 0, SAMPLES, y);
+    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){3.1}), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "turn");
+    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){2.9}));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(samples_of_the_pilot_are_not_used)
 {
     set_up s = reals;
@@ -184,6 +233,7 @@ static const spoil bad_coverages[] = {
     {"radius", CERTREG_E_INVALID, offsetof(certreg_coverage, radius), 'd', INFINITY, 0, NULL},
     {"sigma", CERTREG_E_INVALID, offsetof(certreg_coverage, sigma), 'd', 0, 0, NULL},
     {"share", CERTREG_E_INVALID, offsetof(certreg_coverage, share), 'd', -0.1, 0, NULL},
+    {"reserved", CERTREG_E_INVALID, offsetof(certreg_coverage, reserved), 'i', 7, 0, NULL},
     {"points", CERTREG_E_INVALID, offsetof(certreg_coverage, points), 'z', 0, 0, NULL},
     {"samples", CERTREG_E_INVALID, offsetof(certreg_coverage, samples), 'z', 0, 2000000000, NULL},
     {"calibration_samples", CERTREG_E_INVALID, offsetof(certreg_coverage, calibration_samples), 'z',
@@ -230,6 +280,8 @@ int main(void)
     tcase_add_test(refusals, noise_of_the_calibration_is_refused);
     tcase_add_test(refusals, points_must_agree_and_nothing_is_added_where_they_do_not);
     tcase_add_test(refusals, ranks_and_records_must_fit_the_calibration);
+    tcase_add_test(refusals, how_points_are_scored_must_stay);
+    tcase_add_test(refusals, truths_of_angles_are_near_the_turn);
     tcase_add_test(refusals, samples_of_the_pilot_are_not_used);
     tcase_add_loop_test(refusals, bad_fields_of_a_calibration_are_named, 0,
                         KIT_ROWS(bad_calibrations));

@@ -114,6 +114,7 @@ START_TEST(a_set_has_the_points_for_which_enough_scores_are_small)
         ck_assert_uint_eq(f.set.samples, SAMPLES);
         if (!f.set.pieces) ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
         pieces += f.set.pieces > 1;
+        for (uint64_t i = 1; i < f.set.pieces; i++) ck_assert_double_lt(f.lo[i - 1], f.lo[i]);
         for (double t = -3; t < 3; t += 0.0173) {
             const double truth[] = {period > 0 ? remainder(t, period) : t, 0.1 * t};
             int32_t covered;

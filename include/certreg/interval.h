@@ -17,14 +17,17 @@
  *   example drawn independently from one distribution. Shuffle data that are sorted.
  *   The model was trained on other data.
  * - Every input, of calibration or new, has noise of its own: another noise_id, or
- *   another seed. The noise of the new input must be unknown to whoever chooses delta;
- *   that of the calibration need not be.
+ *   another seed. Whoever chooses delta must not know the noise of the new input. A
+ *   certreg_calibration contains plan.seed: before it leaves your hands, sample new
+ *   inputs with another, secret seed.
+ * - No calibration point is left out because its model failed, or the points are no
+ *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
  * - The probability is over calibration, new pair and noise together. It is for one new
  *   input; of Q inputs, the worst is missed with probability up to Q*alpha.
  *
- * All inputs have the same sigma and scale, and all calibration points the same number
- * of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to use
- * all. The rules of certreg.h for structs, threads, memory and numbers hold here as
+ * All inputs have the same model, sigma and scale, and all calibration points the same
+ * number of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to
+ * use all. The rules of certreg.h for structs, threads, memory and numbers hold here as
  * well.
  */
 #ifndef CERTREG_INTERVAL_H
@@ -39,9 +42,9 @@ extern "C" {
 enum {
     CERTREG_SCORE_NORM = 0,    /* 2-norm of the distances; of one output its distance */
     CERTREG_SCORE_LARGEST = 1, /* the largest of the distances */
-    CERTREG_SCORE_QUANTILES = 2 /* two REAL outputs estimate a lower and an upper
-                                   quantile of one truth: max(lower - truth, truth -
-                                   upper) */
+    /* Two REAL outputs estimate a lower and an upper quantile of one truth: max(lower -
+     * truth, truth - upper). */
+    CERTREG_SCORE_QUANTILES = 2
 };
 
 /** Scores of calibration points: plain data of the caller, who may store them. Zero
@@ -53,43 +56,45 @@ typedef struct certreg_calibration {
     int32_t output;      /* the first output that is scored */
     int32_t outputs;     /* how many are; 0: 1, and 2 for QUANTILES */
     const double *units; /* outputs numbers > 0; NULL: all 1. None with QUANTILES */
-    /* Rank of the score that stands for a point, as a share of its samples, in (0, 1);
-     * 0: 0.5, the median score. */
+    /* In (0, 1); 0: 0.5. The score of a point is the k-th smallest of the scores of its
+     * samples, k = floor(share*(samples + 1)), at least 1 and at most samples. */
     double share;
     double sigma;         /* * */
     uint64_t seed;        /* * */
-    uint64_t model;       /* * a digest of scale, kinds of outputs and turns */
+    uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
     uint64_t samples;     /* * of each point, without the pilot's */
-    uint64_t first_noise; /* least and greatest noise_id of the points */
-    uint64_t last_noise;
-    uint64_t count;    /* points so far */
-    uint64_t capacity; /* room in scores */
-    double *scores;    /* capacity numbers; infinite where too many outputs failed */
+    uint64_t first_noise; /* * least and greatest noise_id of the points */
+    uint64_t last_noise;  /* * */
+    uint64_t count;       /* points so far */
+    uint64_t capacity;    /* room in scores */
+    double *scores;       /* capacity numbers; infinite where too many outputs failed */
 } certreg_calibration;
 
 /** Adds the point whose samples are in the record: its score against its truth. The
  *  record must be complete without a gap. The points' noise ids must ascend. The call
- * is an evaluation of the record: see "Evaluating a record again" in certreg.h.
- *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES
+ *  is an evaluation: see "Evaluating a record again" in certreg.h.
+ *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. That of an
+ *                angle is at most a turn away from its turn
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_MISMATCH (another
- *          sigma, seed or number of samples than the points before); CERTREG_E_TOO_MANY
- *          (count is capacity); CERTREG_E_WRONG_STATE (a gap; no sample beyond the
- * pilot; a noise id that does not ascend). Nothing is added then
- *  @par Source theory 12 */
+ *          seed, sigma, digest or number of samples than the points before);
+ *          CERTREG_E_TOO_MANY (count is capacity); CERTREG_E_WRONG_STATE (a gap; no
+ *          sample beyond the pilot; a noise id that does not ascend). Nothing is added
+ *          then  @par Source theory 12 */
 CERTREG_API certreg_status certreg_estimator_calibrate(
     certreg_estimator *, certreg_calibration *calibration, const double *truth);
 
 /** What the ranks depend on. None of it may be chosen by the scores. */
 typedef struct certreg_coverage {
     uint32_t struct_size;
-    int32_t reserved;             /* 0 */
-    double alpha;                 /* probability of a miss, in [1e-6, 0.5]; 0: 0.05 */
-    double radius;                /* of ||D^-1 delta||_2, >= 0; 0: no attack */
+    int32_t reserved; /* 0 */
+    double alpha;     /* probability of a miss, in [1e-6, 0.5]; 0: 0.05 */
+    /* Of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 where the scale is 0. */
+    double radius;
     double sigma;                 /* > 0 */
     double share;                 /* of the calibration; 0: 0.5 */
     uint64_t points;              /* of the calibration */
     uint64_t calibration_samples; /* of each point, */
-    uint64_t samples; /* and of a new input, without the pilot's; up to 1e9 */
+    uint64_t samples; /* and of a new input, without the pilot's; up to 1e7 */
 } certreg_coverage;
 
 /** Ranks, and what they are for. */
@@ -102,8 +107,9 @@ typedef struct certreg_ranks {
     uint64_t calibration_rank; /* of the score that stands for a point */
     uint64_t point_rank;       /* of the threshold among the points' scores */
     uint64_t sample_rank;      /* of the score that is compared with the threshold */
-    uint64_t least_points; /* fewer would not do; 0: no number does, take more samples,
-                              or a smaller radius. Filled also on failure */
+    /* The least number of points for which there are ranks. 0: there is none; take more
+     * samples, or a smaller radius. Filled on failure too. */
+    uint64_t least_points;
 } certreg_ranks;
 
 /** Chooses ranks such that the truth is missed with probability at most alpha. It takes
@@ -123,27 +129,28 @@ typedef struct certreg_interval {
      * the set is empty. Of an angle an arc, which begins in the turn and may end beyond
      * it; model.lo to model.hi: the whole turn. */
     double lo, hi;
-    double period;        /* a full turn of an angle; 0 for a number */
-    double alpha, radius; /* proven miss probability; of the shift */
-    double threshold;     /* largest score within the set */
-    uint64_t pieces;      /* of the set */
-    uint64_t samples;     /* behind it, without the pilot's */
-    uint64_t failed;      /* of them; each makes the set larger */
+    double period;    /* a full turn of an angle; 0 for a number */
+    double alpha;     /* proven probability of a miss */
+    double radius;    /* of the shift, at most */
+    double threshold; /* largest score within the set */
+    uint64_t pieces;  /* of the set */
+    uint64_t samples; /* behind it, without the pilot's */
+    uint64_t failed;  /* of them; each makes the set larger */
 } certreg_interval;
 
 /** The set for the input whose samples are in the record. Of several outputs, the sets
  *  of all outputs contain their truths together with probability 1 - alpha. The call is
  *  an evaluation of the record.
- *  @param ranks   for calibration->count points, calibration->samples, and the number
- * of samples in the record, without the pilot's
+ *  @param ranks   for calibration->count points, calibration->samples, and the samples
+ *                 in the record, without the pilot's
  *  @param output  calibration->output or one of the others; with QUANTILES the first
- *  @param lo, hi  room for the pieces, ascending, and work space: samples numbers each,
- *                 2*samples for an angle
+ *  @param lo, hi  receive the pieces, lo ascending, and are work space: as many numbers
+ *                 each as there are samples, twice as many for an angle
  *  @param room    numbers in each
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (ranks or record do not
- * fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE (a gap;
- *          noise of the calibration; a number of samples that an earlier answer may
- * have chosen)  @par Source theory 12.5 */
+ *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
+ *          (a gap; a noise id of the calibration; the number of samples was not fixed
+ *          before the first evaluation of the record)  @par Source theory 12.5 */
 CERTREG_API certreg_status certreg_estimator_interval(
     certreg_estimator *, const certreg_calibration *calibration,
     const certreg_ranks *ranks, int32_t output, double *lo, double *hi, size_t room,
@@ -152,7 +159,7 @@ CERTREG_API certreg_status certreg_estimator_interval(
 /** Whether one vector is in the set for the input whose samples are in the record. The
  *  set of several outputs is smaller than the box of their intervals.
  *  @param truth   as for certreg_estimator_calibrate
- *  @param inside  1 or 0
+ *  @param inside  1 or 0; 1 on failure
  *  @return as certreg_estimator_interval  @par Source theory 12.5 */
 CERTREG_API certreg_status certreg_estimator_covers(
     certreg_estimator *, const certreg_calibration *calibration,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes as C
 import dataclasses
+import functools
+import hashlib
 import os
+import secrets
 import zipfile
 from typing import Any, Callable, Optional, Tuple, Union
 
@@ -24,6 +27,12 @@ _FIELDS = (
     "score output outputs share sigma seed model samples first_noise last_noise count".split()
 )
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
+
+
+def _one_way(seed: int) -> int:
+    """Another seed, from which this one cannot be found: calibrations are stored with theirs."""
+    digest = hashlib.sha256(b"certreg calibration %d" % integer(seed, "seed")).digest()
+    return int.from_bytes(digest[:8], "little")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,8 +131,9 @@ class Interval:
         return self.hi - self.lo if self.pieces else 0.0
 
     def __contains__(self, y: float) -> bool:
-        turns = (-self.period, 0.0, self.period) if self.period else (0.0,)
-        return any(lo <= y + turn <= hi for lo, hi in self.pieces for turn in turns)
+        if not self.period:
+            return any(lo <= y <= hi for lo, hi in self.pieces)
+        return any((y - lo) % self.period <= hi - lo for lo, hi in self.pieces)
 
 
 class Calibrated:
@@ -146,7 +156,8 @@ class Calibrated:
     output   index of the first output that has a truth
     outputs  number of outputs of the model; None: up to the last that has a truth
     units    of the outputs, > 0: distances are divided by them
-    share    the score of a point is the one with this rank among its samples, as a share of them
+    share    the score of a point is the k-th smallest of those of its samples, where k is
+             int(share * (samples + 1))
     most_samples   most samples of a new input; None: `samples`
     progress  function that is called with (points done, points). A true result cancels: raises
               CertregError with Status.CANCELLED
@@ -204,9 +215,14 @@ class Calibrated:
         self._calibrate(matrix, truths, samples, progress)
 
     def _make(self, model: Any, shape: Any, outputs: int, most: int, options: Any) -> None:
+        """Notes how estimators are made, and makes the one for new inputs."""
+        seed = options.get("seed")
+        self._options = {**options, "seed": secrets.randbits(64) if seed is None else seed}
         shape = tuple(int(length) for length in shape)
-        self._options = dict(options)
-        self._estimator = Estimator(model, shape, most, outputs=outputs, pilot=NO_PILOT, **options)
+        self._made = functools.partial(
+            Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT
+        )
+        self._estimator = self._made(**self._options)
 
     def _set(self, scores: Any, units: Any, fields: Any) -> None:
         self.scores, self._units, self.sigma = scores, units, float(fields["sigma"])
@@ -216,18 +232,19 @@ class Calibrated:
         self._known: dict[Any, Any] = {}
 
     def _calibrate(self, matrix: Any, truths: Any, samples: int, progress: Any) -> None:
-        e = self._estimator
-        for i, (z, truth) in enumerate(zip(matrix, truths)):
-            e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
-            e.sample(0, samples)
-            e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
-            if progress and progress(i + 1, len(matrix)):
-                raise CertregError(Status.CANCELLED)
+        options = {**self._options, "seed": _one_way(self._options["seed"])}
+        with self._made(**options) as e:
+            for i, (z, truth) in enumerate(zip(matrix, truths)):
+                e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
+                e.sample(0, samples)
+                e._call("calibrate", C.byref(self._calibration), truth.ctypes.data)
+                if progress and progress(i + 1, len(matrix)):
+                    raise CertregError(Status.CANCELLED)
 
     # ---- files
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the calibration to an .npz file. It contains the seed of its noise, which need not
-        be secret, and not the model."""
+        be secret: new inputs get other noise. It does not contain the model."""
         kept = {name: self._options[name] for name in _KEPT if self._options.get(name) is not None}
         kind = kinds_of(kept.pop("kind", None), self._estimator.outputs)
         units = {} if self._units is None else {"units": self._units}
@@ -247,17 +264,18 @@ class Calibrated:
         try:
             with np.load(path, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
-            if kept.pop("version") != 1:
+            if kept["version"] != 1:
                 raise ValueError("it was written by a later version")
-            fields = {name: kept.pop(name).item() for name in _FIELDS}
-            shape, scores = kept.pop("shape"), np.ascontiguousarray(kept.pop("scores"), np.float64)
-            units, outputs = kept.pop("units", None), kept.pop("model_outputs").item()
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            fields = {name: kept[name].item() for name in _FIELDS}
+            shape, outputs = kept["shape"].ravel(), kept["model_outputs"].item()
+            scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
+            units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
+        except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} is no calibration: {error}") from None
         made = cls.__new__(cls)
         most = options.pop("most_samples", None) or fields["samples"]
-        made._make(model, shape, outputs, most, {**kept, **options})
-        made._estimator._unused_noise = fields["last_noise"] + 1
+        limits = {name: kept[name] for name in _KEPT if name in kept}
+        made._make(model, shape, outputs, most, {**limits, **options})
         made._set(scores, units, fields)
         return made
 
@@ -331,7 +349,8 @@ class Calibrated:
         noise_id: Optional[int] = None,
     ) -> bool:
         """Whether this truth, one number or one for each output, is in the set of an input. For
-        several outputs the set is smaller than the box of their intervals."""
+        several outputs the set is smaller than the box of their intervals. Every call samples
+        the model with fresh noise, so it is about another set than that of an earlier call."""
         ranks, inside = self._ranks(radius, alpha, samples), S.i32()
         values = np.asarray(array_of(np.atleast_1d(truth), (self._truths,), np.float64, "truth"))
         self._sampled(x, ranks, noise_id)

@@ -15,7 +15,7 @@ uint64_t cr_intervals_rank(double share, uint64_t samples)
 static void describe(const certreg_estimator *e, const cr_scored *s, certreg_calibration *c)
 {
     c->sigma = e->input.sigma, c->seed = e->input.noise.seed;
-    c->model = cr_intervals_model(e);
+    c->model = cr_intervals_model(e, c);
     c->samples = s->count;
     c->first_noise = c->last_noise = e->input.noise.noise_id;
 }
@@ -53,6 +53,7 @@ static certreg_status add_point(certreg_estimator *e, certreg_calibration *their
                          (unsigned long long)c.capacity);
     if (!status) status = cr_intervals_check_truth(e, &c, truth);
     if (!status) status = cr_intervals_samples(e, &c, &scored);
+    if (!status) status = cr_intervals_check_noise(e);
     if (!status && c.count) status = agrees(e, &scored, &c);
     if (status) return status;
     if (!c.count) describe(e, &scored, &c);
@@ -60,7 +61,7 @@ static certreg_status add_point(certreg_estimator *e, certreg_calibration *their
     const cr_order order = {.value = cr_intervals_score, .of = &scored, .count = scored.count};
     c.last_noise = e->input.noise.noise_id;
     c.scores[c.count++] = cr_order_select(&order, cr_intervals_rank(c.share, scored.count) - 1);
-    c.outputs = theirs->outputs; /* a default stays one */
+    c.outputs = theirs->outputs, c.share = theirs->share; /* defaults stay what they are */
     cr_asked_remember(e, e->record.present, e->record.present, 0);
     cr_struct_write(theirs, theirs->struct_size, &c, sizeof c);
     return CERTREG_OK;

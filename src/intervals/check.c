@@ -42,7 +42,8 @@ certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration
                        "calibration.score is %d; it must be a CERTREG_SCORE_... constant",
                        (int)c->score);
     if (!c->outputs) c->outputs = c->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
-    if (!(c->share >= 0 && c->share < 1))
+    if (c->share == 0) c->share = 0.5;
+    if (!(c->share > 0 && c->share < 1))
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "calibration.share is %g; it must be above 0 and below 1, or 0 for one half",
                        c->share);
@@ -54,15 +55,29 @@ certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration
     return check_outputs(e, c);
 }
 
+/* Farther away a difference to an output would lose digits. */
+static int is_near_the_turn(const certreg_model *m, size_t k, double truth)
+{
+    const double turn = m->hi[k] - m->lo[k];
+    return m->kind[k] == CERTREG_OUTPUT_REAL ||
+           (truth >= m->lo[k] - turn && truth <= m->hi[k] + turn);
+}
+
 certreg_status cr_intervals_check_truth(certreg_estimator *e, const certreg_calibration *c,
                                         const double *truth)
 {
     const int32_t count = c->score == CERTREG_SCORE_QUANTILES ? 1 : c->outputs;
     if (!truth) return cr_fail(&e->error, CERTREG_E_INVALID, "truth is NULL");
-    for (int32_t k = 0; k < count; k++)
+    for (int32_t k = 0; k < count; k++) {
         if (!isfinite(truth[k]))
             return cr_fail(&e->error, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite",
                            (int)k, truth[k]);
+        if (!is_near_the_turn(&e->model, (size_t)(c->output + k), truth[k]))
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "truth[%d] is %g, more than a turn away from the turn of output %d: "
+                           "subtract whole turns",
+                           (int)k, truth[k], (int)(c->output + k));
+    }
     return CERTREG_OK;
 }
 
@@ -89,9 +104,23 @@ certreg_status cr_intervals_samples(certreg_estimator *e, const certreg_calibrat
     return CERTREG_OK;
 }
 
-uint64_t cr_intervals_model(const certreg_estimator *e)
+uint64_t cr_intervals_model(const certreg_estimator *e, const certreg_calibration *c)
 {
-    return cr_hash_end(cr_record_hash_model(e, cr_hash64(CR_HASH_START, e->model.inputs)));
+    uint64_t h = cr_record_hash_model(e, cr_hash64(CR_HASH_START, e->model.inputs));
+    h = cr_hash32(cr_hash32(h, (uint32_t)c->score), (uint32_t)c->output);
+    h = cr_hash64(cr_hash32(h, (uint32_t)c->outputs), cr_bits_of_double(c->share));
+    for (int32_t k = 0; k < c->outputs; k++)
+        h = cr_hash64(h, cr_bits_of_double(c->units ? c->units[k] : 1));
+    return cr_hash_end(h);
+}
+
+certreg_status cr_intervals_check_noise(certreg_estimator *e)
+{
+    if (e->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) >= e->input.sigma)
+        return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_E_INVALID,
+                   "sigma*scale of some feature is too small for a float: radii in units of sigma "
+                   "would be too large");
 }
 
 certreg_status cr_intervals_same(certreg_estimator *e, const certreg_calibration *c)
@@ -101,9 +130,9 @@ certreg_status cr_intervals_same(certreg_estimator *e, const certreg_calibration
             &e->error, CERTREG_E_MISMATCH,
             "sigma is %.17g, and that of the calibration %.17g: all inputs need the same",
             e->input.sigma, c->sigma);
-    if (cr_intervals_model(e) != c->model)
+    if (cr_intervals_model(e, c) != c->model)
         return cr_fail(&e->error, CERTREG_E_MISMATCH,
-                       "the calibration was made with another scale, or for outputs of other kinds "
-                       "or turns");
+                       "the points of the calibration were scored otherwise: scale, kinds of "
+                       "outputs, turns, score, output, outputs, units and share must stay");
     return CERTREG_OK;
 }

@@ -28,6 +28,9 @@ static certreg_status check_ranks(certreg_estimator *e, const asked *a)
                        (unsigned long long)r->points, (unsigned long long)r->calibration_samples,
                        r->sigma, (unsigned long long)c->count, (unsigned long long)c->samples,
                        c->sigma);
+    if (r->reserved)
+        return cr_fail(&e->error, CERTREG_E_INVALID, "ranks.reserved is %d; it must be 0",
+                       (int)r->reserved);
     if (r->samples != a->scored.count || !r->sample_rank || r->sample_rank > r->samples)
         return cr_fail(&e->error, CERTREG_E_MISMATCH,
                        "the ranks are for %llu samples, and the record has %zu beyond the pilot",
@@ -45,11 +48,7 @@ static certreg_status check_noise(certreg_estimator *e, const certreg_calibratio
                        "needs fresh noise, so begin with another noise_id, or use another seed",
                        (unsigned long long)noise->noise_id, (unsigned long long)c->first_noise,
                        (unsigned long long)c->last_noise);
-    if (e->input.least_sigma * (1 + CR_INTERVALS_STEP_ROUNDING) < e->input.sigma)
-        return cr_fail(&e->error, CERTREG_E_INVALID,
-                       "sigma*scale of some feature is too small for a float: radii in units of "
-                       "sigma would be too large");
-    return CERTREG_OK;
+    return cr_intervals_check_noise(e);
 }
 
 static double score_at(const void *scores, size_t i)
@@ -87,6 +86,7 @@ static certreg_status take(certreg_estimator *e, const certreg_calibration *cali
 typedef struct line { /* the output, and where its pieces are */
     size_t output;
     double unit, period; /* 0: a real number */
+    double farthest;     /* an angle's truths and outputs are not greater */
     double *lo, *hi;
 } line;
 
@@ -97,7 +97,7 @@ static double reach_of(const asked *a, const line *l)
     const certreg_calibration *c = &a->calibration;
     const double lost = ((double)c->outputs + 8) * DBL_EPSILON, tiny = 1e-150;
     return l->unit * (a->threshold + fabs(a->threshold) * lost + tiny) * (1 + DBL_EPSILON) +
-           2 * DBL_EPSILON * l->period;
+           2 * DBL_EPSILON * l->farthest;
 }
 
 static int failed(const asked *a, const float *y)
@@ -147,6 +147,26 @@ static void into_turn(double turn, double period, double *lo, double *hi)
     *hi = nextafter(*hi - turns * period, INFINITY);
 }
 
+static void reverse(double *values, size_t first, size_t end)
+{
+    for (; first + 1 < end; first++, end--) {
+        const double value = values[first];
+        values[first] = values[end - 1], values[end - 1] = value;
+    }
+}
+
+/* Arcs in order around the circle begin with the one that begins first in the turn. */
+static void begin_with_least(const line *l, size_t count)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < count; i++)
+        if (l->lo[i] < l->lo[first]) first = i;
+    for (int end = 0; end < 2; end++) {
+        double *values = end ? l->hi : l->lo;
+        reverse(values, 0, first), reverse(values, first, count), reverse(values, 0, count);
+    }
+}
+
 /* The hull of arcs leaves out the largest gap between two of them. */
 static void hull_of_arcs(const line *l, double turn, certreg_interval *out)
 {
@@ -159,6 +179,7 @@ static void hull_of_arcs(const line *l, double turn, certreg_interval *out)
     out->hi = before == last ? l->hi[last] : nextafter(l->hi[before] + l->period, INFINITY);
     into_turn(turn, l->period, &out->lo, &out->hi);
     for (size_t i = 0; i <= last; i++) into_turn(turn, l->period, l->lo + i, l->hi + i);
+    begin_with_least(l, last + 1);
 }
 
 static void arcs_of(const asked *a, const line *l, size_t count, size_t depth,
@@ -202,7 +223,10 @@ static certreg_status line_of(certreg_estimator *e, const asked *a, int32_t outp
     l->output = (size_t)output;
     l->unit = c->units ? c->units[index] : 1;
     const int angle = e->model.kind[output] != CERTREG_OUTPUT_REAL;
-    l->period = angle ? e->model.hi[output] - e->model.lo[output] : 0;
+    if (angle) {
+        l->period = e->model.hi[output] - e->model.lo[output];
+        l->farthest = fabs(e->model.lo[output]) + fabs(e->model.hi[output]) + 2 * l->period;
+    }
     const size_t need = angle ? 2 * a->scored.count : a->scored.count;
     if (!l->lo || !l->hi)
         return cr_fail(&e->error, CERTREG_E_INVALID, "lo or hi is NULL; they are the work space");
@@ -271,6 +295,7 @@ certreg_status certreg_estimator_covers(certreg_estimator *e,
                                         const certreg_ranks *ranks, const double *truth,
                                         int32_t *inside)
 {
+    if (inside) *inside = 1; /* nothing is known */
     const certreg_status status = cr_estimator_enter(e);
     return status ? status : cr_estimator_leave(e, covers(e, calibration, ranks, truth, inside));
 }

@@ -31,7 +31,11 @@ certreg_status cr_intervals_check_truth(certreg_estimator *, const certreg_calib
                                         const double *truth);
 /* Whether the present input has the sigma, scale and model of the calibration's points. */
 certreg_status cr_intervals_same(certreg_estimator *, const certreg_calibration *);
-uint64_t cr_intervals_model(const certreg_estimator *);
+/* A digest of what makes scores comparable. */
+uint64_t cr_intervals_model(const certreg_estimator *, const certreg_calibration *);
+
+/* Whether radii in units of sigma are right. */
+certreg_status cr_intervals_check_noise(certreg_estimator *);
 
 /* The rank of the score that stands for a point: a share of its samples; 0: one half. */
 uint64_t cr_intervals_rank(double share, uint64_t samples);

@@ -17,13 +17,16 @@ static certreg_status check_counts(const certreg_coverage *c, certreg_error *why
     static const char *const names[] = {"calibration_samples", "samples"};
     for (int i = 0; i < 2; i++)
         if (!counts[i] || counts[i] > CR_RANKS_MOST_SAMPLES)
-            return cr_fail(why, CERTREG_E_INVALID, "coverage.%s is %llu; it must be 1 to 1e9",
+            return cr_fail(why, CERTREG_E_INVALID, "coverage.%s is %llu; it must be 1 to 1e7",
                            names[i], (unsigned long long)counts[i]);
     return CERTREG_OK;
 }
 
 static certreg_status check(certreg_coverage *c, certreg_error *why)
 {
+    if (c->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "coverage.reserved is %d; it must be 0",
+                       (int)c->reserved);
     if (c->alpha == 0) c->alpha = default_alpha;
     if (!(c->alpha >= least_alpha && c->alpha <= most_alpha))
         return cr_fail(why, CERTREG_E_INVALID,

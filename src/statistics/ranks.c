@@ -243,13 +243,22 @@ static uint64_t greatest_sample(const cr_ranks_setting *s, uint64_t from, double
     return has;
 }
 
+/* How many of the points + 1 scores may lie above the threshold. */
+static double number_above(const cr_ranks_setting *s, uint64_t sample)
+{
+    const double points = (double)s->points + 1;
+    double above = floor(may_exceed(s, sample) * points);
+    while (above > 0 && cr_ranks_misses(s, (uint64_t)(points - above), sample) > s->alpha) above--;
+    return above;
+}
+
 /* Half the length of an interval if residuals are standard normal and the noise moves outputs by
  * half as much: it decides between ranks, and nothing else. */
 static double typical_length(const cr_ranks_setting *s, uint64_t sample)
 {
     static const double spread = 0.5;
     const double share = ((double)sample - 0.5) / (double)s->samples;
-    return cr_normal_quantile_sf(0.5 * may_exceed(s, sample)) +
+    return cr_normal_quantile_sf(0.5 * number_above(s, sample) / ((double)s->points + 1)) +
            spread * cr_normal_quantile_sf(share);
 }
 
@@ -271,15 +280,6 @@ static const double most_points = 1e15; /* nobody has more */
 static uint64_t least_points(double exceed)
 {
     return exceed * most_points > 1 ? (uint64_t)ceil(1 / exceed) - 1 : 0;
-}
-
-/* How many of the points + 1 scores may lie above the threshold. */
-static double number_above(const cr_ranks_setting *s, uint64_t sample)
-{
-    const double points = (double)s->points + 1;
-    double above = floor(may_exceed(s, sample) * points);
-    while (above > 0 && cr_ranks_misses(s, (uint64_t)(points - above), sample) > s->alpha) above--;
-    return above;
 }
 
 /* A radius of 0 keeps the rank of the calibration, where it can. */

@@ -18,8 +18,8 @@ typedef struct cr_ranks {
     uint64_t least_points;  /* fewer have no ranks; 0: none has them, the samples are too few */
 } cr_ranks;
 
-/* n and n' up to CR_RANKS_MOST_SAMPLES. */
-#define CR_RANKS_MOST_SAMPLES 1000000000u
+/* n and n' go up to here, where a tail is still exact to 1e-10. */
+#define CR_RANKS_MOST_SAMPLES 10000000u
 
 cr_ranks cr_ranks_choose(const cr_ranks_setting *);
 /* The greatest probability of a miss, for any ranks j and k; rounded up. */

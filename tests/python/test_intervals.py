@@ -67,6 +67,7 @@ class Sets(unittest.TestCase):
         self.assertGreater(interval.hi, 180)  # an arc across the end of the turn
         self.assertIn(180, interval)
         self.assertIn(-180, interval)
+        self.assertIn(180 + 3 * 360, interval)
         self.assertNotIn(0, interval)
 
     def test_vectors_have_a_box_and_a_smaller_set(self):
@@ -138,6 +139,46 @@ class Files(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "version"):
                 Calibrated.load(path, linear)
 
+    def test_the_file_does_not_tell_the_noise_of_new_inputs(self):
+        """Neither their seed, nor, with a seed that is given, one that leads to it."""
+        X, y = points(30)
+        seen = set()
+        for seed in (None, 5):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "kept.npz")
+                with Calibrated(linear, X, y, SIGMA, samples=15, seed=seed) as calibrated:
+                    calibrated.save(path)
+                    calibrated.interval(X[0], 0.1, 0.2)
+                    seen.add(calibrated._estimator.run().seed)
+                with np.load(path) as kept:
+                    numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
+                self.assertFalse(seen & numbers)
+        self.assertIn(5, seen)
+
+    def test_files_that_do_not_fit_are_no_calibration(self):
+        X, y = points(30)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.npz")
+            Calibrated(linear, X, y, SIGMA, samples=15, units=2).save(path)
+            with np.load(path) as kept:
+                good = dict(kept)
+            for name, value in (
+                ("units", np.ones(2)),
+                ("scores", np.ones(29)),
+                ("scores", np.array("a")),
+                ("version", 2),
+                ("shape", np.array("a")),
+            ):
+                np.savez(path, **{**good, name: value})
+                with self.assertRaises(ValueError, msg=name):
+                    Calibrated.load(path, linear)
+            np.savez(path, **{**good, "units": np.float32([3])})
+            with self.assertRaisesRegex(CertregError, "scored otherwise"):
+                Calibrated.load(path, linear).interval(X[0], 0.1, 0.2)
+            np.save(pathlib.Path(folder, "plain.npy"), np.ones(3))
+            with self.assertRaisesRegex(ValueError, "no calibration"):
+                Calibrated.load(pathlib.Path(folder, "plain.npy"), linear)
+
     def test_another_scale_is_noticed(self):
         X, y = points(40)
         with tempfile.TemporaryDirectory() as folder:
@@ -179,8 +220,6 @@ class Misuse(unittest.TestCase):
         ):
             with self.assertRaisesRegex(CertregError, said):
                 calibrated.interval(X[0], *arguments)
-        with self.assertRaisesRegex(CertregError, "noise_id 3 is one of the calibration"):
-            calibrated.interval(X[0], 0.05, 0.2, noise_id=3)
         with self.assertRaisesRegex(ValueError, "truth has shape"):
             calibrated.covers(X[0], [1, 2], 0.05, 0.2)
         with self.assertRaisesRegex(CertregError, "samples"):

@@ -43,7 +43,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(given: Any) -> int:
-    from . import commands, interval, look, scale  # imported here, so that --help works without NumPy
+    # imported here, so that --help works without NumPy
+    from . import commands, interval, look, scale
 
     if given.version:
         from ..constants import __version__
