@@ -14,14 +14,16 @@ uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
 {
     if (q->method == CERTREG_METHOD_BASELINE)
         return CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    uint32_t constraints = q->output < 0 ? 0 : CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    if (q->statistic != CERTREG_STATISTIC_MEDIAN) constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    uint32_t constraints = cr_question_is_vector(q) && !cr_question_has_directions(q)
+                               ? 0
+                               : CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    if (!cr_question_is_median(q)) constraints |= CERTREG_CONSTRAINT_VARIANCE;
     /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it
      * is named. */
     const int named = (q->constraints & CERTREG_CONSTRAINT_GRADIENT) != 0;
     if (cr_estimator_has_gradient(e) && (named || !cr_question_without_normality(q)))
         constraints |= CERTREG_CONSTRAINT_GRADIENT;
-    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER && q->output >= 0 &&
+    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER && !cr_question_is_vector(q) &&
         q->method == CERTREG_METHOD_ASYMPTOTIC)
         constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
     if (q->constraints) constraints &= q->constraints;
@@ -98,7 +100,9 @@ static certreg_status find(certreg_estimator *e, const cr_conditions *conditions
     const uint32_t constraints = cr_bounds_constraints(e, &conditions->question);
     *abstained = 0;
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(e, conditions);
-    if (conditions->question.output < 0 && cr_question_about_output(&conditions->question)) {
+    if (cr_question_is_vector(&conditions->question) &&
+        !cr_question_has_directions(&conditions->question) &&
+        cr_question_about_output(&conditions->question)) {
         *abstained = conditions->failures;
         return *abstained ? CERTREG_OK : cr_vector_find(e, conditions, constraints, out, abstained);
     }

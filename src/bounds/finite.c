@@ -38,17 +38,16 @@ static double square_at(const void *of, size_t sample)
 static cr_samples all_samples(const certreg_estimator *e, const cr_conditions *conditions,
                               const cr_score *score, double center)
 {
-    return cr_record_samples(e, score, conditions->question.output, 0, conditions->samples, center);
+    return cr_record_samples(e, score, conditions->output, 0, conditions->samples, center);
 }
 
 /* ---- one bound for mean and variance */
 /* About E u^2 / E u the second moment loses nothing: there the set of means and variances that it
  * allows touches the curve of those that are certified as far (theory 6; exactly so without a
  * range). The pilot decides, with the score of the prediction itself as one more sample. */
-static double best_center(const cr_samples *pilot, double prediction, double least, double greatest)
+static double best_center(const cr_samples *pilot, double least, double greatest)
 {
-    const float y = (float)prediction;
-    const double own = fmin(fmax(cr_score_value(pilot->score, &y), least), greatest);
+    const double own = fmin(fmax(cr_score_of_prediction(pilot->score), least), greatest);
     double sum = own, square = own * own;
     for (size_t i = 0; cr_samples_has(pilot, i); i++) {
         const double u = cr_samples_at(pilot, i);
@@ -106,19 +105,19 @@ static void bound_mean(const certreg_estimator *e, const cr_conditions *conditio
 void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
                     const cr_score *score, uint32_t constraints, double alpha, certreg_bounds *b)
 {
-    const int32_t k = conditions->question.output;
+    const int32_t k = conditions->output;
     const int output = score->kind == CR_SCORE_OUTPUT,
               spread = (constraints & CERTREG_CONSTRAINT_VARIANCE) != 0,
               together = spread && constraints & CERTREG_CONSTRAINT_MEAN;
     const double share = !spread ? 1 : together == output ? ends_share : 0;
-    cr_score_range(score, e->model.lo[k], e->model.hi[k], &b->range_lo, &b->range_hi);
+    cr_score_range(score, e->model.lo + k, e->model.hi + k, &b->range_lo, &b->range_hi);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->mean_lo = b->range_lo, b->mean_hi = b->range_hi;
     if (share > 0) bound_mean(e, conditions, score, share * alpha, output, b);
     if (!spread) return;
     const cr_samples pilot = cr_parts_pilot(e, conditions, score);
     const double center =
-        together && !output ? best_center(&pilot, conditions->prediction, b->range_lo, b->range_hi)
+        together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
                             : pilot_mean(&pilot, b->range_lo, b->range_hi);
     bound_moment(e, conditions, score, center, (1 - share) * alpha, b);
     if (together) return;

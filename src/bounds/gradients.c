@@ -21,8 +21,7 @@ static double center_of(const certreg_estimator *e, const cr_conditions *conditi
     if (m.count && isfinite(cr_moments_mean(&m))) return cr_moments_mean(&m);
     if (c->score.kind == CR_SCORE_OUTPUT)
         return conditions->question.prediction_given ? conditions->question.prediction : 0;
-    const float prediction = (float)conditions->prediction;
-    return cr_score_value(&c->score, &prediction);
+    return cr_score_of_prediction(&c->score);
 }
 
 /* ---- asymptotic */

@@ -116,10 +116,10 @@ int cr_means_asymptotic(const certreg_estimator *e, const cr_conditions *conditi
                         const cr_condition *c, certreg_bounds *b)
 {
     const double alpha = conditions->question.alpha, tail = CR_SHARE_MEAN * alpha;
-    const int32_t k = conditions->question.output;
+    const int32_t k = conditions->output;
     double lo, hi;
     cr_moments m;
-    cr_score_range(&c->score, e->model.lo[k], e->model.hi[k], &lo, &hi);
+    cr_score_range(&c->score, e->model.lo + k, e->model.hi + k, &lo, &hi);
     if (cr_means_are_sparse(e, conditions, c))
         return bound_by_counting(e, conditions, c, lo, hi, tail, b);
     const cr_samples s = cr_parts_main(e, conditions, &c->score);

@@ -9,11 +9,12 @@
  * need the same constraints. */
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || q->by_pilot || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
+    if (!before->known || q->by_pilot || cr_question_is_vector(q) || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
     const cr_question *b = &before->conditions.question;
     const uint32_t differ = cr_bounds_constraints(e, b) ^ cr_bounds_constraints(e, q);
     if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
-    return b->center == q->center && b->output == q->output && b->statistic == q->statistic &&
+    return b->center == q->center && b->output == q->output && b->output_count == q->output_count &&
+           b->statistic == q->statistic &&
            b->method == q->method && b->alpha == q->alpha && b->at_radius == q->at_radius &&
            b->prediction_given == q->prediction_given && b->prediction == q->prediction;
 }
@@ -67,11 +68,12 @@ static void convert(const certreg_estimator *e, certreg_certificate *c)
 }
 
 /* A guard has bounds of its own, whatever the method; the solver uses those that were named. */
-static uint32_t constraints_used(const certreg_estimator *e, const cr_answer *a, int limiting)
+static uint32_t constraints_used(const certreg_estimator *e, const cr_answer *a,
+                                 const cr_solved *solved)
 {
-    const uint32_t found = a->bounds[limiting].constraints;
+    const uint32_t found = solved->constraints;
     const cr_question *q = &a->conditions.question;
-    if (!a->conditions.each[limiting].guard) return cr_bounds_constraints(e, q) & found;
+    if (!a->conditions.each[solved->limiting].guard) return cr_bounds_constraints(e, q) & found;
     const uint32_t named = cr_question_constraints(q);
     return named ? found & (named | CERTREG_CONSTRAINT_MOMENT) : found;
 }
@@ -86,7 +88,7 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved
     convert(e, c);
     if (q->at_radius > 0) return;
     c->limiting_side = solved->limiting_side;
-    c->constraints = constraints_used(e, a, solved->limiting);
+    c->constraints = constraints_used(e, a, solved);
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
         q->center == CERTREG_CENTER_TRUE_MEAN)
         return;
@@ -101,12 +103,29 @@ static int is_abstention(certreg_status status, int stopped)
     return status == CERTREG_E_INFEASIBLE || (stopped && status == CERTREG_E_WRONG_STATE);
 }
 
+/* The least radius of all directions (theory 7.3). Where one leaves none, the others are not
+ * bounded any more. */
+static certreg_status solve_directions(certreg_estimator *e, cr_answer *a, cr_solved *solved)
+{
+    cr_conditions *conditions = &a->conditions;
+    certreg_status status = cr_solve_radius(e, a, INFINITY, solved);
+    for (size_t i = 1; !status && solved->radius > 0 && i < conditions->directions; i++) {
+        cr_solved here;
+        cr_conditions_turn(e, conditions, i);
+        status = cr_bounds_find(e, conditions, a->bounds, &a->abstained);
+        if (a->abstained) return *solved = (cr_solved){.radius = 0}, status;
+        if (!status) status = cr_solve_radius(e, a, solved->radius, &here);
+        if (!status && here.radius < solved->radius) *solved = here;
+    }
+    return status;
+}
+
 static certreg_status solve(certreg_estimator *e, cr_answer *a, cr_solved *solved,
                             certreg_certificate *c)
 {
     const double radius = a->conditions.question.at_radius;
     *solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
-    if (!(radius > 0)) return a->abstained ? CERTREG_OK : cr_solve_radius(e, a, solved);
+    if (!(radius > 0)) return a->abstained ? CERTREG_OK : solve_directions(e, a, solved);
     const certreg_status status = cr_output_bounds_find(e, a, &c->output_lo, &c->output_hi);
     if (!status && (isfinite(c->output_lo) || isfinite(c->output_hi)))
         *solved = (cr_solved){.outcome = CERTREG_OUTCOME_CERTIFIED, .radius = radius};

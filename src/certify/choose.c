@@ -1,6 +1,7 @@
 #include "certify/choose.h"
 #include "bounds/bounds.h"
 #include "certify/solve.h"
+#include <math.h>
 
 /* The default is the first, and stays where no other promises more. Sets without the mean are for
  * the mean, whose own scores need none. */
@@ -20,7 +21,7 @@ static size_t foreseen(const certreg_estimator *e, const cr_conditions *conditio
 {
     const cr_question *q = &conditions->question;
     const size_t planned = (size_t)cr_asked_max_samples(e), pilot = conditions->main_first;
-    const int chooses = q->by_pilot && q->method != CERTREG_METHOD_ANYTIME && q->output >= 0 &&
+    const int chooses = q->by_pilot && q->method != CERTREG_METHOD_ANYTIME && !cr_question_is_vector(q) &&
                         !(q->target > 0) && !(q->at_radius > 0),
               knows = pilot >= cr_record_noisy(e) + 2 * e->plan.blocks;
     if (!chooses || !knows || planned <= pilot) return 0;
@@ -32,7 +33,7 @@ static int is_possible(const certreg_estimator *e, const cr_question *q, uint32_
 {
     const uint32_t costly = CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER;
     const int asymptotic = q->method == CERTREG_METHOD_ASYMPTOTIC,
-              moments = q->statistic != CERTREG_STATISTIC_MEDIAN;
+              moments = !cr_question_is_median(q);
     if (!set) return 1;
     if (set & costly & ~e->plan.constraints) return 0;
     if (asymptotic && moments) return set == CERTREG_CONSTRAINTS_ECGM;
@@ -69,7 +70,7 @@ static certreg_status foresee(certreg_estimator *e, const cr_conditions *conditi
     trial.conditions.foreseen = samples;
     trial.conditions.failures = 0; /* those of the main samples must not matter */
     certreg_status status = cr_bounds_find(e, &trial.conditions, trial.bounds, &trial.abstained);
-    if (!status && !trial.abstained) status = cr_solve_radius(e, &trial, &solved);
+    if (!status && !trial.abstained) status = cr_solve_radius(e, &trial, INFINITY, &solved);
     *radius = solved.radius;
     if (status != CERTREG_E_INFEASIBLE && status != CERTREG_E_INVALID) return status;
     cr_error_clear(&e->error);

@@ -79,7 +79,7 @@ static certreg_status holds(certreg_estimator *e, cr_answer *a, double tolerance
     cr_conditions_set_tolerance(e, &a->conditions, tolerance);
     certreg_status status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
     if (status || a->abstained) return status;
-    status = cr_solve_radius(e, a, &solved);
+    status = cr_solve_radius(e, a, INFINITY, &solved);
     *yes = !status && solved.radius >= a->conditions.question.at_radius;
     return status == CERTREG_E_INFEASIBLE ? CERTREG_OK : status;
 }

@@ -4,14 +4,16 @@
 #include "certify/certify.h"
 #include <math.h>
 
-/* How many questions output k has. */
+/* How many questions are about output k, alone or as a part of a vector. */
 static size_t times_asked(const certreg_question *questions, size_t count, size_t k)
 {
     size_t times = 0;
     for (size_t i = 0; i < count; i++) {
         certreg_question q;
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
-        times += q.output >= 0 && (size_t)q.output == k;
+        const size_t first = q.output < 0 ? 0 : (size_t)q.output,
+                     outputs = q.output_count ? q.output_count : 1;
+        times += q.output == CERTREG_ALL_OUTPUTS || (q.output >= 0 && k >= first && k - first < outputs);
     }
     return times;
 }
@@ -22,16 +24,16 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
     const certreg_status status =
         cr_struct_check(questions, CR_OLDEST_QUESTION, "question", &e->error);
     if (status) return status;
-    if (count != e->model.outputs)
-        return cr_fail(&e->error, CERTREG_E_INVALID,
-                       "give one question for each output: count is %zu, and model.outputs is %zu",
-                       count, e->model.outputs);
-    for (size_t i = 0; i < count; i++) {
-        certreg_question q;
-        const size_t times = times_asked(questions, count, i);
+    for (size_t k = 0; k < e->model.outputs; k++) {
+        const size_t times = times_asked(questions, count, k);
         if (times != 1)
             return cr_fail(&e->error, CERTREG_E_INVALID,
-                           "give one question for each output: output %zu has %zu", i, times);
+                           "give one question for each output, alone or within a vector: output "
+                           "%zu has %zu",
+                           k, times);
+    }
+    for (size_t i = 0; i < count; i++) {
+        certreg_question q;
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         if (q.bonferroni > 1)
             return cr_fail(&e->error, CERTREG_E_INVALID,

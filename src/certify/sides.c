@@ -3,6 +3,7 @@
 #include "base/structs.h"
 #include "bounds/bounds.h"
 #include "certify/choose.h"
+#include "certify/solve.h"
 #include <math.h>
 
 /* A single condition is about both sides. */
@@ -36,6 +37,25 @@ static certreg_status no_such_side(certreg_estimator *e, int32_t side)
         (int)side);
 }
 
+/* Of a vector, those of the direction that limits the radius. */
+static certreg_status turn_to_limiting(certreg_estimator *e, cr_conditions *conditions)
+{
+    cr_answer a = {.conditions = *conditions};
+    cr_solved solved;
+    double least = INFINITY;
+    size_t limiting = 0;
+    for (size_t i = 0; i < conditions->directions; i++) {
+        cr_conditions_turn(e, &a.conditions, i);
+        certreg_status status = cr_bounds_find(e, &a.conditions, a.bounds, &a.abstained);
+        if (!status && a.abstained) return CERTREG_OK; /* all do, or none */
+        if (!status) status = cr_solve_radius(e, &a, least, &solved);
+        if (status) return status;
+        if (solved.radius < least) least = solved.radius, limiting = i;
+    }
+    cr_conditions_turn(e, conditions, limiting);
+    return CERTREG_OK;
+}
+
 static certreg_status bounds_of_side(certreg_estimator *e, const certreg_question *question,
                                      int32_t side, certreg_bounds *out)
 {
@@ -50,6 +70,7 @@ static certreg_status bounds_of_side(certreg_estimator *e, const certreg_questio
         (index = index_of_side(&conditions, side)) < 0)
         status = no_such_side(e, side);
     if (!status) status = cr_choose(e, &conditions);
+    if (!status && conditions.directions > 1) status = turn_to_limiting(e, &conditions);
     if (!status) status = cr_bounds_find(e, &conditions, found, &abstained);
     if (!status)
         cr_asked_remember(e, e->record.present, e->record.present,

@@ -2,6 +2,7 @@
 #include "bisection/radius.h"
 #include "question/question.h"
 #include "solver/worst_case.h"
+#include <math.h>
 
 static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
                             certreg_error *why)
@@ -16,22 +17,25 @@ static certreg_status above(cr_bisection *how, const cr_answer *a, certreg_radiu
 static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radius *radius,
                              certreg_error *why)
 {
-    const cr_question *q = &a->conditions.question;
-    return cr_bisection_within(how, a->bounds, q->constraints, q->tolerance, radius, why);
+    return cr_bisection_within(how, a->bounds, a->conditions.question.constraints,
+                               a->conditions.each->score.tolerance, radius, why);
 }
 
-certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, cr_solved *out)
+certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, double most,
+                               cr_solved *out)
 {
     const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
     const double start = cr_estimator_now(e);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_bisection_default(e->clock.watch);
+    how.cap = fmin(how.cap, nextafter(most / e->input.least_sigma, INFINITY) * (1 + 1e-15));
     *out = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
     const certreg_status status = (true_mean ? within : above)(&how, a, &found, &e->error);
     e->clock.watch->fixed += cr_estimator_now(e) - start;
     if (status) return status;
     *out = (cr_solved){.outcome = found.outcome, .radius = found.radius};
     out->limiting = (int)found.limiting;
+    out->constraints = a->bounds[found.limiting].constraints;
     out->limiting_side = true_mean ? found.limiting_side
                                    : cr_condition_side(a->conditions.each + found.limiting);
     return CERTREG_OK;

@@ -81,7 +81,9 @@ typedef struct cr_here {
     int32_t *features;
     float *eigen;     /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
     double *gram_sum; /* blocks * blocks, of several outputs */
-    double *center;   /* outputs: what is subtracted before their norm is taken */
+    double *center;   /* outputs: of a vector, its prediction, or what is subtracted before the norm
+                         is taken */
+    double *share;    /* outputs: of the tolerance, for each block of a vector */
     double *paths;    /* CR_CLOSED_ROOM */
 } cr_here;
 

@@ -1,6 +1,7 @@
 /* From a question to conditions: which scores have to stay positive (theory 1, 7 and 9). */
 #include "question/conditions.h"
 #include "base/constants.h"
+#include "question/directions.h"
 #include "question/prediction.h"
 #include "question/question.h"
 #include "statistics/normal.h"
@@ -61,16 +62,18 @@ static uint64_t may_be_out(const certreg_estimator *e, const cr_question *q, con
 
 /* What the mean of the score has to stay above at the shifted input: 0, or what N' fresh samples
  * need. */
-static double threshold_of(const certreg_estimator *e, const cr_question *q, const cr_score *score,
-                           double beta)
+static double threshold_of(const certreg_estimator *e, const cr_conditions *conditions,
+                           const cr_score *score, double beta)
 {
+    const cr_question *q = &conditions->question;
+    const int32_t k = conditions->output;
     const double share = score->kind == CR_SCORE_ARC ? score->needed : 0.5;
     if (!q->served_samples || score->kind == CR_SCORE_OUTPUT) return 2 * share - 1;
     if (score->kind == CR_SCORE_WITHIN)
         return cr_served_misses(q->served_samples, may_be_out(e, q, score), beta);
     if (cr_score_is_two_valued(score)) return cr_served_binomial(q->served_samples, share, beta);
     double least, greatest;
-    cr_score_range(score, e->model.lo[q->output], e->model.hi[q->output], &least, &greatest);
+    cr_score_range(score, e->model.lo + k, e->model.hi + k, &least, &greatest);
     return cr_served_bounded(q->served_samples, least, greatest, beta);
 }
 
@@ -81,7 +84,7 @@ static void add(const certreg_estimator *e, cr_conditions *conditions, const cr_
         (cr_condition){.score = *score,
                        .guard = guard,
                        .exact = cr_score_is_two_valued(score),
-                       .threshold = threshold_of(e, &conditions->question, score, beta)};
+                       .threshold = threshold_of(e, conditions, score, beta)};
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -126,18 +129,20 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
                   .side = 1,
                   .prediction = conditions->prediction,
                   .tolerance = tolerance_of(q),
-                  .width = q->huber_width,
-                  .center = e->here.center,
-                  .outputs = e->model.outputs};
+                  .width = q->huber_width};
     const int line_of_circle = is_line_of_circle(e, q);
     conditions->count = 0;
     if (q->statistic != CERTREG_STATISTIC_MEAN) s.period = cr_question_period(e, q);
+    if (s.kind == CR_SCORE_BALL) s.center = e->here.center, s.outputs = e->model.outputs;
+    conditions->output = q->output;
+    if (cr_question_has_directions(q))
+        conditions->output = cr_directions_aim(e, q, conditions->direction, &s);
     if (s.kind == CR_SCORE_OUTPUT || s.kind == CR_SCORE_WITHIN || s.kind == CR_SCORE_BALL) {
         add(e, conditions, &s, 0, q->served_rate);
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double beta = 0.5 * q->served_rate, of_guard = line_of_circle ? guard_share * beta : 0;
+    const double beta = 0.5 * q->served_rate / (double)conditions->directions, of_guard = line_of_circle ? guard_share * beta : 0;
     for (s.side = -1; s.side <= 1; s.side += 2) add(e, conditions, &s, 0, beta - of_guard);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(s, cut);
@@ -158,7 +163,7 @@ static double pilot_radius_of(const certreg_estimator *e, const cr_conditions *c
                               const cr_condition *c)
 {
     const size_t first = cr_record_noisy(e);
-    const cr_samples s = cr_record_samples(e, &c->score, conditions->question.output, first,
+    const cr_samples s = cr_record_samples(e, &c->score, conditions->output, first,
                                            conditions->main_first - first, 0);
     const double count = (double)s.count;
     double failures = 0.5, sum = 0, square = 0;
@@ -239,6 +244,13 @@ void cr_conditions_set_tolerance(const certreg_estimator *e, cr_conditions *cond
     set_conditions(e, conditions);
 }
 
+void cr_conditions_turn(const certreg_estimator *e, cr_conditions *conditions, size_t direction)
+{
+    if (direction == conditions->direction) return;
+    conditions->direction = direction;
+    set_conditions(e, conditions);
+}
+
 size_t cr_conditions_least(const certreg_estimator *e, const cr_question *q)
 {
     return e->record.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
@@ -266,7 +278,7 @@ static double estimate_of(const certreg_estimator *e, const cr_question *q, size
                           double prediction)
 {
     const size_t noisy = cr_record_noisy(e);
-    if (q->output < 0) return NAN;
+    if (cr_question_is_vector(q)) return NAN;
     const double about = q->method == CERTREG_METHOD_BASELINE ? prediction : NAN;
     const double found =
         samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy, about) : NAN;
@@ -276,8 +288,7 @@ static double estimate_of(const certreg_estimator *e, const cr_question *q, size
 
 static int any_failed(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
-    const size_t first = q->output < 0 ? 0 : (size_t)q->output,
-                 end = q->output < 0 ? e->model.outputs : first + 1;
+    const size_t first = cr_question_first(q), end = first + cr_question_outputs(e, q);
     for (size_t i = 0; i < samples; i++)
         for (size_t k = first; k < end; k++)
             if (isnan(cr_record_value(e, i, k))) return 1;
@@ -290,6 +301,8 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
     const certreg_status status = check_samples(e, conditions);
     const int by_estimate = cr_question_about_output(q) || cr_question_orders(e, q);
     conditions->prediction = NAN;
+    conditions->directions = cr_directions_count(e, q);
+    if (cr_question_is_vector(q)) cr_directions_share(e, q);
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(e, q, &conditions->prediction);
@@ -298,7 +311,7 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
     conditions->failures = any_failed(e, q, conditions->samples);
     if (by_estimate) {
         conditions->prediction = conditions->estimate;
-        conditions->known = !isnan(conditions->estimate);
+        conditions->known = cr_question_is_vector(q) || !isnan(conditions->estimate);
     }
     set_conditions(e, conditions);
     return e->clock.watch->late ? CERTREG_E_DEADLINE : CERTREG_OK;
@@ -312,6 +325,8 @@ certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *condit
     conditions->main_first = e->record.pilot;
     const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
     conditions->prediction = 0;
+    conditions->directions = cr_directions_count(e, q);
+    if (cr_question_is_vector(q)) cr_directions_share(e, q);
     if (q->prediction_given || complete)
         conditions->known = cr_prediction_find(e, q, &conditions->prediction);
     set_conditions(e, conditions);

@@ -16,6 +16,8 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 
 typedef struct cr_conditions {
     cr_question question;
+    int32_t output;    /* whose scores these are; along a direction the first of its outputs */
+    size_t directions, direction; /* of a vector, and the one that the conditions are about */
     size_t samples, main_first;
     /* Bounds are a forecast by the pilot, which stands for this many main samples. 0: they are
      * bounds, by the main samples. */
@@ -39,6 +41,9 @@ certreg_status cr_conditions_prepare(certreg_estimator *, cr_conditions *);
 /* The same for a forecast: conditions about the prediction that the record so far gives, or 0 if
  * its pilot is not complete. */
 certreg_status cr_conditions_preview(certreg_estimator *, cr_conditions *);
+/* The conditions along direction 0 .. directions-1. All of them have to hold; those that were
+ * prepared are direction 0's. */
+void cr_conditions_turn(const certreg_estimator *, cr_conditions *, size_t direction);
 void cr_conditions_set_tolerance(const certreg_estimator *, cr_conditions *, double tolerance);
 
 #endif

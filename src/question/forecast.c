@@ -51,7 +51,7 @@ static double failure_rate(const certreg_estimator *e, const cr_conditions *cond
     const size_t first = cr_record_noisy(e),
                  count = conditions->samples > first ? conditions->samples - first : 0;
     const cr_samples s =
-        cr_record_samples(e, &c->score, conditions->question.output, first, count, 0);
+        cr_record_samples(e, &c->score, conditions->output, first, count, 0);
     double failures = 0.5;
     if (!count || (!conditions->question.prediction_given && conditions->samples < e->record.pilot))
         return NAN;
@@ -59,10 +59,10 @@ static double failure_rate(const certreg_estimator *e, const cr_conditions *cond
     return failures / ((double)count + 1);
 }
 
-static void fill(certreg_estimator *e, const cr_conditions *conditions, certreg_forecast *f)
+/* Zero: no number of samples proves it. */
+static int add_conditions(certreg_estimator *e, const cr_conditions *conditions,
+                          certreg_forecast *f)
 {
-    f->least_samples = 0;
-    f->expected_samples = 0;
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
         const uint64_t least = least_passed(e, conditions, c);
@@ -71,12 +71,23 @@ static void fill(certreg_estimator *e, const cr_conditions *conditions, certreg_
         if (least > f->least_samples) f->least_samples = least;
         f->expected_samples =
             fmax(f->expected_samples, isnan(rate) || !expected ? INFINITY : (double)expected);
-        if (!least) {
-            f->least_samples = 0;
-            f->expected_samples = INFINITY;
-            return;
-        }
+        if (!least) return 0;
     }
+    return 1;
+}
+
+static void fill(certreg_estimator *e, cr_conditions *conditions, certreg_forecast *f)
+{
+    int possible = 1;
+    f->least_samples = 0;
+    f->expected_samples = 0;
+    for (size_t i = 0; possible && i < conditions->directions; i++) {
+        cr_conditions_turn(e, conditions, i);
+        possible = add_conditions(e, conditions, f);
+    }
+    if (possible) return;
+    f->least_samples = 0;
+    f->expected_samples = INFINITY;
 }
 
 static certreg_status forecast(certreg_estimator *e, const certreg_question *question,
@@ -86,7 +97,7 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     cr_conditions conditions = {.count = 0};
     if (!(status = cr_estimator_ready(e)) &&
         !(status = cr_question_take(e, question, &conditions.question)) &&
-        (conditions.question.statistic != CERTREG_STATISTIC_MEDIAN ||
+        (!cr_question_is_median(&conditions.question) ||
          !(conditions.question.target > 0)))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
                          "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "

@@ -153,7 +153,7 @@ static uint64_t failures_at(const certreg_estimator *e, const cr_conditions *con
 {
     uint64_t count = 0;
     for (size_t i = from; i < end && !cr_watch_ends(e->clock.watch, i); i++)
-        count += cr_score_value(&c->score, cr_record_at(e, i, conditions->question.output)) < 0;
+        count += cr_score_value(&c->score, cr_record_at(e, i, conditions->output)) < 0;
     return count;
 }
 
@@ -228,7 +228,7 @@ static int within_reach(certreg_estimator *e, const cr_conditions *conditions,
            cr_looks_upper(e, conditions, c) <= test->q[0];
 }
 
-int cr_looks_hopeless(certreg_estimator *e, const cr_conditions *conditions)
+static int is_hopeless(certreg_estimator *e, const cr_conditions *conditions)
 {
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
@@ -236,6 +236,15 @@ int cr_looks_hopeless(certreg_estimator *e, const cr_conditions *conditions)
                                       failures_at(e, conditions, c, conditions->main_first,
                                                   conditions->samples)))
             return 1;
+    }
+    return 0;
+}
+
+int cr_looks_hopeless(certreg_estimator *e, cr_conditions *conditions)
+{
+    for (size_t i = 0; i < conditions->directions; i++) {
+        cr_conditions_turn(e, conditions, i);
+        if (is_hopeless(e, conditions)) return 1;
     }
     return 0;
 }

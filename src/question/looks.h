@@ -15,6 +15,6 @@ double cr_looks_anytime(const certreg_estimator *, const cr_conditions *, const 
 int cr_looks_passed(certreg_estimator *, const cr_conditions *, const cr_condition *,
                     uint64_t samples, uint64_t failures);
 /* No continuation of the record can prove the target radius; known of two-valued scores only. */
-int cr_looks_hopeless(certreg_estimator *, const cr_conditions *);
+int cr_looks_hopeless(certreg_estimator *, cr_conditions *);
 
 #endif

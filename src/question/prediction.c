@@ -1,4 +1,5 @@
 #include "question/prediction.h"
+#include "question/directions.h"
 #include "statistics/location.h"
 #include "statistics/prediction.h"
 #include "statistics/served.h"
@@ -48,7 +49,7 @@ double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q,
 static int balances(const cr_question *q)
 {
     return q->method != CERTREG_METHOD_BASELINE &&
-           (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
+           (cr_question_is_median(q) || q->statistic == CERTREG_STATISTIC_HUBER);
 }
 
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
@@ -116,15 +117,27 @@ static size_t choose_center(const certreg_estimator *e)
     return best;
 }
 
+/* Each output's own, at what is left to it of the tolerance. */
+static double choose_of_output(const certreg_estimator *e, const cr_question *q, size_t k)
+{
+    cr_question of_output = *q;
+    of_output.output = (int32_t)k, of_output.output_count = 0;
+    of_output.tolerance = cr_directions_tolerance(e, q, k);
+    return choose_number(e, &of_output);
+}
+
 /* Its time does not grow with the number of samples. */
 static int find_vector(certreg_estimator *e, const cr_question *q)
 {
     const double start = cr_estimator_now(e);
-    const size_t sample = q->prediction_given ? 0 : choose_center(e);
+    const int is_ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    const size_t sample = is_ball && !q->prediction_given ? choose_center(e) : 0,
+                 first = cr_question_first(q), end = first + cr_question_outputs(e, q);
     int known = 1;
-    for (size_t k = 0; k < e->model.outputs; k++) {
-        e->here.center[k] = q->prediction_given ? q->predictions[k]
-                                                : (double)cr_record_value(e, sample, k);
+    for (size_t k = first; k < end; k++) {
+        e->here.center[k] = q->prediction_given ? q->predictions[k - first]
+                            : is_ball           ? (double)cr_record_value(e, sample, k)
+                                                : choose_of_output(e, q, k);
         known &= isfinite(e->here.center[k]) != 0;
     }
     e->clock.watch->fixed += cr_estimator_now(e) - start;
@@ -135,7 +148,7 @@ static int find_vector(certreg_estimator *e, const cr_question *q)
 int cr_prediction_find(certreg_estimator *e, const cr_question *q, double *prediction)
 {
     *prediction = NAN;
-    if (q->statistic == CERTREG_STATISTIC_BALL_CENTER) return find_vector(e, q);
+    if (cr_question_is_vector(q)) return find_vector(e, q);
     *prediction = q->prediction_given ? cr_prediction_into_turn(e, q, q->prediction)
                                       : choose_number(e, q);
     return !isnan(*prediction);
@@ -165,10 +178,12 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
                          "CERTREG_CENTER_PREDICTION");
     if (!status && !q.prediction_given) status = check_pilot(e);
     if (status) return status;
+    const int is_vector = cr_question_is_vector(&q);
+    if (is_vector) cr_directions_share(e, &q);
     const int known = cr_prediction_find(e, &q, &prediction);
-    const int is_vector = q.statistic == CERTREG_STATISTIC_BALL_CENTER;
-    for (size_t k = 0; k < (is_vector ? e->model.outputs : 1); k++)
-        out[k] = !known ? NAN : is_vector ? e->here.center[k] : prediction;
+    const double *const vector = e->here.center + cr_question_first(&q);
+    for (size_t k = 0; k < cr_question_outputs(e, &q); k++)
+        out[k] = !known ? NAN : is_vector ? vector[k] : prediction;
     return CERTREG_OK;
 }
 

@@ -4,9 +4,15 @@
 #include "base/structs.h"
 #include <math.h>
 
+int cr_question_is_median(const cr_question *q)
+{
+    return q->statistic == CERTREG_STATISTIC_MEDIAN ||
+           q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
+}
+
 int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
 {
-    return q->output >= 0 && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
+    return !cr_question_is_vector(q) && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
 }
 
 double cr_question_period(const certreg_estimator *e, const cr_question *q)
@@ -28,7 +34,7 @@ int cr_question_about_output(const cr_question *q)
 
 uint32_t cr_question_constraints(const cr_question *q)
 {
-    return q->constraints && q->statistic == CERTREG_STATISTIC_MEDIAN
+    return q->constraints && cr_question_is_median(q)
                ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
                : q->constraints;
 }
@@ -56,9 +62,14 @@ static certreg_status wrong(certreg_estimator *e, const char *sentence)
     return cr_fail(&e->error, CERTREG_E_INVALID, "%s", sentence);
 }
 
-static int has_range(const certreg_estimator *e, int32_t output)
+/* Of every output that it is about. */
+static int has_range(const certreg_estimator *e, const cr_question *q)
 {
-    return isfinite(e->model.lo[output]) && isfinite(e->model.hi[output]);
+    const size_t first = cr_question_first(q), end = first + cr_question_outputs(e, q);
+    int all = 1;
+    for (size_t k = first; k < end; k++)
+        all &= isfinite(e->model.lo[k]) && isfinite(e->model.hi[k]);
+    return all;
 }
 
 int cr_question_without_normality(const cr_question *q)
@@ -75,7 +86,13 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
         (q->output < 0 || (size_t)q->output >= e->model.outputs))
         return invalid(e, "output", q->output,
                        "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
-    if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_BALL_CENTER)
+    if (q->output_count > e->model.outputs - cr_question_first(q) ||
+        (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "question.output_count is %zu; give at most model.outputs - "
+                       "question.output, and 0 with CERTREG_ALL_OUTPUTS",
+                       q->output_count);
+    if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_PROJECTION_MEDIAN)
         return invalid(e, "statistic", q->statistic,
                        "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
                        "each, it would be another function at a shifted input");
@@ -106,7 +123,7 @@ static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q
     if (period > 0 && q->statistic != CERTREG_STATISTIC_MEAN && !(q->tolerance < period / 2))
         return invalid(e, "tolerance", q->tolerance, "for an angle it must be below half a turn");
     if (inverse && q->tolerance == 0 && q->statistic != CERTREG_STATISTIC_MEAN &&
-        !cr_question_orders(e, q) && q->output >= 0 && !has_range(e, q->output))
+        !cr_question_orders(e, q) && !has_range(e, q))
         return invalid(e, "tolerance", 0,
                        "give the largest tolerance to try, or declare model.lo and model.hi");
     return CERTREG_OK;
@@ -130,14 +147,12 @@ static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
 
 static certreg_status check_predictions(certreg_estimator *e, const cr_question *q)
 {
-    const int vector = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
-    const size_t count = q->prediction_count, needed = vector ? e->model.outputs : 1;
+    const size_t count = q->prediction_count, needed = cr_question_outputs(e, q);
     if (q->prediction_given && count != needed)
         return cr_fail(&e->error, CERTREG_E_INVALID,
-                       "question.prediction has %zu number%s; %s needs %zu%s", count,
-                       count == 1 ? "" : "s",
-                       vector ? "CERTREG_STATISTIC_BALL_CENTER" : "this statistic", needed,
-                       vector ? ", one per output" : "");
+                       "question.prediction has %zu number%s; this question needs %zu%s", count,
+                       count == 1 ? "" : "s", needed,
+                       cr_question_is_vector(q) ? ", one per output" : "");
     for (size_t k = 0; k < q->prediction_count; k++)
         if (!isfinite(q->predictions[k]))
             return invalid(e, "prediction", q->predictions[k], "it must be finite");
@@ -165,16 +180,16 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
         return refused(e, "statistic",
                        "declare the output an angle in model.kind: "
                        "CERTREG_STATISTIC_CIRCULAR_MEAN needs one");
-    if (q->statistic == CERTREG_STATISTIC_MEDIAN && q->constraints &&
+    if (cr_question_is_median(q) && q->constraints &&
         (q->constraints & both) != both)
         return refused(e, "constraints",
                        "name CERTREG_CONSTRAINT_MEAN and _RANGE, or use "
                        "0: CERTREG_STATISTIC_MEDIAN needs both");
-    if (mean && cr_question_without_normality(q) && q->output >= 0 && !has_range(e, q->output))
+    if (mean && cr_question_without_normality(q) && !has_range(e, q))
         return refused(e, "method",
                        "declare model.lo and model.hi, or use CERTREG_METHOD_ASYMPTOTIC: "
                        "CERTREG_STATISTIC_MEAN with CERTREG_METHOD_FINITE or _ANYTIME needs the "
-                       "range of the output");
+                       "range of every output");
     return CERTREG_OK;
 }
 
@@ -207,50 +222,11 @@ static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
     if (ball && q->output != CERTREG_ALL_OUTPUTS)
         return wrong(e, "CERTREG_STATISTIC_BALL_CENTER needs question.output = "
                         "CERTREG_ALL_OUTPUTS");
-    if (!ball && q->output == CERTREG_ALL_OUTPUTS)
-        return wrong(e, "question.output is CERTREG_ALL_OUTPUTS; with CERTREG_METHOD_BASELINE "
-                        "only CERTREG_STATISTIC_BALL_CENTER is about all outputs, so give an "
-                        "index");
+    if (!ball && cr_question_is_vector(q))
+        return wrong(e, "question.output is CERTREG_ALL_OUTPUTS, or output_count is above 1; with "
+                        "CERTREG_METHOD_BASELINE only CERTREG_STATISTIC_BALL_CENTER is about a "
+                        "vector, so give an index");
     return CERTREG_OK;
-}
-
-static certreg_status check_each_output(certreg_estimator *e, const cr_question *q)
-{
-    for (size_t k = 0; k < e->model.outputs; k++) {
-        if (e->model.kind[k] != CERTREG_OUTPUT_REAL)
-            return refused(e, "output",
-                           "give one question per output: CERTREG_ALL_OUTPUTS needs every "
-                           "model.kind to be CERTREG_OUTPUT_REAL");
-        if (q->statistic == CERTREG_STATISTIC_MEAN && cr_question_without_normality(q) &&
-            !has_range(e, (int32_t)k))
-            return refused(e, "method",
-                           "declare model.lo and model.hi of every output, or use "
-                           "CERTREG_METHOD_ASYMPTOTIC: CERTREG_ALL_OUTPUTS needs the ranges");
-    }
-    return CERTREG_OK;
-}
-
-static certreg_status check_all_outputs(certreg_estimator *e, const cr_question *q)
-{
-    if (q->output != CERTREG_ALL_OUTPUTS) return CERTREG_OK;
-    if (q->method == CERTREG_METHOD_BASELINE) return check_each_output(e, q);
-    if (cr_question_without_normality(q) && q->constraints & CERTREG_CONSTRAINT_GRADIENT)
-        return refused(e, "constraints",
-                       "use CERTREG_CONSTRAINTS_C or 0: "
-                       "CERTREG_ALL_OUTPUTS uses the gradient with CERTREG_METHOD_ASYMPTOTIC only");
-    if (q->statistic != CERTREG_STATISTIC_MEAN || q->center != CERTREG_CENTER_TRUE_MEAN)
-        return refused(e, "output",
-                       "use CERTREG_STATISTIC_MEAN and CERTREG_CENTER_TRUE_MEAN: "
-                       "CERTREG_ALL_OUTPUTS supports nothing else");
-    if (q->method == CERTREG_METHOD_PAPER)
-        return refused(e, "method",
-                       "give one question per output: CERTREG_METHOD_PAPER does not support "
-                       "CERTREG_ALL_OUTPUTS");
-    if (q->constraints & ~(uint32_t)CERTREG_CONSTRAINTS_CG)
-        return refused(e, "constraints",
-                       "use CERTREG_CONSTRAINTS_C, _CG or 0: "
-                       "CERTREG_ALL_OUTPUTS uses variance and gradient only");
-    return check_each_output(e, q);
 }
 
 static certreg_status check_looks(certreg_estimator *e, const cr_question *q)
@@ -277,7 +253,7 @@ static certreg_status check_target(certreg_estimator *e, const cr_question *q)
     if (q->at_radius > 0)
         return wrong(e, "output bounds have no target radius; set question.target to NULL");
     if (q->method != CERTREG_METHOD_ANYTIME &&
-        (q->method != CERTREG_METHOD_FINITE || q->statistic != CERTREG_STATISTIC_MEDIAN))
+        (q->method != CERTREG_METHOD_FINITE || !cr_question_is_median(q)))
         return wrong(e, "question.target needs CERTREG_METHOD_ANYTIME, or "
                         "CERTREG_STATISTIC_MEDIAN with CERTREG_METHOD_FINITE");
     if (cr_question_is_closed(q) &&
@@ -299,7 +275,7 @@ static certreg_status check_serving(certreg_estimator *e, const cr_question *q)
     if (q->center == CERTREG_CENTER_TRUE_MEAN)
         return wrong(e, "question.serving is about a prediction; set question.center to "
                         "CERTREG_CENTER_PREDICTION");
-    if (q->statistic == CERTREG_STATISTIC_MEAN && !has_range(e, q->output))
+    if (q->statistic == CERTREG_STATISTIC_MEAN && !has_range(e, q))
         return wrong(e, "question.serving with CERTREG_STATISTIC_MEAN needs the range of the "
                         "output; declare model.lo and model.hi");
     if (q->statistic == CERTREG_STATISTIC_MEDIAN && q->method == CERTREG_METHOD_BASELINE)
@@ -322,7 +298,7 @@ static certreg_status check_trim(certreg_estimator *e, const cr_question *q)
     if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
         return invalid(e, "serving->core", q->served_core,
                        "it must lie in (0, tolerance], or be 0 for the tolerance");
-    if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(e, q->output))
+    if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(e, q))
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "question.serving->core is %g, but model.lo or model.hi is infinite; a core "
                        "below the tolerance helps only with a declared range",
@@ -379,7 +355,7 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 certreg_status cr_question_check(certreg_estimator *e, const cr_question *q)
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
-        check_enums,     check_baseline, check_statistic,   check_all_outputs,
+        check_enums,     check_baseline, cr_question_check_vector, check_statistic,
         check_tolerance, check_numbers,  check_predictions, check_target,
         check_serving,   check_trim,     check_constraints, check_prediction};
     certreg_status status = CERTREG_OK;

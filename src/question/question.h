@@ -3,6 +3,7 @@
 #ifndef CR_QUESTION_QUESTION_H
 #define CR_QUESTION_QUESTION_H
 #include "estimator/estimator.h"
+#include "statistics/net.h"
 
 typedef struct cr_question {
     int32_t output, statistic, method, center;
@@ -12,6 +13,7 @@ typedef struct cr_question {
     double tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
+    size_t output_count; /* as given; see cr_question_outputs */
     double alpha;          /* after all divisions */
     double target;         /* radius; 0: none */
     const uint64_t *looks; /* the caller's; NULL: the usual ones */
@@ -39,6 +41,7 @@ certreg_status cr_question_check(certreg_estimator *, const cr_question *);
 /* A single question, read and checked. */
 certreg_status cr_question_take(certreg_estimator *, const certreg_question *, cr_question *out);
 int cr_question_is_angle(const certreg_estimator *, const cr_question *);
+int cr_question_is_median(const cr_question *);
 double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 on
                                                                               the line */
 int cr_question_orders(const certreg_estimator *, const cr_question *);    /* output bounds by order
@@ -48,6 +51,17 @@ int cr_question_about_output(const cr_question *); /* bounds of f itself are use
 uint32_t cr_question_constraints(const cr_question *);
 int cr_question_is_closed(const cr_question *);         /* the closed test of a target radius */
 int cr_question_without_normality(const cr_question *); /* FINITE, ANYTIME */
+
+/* ---- vectors.c */
+/* Whether it is about several outputs as one vector; how many outputs it is about, and the first
+ * of them. */
+int cr_question_is_vector(const cr_question *);
+size_t cr_question_outputs(const certreg_estimator *, const cr_question *);
+size_t cr_question_first(const cr_question *);
+/* A vector that is certified along the directions of its net, one after the other. */
+int cr_question_has_directions(const cr_question *);
+cr_net cr_question_net(const cr_question *);
+certreg_status cr_question_check_vector(certreg_estimator *, const cr_question *);
 
 /* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
 /* Digest of the looks that come with a question for the closed test; 0: it has none. */

@@ -105,6 +105,7 @@ static uint64_t hash_rare(uint64_t h, const cr_question *q)
     for (size_t i = 1; q->predictions && i < q->prediction_count; i++)
         h = cr_hash64(h, cr_bits_of_double(q->predictions[i] + 0.0));
     if (q->prediction_count > 1) h = cr_hash64(h, q->prediction_count);
+    if (q->output_count > 1) h = cr_hash64(cr_hash64(h, 0x67726f7570), q->output_count);
     if (q->served_trim == 0 && q->served_core == 0) return h;
     return cr_hash64(cr_hash64(h, cr_bits_of_double(q->served_trim)),
                      cr_bits_of_double(q->served_core));
@@ -147,6 +148,7 @@ certreg_status cr_question_read(const certreg_question *questions, size_t index,
                          .by_pilot = by_pilot,
                          .tolerance = theirs.tolerance,
                          .huber_width = theirs.huber_width,
+                         .output_count = theirs.output_count,
                          .alpha = theirs.alpha == 0 ? 0.05 : theirs.alpha,
                          .bonferroni = theirs.bonferroni ? theirs.bonferroni : 1};
     status = read_prediction(&theirs, out, why);

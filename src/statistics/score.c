@@ -58,9 +58,74 @@ static double within_ball(const cr_score *s, const float *y)
     return sqrt(sum) * (1 + (outputs + 4) * DBL_EPSILON) <= s->tolerance ? 1 : -1;
 }
 
+/* ---- along a direction */
+/* What rounding may change in a sum of up to three products, as a part of the sum of their sizes:
+ * more than that of the vector, of the differences, of the products and of the sum together. */
+static const double rounding = 8 * DBL_EPSILON;
+
+static double center_at(const cr_score *s, size_t k)
+{
+    return s->center ? s->center[k] : 0;
+}
+
+/* v.(y - center); NaN where one of the outputs failed. */
+static double along(const cr_score *s, const float *y, double *size)
+{
+    double sum = 0;
+    *size = DBL_MIN;
+    for (size_t k = 0; k < s->outputs; k++) {
+        const double term = s->along[k] * ((double)y[k] - center_at(s, k));
+        sum += term;
+        *size += fabs(term);
+    }
+    return sum;
+}
+
+/* An output that is so near to the end of the interval that it may lie beyond it has the least
+ * score. */
+static double value_along(const cr_score *s, const float *y)
+{
+    double size;
+    const double t = (s->side < 0 ? -1 : 1) * along(s, y, &size);
+    if (s->kind == CR_SCORE_SIGN) return t > rounding * size - s->tolerance ? 1 : -1;
+    return s->kind == CR_SCORE_LINEAR ? t + s->tolerance : t;
+}
+
+/* 0 times an infinite end is 0. */
+static void range_along(const cr_score *s, const double *lo, const double *hi, double *least,
+                        double *greatest)
+{
+    const double slack = cr_score_unsure(s, lo, hi),
+                 added = s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
+    *least = added - slack, *greatest = added + slack;
+    for (size_t k = 0; k < s->outputs; k++) {
+        const double v = (s->side < 0 ? -1 : 1) * s->along[k], c = center_at(s, k);
+        if (v == 0) continue;
+        *least += v * ((v > 0 ? lo[k] : hi[k]) - c);
+        *greatest += v * ((v > 0 ? hi[k] : lo[k]) - c);
+    }
+}
+
+double cr_score_unsure(const cr_score *s, const double *lo, const double *hi)
+{
+    double size = s->tolerance;
+    for (size_t k = 0; k < s->outputs; k++)
+        if (s->along[k] != 0)
+            size += fabs(s->along[k]) *
+                    fmax(fabs(lo[k] - center_at(s, k)), fabs(hi[k] - center_at(s, k)));
+    return isfinite(size) ? rounding * size : 0;
+}
+
+/* ---- any */
+static int is_along(const cr_score *s)
+{
+    return s->outputs > 0 && s->kind != CR_SCORE_BALL;
+}
+
 double cr_score_value(const cr_score *s, const float *y)
 {
     const double v = (double)*y;
+    if (is_along(s)) return value_along(s, y);
     if (s->kind == CR_SCORE_OUTPUT) return v;
     if (s->kind == CR_SCORE_BALL) return within_ball(s, y);
     if (isnan(v)) return cr_score_is_bounded(s) ? -1 : v;
@@ -72,13 +137,26 @@ double cr_score_value(const cr_score *s, const float *y)
     return s->kind == CR_SCORE_LINEAR ? t : clip(t / s->width);
 }
 
-void cr_score_range(const cr_score *s, double lo, double hi, double *least, double *greatest)
+double cr_score_of_prediction(const cr_score *s)
+{
+    const float y = (float)s->prediction;
+    if (!is_along(s)) return cr_score_value(s, &y);
+    return s->kind == CR_SCORE_SIGN ? 1 : s->kind == CR_SCORE_LINEAR ? s->tolerance : 0;
+}
+
+void cr_score_range(const cr_score *s, const double *lo, const double *hi, double *least,
+                    double *greatest)
 {
     *least = -1, *greatest = 1;
-    if (s->kind == CR_SCORE_OUTPUT) *least = lo, *greatest = hi;
-    if (s->kind != CR_SCORE_LINEAR) return;
-    *least = (s->side > 0 ? lo - s->prediction : s->prediction - hi) + s->tolerance;
-    *greatest = (s->side > 0 ? hi - s->prediction : s->prediction - lo) + s->tolerance;
+    if (cr_score_is_bounded(s)) return;
+    if (is_along(s)) {
+        range_along(s, lo, hi, least, greatest);
+        return;
+    }
+    *least = *lo, *greatest = *hi;
+    if (s->kind == CR_SCORE_OUTPUT) return;
+    *least = (s->side > 0 ? *lo - s->prediction : s->prediction - *hi) + s->tolerance;
+    *greatest = (s->side > 0 ? *hi - s->prediction : s->prediction - *lo) + s->tolerance;
 }
 
 int cr_score_is_bounded(const cr_score *s)

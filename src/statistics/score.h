@@ -2,7 +2,7 @@
  * 1, 7 and 9. */
 #ifndef CR_STATISTICS_SCORE_H
 #define CR_STATISTICS_SCORE_H
-#include <stddef.h>
+#include "statistics/net.h"
 #include <stdint.h>
 
 enum {
@@ -18,19 +18,27 @@ enum {
 
 /* t is side*(y - prediction), on the circle where period > 0. With a period, HUBER is -1 wherever
  * |t| >= cut and SIGN wherever t >= cut: there the moving cut of the line could change the branch
- * (theory 7). An output that failed has the least score on both sides. */
+ * (theory 7). An output that failed has the least score on both sides. Along a direction the output
+ * is v.(y - center), and the prediction is 0 (theory 7.3). */
 typedef struct cr_score {
     int32_t kind, side; /* side +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;
     double needed;        /* ARC: the share of 1 that keeps the circular mean near */
-    const double *center; /* BALL: one number for each output */
-    size_t outputs;       /* BALL: how many there are */
+    const double *center; /* BALL and directions: one number for each output; NULL: 0 */
+    size_t outputs;       /* BALL and directions: how many there are. 0: one output as it is */
+    double along[CR_NET_BLOCK]; /* v */
 } cr_score;
 
-/* y: the output; for BALL all outputs of a sample. */
+/* y: the output; for BALL and along a direction all outputs of a sample. */
 double cr_score_value(const cr_score *, const float *y);
-/* Range of the score for outputs in [lo, hi]. */
-void cr_score_range(const cr_score *, double lo, double hi, double *least, double *greatest);
+/* The score of the prediction itself. */
+double cr_score_of_prediction(const cr_score *);
+/* Range of the score for an output, or outputs, in [lo, hi]. */
+void cr_score_range(const cr_score *, const double *lo, const double *hi, double *least,
+                    double *greatest);
+/* More than rounding can change a score that is linear along a direction, for outputs in [lo, hi];
+ * 0 where they have no range. */
+double cr_score_unsure(const cr_score *, const double *lo, const double *hi);
 /* Whether a failed output still has a score, the least one. */
 int cr_score_is_bounded(const cr_score *);
 /* Whether it is 1 or -1, so that its mean is bounded by counting. */

@@ -1,0 +1,139 @@
+#include "statistics/net.h"
+#include <math.h>
+
+/* An axis in every cyclic order of its numbers and with every sign, each line through the origin
+ * once. */
+typedef struct axes {
+    double number[CR_NET_BLOCK];
+    size_t orders, signs; /* how many differ */
+    int nets;             /* in which sets */
+} axes;
+
+enum { MEANS = 1, PROJECTIONS = 2, BOTH = 3 };
+
+/* Every 15 degrees; for projections every 30. */
+static const axes plane[] = {{{1, 0}, 2, 1, BOTH},
+                             {{0.86602540378443865, 0.5}, 2, 2, BOTH},
+                             {{0.96592582628906829, 0.25881904510252076}, 2, 2, MEANS},
+                             {{0.70710678118654752, 0.70710678118654752}, 1, 2, MEANS}};
+
+/* Orbits of the icosahedron's group: its corners, the centers of its faces, and 60 points on its
+ * planes of symmetry, placed so that the least distance from the center to a face of their common
+ * hull is greatest. For projections the middles of its edges. */
+static const axes space[] = {
+    {{0, 0.52573111211913361, 0.85065080835203993}, 3, 2, MEANS},
+    {{0, 0.35682208977308993, 0.93417235896271570}, 3, 2, MEANS},
+    {{0.57735026918962576, 0.57735026918962576, 0.57735026918962576}, 1, 4, MEANS},
+    {{0.97943208558962844, 0, 0.20177410566658635}, 3, 2, MEANS},
+    {{0.85472882975388900, 0.32647736228573949, 0.40354821211608644}, 3, 4, MEANS},
+    {{0.73002557440232583, 0.65295472330388902, 0.20177410645000010}, 3, 4, MEANS},
+    {{1, 0, 0}, 3, 1, PROJECTIONS},
+    {{0.5, 0.80901699437494742, 0.30901699437494742}, 3, 4, PROJECTIONS}};
+
+/* For each number of outputs of a block: its directions, and what cr_net_part says for one block.
+ * tests/unit_net.c proves these numbers by corners of polytopes. */
+typedef struct set {
+    const axes *from;
+    size_t lines, directions;
+    double part;
+} set;
+
+enum { PLANE = sizeof plane / sizeof *plane, SPACE = sizeof space / sizeof *space };
+static const set coordinate = {NULL, 0, 1, 1};
+static const set means[] = {{NULL, 0, 1, 1}, {plane, PLANE, 12, 0.991444}, {space, SPACE, 46, 0.971647}};
+static const set projections[] = {
+    {NULL, 0, 1, 1}, {plane, PLANE, 6, 0.776457}, {space, SPACE, 15, 0.657480}};
+
+static const set *set_of(cr_net net, size_t outputs)
+{
+    return net == CR_NET_COORDINATES ? &coordinate
+           : net == CR_NET_MEANS     ? means + outputs - 1
+                                     : projections + outputs - 1;
+}
+
+double cr_net_part(cr_net net, size_t outputs)
+{
+    return set_of(net, outputs)->part;
+}
+
+/* ---- blocks: threes, and twos behind them, or a single one */
+static size_t threes(size_t outputs)
+{
+    return outputs % 3 == 1 && outputs > 1 ? outputs / 3 - 1 : outputs / 3;
+}
+
+size_t cr_net_blocks(cr_net net, size_t outputs)
+{
+    if (net == CR_NET_COORDINATES) return outputs;
+    const size_t left = outputs - 3 * threes(outputs);
+    return threes(outputs) + (left + 1) / 2;
+}
+
+size_t cr_net_block(cr_net net, size_t outputs, size_t block, size_t *first)
+{
+    const size_t large = threes(outputs), left = outputs - 3 * large;
+    if (net == CR_NET_COORDINATES) return *first = block, 1;
+    if (block < large) return *first = 3 * block, 3;
+    *first = 3 * large + 2 * (block - large);
+    return left == 1 ? 1 : 2;
+}
+
+/* ---- directions */
+size_t cr_net_size(cr_net net, size_t outputs)
+{
+    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs), last = outputs - 3 * large;
+    if (net == CR_NET_COORDINATES) return outputs;
+    const size_t of_last = last ? set_of(net, last == 1 ? 1 : 2)->directions : 0;
+    return large * set_of(net, 3)->directions + (last + 1) / 2 * of_last;
+}
+
+/* Bit by bit the signs of the numbers after the first that is not 0. */
+static void turn(const axes *line, size_t outputs, size_t order, size_t sign, double *along)
+{
+    size_t first = 1;
+    for (size_t k = 0; k < outputs; k++) {
+        const double number = line->number[k];
+        double *to = along + (k + order) % outputs;
+        *to = number;
+        if (number == 0) continue;
+        if (!first) {
+            if (sign & 1) *to = -number;
+            sign >>= 1;
+        }
+        first = 0;
+    }
+}
+
+static void axis(const set *s, int nets, size_t outputs, size_t index, double *along)
+{
+    for (size_t i = 0; i < s->lines; i++) {
+        const axes *line = s->from + i;
+        const size_t count = line->orders * line->signs;
+        if (!(line->nets & nets)) continue;
+        if (index < count) {
+            turn(line, outputs, index / line->signs, index % line->signs, along);
+            return;
+        }
+        index -= count;
+    }
+}
+
+cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
+{
+    cr_direction d = {.block = 0, .along = {1}};
+    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs);
+    size_t of_block = large ? set_of(net, 3)->directions : 1;
+    if (index < large * of_block) d.block = index / of_block;
+    else {
+        index -= large * of_block;
+        if (net != CR_NET_COORDINATES)
+            of_block = set_of(net, outputs - 3 * large == 1 ? 1 : 2)->directions;
+        d.block = large + index / of_block;
+    }
+    d.outputs = cr_net_block(net, outputs, d.block, &d.first);
+    d.weight = (double)d.outputs / (double)of_block;
+    if (d.outputs > 1)
+        axis(set_of(net, d.outputs), net == CR_NET_MEANS ? MEANS : PROJECTIONS, d.outputs,
+             index % of_block, d.along);
+    return d;
+}
