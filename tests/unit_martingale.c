@@ -73,7 +73,7 @@ static double bound(certreg_estimator *e, const cr_martingale_job *job)
     cr_martingale_job of_e = *job;
     double upper = NAN;
     of_e.samples = cr_record_samples(e, s->score, 0, s->first, s->count, s->center);
-    cr_score_range(s->score, e->model.lo[0], e->model.hi[0], &of_e.range_lo, &of_e.range_hi);
+    cr_score_range(s->score, e->model.lo, e->model.hi, &of_e.range_lo, &of_e.range_hi);
     ck_assert_int_eq(cr_martingale_upper(e, &of_e, &upper), CERTREG_OK);
     return upper;
 }

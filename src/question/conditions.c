@@ -2,6 +2,7 @@
 #include "question/conditions.h"
 #include "base/constants.h"
 #include "question/directions.h"
+#include "question/estimate.h"
 #include "question/prediction.h"
 #include "question/question.h"
 #include "statistics/normal.h"
@@ -271,21 +272,6 @@ static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditi
         least, e->record.pilot, conditions->samples);
 }
 
-/* Also for a record that is too short to certify anything, since a control loop continues with it;
- * the given prediction where the outputs give no number. A baseline is about the circle cut
- * opposite its prediction. */
-static double estimate_of(const certreg_estimator *e, const cr_question *q, size_t samples,
-                          double prediction)
-{
-    const size_t noisy = cr_record_noisy(e);
-    if (cr_question_is_vector(q)) return NAN;
-    const double about = q->method == CERTREG_METHOD_BASELINE ? prediction : NAN;
-    const double found =
-        samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy, about) : NAN;
-    const int known = !isnan(found) && !e->clock.watch->late;
-    return known ? found : q->prediction_given ? cr_prediction_into_turn(e, q, q->prediction) : NAN;
-}
-
 static int any_failed(const certreg_estimator *e, const cr_question *q, size_t samples)
 {
     const size_t first = cr_question_first(q), end = first + cr_question_outputs(e, q);
@@ -302,11 +288,12 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
     const int by_estimate = cr_question_about_output(q) || cr_question_orders(e, q);
     conditions->prediction = NAN;
     conditions->directions = cr_directions_count(e, q);
-    if (cr_question_is_vector(q)) cr_directions_share(e, q);
+    if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(e, q, &conditions->prediction);
-    conditions->estimate = estimate_of(e, q, conditions->samples, conditions->prediction);
+    conditions->estimate =
+        cr_estimate_number(e, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(e, q, conditions->samples);
     if (by_estimate) {
@@ -326,7 +313,7 @@ certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *condit
     const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
     conditions->prediction = 0;
     conditions->directions = cr_directions_count(e, q);
-    if (cr_question_is_vector(q)) cr_directions_share(e, q);
+    if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
     if (q->prediction_given || complete)
         conditions->known = cr_prediction_find(e, q, &conditions->prediction);
     set_conditions(e, conditions);

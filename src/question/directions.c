@@ -1,7 +1,11 @@
 #include "question/directions.h"
 #include "base/constants.h"
+#include "statistics/location.h"
 #include <float.h>
 #include <math.h>
+
+enum { FEW = 8 };                        /* outputs of a pilot that say little of their spread */
+static const double least_spread = 0.05; /* as a part of the greatest */
 
 size_t cr_directions_count(const certreg_estimator *e, const cr_question *q)
 {
@@ -21,19 +25,108 @@ static size_t block_of(const certreg_estimator *e, const cr_question *q, size_t 
     return block;
 }
 
-/* Blocks whose vectors are all shorter than these parts of the tolerance make one that is shorter
- * than the tolerance. What a direction loses to the block counts as well. */
-void cr_directions_share(certreg_estimator *e, const cr_question *q)
+static size_t blocks_of(const certreg_estimator *e, const cr_question *q)
+{
+    return cr_net_blocks(cr_question_net(q), cr_question_outputs(e, q));
+}
+
+/* ---- how the tolerance is divided */
+/* From widths, up to a factor, to shares. What a direction loses to its block counts as well. */
+static void divide(certreg_estimator *e, const cr_question *q)
 {
     const cr_net net = cr_question_net(q);
-    const size_t outputs = cr_question_outputs(e, q), blocks = cr_net_blocks(net, outputs);
-    double sum = 0;
+    const size_t outputs = cr_question_outputs(e, q), blocks = blocks_of(e, q);
+    double *share = e->here.share, sum = 0;
     for (size_t b = 0; b < blocks; b++) {
         size_t first;
-        e->here.share[b] = 1 / cr_net_part(net, cr_net_block(net, outputs, b, &first));
-        sum += e->here.share[b] * e->here.share[b];
+        share[b] /= cr_net_part(net, cr_net_block(net, outputs, b, &first));
+        sum += share[b] * share[b];
     }
-    for (size_t b = 0; b < blocks; b++) e->here.share[b] /= sqrt(sum);
+    for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
+}
+
+void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
+{
+    const size_t blocks = blocks_of(e, q);
+    for (size_t b = 0; b < blocks; b++) e->here.share[b] = 1;
+    divide(e, q);
+}
+
+/* Of the pilot's noisy outputs: their deviation for a mean, else half the distance between the
+ * ranks that are one deviation from the middle for normal ones. */
+static double spread_of(const certreg_estimator *e, const cr_question *q, size_t k)
+{
+    const size_t first = cr_record_noisy(e);
+    const cr_values values = {.y = cr_record_at(e, first, (int32_t)k),
+                              .count = e->record.pilot - first,
+                              .step = e->model.outputs,
+                              .watch = e->clock.watch};
+    const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
+    if (count < FEW) return NAN;
+    if (q->statistic != CERTREG_STATISTIC_MEAN)
+        return 0.5 * (cr_location_order(&values, count - 1 - low) -
+                      cr_location_order(&values, low));
+    const double mean = cr_location_mean(&values);
+    double sum = 0;
+    for (size_t i = 0; i < values.count && !cr_watch_ends(e->clock.watch, i); i++) {
+        const double gap = (double)values.y[i * values.step] - mean;
+        if (!isnan(gap)) sum += gap * gap;
+    }
+    return sqrt(sum / (double)count);
+}
+
+/* The greatest of its outputs'. */
+static double spread_of_block(const certreg_estimator *e, const cr_question *q, size_t block)
+{
+    size_t first;
+    const size_t size =
+        cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, &first);
+    double greatest = 0;
+    for (size_t k = 0; k < size; k++) {
+        const double spread = spread_of(e, q, cr_question_first(q) + first + k);
+        if (!(spread <= greatest)) greatest = spread;
+    }
+    return greatest;
+}
+
+/* Spreads that differ no more than those of equal outputs would by chance are made equal, and
+ * others are moved towards each other by as much (James and Stein). */
+static void shrink(double *spread, size_t blocks, double count)
+{
+    double sum = 0, square = 0;
+    for (size_t b = 0; b < blocks; b++) sum += log(spread[b]);
+    const double mean = sum / (double)blocks;
+    for (size_t b = 0; b < blocks; b++)
+        square += (log(spread[b]) - mean) * (log(spread[b]) - mean);
+    const double chance = (double)(blocks - 1) / count,
+                 kept = square > chance ? 1 - chance / square : 0;
+    for (size_t b = 0; b < blocks; b++) spread[b] = exp(mean + kept * (log(spread[b]) - mean));
+}
+
+static int pilot_is_complete(const certreg_estimator *e)
+{
+    size_t length;
+    cr_record_length(e, &length, NULL);
+    return length >= e->record.pilot && e->record.pilot >= cr_record_noisy(e) + FEW;
+}
+
+void cr_directions_share_by_spread(certreg_estimator *e, const cr_question *q)
+{
+    const size_t blocks = blocks_of(e, q);
+    double *spread = e->here.share, greatest = 0;
+    int known = blocks > 1 && pilot_is_complete(e);
+    for (size_t b = 0; b < blocks && known; b++) {
+        spread[b] = spread_of_block(e, q, b);
+        known = isfinite(spread[b]) != 0;
+        greatest = fmax(greatest, spread[b]);
+    }
+    if (!known || !(greatest > 0) || cr_watch_late(e->clock.watch)) {
+        cr_directions_share_equally(e, q);
+        return;
+    }
+    for (size_t b = 0; b < blocks; b++) spread[b] = fmax(spread[b], least_spread * greatest);
+    shrink(spread, blocks, (double)(e->record.pilot - cr_record_noisy(e)));
+    divide(e, q);
 }
 
 static double tolerance_of(const certreg_estimator *e, const cr_question *q, size_t block,
@@ -75,4 +168,30 @@ int32_t cr_directions_aim(const certreg_estimator *e, const cr_question *q, size
     for (size_t k = 0; k < d.outputs; k++) s->along[k] = d.along[k];
     s->tolerance = fmax(DBL_MIN, s->tolerance - lost_to_rounding(e, s, first));
     return (int32_t)first;
+}
+
+/* ---- what the pilot says of them */
+static size_t misses_along(const certreg_estimator *e, const cr_question *q, size_t direction,
+                           int32_t side)
+{
+    cr_score s = {.kind = CR_SCORE_SIGN, .side = side};
+    const int32_t output = cr_directions_aim(e, q, direction, &s);
+    const size_t first = cr_record_noisy(e);
+    const cr_samples pilot = cr_record_samples(
+        e, &s, output, first, e->record.pilot > first ? e->record.pilot - first : 0, 0);
+    size_t misses = 0;
+    for (size_t i = 0; cr_samples_has(&pilot, i); i++) misses += cr_samples_at(&pilot, i) < 0;
+    return misses;
+}
+
+size_t cr_directions_misses(const certreg_estimator *e, const cr_question *q)
+{
+    const size_t directions = cr_directions_count(e, q);
+    size_t most = 0;
+    for (size_t i = 0; i < directions; i++)
+        for (int32_t side = -1; side <= 1; side += 2) {
+            const size_t misses = misses_along(e, q, i, side);
+            if (misses > most) most = misses;
+        }
+    return most;
 }

@@ -126,10 +126,8 @@ static double choose_of_output(const certreg_estimator *e, const cr_question *q,
     return choose_number(e, &of_output);
 }
 
-/* Its time does not grow with the number of samples. */
-static int find_vector(certreg_estimator *e, const cr_question *q)
+static int choose_vector(certreg_estimator *e, const cr_question *q)
 {
-    const double start = cr_estimator_now(e);
     const int is_ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
     const size_t sample = is_ball && !q->prediction_given ? choose_center(e) : 0,
                  first = cr_question_first(q), end = first + cr_question_outputs(e, q);
@@ -139,6 +137,25 @@ static int find_vector(certreg_estimator *e, const cr_question *q)
                             : is_ball           ? (double)cr_record_value(e, sample, k)
                                                 : choose_of_output(e, q, k);
         known &= isfinite(e->here.center[k]) != 0;
+    }
+    return known;
+}
+
+/* Its time does not grow with the number of samples. The spread of discrete outputs may say little
+ * of how far they go: then the pilot shows more of them out than with equal shares. */
+static int find_vector(certreg_estimator *e, const cr_question *q)
+{
+    const double start = cr_estimator_now(e);
+    if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
+    int known = choose_vector(e, q);
+    if (cr_question_is_median(q) && known && cr_directions_count(e, q) > 1) {
+        const size_t by_spread = cr_directions_misses(e, q);
+        cr_directions_share_equally(e, q);
+        known = choose_vector(e, q);
+        if (by_spread < cr_directions_misses(e, q)) {
+            cr_directions_share_by_spread(e, q);
+            known = choose_vector(e, q);
+        }
     }
     e->clock.watch->fixed += cr_estimator_now(e) - start;
     return known;
@@ -179,7 +196,6 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     if (!status && !q.prediction_given) status = check_pilot(e);
     if (status) return status;
     const int is_vector = cr_question_is_vector(&q);
-    if (is_vector) cr_directions_share(e, &q);
     const int known = cr_prediction_find(e, &q, &prediction);
     const double *const vector = e->here.center + cr_question_first(&q);
     for (size_t k = 0; k < cr_question_outputs(e, &q); k++)

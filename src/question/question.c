@@ -352,15 +352,21 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 }
 
 /* ---- all of it */
-certreg_status cr_question_check(certreg_estimator *e, const cr_question *q)
+static certreg_status check_all_but_prediction(certreg_estimator *e, const cr_question *q)
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
         check_enums,     check_baseline, cr_question_check_vector, check_statistic,
         check_tolerance, check_numbers,  check_predictions, check_target,
-        check_serving,   check_trim,     check_constraints, check_prediction};
+        check_serving,   check_trim,     check_constraints};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;
+}
+
+certreg_status cr_question_check(certreg_estimator *e, const cr_question *q)
+{
+    const certreg_status status = check_all_but_prediction(e, q);
+    return status ? status : check_prediction(e, q);
 }
 
 certreg_status cr_question_take(certreg_estimator *e, const certreg_question *theirs,
@@ -369,4 +375,13 @@ certreg_status cr_question_take(certreg_estimator *e, const certreg_question *th
     certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", &e->error);
     if (!status) status = cr_question_read(theirs, 0, 1, out, &e->error);
     return status ? status : cr_question_check(e, out);
+}
+
+certreg_status cr_question_take_without_prediction(certreg_estimator *e,
+                                                   const certreg_question *theirs,
+                                                   cr_question *out)
+{
+    certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", &e->error);
+    if (!status) status = cr_question_read(theirs, 0, 1, out, &e->error);
+    return status ? status : check_all_but_prediction(e, out);
 }

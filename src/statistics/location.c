@@ -16,7 +16,12 @@ double cr_location_wrap(double value, double origin, double period)
 /* Value i, or NaN for a failed output. Real numbers ignore the origin. */
 static double value_at(const cr_values *values, size_t i)
 {
-    const double value = (double)values->y[i * values->step];
+    double value = (double)values->y[i * values->step];
+    if (values->along) {
+        value *= values->along[0];
+        for (size_t k = 1; k < values->outputs; k++)
+            value += values->along[k] * (double)values->y[i * values->step + k];
+    }
     if (!isfinite(value)) return NAN;
     return values->period > 0 ? cr_location_wrap(value, values->origin, values->period) : value;
 }
@@ -30,7 +35,7 @@ static inline int has(const cr_values *values, size_t i)
 size_t cr_location_count(const cr_values *values)
 {
     size_t count = 0;
-    for (size_t i = 0; i < values->count; i++) count += isfinite(values->y[i * values->step]) != 0;
+    for (size_t i = 0; i < values->count; i++) count += isnan(value_at(values, i)) ? 0 : 1;
     return count;
 }
 

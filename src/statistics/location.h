@@ -13,6 +13,10 @@ typedef struct cr_values {
     size_t count, step;
     double origin, period;
     cr_watch *watch; /* NULL: no hurry. Where it gets late a location is any number */
+    /* Not NULL: value i is along . (y[i*step], y[i*step + 1], ...), of so many outputs, and has
+     * failed where one of them has. Of orders and medians only. */
+    const double *along;
+    size_t outputs;
 } cr_values;
 
 /* A non-decreasing score of a difference t. */

@@ -36,7 +36,8 @@ static double dead_zone_score(double t, const void *setting)
 double cr_prediction_location(const float *y, size_t count, size_t step, double tolerance,
                               double softness, double origin, double period)
 {
-    const cr_values values = {y, count, step, origin, period, NULL};
+    const cr_values values = {
+        .y = y, .count = count, .step = step, .origin = origin, .period = period};
     const dead_zone zone = {tolerance, softness};
     const double middle = period > 0 ? 0 : origin;
     return cr_location_root(&values, dead_zone_score, &zone, middle - 2 * tolerance,
@@ -47,7 +48,7 @@ double cr_prediction_location(const float *y, size_t count, size_t step, double 
  * their circular mean. */
 static double robust_origin(const float *y, size_t count, size_t step, double period)
 {
-    cr_values values = {y, count, step, 0, period, NULL};
+    cr_values values = {.y = y, .count = count, .step = step, .period = period};
     if (!(period > 0)) return cr_location_median(&values);
     values.origin = cr_location_circular_mean(y, count, step, period);
     if (isnan(values.origin)) values.origin = 0;
@@ -57,7 +58,7 @@ static double robust_origin(const float *y, size_t count, size_t step, double pe
 double cr_prediction_choose(const float *y, size_t count, size_t step, double tolerance,
                             size_t budget, double noise_free, double period)
 {
-    const cr_values values = {y, count, step, 0, 0, NULL};
+    const cr_values values = {.y = y, .count = count, .step = step};
     const size_t usable = cr_location_count(&values);
     const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
     const int known = isfinite(noise_free) != 0;

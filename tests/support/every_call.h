@@ -96,6 +96,7 @@ static inline void ask_all(refusals *r)
     EXPECT(r, certreg_estimator_bounds(r->e, &q, CERTREG_SIDE_UPPER, &bounds),
            bounds.constraints == 0 && bounds.mean_lo == 0);
     EXPECT(r, certreg_estimator_prediction(r->e, &q, &prediction), prediction == 7);
+    EXPECT(r, certreg_estimator_estimate(r->e, &q, &prediction), prediction == 7);
     EXPECT(r, certreg_estimator_forecast(r->e, &aims, &forecast),
            forecast.expected_samples == INFINITY);
     EXPECT(r, certreg_estimator_run(r->e, &run), run.samples == 0);
