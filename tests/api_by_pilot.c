@@ -298,7 +298,7 @@ static const struct {
      (uint32_t)CERTREG_CONSTRAINTS_BY_PILOT | CERTREG_CONSTRAINTS_ECGM, "alone"},
     {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE, 0, CERTREG_CONSTRAINTS_BY_PILOT,
      "set question.constraints to 0"},
-    {6, CERTREG_METHOD_FINITE, 0, 0, "the same for all inputs"},
+    {7, CERTREG_METHOD_FINITE, 0, 0, "the same for all inputs"},
 };
 
 START_TEST(what_cannot_be_chosen_is_refused)

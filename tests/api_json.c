@@ -62,7 +62,7 @@ START_TEST(a_line_has_every_field_of_the_three_structs)
         "radius",      "status",        "outcome",     "stop",          "estimate",
         "output_lo",   "output_hi",     "radius_l1",   "radius_l2",     "radius_linf",
         "question",    "limiting_side", "run",         "model_seconds", "library_seconds",
-        "certificate", "trim",          "core"};
+        "certificate", "trim",          "core",        "output_count"};
     const char *text = write_all(&q, &run, &c, 0);
     for (int i = 0; i < KIT_ROWS(names); i++) value_of(text, names[i]);
     ck_assert(begins(value_of(text, "looks"), "[\"200\",\"300\",\"400\"]"));
@@ -259,6 +259,8 @@ START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
     CHANGED((q.prediction = several, q.prediction_count = 2));
     CHANGED(several[1] = 1);
     CHANGED(q.prediction_count = 3);
+    CHANGED(q.output_count = 2);
+    CHANGED(q.output_count = 3);
     CHANGED((q.prediction = NULL, q.prediction_count = 0));
     CHANGED(target.radius = 0.4);
     CHANGED(target.looks = more + 1);

@@ -8,7 +8,7 @@
 static const char *const refused[] = {"begin",     "begin_level", "sample", "draw",
                                       "record",    "export",      "import", "set_deadline",
                                       "bounds",    "forecast",    "run",    "prediction",
-                                      "calibrate", "interval",    "covers"};
+                                      "calibrate", "interval",    "covers", "estimate"};
 static const char *const no_calls[] = {"cancel", "create", "destroy", "device_size",
                                        "error",  "size"}; /* or exempt, in the header's words */
 

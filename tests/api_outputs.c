@@ -195,8 +195,8 @@ START_TEST(norms_that_make_no_sense_are_refused)
     certreg_estimator *e = make(&l, _i == 0 ? mixed : NULL, OUTPUTS);
     certreg_question q = of_norm(0.2, 0);
     switch (_i) {
-    case 1: q.statistic = CERTREG_STATISTIC_MEDIAN; break;
-    case 2: q.center = CERTREG_CENTER_PREDICTION; break;
+    case 1: q.statistic = CERTREG_STATISTIC_MEDIAN; break; /* about the true mean */
+    case 2: q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN; break;
     case 3: q.method = CERTREG_METHOD_PAPER; break;
     case 4: q.method = CERTREG_METHOD_FINITE; break; /* no range */
     case 5: q.constraints = CERTREG_CONSTRAINTS_ECGM; break;

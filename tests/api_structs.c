@@ -33,7 +33,7 @@ static const struct {
     {"certreg_forecast", sizeof(certreg_forecast), 4 + 4 + 8 + 8,
      offsetof(certreg_forecast, struct_size)},
     {"certreg_question", sizeof(certreg_question),
-     4 + 4 + 8 + 8 + 4 + 4 + 8 + 4 + 4 + 8 + 3 * sizeof(void *) + sizeof(size_t),
+     4 + 4 + 8 + 8 + 4 + 4 + 8 + 4 + 4 + 8 + 3 * sizeof(void *) + 2 * sizeof(size_t),
      offsetof(certreg_question, struct_size)},
     {"certreg_bounds", sizeof(certreg_bounds), 4 + 4 + 8 * 9 + 8 + 8 + 8 * 2,
      offsetof(certreg_bounds, struct_size)},

@@ -37,7 +37,7 @@ static const struct asked {
 static double radius_of(certreg_estimator *e, const cr_answer *a)
 {
     cr_solved solved;
-    ck_assert_int_eq(cr_solve_radius(e, a, &solved), CERTREG_OK);
+    ck_assert_int_eq(cr_solve_radius(e, a, INFINITY, &solved), CERTREG_OK);
     return solved.radius;
 }
 

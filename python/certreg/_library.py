@@ -59,6 +59,7 @@ def _declared(lib: Any) -> Any:
         "estimator_run": (ptr, ref(S.Run)),
         "estimator_bounds": (ptr, ref(S.Question), S.i32, ref(S.Bounds)),
         "estimator_prediction": (ptr, ref(S.Question), ref(S.f64)),
+        "estimator_estimate": (ptr, ref(S.Question), ref(S.f64)),
         "estimator_forecast": (ptr, ref(S.Question), ref(S.Forecast)),
         "certify": (ptr, S.size_t, *asked, certificates),
         "certify_outputs": (ptr, S.size_t, *asked, certificates, certificates),

@@ -98,7 +98,7 @@ Serving = _struct(
 )
 Question = _struct(
     "certreg_question",
-    88,
+    96,
     (i32, "output"),
     (f64, "tolerance alpha"),
     (i32, "statistic method"),
@@ -109,7 +109,7 @@ Question = _struct(
     (C.POINTER(f64), "prediction"),
     (C.POINTER(Target), "target"),
     (C.POINTER(Serving), "serving"),
-    (size_t, "prediction_count"),
+    (size_t, "prediction_count output_count"),
 )
 Certificate = _struct(
     "certreg_certificate",

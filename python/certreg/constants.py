@@ -85,7 +85,7 @@ class Constraints(enum.IntEnum):
 
 class Statistic(enum.IntEnum):
     """Which statistic of the noisy outputs is certified (theory 1.1, 7.1). TRIMMED_MEAN and
-    BALL_CENTER need Method.BASELINE (theory 9)."""
+    BALL_CENTER need Method.BASELINE (theory 9). PROJECTION_MEDIAN is for vectors (theory 7.3)."""
 
     MEDIAN = 0
     HUBER = 1
@@ -93,6 +93,7 @@ class Statistic(enum.IntEnum):
     CIRCULAR_MEAN = 3
     TRIMMED_MEAN = 4
     BALL_CENTER = 5
+    PROJECTION_MEDIAN = 6
 
 
 class Method(enum.IntEnum):

@@ -23,7 +23,7 @@ from ._arrays import (
 from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
-from .constants import Output, Side, Statistic, Status, constraints_of, integer, member, number
+from .constants import Output, Side, Status, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -240,7 +240,8 @@ class Estimator(Handle):
     def certify_outputs(
         self, total_samples: int, *questions: Asked
     ) -> Tuple[Certificate, list[Certificate]]:
-        """One radius for all outputs together. Give one question for each output. Returns the
+        """One radius for all outputs together. Every output has one question, alone or
+        within a vector. Returns the
         combined certificate, and a list with the certificate of each output."""
         combined, total = S.Certificate(), integer(total_samples, "total_samples")
         each = self._asked(
@@ -326,14 +327,25 @@ class Estimator(Handle):
         return Bounds._of(out)
 
     def prediction(self, question: Asked) -> Any:
-        """The prediction that a question is about, from the pilot or as given: a float, or an array
-        with one number for each output for the statistic "ball_center". The pilot must be complete;
-        no other sample is read."""
+        """The prediction that a question is about, from the pilot or as given: a float, or for a
+        vector an array with one number for each of its outputs. The pilot must be complete; no
+        other sample is read."""
+        return self._told("prediction", question)
+
+    def estimate(self, question: Asked) -> Any:
+        """The statistic of all noisy samples of the record, as a float or array like prediction().
+        This is what a server returns: take an estimator with pilot=NO_PILOT, begin with a new
+        noise_id, sample, and call this. Beside a certificate it has no guarantee of its own, and it
+        is an evaluation of the record. The question needs no prediction."""
+        return self._told("estimate", question)
+
+    def _told(self, call: str, question: Asked) -> Any:
+        """One number of a question, or as many as its vector has."""
         asked = question_of(question)
-        vector = asked.statistic == Statistic.BALL_CENTER
-        out, struct = (S.f64 * (self.outputs if vector else 1))(), asked._struct()
-        self._call("prediction", C.byref(struct), out)
-        return np.array(out) if vector else float(out[0])
+        count = asked.outputs_of(self.outputs)
+        out, struct = (S.f64 * count)(), asked._struct()
+        self._call(call, C.byref(struct), out)
+        return np.array(out) if asked.is_vector else float(out[0])
 
     def forecast(self, question: Asked) -> Forecast:
         """Predicts how many samples the target of the question takes. This is not a guarantee."""

@@ -11,6 +11,7 @@ import numpy as np
 from . import _structs as S
 from ._library import lib
 from .constants import (
+    ALL_OUTPUTS,
     Center,
     Constraint,
     Constraints,
@@ -98,10 +99,11 @@ class Question:
     the tolerance must be given.
 
     tolerance    > 0, in units of the output; for an angle less than half a turn
-    output       index of the output, or ALL_OUTPUTS
+    output       index of the output, or ALL_OUTPUTS: all of them as one vector
     alpha        probability that the certificate is false; 0: 0.05
-    statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"; with the
-                 method "baseline" also "trimmed_mean", "ball_center"
+    statistic    a Statistic or its name: "median", "huber", "mean", "circular_mean"; of vectors
+                 also "projection_median"; with the method "baseline" also "trimmed_mean",
+                 "ball_center"
     method       a Method or its name: "finite", "anytime", "asymptotic", "paper", "baseline"
     huber_width  width of the statistic "huber", > 0, in units of the output; often half the
                  tolerance
@@ -111,10 +113,11 @@ class Question:
                  only if the estimator has the gradient (constraints="ECGM") and the pilot has at
                  least 2*blocks noisy samples (128 by default, about 900 samples in all)
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
-    prediction   value on which the guarantee is centered, or a sequence with one number for each
-                 output for "ball_center"; None: the pilot chooses it
+    prediction   value on which the guarantee is centered, or for a vector a sequence with one
+                 number for each of its outputs; None: the pilot chooses it
     target       a Target, or its radius; None: none
     serving      a Serving; None: the certificate is about the smoothed prediction
+    output_count  above 1: this many outputs, from `output` on, as one vector
 
     Raises ValueError for unknown names, and for a statistic that is chosen for each input. The
     library checks everything else when the question is evaluated."""
@@ -131,6 +134,7 @@ class Question:
     prediction: Union[float, Sequence[float], None] = None
     target: Union[Target, float, None] = None
     serving: Optional[Serving] = None
+    output_count: int = 0
 
     def __post_init__(self) -> None:
         for field, value in (
@@ -144,6 +148,17 @@ class Question:
         if np.ndim(given):  # a tuple can be compared
             several = tuple(number(value, "prediction") for value in np.ravel(given))
             object.__setattr__(self, "prediction", several)
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it is about several outputs as one vector."""
+        return self.output == ALL_OUTPUTS or self.output_count > 1
+
+    def outputs_of(self, outputs: int) -> int:
+        """How many outputs it is about, of a model with this many."""
+        if self.output == ALL_OUTPUTS:
+            return outputs
+        return max(1, integer(self.output_count, "output_count"))
 
     def _struct(self) -> Any:
         pointers = ("prediction", "target", "serving")

@@ -13,7 +13,7 @@ from . import _structs as S
 from ._optional import needed
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
-from .constants import ALL_OUTPUTS, Domain, Outcome, named, number
+from .constants import Domain, Outcome, named, number
 from .plots import plot_accuracy, plot_radii
 from .questions import Question
 
@@ -159,7 +159,7 @@ class Rows:
     def _errors_of(self, q: int, labels: Any) -> np.ndarray:
         """label_errors of one question, (rows, sigmas)."""
         output = self.questions[q].output
-        if output == ALL_OUTPUTS:
+        if self.questions[q].is_vector:
             raise ValueError(
                 f"question {q} has no single prediction, so labels cannot be compared with it"
             )

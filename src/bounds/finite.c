@@ -116,9 +116,8 @@ void cr_finite_find(const certreg_estimator *e, const cr_conditions *conditions,
     if (share > 0) bound_mean(e, conditions, score, share * alpha, output, b);
     if (!spread) return;
     const cr_samples pilot = cr_parts_pilot(e, conditions, score);
-    const double center =
-        together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
-                            : pilot_mean(&pilot, b->range_lo, b->range_hi);
+    const double center = together && !output ? best_center(&pilot, b->range_lo, b->range_hi)
+                                              : pilot_mean(&pilot, b->range_lo, b->range_hi);
     bound_moment(e, conditions, score, center, (1 - share) * alpha, b);
     if (together) return;
     b->variance_hi = b->moment_hi;

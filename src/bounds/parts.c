@@ -3,8 +3,7 @@
 static cr_samples between(const certreg_estimator *e, const cr_conditions *conditions,
                           const cr_score *score, size_t first, size_t end)
 {
-    return cr_record_samples(e, score, conditions->output, first,
-                             end > first ? end - first : 0, 0);
+    return cr_record_samples(e, score, conditions->output, first, end > first ? end - first : 0, 0);
 }
 
 cr_samples cr_parts_pilot(const certreg_estimator *e, const cr_conditions *conditions,

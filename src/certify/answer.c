@@ -9,14 +9,16 @@
  * need the same constraints. */
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || q->by_pilot || cr_question_is_vector(q) || q->center != CERTREG_CENTER_TRUE_MEAN) return 0;
+    if (!before->known || q->by_pilot || cr_question_is_vector(q) ||
+        q->center != CERTREG_CENTER_TRUE_MEAN)
+        return 0;
     const cr_question *b = &before->conditions.question;
     const uint32_t differ = cr_bounds_constraints(e, b) ^ cr_bounds_constraints(e, q);
     if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
     return b->center == q->center && b->output == q->output && b->output_count == q->output_count &&
-           b->statistic == q->statistic &&
-           b->method == q->method && b->alpha == q->alpha && b->at_radius == q->at_radius &&
-           b->prediction_given == q->prediction_given && b->prediction == q->prediction;
+           b->statistic == q->statistic && b->method == q->method && b->alpha == q->alpha &&
+           b->at_radius == q->at_radius && b->prediction_given == q->prediction_given &&
+           b->prediction == q->prediction;
 }
 
 static certreg_status find_bounds(certreg_estimator *e, const cr_question *q, cr_answer *a)

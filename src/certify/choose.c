@@ -21,8 +21,8 @@ static size_t foreseen(const certreg_estimator *e, const cr_conditions *conditio
 {
     const cr_question *q = &conditions->question;
     const size_t planned = (size_t)cr_asked_max_samples(e), pilot = conditions->main_first;
-    const int chooses = q->by_pilot && q->method != CERTREG_METHOD_ANYTIME && !cr_question_is_vector(q) &&
-                        !(q->target > 0) && !(q->at_radius > 0),
+    const int chooses = q->by_pilot && q->method != CERTREG_METHOD_ANYTIME &&
+                        !cr_question_is_vector(q) && !(q->target > 0) && !(q->at_radius > 0),
               knows = pilot >= cr_record_noisy(e) + 2 * e->plan.blocks;
     if (!chooses || !knows || planned <= pilot) return 0;
     return planned - pilot < most_foreseen ? planned - pilot : most_foreseen;

@@ -88,10 +88,11 @@ typedef struct field {
 #define QUESTION(name, kind) FIELD(certreg_question, name, kind)
 #define CERTIFICATE(name, kind) FIELD(certreg_certificate, name, kind)
 #define RUN(name, kind) FIELD(certreg_run, name, kind)
-static const field question_fields[] = {
-    QUESTION(output, INT),    QUESTION(tolerance, NUMBER), QUESTION(alpha, NUMBER),
-    QUESTION(statistic, INT), QUESTION(method, INT),       QUESTION(huber_width, NUMBER),
-    QUESTION(center, INT),    QUESTION(constraints, UINT), QUESTION(bonferroni, LONG)};
+static const field question_fields[] = {QUESTION(output, INT),      QUESTION(tolerance, NUMBER),
+                                        QUESTION(alpha, NUMBER),    QUESTION(statistic, INT),
+                                        QUESTION(method, INT),      QUESTION(huber_width, NUMBER),
+                                        QUESTION(center, INT),      QUESTION(constraints, UINT),
+                                        QUESTION(bonferroni, LONG), QUESTION(output_count, LONG)};
 static const field target_fields[] = {FIELD(certreg_target, radius, NUMBER)};
 static const field serving_fields[] = {
     FIELD(certreg_serving, samples, LONG), FIELD(certreg_serving, failure_rate, NUMBER),

@@ -13,7 +13,8 @@ static size_t times_asked(const certreg_question *questions, size_t count, size_
         cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
         const size_t first = q.output < 0 ? 0 : (size_t)q.output,
                      outputs = q.output_count ? q.output_count : 1;
-        times += q.output == CERTREG_ALL_OUTPUTS || (q.output >= 0 && k >= first && k - first < outputs);
+        times += q.output == CERTREG_ALL_OUTPUTS ||
+                 (q.output >= 0 && k >= first && k - first < outputs);
     }
     return times;
 }

@@ -21,8 +21,7 @@ typedef struct cr_solved { /* all zero: nothing is proven */
 
 /* The largest radius at which all conditions hold, or where that is longer, at least `most`.
  * INFEASIBLE; DEADLINE. */
-certreg_status cr_solve_radius(certreg_estimator *, const cr_answer *, double most,
-                               cr_solved *out);
+certreg_status cr_solve_radius(certreg_estimator *, const cr_answer *, double most, cr_solved *out);
 /* Where the mean of the output may be within a radius. */
 certreg_status cr_solve_mean(certreg_estimator *, const cr_answer *, double radius, double *least,
                              double *greatest);

@@ -143,7 +143,8 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double beta = 0.5 * q->served_rate / (double)conditions->directions, of_guard = line_of_circle ? guard_share * beta : 0;
+    const double beta = 0.5 * q->served_rate / (double)conditions->directions,
+                 of_guard = line_of_circle ? guard_share * beta : 0;
     for (s.side = -1; s.side <= 1; s.side += 2) add(e, conditions, &s, 0, beta - of_guard);
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(s, cut);
@@ -292,8 +293,7 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
     /* The given one is told also where nothing can be certified. */
     conditions->known = !by_estimate && (!status || q->prediction_given) &&
                         cr_prediction_find(e, q, &conditions->prediction);
-    conditions->estimate =
-        cr_estimate_number(e, q, conditions->samples, conditions->prediction);
+    conditions->estimate = cr_estimate_number(e, q, conditions->samples, conditions->prediction);
     if (status) return status;
     conditions->failures = any_failed(e, q, conditions->samples);
     if (by_estimate) {

@@ -16,7 +16,7 @@ typedef struct cr_condition { /* "the mean of this score stays above the thresho
 
 typedef struct cr_conditions {
     cr_question question;
-    int32_t output;    /* whose scores these are; along a direction the first of its outputs */
+    int32_t output; /* whose scores these are; along a direction the first of its outputs */
     size_t directions, direction; /* of a vector, and the one that the conditions are about */
     size_t samples, main_first;
     /* Bounds are a forecast by the pilot, which stands for this many main samples. 0: they are

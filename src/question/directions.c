@@ -52,8 +52,25 @@ void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
     divide(e, q);
 }
 
-/* Of the pilot's noisy outputs: their deviation for a mean, else half the distance between the
- * ranks that are one deviation from the middle for normal ones. */
+/* Of values of a mean: their deviation, and what its bound adds to it for values at the far end of
+ * the range that the planned samples need not show; 4, since between the axes of a block the range
+ * is up to sqrt(3) times as wide. */
+static double spread_of_mean(const certreg_estimator *e, const cr_question *q, size_t k,
+                             const cr_values *values)
+{
+    const double mean = cr_location_mean(values), planned = (double)cr_asked_max_samples(e),
+                 far = fmax(e->model.hi[k] - mean, mean - e->model.lo[k]),
+                 unseen = -4 * log(q->alpha) * far * far / planned;
+    double sum = 0;
+    for (size_t i = 0; i < values->count && !cr_watch_ends(e->clock.watch, i); i++) {
+        const double gap = (double)values->y[i * values->step] - mean;
+        if (!isnan(gap)) sum += gap * gap;
+    }
+    return sqrt(sum / (double)cr_location_count(values) + (isfinite(unseen) ? unseen : 0));
+}
+
+/* Of the pilot's noisy outputs; of scores half the distance between the ranks that are one
+ * deviation from the middle for normal ones. */
 static double spread_of(const certreg_estimator *e, const cr_question *q, size_t k)
 {
     const size_t first = cr_record_noisy(e);
@@ -63,24 +80,15 @@ static double spread_of(const certreg_estimator *e, const cr_question *q, size_t
                               .watch = e->clock.watch};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
     if (count < FEW) return NAN;
-    if (q->statistic != CERTREG_STATISTIC_MEAN)
-        return 0.5 * (cr_location_order(&values, count - 1 - low) -
-                      cr_location_order(&values, low));
-    const double mean = cr_location_mean(&values);
-    double sum = 0;
-    for (size_t i = 0; i < values.count && !cr_watch_ends(e->clock.watch, i); i++) {
-        const double gap = (double)values.y[i * values.step] - mean;
-        if (!isnan(gap)) sum += gap * gap;
-    }
-    return sqrt(sum / (double)count);
+    if (q->statistic == CERTREG_STATISTIC_MEAN) return spread_of_mean(e, q, k, &values);
+    return 0.5 * (cr_location_order(&values, count - 1 - low) - cr_location_order(&values, low));
 }
 
 /* The greatest of its outputs'. */
 static double spread_of_block(const certreg_estimator *e, const cr_question *q, size_t block)
 {
     size_t first;
-    const size_t size =
-        cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, &first);
+    const size_t size = cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, &first);
     double greatest = 0;
     for (size_t k = 0; k < size; k++) {
         const double spread = spread_of(e, q, cr_question_first(q) + first + k);
@@ -96,8 +104,7 @@ static void shrink(double *spread, size_t blocks, double count)
     double sum = 0, square = 0;
     for (size_t b = 0; b < blocks; b++) sum += log(spread[b]);
     const double mean = sum / (double)blocks;
-    for (size_t b = 0; b < blocks; b++)
-        square += (log(spread[b]) - mean) * (log(spread[b]) - mean);
+    for (size_t b = 0; b < blocks; b++) square += (log(spread[b]) - mean) * (log(spread[b]) - mean);
     const double chance = (double)(blocks - 1) / count,
                  kept = square > chance ? 1 - chance / square : 0;
     for (size_t b = 0; b < blocks; b++) spread[b] = exp(mean + kept * (log(spread[b]) - mean));
@@ -132,7 +139,7 @@ void cr_directions_share_by_spread(certreg_estimator *e, const cr_question *q)
 static double tolerance_of(const certreg_estimator *e, const cr_question *q, size_t block,
                            size_t size)
 {
-    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)e->model.outputs);
+    const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)cr_question_outputs(e, q));
     return all * e->here.share[block] * cr_net_part(cr_question_net(q), size);
 }
 

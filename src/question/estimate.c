@@ -41,8 +41,7 @@ static void estimate_vector(const certreg_estimator *e, const cr_question *q, si
         of_output.output = (int32_t)(cr_question_first(q) + k), of_output.output_count = 0;
         out[k] = samples <= noisy ? NAN
                  : projected      ? 0
-                                  : cr_prediction_of_record(e, &of_output, noisy, samples - noisy,
-                                                            NAN);
+                             : cr_prediction_of_record(e, &of_output, noisy, samples - noisy, NAN);
     }
     for (size_t i = 0; projected && samples > noisy && i < directions; i++) {
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);

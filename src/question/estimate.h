@@ -1,5 +1,5 @@
-/* The statistic of the recorded outputs: what a certificate tells as its estimate, and what a server
- * returns. */
+/* The statistic of the recorded outputs: what a certificate tells as its estimate, and what a
+ * server returns. */
 #ifndef CR_QUESTION_ESTIMATE_H
 #define CR_QUESTION_ESTIMATE_H
 #include "question/question.h"

@@ -50,8 +50,7 @@ static double failure_rate(const certreg_estimator *e, const cr_conditions *cond
 {
     const size_t first = cr_record_noisy(e),
                  count = conditions->samples > first ? conditions->samples - first : 0;
-    const cr_samples s =
-        cr_record_samples(e, &c->score, conditions->output, first, count, 0);
+    const cr_samples s = cr_record_samples(e, &c->score, conditions->output, first, count, 0);
     double failures = 0.5;
     if (!count || (!conditions->question.prediction_given && conditions->samples < e->record.pilot))
         return NAN;
@@ -97,8 +96,7 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     cr_conditions conditions = {.count = 0};
     if (!(status = cr_estimator_ready(e)) &&
         !(status = cr_question_take(e, question, &conditions.question)) &&
-        (!cr_question_is_median(&conditions.question) ||
-         !(conditions.question.target > 0)))
+        (!cr_question_is_median(&conditions.question) || !(conditions.question.target > 0)))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
                          "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
                          "of the median can be forecast");

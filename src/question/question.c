@@ -34,9 +34,8 @@ int cr_question_about_output(const cr_question *q)
 
 uint32_t cr_question_constraints(const cr_question *q)
 {
-    return q->constraints && cr_question_is_median(q)
-               ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
-               : q->constraints;
+    return q->constraints && cr_question_is_median(q) ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
+                                                      : q->constraints;
 }
 
 int cr_question_is_closed(const cr_question *q)
@@ -92,7 +91,8 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
                        "question.output_count is %zu; give at most model.outputs - "
                        "question.output, and 0 with CERTREG_ALL_OUTPUTS",
                        q->output_count);
-    if (q->statistic < CERTREG_STATISTIC_MEDIAN || q->statistic > CERTREG_STATISTIC_PROJECTION_MEDIAN)
+    if (q->statistic < CERTREG_STATISTIC_MEDIAN ||
+        q->statistic > CERTREG_STATISTIC_PROJECTION_MEDIAN)
         return invalid(e, "statistic", q->statistic,
                        "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
                        "each, it would be another function at a shifted input");
@@ -180,8 +180,7 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
         return refused(e, "statistic",
                        "declare the output an angle in model.kind: "
                        "CERTREG_STATISTIC_CIRCULAR_MEAN needs one");
-    if (cr_question_is_median(q) && q->constraints &&
-        (q->constraints & both) != both)
+    if (cr_question_is_median(q) && q->constraints && (q->constraints & both) != both)
         return refused(e, "constraints",
                        "name CERTREG_CONSTRAINT_MEAN and _RANGE, or use "
                        "0: CERTREG_STATISTIC_MEDIAN needs both");
@@ -356,7 +355,7 @@ static certreg_status check_all_but_prediction(certreg_estimator *e, const cr_qu
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
         check_enums,     check_baseline, cr_question_check_vector, check_statistic,
-        check_tolerance, check_numbers,  check_predictions, check_target,
+        check_tolerance, check_numbers,  check_predictions,        check_target,
         check_serving,   check_trim,     check_constraints};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
@@ -378,8 +377,7 @@ certreg_status cr_question_take(certreg_estimator *e, const certreg_question *th
 }
 
 certreg_status cr_question_take_without_prediction(certreg_estimator *e,
-                                                   const certreg_question *theirs,
-                                                   cr_question *out)
+                                                   const certreg_question *theirs, cr_question *out)
 {
     certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", &e->error);
     if (!status) status = cr_question_read(theirs, 0, 1, out, &e->error);

@@ -13,7 +13,7 @@ typedef struct cr_question {
     double tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;
-    size_t output_count; /* as given; see cr_question_outputs */
+    size_t output_count;   /* as given; see cr_question_outputs */
     double alpha;          /* after all divisions */
     double target;         /* radius; 0: none */
     const uint64_t *looks; /* the caller's; NULL: the usual ones */

@@ -71,7 +71,7 @@ certreg_status cr_question_check_vector(certreg_estimator *e, const cr_question 
                        "vectors");
     if (q->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
         return refused(e, "constraints",
-                       "leave CERTREG_CONSTRAINT_SECOND_ORDER out: vectors do not use it");
+                       "leave CERTREG_CONSTRAINT_SECOND_ORDER out: vectors have no second order");
     if (by_norm && q->constraints & ~(uint32_t)CERTREG_CONSTRAINTS_CG)
         return refused(e, "constraints",
                        "use CERTREG_CONSTRAINTS_C, _CG or 0: with CERTREG_METHOD_ASYMPTOTIC a "

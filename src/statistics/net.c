@@ -22,10 +22,10 @@ static const axes plane[] = {{{1, 0}, 2, 1, BOTH},
  * hull is greatest. For projections the middles of its edges. */
 static const axes space[] = {
     {{0, 0.52573111211913361, 0.85065080835203993}, 3, 2, MEANS},
-    {{0, 0.35682208977308993, 0.93417235896271570}, 3, 2, MEANS},
+    {{0, 0.93417235896271570, 0.35682208977308993}, 3, 2, MEANS},
     {{0.57735026918962576, 0.57735026918962576, 0.57735026918962576}, 1, 4, MEANS},
     {{0.97943208558962844, 0, 0.20177410566658635}, 3, 2, MEANS},
-    {{0.85472882975388900, 0.32647736228573949, 0.40354821211608644}, 3, 4, MEANS},
+    {{0.85472882975406146, 0.32647736228580536, 0.40354821211616787}, 3, 4, MEANS},
     {{0.73002557440232583, 0.65295472330388902, 0.20177410645000010}, 3, 4, MEANS},
     {{1, 0, 0}, 3, 1, PROJECTIONS},
     {{0.5, 0.80901699437494742, 0.30901699437494742}, 3, 4, PROJECTIONS}};
@@ -40,7 +40,8 @@ typedef struct set {
 
 enum { PLANE = sizeof plane / sizeof *plane, SPACE = sizeof space / sizeof *space };
 static const set coordinate = {NULL, 0, 1, 1};
-static const set means[] = {{NULL, 0, 1, 1}, {plane, PLANE, 12, 0.991444}, {space, SPACE, 46, 0.971647}};
+static const set means[] = {
+    {NULL, 0, 1, 1}, {plane, PLANE, 12, 0.991444}, {space, SPACE, 46, 0.971647}};
 static const set projections[] = {
     {NULL, 0, 1, 1}, {plane, PLANE, 6, 0.776457}, {space, SPACE, 15, 0.657480}};
 
@@ -81,7 +82,8 @@ size_t cr_net_block(cr_net net, size_t outputs, size_t block, size_t *first)
 /* ---- directions */
 size_t cr_net_size(cr_net net, size_t outputs)
 {
-    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs), last = outputs - 3 * large;
+    const size_t large = net == CR_NET_COORDINATES ? 0 : threes(outputs),
+                 last = outputs - 3 * large;
     if (net == CR_NET_COORDINATES) return outputs;
     const size_t of_last = last ? set_of(net, last == 1 ? 1 : 2)->directions : 0;
     return large * set_of(net, 3)->directions + (last + 1) / 2 * of_last;

@@ -44,7 +44,7 @@ class Options(unittest.TestCase):
 
     def test_names_are_those_of_the_library(self):
         for names, members in (
-            ((*options.STATISTICS, "ball-center"), Statistic),  # which is about a vector
+            ((*options.STATISTICS, "ball-center", "projection-median"), Statistic),  # of vectors
             (options.METHODS, Method),
         ):
             self.assertEqual(

@@ -158,7 +158,7 @@ class Beyond(unittest.TestCase):
                     ValueError, "one of .* (.*RS-Reg are trimmed_mean, .*)"
                 ):
                     Question(1, **{field: name})
-        with self.assertRaisesRegex(ValueError, "ball_center$"):
+        with self.assertRaisesRegex(ValueError, "projection_median$"):
             Question(1, statistic="medain")
 
     def test_integers_may_come_as_floats(self):
@@ -253,7 +253,7 @@ class Beyond(unittest.TestCase):
                     ),
                 )
                 self.assertTrue(0 < norm.radius < 0.5, norm)
-            with self.assertRaisesRegex(CertregError, "outputs"):
+            with self.assertRaisesRegex(CertregError, "each output"):
                 e.certify_outputs(0, Question(0.3))
 
     def test_finite_bounds_of_every_statistic(self):
