@@ -47,7 +47,10 @@ static certreg_status turn_to_limiting(certreg_estimator *e, cr_conditions *cond
     for (size_t i = 0; i < conditions->directions; i++) {
         cr_conditions_turn(e, &a.conditions, i);
         certreg_status status = cr_bounds_find(e, &a.conditions, a.bounds, &a.abstained);
-        if (!status && a.abstained) return CERTREG_OK; /* all do, or none */
+        if (!status && a.abstained) {
+            cr_conditions_turn(e, conditions, i);
+            return CERTREG_OK;
+        }
         if (!status) status = cr_solve_radius(e, &a, least, &solved);
         if (status) return status;
         if (solved.radius < least) least = solved.radius, limiting = i;

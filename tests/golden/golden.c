@@ -303,6 +303,31 @@ static void ask_baselines(void)
     }
 }
 
+/* What ask_all has not of vectors. */
+static void ask_vectors(void)
+{
+    static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_MEAN,
+                                         CERTREG_STATISTIC_PROJECTION_MEDIAN};
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .samples = 51, .failure_rate = 0.05};
+    const certreg_target target = {.struct_size = sizeof target, .radius = 0.25 * sigma};
+    for (int i = 0; i < 3; i++)
+        for (int32_t method = 0; method <= CERTREG_METHOD_ANYTIME; method++) {
+            certreg_question q = question(CERTREG_ALL_OUTPUTS, statistics[i], method);
+            double told[MOST_OUTPUTS] = {0};
+            begin(1);
+            ask("vector", &q);
+            if (!certreg_estimator_prediction(estimator, &q, told)) number(told[0]);
+            if (!certreg_estimator_estimate(estimator, &q, told)) number(told[0]);
+            printf("\n");
+            q.serving = &serving;
+            ask("vector", &q);
+            q.serving = NULL, q.target = &target;
+            begin(2);
+            ask("vector", &q);
+        }
+}
+
 static int run(const char *where, certreg_backend *backend)
 {
     brief = backend != NULL;
@@ -312,7 +337,7 @@ static int run(const char *where, certreg_backend *backend)
         ask_all();
         if (!brief) ask_one_by_one();
         ask_together();
-        if (!brief) ask_baselines();
+        if (!brief) ask_baselines(), ask_vectors();
         certreg_estimator_destroy(estimator);
     }
     return 0;
