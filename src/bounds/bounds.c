@@ -4,7 +4,6 @@
 #include "bounds/gradients.h"
 #include "bounds/means.h"
 #include "bounds/parts.h"
-#include "bounds/vector.h"
 #include "estimator/correlate.h"
 #include "question/question.h"
 #include "statistics/moments.h"
@@ -14,9 +13,7 @@ uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
 {
     if (q->method == CERTREG_METHOD_BASELINE)
         return CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    uint32_t constraints = cr_question_is_vector(q) && !cr_question_has_directions(q)
-                               ? 0
-                               : CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
+    uint32_t constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     if (!cr_question_is_median(q)) constraints |= CERTREG_CONSTRAINT_VARIANCE;
     /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it
      * is named. */
@@ -100,12 +97,6 @@ static certreg_status find(certreg_estimator *e, const cr_conditions *conditions
     const uint32_t constraints = cr_bounds_constraints(e, &conditions->question);
     *abstained = 0;
     for (int i = 0; i < CR_CONDITIONS; i++) out[i] = cr_bounds_blank(e, conditions);
-    if (cr_question_is_vector(&conditions->question) &&
-        !cr_question_has_directions(&conditions->question) &&
-        cr_question_about_output(&conditions->question)) {
-        *abstained = conditions->failures;
-        return *abstained ? CERTREG_OK : cr_vector_find(e, conditions, constraints, out, abstained);
-    }
     for (int i = 0; i < conditions->count; i++)
         if (!conditions->known ||
             (conditions->failures && !cr_score_is_bounded(&conditions->each[i].score)))

@@ -79,12 +79,10 @@ typedef struct cr_here {
     float *mask, *y, *weights, *pair_weights, *matrix;
     double *gram, *lengths, *dots, *pair_sums, *pair_norms, *squares;
     int32_t *features;
-    float *eigen;     /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
-    double *gram_sum; /* blocks * blocks, of several outputs */
-    double *center;   /* outputs: of a vector, its prediction, or what is subtracted before the norm
-                         is taken */
-    double *share;    /* outputs: of the tolerance, for each block of a vector */
-    double *paths;    /* CR_CLOSED_ROOM */
+    float *eigen;   /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
+    double *center; /* outputs: the prediction of a vector */
+    double *share;  /* outputs: of the tolerance, for each block of a vector */
+    double *paths;  /* CR_CLOSED_ROOM */
 } cr_here;
 
 typedef struct cr_batches { /* of the model: they take turns where one is drawn ahead */

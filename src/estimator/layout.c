@@ -56,8 +56,6 @@ static void lay_out_gradient(const places *p, certreg_estimator *e)
     there->lengths = cr_arena_take(p->there, replayed, sizeof(double));
     there->dots = there->lengths ? there->lengths + cr_estimator_replayed(0) : NULL;
     here->gram = mirror(p, there->gram, cells, sizeof(double));
-    here->gram_sum = e->model.outputs > 1 ? cr_arena_take(p->here, cells, sizeof(double))
-                                          : here->gram;
     here->weights = mirror(p, there->weights, weights, sizeof(float));
     here->lengths = mirror(p, there->lengths, replayed, sizeof(double));
     here->dots = here->lengths ? here->lengths + cr_estimator_replayed(0) : NULL;

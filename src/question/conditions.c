@@ -312,6 +312,7 @@ certreg_status cr_conditions_preview(certreg_estimator *e, cr_conditions *condit
     conditions->main_first = e->record.pilot;
     const int complete = e->record.pilot > 0 && conditions->samples >= e->record.pilot;
     conditions->prediction = 0;
+    for (size_t k = 0; k < e->model.outputs; k++) e->here.center[k] = 0;
     conditions->directions = cr_directions_count(e, q);
     if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
     if (q->prediction_given || complete)

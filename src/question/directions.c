@@ -167,7 +167,7 @@ int32_t cr_directions_aim(const certreg_estimator *e, const cr_question *q, size
     const size_t first = cr_question_first(q) + d.first;
     const double *psi = e->here.center + first;
     s->tolerance = tolerance_of(e, q, d.block, d.outputs);
-    s->prediction = *psi;
+    s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0, s->center = NULL;
     if (d.outputs == 1) return (int32_t)first;
     s->outputs = d.outputs;

@@ -18,10 +18,7 @@ size_t cr_question_outputs(const certreg_estimator *e, const cr_question *q)
 
 int cr_question_has_directions(const cr_question *q)
 {
-    const int by_norm = q->statistic == CERTREG_STATISTIC_MEAN &&
-                        q->center == CERTREG_CENTER_TRUE_MEAN &&
-                        q->method == CERTREG_METHOD_ASYMPTOTIC;
-    return cr_question_is_vector(q) && q->method != CERTREG_METHOD_BASELINE && !by_norm;
+    return cr_question_is_vector(q) && q->method != CERTREG_METHOD_BASELINE;
 }
 
 cr_net cr_question_net(const cr_question *q)
@@ -55,8 +52,7 @@ static certreg_status check_kinds(certreg_estimator *e, const cr_question *q)
 /* What is there for single outputs only. */
 certreg_status cr_question_check_vector(certreg_estimator *e, const cr_question *q)
 {
-    const int vector = cr_question_is_vector(q),
-              by_norm = !cr_question_has_directions(q) && q->method != CERTREG_METHOD_BASELINE;
+    const int vector = cr_question_is_vector(q);
     if (!vector && q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN)
         return refused(e, "statistic",
                        "use CERTREG_STATISTIC_MEDIAN: CERTREG_STATISTIC_PROJECTION_MEDIAN is for "
@@ -72,9 +68,5 @@ certreg_status cr_question_check_vector(certreg_estimator *e, const cr_question 
     if (q->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
         return refused(e, "constraints",
                        "leave CERTREG_CONSTRAINT_SECOND_ORDER out: vectors have no second order");
-    if (by_norm && q->constraints & ~(uint32_t)CERTREG_CONSTRAINTS_CG)
-        return refused(e, "constraints",
-                       "use CERTREG_CONSTRAINTS_C, _CG or 0: with CERTREG_METHOD_ASYMPTOTIC a "
-                       "vector about its true mean uses variance and gradient only");
     return CERTREG_OK;
 }
