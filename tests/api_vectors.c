@@ -391,6 +391,69 @@ START_TEST(serving_costs_a_vector_some_of_its_radius)
 }
 END_TEST
 
+/* Any direction of what is served may fail. */
+START_TEST(each_output_of_a_served_vector_has_its_part_of_the_failure_rate)
+{
+    const double psi[3] = {0.2, -0.1, 0.4};
+    map m = plain;
+    certreg_estimator *e = make(&m, 3, SIZE_MAX, 0);
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 3);
+    q.prediction = psi, q.prediction_count = 3, q.serving = asks_serving(101, 0.3);
+    const double radius = kit_ask(e, SAMPLES, q).radius;
+    double least = INFINITY;
+    for (int32_t k = 0; k < 3; k++) {
+        certreg_question one = kit_question(3 / sqrt(3));
+        one.output = k, one.prediction = psi + k, one.serving = asks_serving(101, 0.1);
+        least = fmin(least, kit_ask(e, 0, one).radius);
+    }
+    ck_assert_double_gt(radius, 0);
+    ck_assert_double_eq_tol(radius, least, 1e-6 * least);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(questions_of_one_call_do_not_share_the_bounds_of_a_direction)
+{
+    map m = plain;
+    certreg_estimator *e = make(&m, 4, 0, 0);
+    certreg_question q[4] = {nth(_i, 2), nth(_i, 1.5), nth(_i, 2), nth(_i, 2)};
+    q[2].output = 1, q[2].output_count = 2, q[3].output = 1;
+    if (q[3].statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN)
+        q[3].statistic = CERTREG_STATISTIC_MEDIAN;
+    for (int i = 0; i < 4 && q[i].statistic == CERTREG_STATISTIC_MEAN; i++)
+        q[i].center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_certificate together[4] = {kit_certificate()};
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 4, together));
+    for (int i = 4; i-- > 0;) {
+        ck_assert_double_gt(together[i].radius, 0);
+        ck_assert_double_eq(kit_ask(e, 0, q[i]).radius, together[i].radius);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* Of four outputs the last one alone scatters. */
+START_TEST(the_last_direction_may_rule_a_target_out)
+{
+    map m = {.weight = {{0.01}, {0, 0.01}, {0, 0, 0.01}, {0, 0, 0, 1.6}}};
+    certreg_estimator *e = make(&m, 4, SIZE_MAX, 0);
+    const double psi[4] = {0.002, -0.001, 0.004, 0};
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 1), easy = q;
+    q.prediction = easy.prediction = psi, q.prediction_count = 4;
+    q.target = easy.target = asks_target(0.4);
+    easy.output = 0, easy.output_count = 3, easy.prediction_count = 3;
+    certreg_forecast hard = {.struct_size = sizeof hard}, other = hard;
+    const certreg_certificate c = kit_ask(e, SAMPLES, q);
+    ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
+    ck_assert_uint_lt(c.samples, SAMPLES);
+    KIT_OK(e, certreg_estimator_forecast(e, &q, &hard));
+    KIT_OK(e, certreg_estimator_forecast(e, &easy, &other));
+    ck_assert(hard.expected_samples == INFINITY);
+    ck_assert_double_lt(other.expected_samples, 400);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(a_deadline_leaves_no_claim)
 {
     map m = plain;
@@ -550,6 +613,10 @@ int main(void)
     tcase_add_test(told, an_output_that_failed_is_out_of_every_direction_that_it_is_in);
     tcase_add_loop_test(told, a_target_of_a_vector_stops_early, 0, 4);
     tcase_add_loop_test(told, serving_costs_a_vector_some_of_its_radius, 0, STATISTICS);
+    tcase_add_test(told, each_output_of_a_served_vector_has_its_part_of_the_failure_rate);
+    tcase_add_loop_test(told, questions_of_one_call_do_not_share_the_bounds_of_a_direction, 0,
+                        STATISTICS);
+    tcase_add_test(told, the_last_direction_may_rule_a_target_out);
     tcase_add_test(told, a_deadline_leaves_no_claim);
     tcase_add_test(parts, a_pose_has_one_radius_at_the_level_of_its_questions);
     tcase_add_loop_test(parts, parts_that_are_no_partition_get_no_joint_radius, 0,
