@@ -432,6 +432,21 @@ START_TEST(questions_of_one_call_do_not_share_the_bounds_of_a_direction)
 }
 END_TEST
 
+/* Where the first direction limits, its bounds must be its own. */
+START_TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
+{
+    map m = {.weight = {{1}, {0, 0.05}}};
+    certreg_estimator *e = make(&m, 2, 0, 0);
+    certreg_question q[2] = {vector_of(CERTREG_STATISTIC_MEAN, 1.5),
+                             vector_of(CERTREG_STATISTIC_MEAN, 1)};
+    q[0].center = q[1].center = CERTREG_CENTER_TRUE_MEAN;
+    certreg_certificate together[2] = {kit_certificate()};
+    KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, together));
+    ck_assert_double_eq(kit_ask(e, 0, q[1]).radius, together[1].radius);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* Of four outputs the last one alone scatters. */
 START_TEST(the_last_direction_may_rule_a_target_out)
 {
@@ -616,6 +631,7 @@ int main(void)
     tcase_add_test(told, each_output_of_a_served_vector_has_its_part_of_the_failure_rate);
     tcase_add_loop_test(told, questions_of_one_call_do_not_share_the_bounds_of_a_direction, 0,
                         STATISTICS);
+    tcase_add_test(told, a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction);
     tcase_add_test(told, the_last_direction_may_rule_a_target_out);
     tcase_add_test(told, a_deadline_leaves_no_claim);
     tcase_add_test(parts, a_pose_has_one_radius_at_the_level_of_its_questions);

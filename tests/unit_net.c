@@ -205,6 +205,30 @@ START_TEST(an_output_beyond_the_tolerance_is_never_in)
 }
 END_TEST
 
+/* By less than the last bit of the tolerance, so that rounding decides what is computed. */
+START_TEST(an_output_a_little_beyond_the_tolerance_is_out)
+{
+    size_t tried = 0;
+    srand(5);
+    for (int i = 0; i < 100000; i++) {
+        const double center[3] = {random_number() * 100, random_number(), random_number()};
+        cr_score s = along(CR_SCORE_SIGN, i % 2 ? 1 : -1, center, 1);
+        const float y[3] = {(float)(center[0] + random_number()),
+                            (float)(center[1] + random_number()), (float)center[2]};
+        long double t = 0;
+        for (int k = 0; k < 3; k++)
+            t += (long double)s.along[k] * ((long double)y[k] - (long double)center[k]);
+        t *= s.side;
+        if (t > -1e-3L) continue;
+        s.tolerance = (double)-t;
+        while (-(long double)s.tolerance <= t) s.tolerance = nextafter(s.tolerance, 0);
+        ck_assert_double_eq(cr_score_value(&s, y), -1);
+        tried++;
+    }
+    ck_assert_uint_gt(tried, 20000);
+}
+END_TEST
+
 /* Exactly at the end in real arithmetic: out, on both sides. */
 START_TEST(an_output_at_the_end_of_the_interval_is_out)
 {
@@ -275,6 +299,7 @@ int main(void)
     tcase_add_test(constants, directions_are_unit_vectors_and_all_different);
     tcase_add_test(constants, blocks_cover_every_output_once_and_have_three_or_two_of_them);
     tcase_add_test(scores, an_output_beyond_the_tolerance_is_never_in);
+    tcase_add_test(scores, an_output_a_little_beyond_the_tolerance_is_out);
     tcase_add_test(scores, an_output_at_the_end_of_the_interval_is_out);
     tcase_add_test(scores, linear_scores_stay_within_their_range);
     tcase_add_test(scores, zero_times_an_infinite_end_is_zero);
