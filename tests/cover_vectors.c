@@ -6,7 +6,7 @@
 #include "statistics/normal.h"
 #include "support/simulate.h"
 
-enum { SAMPLES = 400, RUNS = 1000, LESS = 200, MOST = 5, CASES = 30 };
+enum { SAMPLES = 400, RUNS = 500, LESS = 100, MOST = 5, CASES = 30 };
 #define ALPHA 0.1
 static const double pi = 3.14159265358979323846;
 static const double edge = 0.7; /* a float is beyond it or not: no output is on it */
@@ -173,7 +173,7 @@ END_TEST
  * the vector lies in the middle between them, where the net loses nothing. */
 START_TEST(means_of_vectors_move_too_far_in_a_share_alpha_of_runs_at_most)
 {
-    enum { FEW = 400 };
+    enum { FEW = 250 };
     const int about_prediction = _i % 2;
     const int32_t method = _i < 2 ? FINITE : ANYTIME;
     const double angle = 7.5 * pi / 180, lo[2] = {0, 0}, hi[2] = {cos(angle), sin(angle)};
