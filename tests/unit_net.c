@@ -125,6 +125,35 @@ START_TEST(medians_along_the_axes_are_put_together_with_the_loss_that_their_cons
 }
 END_TEST
 
+/* No unit vector has a larger sum of w t |v.x| than the scale allows, and one nearly attains it. */
+START_TEST(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have)
+{
+    const size_t outputs = (size_t)_i;
+    vector v[MOST];
+    double t[MOST];
+    const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
+    const double weight = cr_net_direction(CR_NET_PROJECTIONS, outputs, 0).weight;
+    for (size_t i = 0; i < count; i++) t[i] = 1;
+    ck_assert_double_eq_tol(cr_net_scale(outputs, t), cr_net_part(CR_NET_PROJECTIONS, outputs),
+                            2e-6);
+    srand(6);
+    for (int trial = 0; trial < 20; trial++) {
+        for (size_t i = 0; i < count; i++) t[i] = exp(2 * random_number());
+        const double scale = cr_net_scale(outputs, t);
+        double greatest = 0;
+        for (int i = 0; i < 20000; i++) {
+            const vector x = {random_number(), random_number(), outputs == 3 ? random_number() : 0};
+            double sum = 0;
+            for (size_t k = 0; k < count; k++)
+                sum += weight * scale * t[k] * fabs((double)dot(v[k], x));
+            greatest = fmax(greatest, sum / (double)sqrtl(dot(x, x)));
+        }
+        ck_assert_double_le(greatest, 1);
+        ck_assert_double_ge(greatest, 0.995);
+    }
+}
+END_TEST
+
 START_TEST(directions_are_unit_vectors_and_all_different)
 {
     const cr_net nets[] = {CR_NET_MEANS, CR_NET_PROJECTIONS};
@@ -296,6 +325,8 @@ int main(void)
     tcase_add_loop_test(
         constants, medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says,
         2, 4);
+    tcase_add_loop_test(constants,
+                        tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have, 2, 4);
     tcase_add_test(constants, directions_are_unit_vectors_and_all_different);
     tcase_add_test(constants, blocks_cover_every_output_once_and_have_three_or_two_of_them);
     tcase_add_test(scores, an_output_beyond_the_tolerance_is_never_in);

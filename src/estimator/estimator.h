@@ -9,6 +9,7 @@
 #include "estimator/asked.h"
 #include "estimator/cost.h"
 #include "statistics/looks.h"
+#include "statistics/net.h"
 #include "statistics/samples.h"
 
 #define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
@@ -82,6 +83,7 @@ typedef struct cr_here {
     float *eigen;   /* active * CR_HESSIAN_EIGEN_ROOM; or NULL, like the matrix */
     double *center; /* outputs: the prediction of a vector */
     double *share;  /* outputs: of the tolerance, for each block of a vector */
+    double *part;   /* CR_NET_PROJECTED * outputs: of that, for each direction of a projection */
     double *paths;  /* CR_CLOSED_ROOM */
 } cr_here;
 

@@ -115,6 +115,7 @@ cr_declared cr_layout(certreg_estimator *e, cr_arena *here, cr_arena *there)
     lay_out_batch(&p, e);
     e->here.center = cr_arena_take(here, outputs, sizeof(double));
     e->here.share = cr_arena_take(here, outputs, sizeof(double));
+    e->here.part = cr_arena_take(here, cr_arena_times(CR_NET_PROJECTED, outputs), sizeof(double));
     e->record.values =
         cr_arena_take(here, cr_arena_times(e->plan.max_samples, outputs), sizeof(float));
     e->here.paths = cr_arena_take(here, CR_CLOSED_ROOM, sizeof(double));

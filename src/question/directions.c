@@ -30,25 +30,39 @@ static size_t blocks_of(const certreg_estimator *e, const cr_question *q)
     return cr_net_blocks(cr_question_net(q), cr_question_outputs(e, q));
 }
 
+static size_t size_of(const certreg_estimator *e, const cr_question *q, size_t block, size_t *first)
+{
+    return cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, first);
+}
+
+/* Projections of a block of several outputs have a tolerance for each direction. */
+static int has_parts(const cr_question *q, size_t size)
+{
+    return cr_question_net(q) == CR_NET_PROJECTIONS && size > 1;
+}
+
 /* ---- how the tolerance is divided */
-/* From widths, up to a factor, to shares. What a direction loses to its block counts as well. */
+/* From widths of the blocks, up to a factor, to shares. */
 static void divide(certreg_estimator *e, const cr_question *q)
 {
-    const cr_net net = cr_question_net(q);
-    const size_t outputs = cr_question_outputs(e, q), blocks = blocks_of(e, q);
+    const size_t blocks = blocks_of(e, q);
     double *share = e->here.share, sum = 0;
-    for (size_t b = 0; b < blocks; b++) {
-        size_t first;
-        share[b] /= cr_net_part(net, cr_net_block(net, outputs, b, &first));
-        sum += share[b] * share[b];
-    }
+    for (size_t b = 0; b < blocks; b++) sum += share[b] * share[b];
     for (size_t b = 0; b < blocks; b++) share[b] /= sqrt(sum);
 }
 
 void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
 {
     const size_t blocks = blocks_of(e, q);
-    for (size_t b = 0; b < blocks; b++) e->here.share[b] = 1;
+    size_t direction = 0, first;
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t size = size_of(e, q, b, &first);
+        const double part = cr_net_part(cr_question_net(q), size);
+        e->here.share[b] = 1 / part;
+        if (!has_parts(q, size)) continue;
+        const size_t end = direction + cr_net_size(CR_NET_PROJECTIONS, size);
+        while (direction < end) e->here.part[direction++] = part;
+    }
     divide(e, q);
 }
 
@@ -71,30 +85,20 @@ static double spread_of_mean(const certreg_estimator *e, const cr_question *q, s
 
 /* Of the pilot's noisy outputs; of scores half the distance between the ranks that are one
  * deviation from the middle for normal ones. */
-static double spread_of(const certreg_estimator *e, const cr_question *q, size_t k)
+static double spread_of(const certreg_estimator *e, const cr_question *q, size_t k,
+                        const cr_direction *along)
 {
     const size_t first = cr_record_noisy(e);
     const cr_values values = {.y = cr_record_at(e, first, (int32_t)k),
                               .count = e->record.pilot - first,
                               .step = e->model.outputs,
-                              .watch = e->clock.watch};
+                              .watch = e->clock.watch,
+                              .along = along ? along->along : NULL,
+                              .outputs = along ? along->outputs : 0};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
     if (count < FEW) return NAN;
     if (q->statistic == CERTREG_STATISTIC_MEAN) return spread_of_mean(e, q, k, &values);
     return 0.5 * (cr_location_order(&values, count - 1 - low) - cr_location_order(&values, low));
-}
-
-/* The greatest of its outputs'. */
-static double spread_of_block(const certreg_estimator *e, const cr_question *q, size_t block)
-{
-    size_t first;
-    const size_t size = cr_net_block(cr_question_net(q), cr_question_outputs(e, q), block, &first);
-    double greatest = 0;
-    for (size_t k = 0; k < size; k++) {
-        const double spread = spread_of(e, q, cr_question_first(q) + first + k);
-        if (!(spread <= greatest)) greatest = spread;
-    }
-    return greatest;
 }
 
 /* Spreads that differ no more than those of equal outputs would by chance are made equal, and
@@ -110,6 +114,46 @@ static void shrink(double *spread, size_t blocks, double count)
     for (size_t b = 0; b < blocks; b++) spread[b] = exp(mean + kept * (log(spread[b]) - mean));
 }
 
+/* Zero: nothing is known of them. */
+static int even_out(const certreg_estimator *e, double *spread, size_t count)
+{
+    double greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(spread[i])) return 0;
+        greatest = fmax(greatest, spread[i]);
+    }
+    for (size_t i = 0; i < count; i++) spread[i] = fmax(spread[i], least_spread * greatest);
+    if (greatest > 0) shrink(spread, count, (double)(e->record.pilot - cr_record_noisy(e)));
+    return greatest > 0;
+}
+
+/* Of a mean or of single outputs by the greatest spread of its outputs; of projections by that of
+ * their sum, where each direction's part of the tolerance follows its own. NAN: not known. */
+static double width_of_block(certreg_estimator *e, const cr_question *q, size_t block,
+                             size_t *direction)
+{
+    size_t first;
+    const size_t size = size_of(e, q, block, &first), from = cr_question_first(q) + first,
+                 count = cr_net_size(CR_NET_PROJECTIONS, size);
+    double *part = e->here.part + *direction, greatest = 0;
+    if (!has_parts(q, size)) {
+        for (size_t k = 0; k < size; k++) {
+            const double spread = spread_of(e, q, from + k, NULL);
+            if (!(spread <= greatest)) greatest = spread;
+        }
+        return greatest / cr_net_part(cr_question_net(q), size);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, size, i);
+        part[i] = spread_of(e, q, from, &d);
+    }
+    *direction += count;
+    if (!even_out(e, part, count)) return NAN;
+    const double scale = cr_net_scale(size, part);
+    for (size_t i = 0; i < count; i++) part[i] *= scale;
+    return 1 / scale;
+}
+
 static int pilot_is_complete(const certreg_estimator *e)
 {
     size_t length;
@@ -120,34 +164,25 @@ static int pilot_is_complete(const certreg_estimator *e)
 void cr_directions_share_by_spread(certreg_estimator *e, const cr_question *q)
 {
     const size_t blocks = blocks_of(e, q);
-    double *spread = e->here.share, greatest = 0;
-    int known = blocks > 1 && pilot_is_complete(e);
-    for (size_t b = 0; b < blocks && known; b++) {
-        spread[b] = spread_of_block(e, q, b);
-        known = isfinite(spread[b]) != 0;
-        greatest = fmax(greatest, spread[b]);
-    }
-    if (!known || !(greatest > 0) || cr_watch_late(e->clock.watch)) {
-        cr_directions_share_equally(e, q);
-        return;
-    }
-    for (size_t b = 0; b < blocks; b++) spread[b] = fmax(spread[b], least_spread * greatest);
-    shrink(spread, blocks, (double)(e->record.pilot - cr_record_noisy(e)));
-    divide(e, q);
+    const int known = pilot_is_complete(e);
+    size_t direction = 0;
+    for (size_t b = 0; b < blocks; b++)
+        e->here.share[b] = known ? width_of_block(e, q, b, &direction) : NAN;
+    if (even_out(e, e->here.share, blocks) && !cr_watch_late(e->clock.watch)) divide(e, q);
+    else cr_directions_share_equally(e, q);
 }
 
-static double tolerance_of(const certreg_estimator *e, const cr_question *q, size_t block,
-                           size_t size)
+static double tolerance_of_block(const certreg_estimator *e, const cr_question *q, size_t block)
 {
     const double all = q->tolerance * (1 - CR_ROUNDING - 1e-15 * (double)cr_question_outputs(e, q));
-    return all * e->here.share[block] * cr_net_part(cr_question_net(q), size);
+    return all * e->here.share[block];
 }
 
 double cr_directions_tolerance(const certreg_estimator *e, const cr_question *q, size_t k)
 {
     size_t size;
     const size_t block = block_of(e, q, k, &size);
-    return tolerance_of(e, q, block, size);
+    return tolerance_of_block(e, q, block) * cr_net_part(cr_question_net(q), size);
 }
 
 /* ---- a direction */
@@ -166,7 +201,9 @@ int32_t cr_directions_aim(const certreg_estimator *e, const cr_question *q, size
         cr_net_direction(cr_question_net(q), cr_question_outputs(e, q), direction);
     const size_t first = cr_question_first(q) + d.first;
     const double *psi = e->here.center + first;
-    s->tolerance = tolerance_of(e, q, d.block, d.outputs);
+    s->tolerance = tolerance_of_block(e, q, d.block) *
+                   (has_parts(q, d.outputs) ? e->here.part[direction]
+                                            : cr_net_part(cr_question_net(q), d.outputs));
     s->prediction = s->kind == CR_SCORE_OUTPUT ? 0 : *psi;
     s->outputs = 0, s->center = NULL;
     if (d.outputs == 1) return (int32_t)first;

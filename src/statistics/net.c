@@ -1,5 +1,7 @@
 #include "statistics/net.h"
+#include "base/constants.h"
 #include <math.h>
+#include <stdint.h>
 
 /* An axis in every cyclic order of its numbers and with every sign, each line through the origin
  * once. */
@@ -138,4 +140,26 @@ cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
         axis(set_of(net, d.outputs), net == CR_NET_MEANS ? MEANS : PROJECTIONS, d.outputs,
              index % of_block, d.along);
     return d;
+}
+
+/* ---- different tolerances */
+/* One over the largest norm of the sum of +-w t v over all signs. */
+double cr_net_scale(size_t outputs, const double *proportions)
+{
+    const size_t count = cr_net_size(CR_NET_PROJECTIONS, outputs);
+    double term[CR_NET_PROJECTED * CR_NET_BLOCK][CR_NET_BLOCK] = {{0}}, greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
+        for (size_t k = 0; k < outputs; k++) term[i][k] = d.weight * proportions[i] * d.along[k];
+    }
+    for (uint32_t signs = 0; signs < UINT32_C(1) << (count - 1); signs++) {
+        double square = 0;
+        for (size_t k = 0; k < outputs; k++) {
+            double sum = 0;
+            for (size_t i = 0; i < count; i++) sum += signs >> i & 1 ? -term[i][k] : term[i][k];
+            square += sum * sum;
+        }
+        greatest = fmax(greatest, square);
+    }
+    return (1 - CR_ROUNDING) / sqrt(greatest);
 }

@@ -4,7 +4,8 @@
 #define CR_STATISTICS_NET_H
 #include <stddef.h>
 
-#define CR_NET_BLOCK 3 /* outputs of a direction, at most */
+#define CR_NET_BLOCK 3u     /* outputs of a direction, at most */
+#define CR_NET_PROJECTED 5u /* directions of projections for each output, at most */
 
 typedef enum cr_net {
     CR_NET_COORDINATES, /* blocks of one output */
@@ -28,5 +29,8 @@ size_t cr_net_block(cr_net, size_t outputs, size_t block, size_t *first);
  * MEANS: if all |v.x| are less than the part, then ||x|| < 1. The others: if each median is nearer
  * than the part to v.psi, then the projection median is nearer than 1 to psi. Rounded down. */
 double cr_net_part(cr_net, size_t outputs);
+/* The same for PROJECTIONS whose directions have different tolerances, in these proportions: what
+ * each of them is multiplied by, rounded down. */
+double cr_net_scale(size_t outputs, const double *proportions);
 
 #endif
