@@ -166,11 +166,6 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     add_together(conditions, s, division);
 }
 
-int cr_condition_is_together(const cr_condition *c)
-{
-    return c->guard && c->score.kind == CR_SCORE_WITHIN;
-}
-
 int32_t cr_condition_side(const cr_condition *c)
 {
     if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;

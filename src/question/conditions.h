@@ -30,7 +30,12 @@ typedef struct cr_conditions {
     cr_condition each[CR_CONDITIONS];
 } cr_conditions;
 
-int cr_condition_is_together(const cr_condition *);
+/* About both sides together: what is served only (theory 1). */
+static inline int cr_condition_is_together(const cr_condition *c)
+{
+    return c->guard && c->score.kind == CR_SCORE_WITHIN;
+}
+
 /* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
 int32_t cr_condition_side(const cr_condition *);
 /* The fewest samples, pilot included, from which this question has an answer. */
