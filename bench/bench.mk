@@ -16,7 +16,7 @@ bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 	    $(or $(wildcard $(venv)/bin/python),python3) bench/bench_rows.py
 bench-scale: all ## Measure how much longer radii are with a scale that was tuned
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python $(or $(PYTHON),python3) bench/bench_scale.py
-reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: a minute
+reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: 90 seconds
 	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
 	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
 	    $(or $(PYTHON),python3) -m reproduce $(PARTS)

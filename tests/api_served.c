@@ -37,6 +37,35 @@ START_TEST(the_served_median_needs_the_binomial_share)
 }
 END_TEST
 
+START_TEST(a_pilot_gives_one_side_most_of_the_failure_rate)
+{
+    enum { PILOT = 300, SERVED = 65 };
+    const double beta = 0.01;
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.9, 2000, PILOT);
+    certreg_estimator *e = recorded(&r);
+    int64_t below = 0, above = 0;
+    for (size_t i = PILOT; i < r.count; i++)
+        below += (double)r.y[i] <= -0.6, above += (double)r.y[i] >= 0.6;
+    const uint64_t count = r.count - PILOT;
+    const double miss = upper(below > above ? below : above, count, 0.05),
+                 either = upper(below + above, count, 0.05),
+                 share = upper(SERVED / 2, SERVED, 0.98 * beta),
+                 lesser = upper(SERVED / 2, SERVED, 0.02 * beta);
+    certreg_question q = served_question(CERTREG_STATISTIC_MEDIAN, SERVED, beta);
+    const certreg_certificate c = kit_ask(e, 0, q);
+    const double want = phi_inverse(1 - miss) - phi_inverse(share);
+    ck_assert_msg(fabs(c.radius - want) < 1e-6, "%g, want %g", c.radius, want);
+    ck_assert_double_le(phi(phi_inverse(either) + c.radius), 2 - share - lesser);
+    certreg_bounds b = {.struct_size = sizeof b};
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_EITHER, &b));
+    ck_assert_double_eq_tol(b.mean_lo, 1 - 2 * either, 1e-9);
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_OPPOSITE, &b), CERTREG_E_INVALID);
+    q.serving = NULL;
+    KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_EITHER, &b), CERTREG_E_INVALID);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* Least mean of values in [lo, hi] at which N' of them have a positive sum but with probability
  * beta (Hoeffding, Chernoff). */
 static double chernoff(double lo, double hi, double samples, double beta)
@@ -142,6 +171,7 @@ int main(void)
     Suite *suite = suite_create("served promises");
     TCase *served = kit_case(suite, "served", 60);
     tcase_add_loop_test(served, the_served_median_needs_the_binomial_share, 0, 6);
+    tcase_add_test(served, a_pilot_gives_one_side_most_of_the_failure_rate);
     tcase_add_loop_test(served, other_served_scores_need_the_mean_of_chernoff, 0, 6);
     tcase_add_loop_test(
         served, more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one, 0, 5);

@@ -5,28 +5,30 @@
 
 #include "rows.h"
 
-enum { FEW = 8, DEADLINE = 400, PROVE_BATCH = 4, PROVE_PILOT = 12 };
-static const size_t few[FEW] = {32, 40, 48, 56, 64, 80, 100, 128};
+enum { FEW = 9, REPEATS = 4, DEADLINE = 400, PROVE_BATCH = 4, PROVE_PILOT = 12 };
+static const size_t few[FEW] = {32, 36, 40, 48, 56, 64, 80, 100, 128};
 static const double most_few = 64, most_prove = 90, target_share = 0.5;
 
-/* Mean radius of the finite-sample median from records of that many samples. */
-static int mean_from(struct context *context, size_t samples, size_t k, size_t noise_id,
-                     double *mean)
+/* Mean radius of the finite-sample median from records of that many samples. So few say little
+ * about one record, so there are several of each image. */
+static int mean_from(struct context *context, size_t samples, size_t k, double *mean)
 {
+    const size_t images = context->images.count, records = REPEATS * images,
+                 noise_id = (samples * context->set.sigmas + k) * records;
     const certreg_question question = question_of(QUESTION_MEDIAN);
     struct bench_run run;
     double sum = 0.0;
     /* One batch that has exactly the samples. */
     int bad = bench_run_open(context, samples, samples, 0, CERTREG_CONSTRAINT_MEAN, &run);
     if (bad) return 1;
-    for (size_t i = 0; i < context->images.count && !bad; i++) {
+    for (size_t i = 0; i < records && !bad; i++) {
         certreg_certificate c;
-        bad = bench_run_sample(&run, i, context->set.sigma[k], NOISE_FEW, noise_id + i) ||
+        bad = bench_run_sample(&run, i % images, context->set.sigma[k], NOISE_FEW, noise_id + i) ||
               bench_run_certify(&run, 0, &question, 1, &c);
         sum += bad ? 0.0 : c.radius;
     }
     bench_run_close(&run);
-    *mean = sum / (double)context->images.count;
+    *mean = sum / (double)records;
     return bad;
 }
 
@@ -52,9 +54,7 @@ int rows_calls(const struct radii *s, struct context *context, struct table *t)
         printf("\n%-6zu", few[n]);
         for (size_t k = 0; k < context->set.sigmas; k++) {
             double mean;
-            if (mean_from(context, few[n], k, (n * context->set.sigmas + k) * context->images.count,
-                          &mean))
-                return 1;
+            if (mean_from(context, few[n], k, &mean)) return 1;
             printf("%8.3f", mean);
             sigma = mean > best ? k : sigma;
             best = fmax(best, mean);

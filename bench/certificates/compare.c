@@ -4,7 +4,7 @@
 #include "rows.h"
 
 static const double best_finite = 1.8, best_asymptotic = 1.9, to_plain = 1.0, to_plain_wide = 1.05,
-                    wide = 0.5, finite_share = 0.95;
+                    wide = 0.5, finite_share = 0.95, best_useful = 2.1;
 
 static double sigma_of(const struct radii *s, size_t k)
 {
@@ -23,6 +23,30 @@ static void add_ratio(const struct radii *s, struct table *t, const char *number
     snprintf(r.what, sizeof r.what, "mean radius, %s : %s", column_name[ours], column_name[other]);
     if (!isnan(r.reached))
         snprintf(r.note, sizeof r.note, "sigma %g : %g", sigma_of(s, a), sigma_of(s, b));
+    table_add(t, r);
+}
+
+static size_t best_useful_sigma(const struct radii *s, size_t column)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < s->context->set.sigmas; k++)
+        if (radii_useful(s, k, column) > radii_useful(s, best, column)) best = k;
+    return best;
+}
+
+/* Radii that count only where the prediction is right to the tolerance. */
+static void add_useful(const struct radii *s, struct table *t)
+{
+    const size_t ours = radii_best_column(s, QUESTION_MEDIAN, QUESTION_CIRCULAR_FINITE),
+                 a = best_useful_sigma(s, ours), b = best_useful_sigma(s, QUESTION_PAPER);
+    struct table_row r = {.number = "1",
+                          .target = best_useful,
+                          .ours = radii_useful(s, a, ours),
+                          .reference = radii_useful(s, b, QUESTION_PAPER)};
+    r.reached = r.ours / r.reference;
+    snprintf(r.what, sizeof r.what, "mean useful radius, %s : %s", column_name[ours],
+             column_name[QUESTION_PAPER]);
+    snprintf(r.note, sizeof r.note, "sigma %g : %g", sigma_of(s, a), sigma_of(s, b));
     table_add(t, r);
 }
 
@@ -48,9 +72,11 @@ static void add_plain(const struct radii *s, struct table *t, size_t k)
 void rows_compare(const struct radii *s, struct table *t)
 {
     const struct settings *set = &s->context->set;
-    if (settings_has_row(set, '1'))
+    if (settings_has_row(set, '1')) {
         add_ratio(s, t, "1", best_finite,
                   radii_best_column(s, QUESTION_MEDIAN, QUESTION_CIRCULAR_FINITE), QUESTION_PAPER);
+        add_useful(s, t);
+    }
     if (settings_has_row(set, '2'))
         add_ratio(s, t, "2", best_asymptotic,
                   radii_best_column(s, QUESTION_MEDIAN_ASYMPTOTIC, QUESTION_CIRCULAR_ASYMPTOTIC),

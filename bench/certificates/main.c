@@ -19,23 +19,38 @@
  *   BENCH_CACHE                    folder that keeps records between runs; none by default
  *   BENCH_OUT=lib                  folder of the files written */
 #include <cblas.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "rows.h"
 
-static void print_radii(const struct radii *s)
+static void print_means(const struct radii *s, const char *what,
+                        double mean(const struct radii *, size_t, size_t))
 {
-    printf("\nmean radius %-18s", "sigma");
-    for (size_t k = 0; k < s->context->set.sigmas; k++) printf("%8g", s->context->set.sigma[k]);
+    const struct settings *set = &s->context->set;
+    printf("\n%-24ssigma", what);
+    for (size_t k = 0; k < set->sigmas; k++) printf("%8g", set->sigma[k]);
+    printf("    best");
     for (size_t c = 0; c < COLUMNS; c++) {
-        printf("\n%-30s", column_name[c]);
-        for (size_t k = 0; k < s->context->set.sigmas && s->refused[c] == 0; k++)
-            printf("%8.3f", radii_mean(s, k, c));
-        printf("%s", s->refused[c] > 0 ? "not available" : "");
+        double best = 0.0;
+        printf("\n%-29s", column_name[c]);
+        for (size_t k = 0; k < set->sigmas && s->refused[c] == 0; k++) {
+            printf("%8.3f", mean(s, k, c));
+            best = fmax(best, mean(s, k, c));
+        }
+        if (s->refused[c] > 0) printf("not available");
+        else printf("%8.3f", best);
     }
     printf("\n");
+}
+
+/* A radius alone, and only where the prediction is right to the tolerance. */
+static void print_radii(const struct radii *s)
+{
+    print_means(s, "mean radius", radii_mean);
+    print_means(s, "mean useful radius", radii_useful);
     fflush(stdout);
 }
 

@@ -70,9 +70,17 @@ certreg_question question_of(enum column column)
                               .alpha = bench_alpha};
 }
 
-static double *cell(const struct radii *s, size_t sigma, size_t image, size_t column)
+static size_t cell(const struct radii *s, size_t sigma, size_t image, size_t column)
 {
-    return &s->radius[(sigma * s->context->images.count + image) * COLUMNS + column];
+    return (sigma * s->context->images.count + image) * COLUMNS + column;
+}
+
+/* A radius says that the prediction is stable; it is useful where the prediction is right too. */
+static void put(struct radii *s, size_t at, size_t image, double radius, double prediction)
+{
+    const double wrong = degrees_between(prediction, s->context->images.degrees[image]);
+    s->radius[at] = radius;
+    s->useful[at] = fabs(wrong) <= bench_tolerance ? radius : 0.0;
 }
 
 static int radii_one(struct radii *s, const struct bench_run *run, size_t sigma, size_t image,
@@ -89,14 +97,15 @@ static int radii_one(struct radii *s, const struct bench_run *run, size_t sigma,
         bench_run_pilot(run, &pilot))
         return 1;
     for (size_t k = 0; k < QUESTIONS; k++) {
-        *cell(s, sigma, image, k) = c[k].radius;
+        put(s, cell(s, sigma, image, k), image, c[k].radius, c[k].prediction);
         s->refused[k] += c[k].status != CERTREG_OK;
     }
     const size_t count = run->samples;
     s->prediction[at] = c[QUESTION_MEDIAN].prediction;
-    *cell(s, sigma, image, PLAIN_SAME) = plain_median_radius(y + 1, count - 1, level);
-    *cell(s, sigma, image, POINT_LIMIT) =
-        point_radius(y + pilot, count - pilot, c[QUESTION_MEDIAN].prediction, level);
+    put(s, cell(s, sigma, image, PLAIN_SAME), image, plain_median_radius(y + 1, count - 1, level),
+        c[QUESTION_MEDIAN].estimate);
+    put(s, cell(s, sigma, image, POINT_LIMIT), image,
+        point_radius(y + pilot, count - pilot, s->prediction[at], level), s->prediction[at]);
     return 0;
 }
 
@@ -107,9 +116,10 @@ int radii_run(struct radii *s, struct context *context)
     struct bench_run run;
     *s = (struct radii){.context = context};
     s->radius = calloc(total * COLUMNS, sizeof *s->radius);
+    s->useful = calloc(total * COLUMNS, sizeof *s->useful);
     s->prediction = calloc(total, sizeof *s->prediction);
     float *y = malloc(context->set.samples * sizeof *y);
-    int bad = s->radius == NULL || s->prediction == NULL || y == NULL ||
+    int bad = s->radius == NULL || s->useful == NULL || s->prediction == NULL || y == NULL ||
               bench_run_open(context, context->set.samples, BENCH_BATCH, 0,
                              CERTREG_CONSTRAINTS_ECGM, &run);
     if (!bad) {
@@ -126,19 +136,30 @@ int radii_run(struct radii *s, struct context *context)
 void radii_close(struct radii *s)
 {
     free(s->radius);
+    free(s->useful);
     free(s->prediction);
 }
 
 double radii_get(const struct radii *s, size_t sigma, size_t image, size_t column)
 {
-    return *cell(s, sigma, image, column);
+    return s->radius[cell(s, sigma, image, column)];
+}
+
+static double mean_of(const struct radii *s, const double *of, size_t sigma, size_t column)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < s->context->images.count; i++) sum += of[cell(s, sigma, i, column)];
+    return s->refused[column] > 0 ? NAN : sum / (double)s->context->images.count;
 }
 
 double radii_mean(const struct radii *s, size_t sigma, size_t column)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < s->context->images.count; i++) sum += radii_get(s, sigma, i, column);
-    return s->refused[column] > 0 ? NAN : sum / (double)s->context->images.count;
+    return mean_of(s, s->radius, sigma, column);
+}
+
+double radii_useful(const struct radii *s, size_t sigma, size_t column)
+{
+    return mean_of(s, s->useful, sigma, column);
 }
 
 size_t radii_best_sigma(const struct radii *s, size_t column)
@@ -167,12 +188,13 @@ int radii_write(const struct radii *s, const char *path)
         fprintf(stderr, "%s could not be written\n", path);
         return 1;
     }
-    fprintf(out, "sigma,image,digit,certificate,radius\n");
+    fprintf(out, "sigma,image,digit,certificate,radius,useful_radius\n");
     for (size_t k = 0; k < s->context->set.sigmas; k++)
         for (size_t i = 0; i < s->context->images.count; i++)
             for (size_t c = 0; c < COLUMNS; c++)
                 if (s->refused[c] == 0)
-                    fprintf(out, "%g,%zu,%d,\"%s\",%.6f\n", s->context->set.sigma[k], i,
-                            s->context->images.label[i], column_name[c], radii_get(s, k, i, c));
+                    fprintf(out, "%g,%zu,%d,\"%s\",%.6f,%.6f\n", s->context->set.sigma[k], i,
+                            s->context->images.label[i], column_name[c], radii_get(s, k, i, c),
+                            s->useful[cell(s, k, i, c)]);
     return fclose(out) != 0;
 }

@@ -26,6 +26,7 @@ enum column {
 struct radii {
     const struct context *context;
     double *radius;          /* [sigma][image][COLUMNS] */
+    double *useful;          /* likewise; 0 where the prediction is not right to the tolerance */
     double *prediction;      /* [sigma][image], of the finite-sample median */
     size_t refused[COLUMNS]; /* certificates that the library refused */
 };
@@ -37,6 +38,7 @@ int radii_run(struct radii *s, struct context *context);
 void radii_close(struct radii *s);
 double radii_get(const struct radii *s, size_t sigma, size_t image, size_t column);
 double radii_mean(const struct radii *s, size_t sigma, size_t column); /* NaN where refused */
+double radii_useful(const struct radii *s, size_t sigma, size_t column);
 /* The index of the sigma with the largest mean. */
 size_t radii_best_sigma(const struct radii *s, size_t column);
 /* The column out of first .. last with the largest mean at its best sigma. */

@@ -1,10 +1,15 @@
 """Repeats the experiments of Zhang and Frank, "Higher-Order Certified Robustness for Regression"
-(ICML 2026), beside the best published methods and the library's own certificates.
+(ICML 2026), beside the best published methods and the library's own certificates. One more part
+compares prediction intervals under attack.
 
-    make reproduce            everything, with MNIST: about 48 minutes on two cores
-    QUICK=1 make reproduce    fewer inputs and samples: about a minute
+    make reproduce            everything, with MNIST: about 55 minutes on two cores
+    QUICK=1 make reproduce    fewer inputs and samples: about a minute and a half
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public
 interface and writes CSV files and plots, and report(settings) turns these files into a section of
 docs/reproduction.md. Certificates are kept in resume files, so a run that was interrupted goes on
 where it stopped. settings.py lists the environment variables."""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the parts use processes instead

@@ -12,7 +12,7 @@ from certreg import CertregError
 
 from . import report, settings as _settings
 
-PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness")
+PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness", "intervals")
 
 
 def main(names: list[str]) -> int:

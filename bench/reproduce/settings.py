@@ -32,6 +32,10 @@ class Size:
     attack_calls: int  # of the model for each attack
     points: int  # of each synthetic function
     synthetic_samples: int
+    interval_sets: int  # calibrations of each task
+    interval_points: int  # of each
+    interval_images: int
+    linear_sets: int  # calibrations of each linear model, or more
 
 
 FULL = Size(
@@ -44,6 +48,10 @@ FULL = Size(
     attack_calls=40_000,
     points=10,
     synthetic_samples=5000,
+    interval_sets=100,
+    interval_points=500,
+    interval_images=800,
+    linear_sets=400,
 )
 QUICK = Size(
     images=10,
@@ -55,6 +63,10 @@ QUICK = Size(
     attack_calls=10_000,
     points=10,
     synthetic_samples=2000,
+    interval_sets=10,
+    interval_points=100,
+    interval_images=24,
+    linear_sets=10,
 )
 LEAST = Size(
     images=2,
@@ -66,6 +78,10 @@ LEAST = Size(
     attack_calls=2000,
     points=3,
     synthetic_samples=300,
+    interval_sets=2,
+    interval_points=40,
+    interval_images=14,
+    linear_sets=2,
 )
 SIZES = (FULL, QUICK, LEAST)
 

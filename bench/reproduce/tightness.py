@@ -7,7 +7,6 @@ import concurrent.futures
 import csv
 import dataclasses
 import multiprocessing
-import os
 import pathlib
 import time
 from typing import Any, Iterator, Optional
@@ -71,7 +70,6 @@ def _attacked(jobs: list[Job], processes: int) -> Iterator[list[dict[str, Any]]]
     if processes == 1 or len(jobs) < 2:
         yield from map(attack_image, jobs)
         return
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the new processes
     pool = concurrent.futures.ProcessPoolExecutor(
         min(processes, len(jobs)), multiprocessing.get_context("spawn")
     )

@@ -115,12 +115,15 @@ class Center(enum.IntEnum):
 
 
 class Side(enum.IntEnum):
-    """The conditions of a question; angles also have the two near ones (theory 7)."""
+    """The conditions of a question; angles also have the two near ones (theory 7), and served
+    medians may have those of both sides together (theory 1.5)."""
 
+    OPPOSITE = -3
     NEAR_LOWER = -2
     LOWER = -1
     UPPER = 1
     NEAR_UPPER = 2
+    EITHER = 3
 
 
 class Score(enum.IntEnum):

@@ -286,6 +286,12 @@ class Calibrated:
         return int(self._calibration.count)
 
     @property
+    def calibration_seed(self) -> int:
+        """The seed of the calibration's noise, in which point i has the noise id i and the level
+        Domain.CALIBRATION. It is not that of new inputs, and need not be secret."""
+        return int(self._calibration.seed)
+
+    @property
     def _truths(self) -> int:
         """How many numbers a truth has."""
         c = self._calibration

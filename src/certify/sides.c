@@ -30,11 +30,11 @@ static void subtract_threshold(const cr_score *score, certreg_bounds *b)
 
 static certreg_status no_such_side(certreg_estimator *e, int32_t side)
 {
-    return cr_fail(
-        &e->error, CERTREG_E_INVALID,
-        "side is %d; give CERTREG_SIDE_LOWER or _UPPER (or, for the median or Huber location "
-        "of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
-        (int)side);
+    return cr_fail(&e->error, CERTREG_E_INVALID,
+                   "side is %d, and this question has no such side; give CERTREG_SIDE_LOWER or "
+                   "_UPPER (or, for the "
+                   "median or Huber location of an angle, CERTREG_SIDE_NEAR_LOWER or _NEAR_UPPER)",
+                   (int)side);
 }
 
 /* Of a vector, those of the direction that limits the radius. */

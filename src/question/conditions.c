@@ -2,10 +2,10 @@
 #include "question/conditions.h"
 #include "base/constants.h"
 #include "question/directions.h"
+#include "question/division.h"
 #include "question/estimate.h"
 #include "question/prediction.h"
 #include "question/question.h"
-#include "statistics/normal.h"
 #include "statistics/served.h"
 #include <math.h>
 
@@ -33,10 +33,6 @@ static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to c
                                                               by, and sines too */
 
 /* ---- conditions */
-/* The share of beta, the probability that a served estimate fails, that goes to the two near
- * conditions of an angle. */
-static const double guard_share = 0.1;
-
 static int32_t kind_of(const cr_question *q)
 {
     if (cr_question_about_output(q)) return CR_SCORE_OUTPUT;
@@ -78,14 +74,12 @@ static double threshold_of(const certreg_estimator *e, const cr_conditions *cond
     return cr_served_bounded(q->served_samples, least, greatest, beta);
 }
 
-static void add(const certreg_estimator *e, cr_conditions *conditions, const cr_score *score,
-                int guard, double beta)
+static void add(cr_conditions *conditions, const cr_score *score, int guard, double threshold)
 {
-    conditions->each[conditions->count++] =
-        (cr_condition){.score = *score,
-                       .guard = guard,
-                       .exact = cr_score_is_two_valued(score),
-                       .threshold = threshold_of(e, conditions, score, beta)};
+    conditions->each[conditions->count++] = (cr_condition){.score = *score,
+                                                           .guard = guard,
+                                                           .exact = cr_score_is_two_valued(score),
+                                                           .threshold = threshold};
 }
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
@@ -107,6 +101,12 @@ static cr_score guard_of(cr_score score, const struct cut *cut)
     return score;
 }
 
+/* At a quarter of a turn both arcs are the same one, and fail together. */
+static int arcs_agree(const struct cut *cut)
+{
+    return cut->greatest > 0 && cut->near == 90.0 / 360;
+}
+
 static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
 {
     return cr_question_is_angle(e, q) && q->method != CERTREG_METHOD_BASELINE &&
@@ -121,9 +121,27 @@ static double tolerance_of(const cr_question *q)
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
 
-/* One condition for both sides; else both sides, then both near conditions. */
+/* Of a served median, about both sides together (theory 1): few outputs count on either, and of an
+ * angle few count on both. */
+static void add_together(cr_conditions *conditions, cr_score score, const cr_division *division)
+{
+    const double end = score.tolerance;
+    const int angle = score.period > 0;
+    if (!(division->either > 0)) return;
+    score.kind = CR_SCORE_WITHIN;
+    score.side = CERTREG_SIDE_EITHER;
+    if (angle) score.tolerance = fmin(end, score.cut);
+    add(conditions, &score, 1, nextafter(1 - 2 * division->either, 2));
+    if (!angle) return;
+    score.side = CERTREG_SIDE_OPPOSITE;
+    score.tolerance = fmax(end, score.cut);
+    add(conditions, &score, 1, nextafter(1 - 2 * division->both, 2));
+}
+
+/* One condition for both sides; else both sides, then both near conditions, then both sides
+ * together. */
 static void set_conditions_for(const certreg_estimator *e, cr_conditions *conditions,
-                               const struct cut *cut)
+                               const struct cut *cut, const cr_division *division)
 {
     const cr_question *q = &conditions->question;
     cr_score s = {.kind = kind_of(q),
@@ -139,55 +157,28 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     if (cr_question_has_directions(q))
         conditions->output = cr_directions_aim(e, q, conditions->direction, &s);
     if (s.kind == CR_SCORE_OUTPUT || s.kind == CR_SCORE_WITHIN || s.kind == CR_SCORE_BALL) {
-        add(e, conditions, &s, 0, q->served_rate);
+        add(conditions, &s, 0, threshold_of(e, conditions, &s, q->served_rate));
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
-    const double beta = 0.5 * q->served_rate / (double)conditions->directions,
-                 of_guard = line_of_circle ? guard_share * beta : 0;
-    for (s.side = -1; s.side <= 1; s.side += 2) add(e, conditions, &s, 0, beta - of_guard);
+    const double rate = q->served_rate / (double)conditions->directions,
+                 of_side = division->side * rate,
+                 of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
+    for (s.side = -1; s.side <= 1; s.side += 2)
+        add(conditions, &s, 0, threshold_of(e, conditions, &s, of_side));
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(s, cut);
-        add(e, conditions, &guard, 1, of_guard);
+        add(conditions, &guard, 1, threshold_of(e, conditions, &guard, of_near));
     }
+    add_together(conditions, s, division);
 }
 
 int32_t cr_condition_side(const cr_condition *c)
 {
     if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
+    if (cr_condition_is_together(c)) return c->score.side;
     return c->score.side > 0 ? (c->guard ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_LOWER)
                              : (c->guard ? CERTREG_SIDE_NEAR_UPPER : CERTREG_SIDE_UPPER);
-}
-
-/* Radii in units of sigma if the pilot were the truth: by the failures of a score with two values,
- * as if Huber's had two as well, and by mean and variance of a sine. */
-static double pilot_radius_of(const certreg_estimator *e, const cr_conditions *conditions,
-                              const cr_condition *c)
-{
-    const size_t first = cr_record_noisy(e);
-    const cr_samples s = cr_record_samples(e, &c->score, conditions->output, first,
-                                           conditions->main_first - first, 0);
-    const double count = (double)s.count;
-    double failures = 0.5, sum = 0, square = 0;
-    for (size_t i = 0; cr_samples_has(&s, i); i++) {
-        const double u = cr_samples_at(&s, i);
-        failures += u < 0;
-        sum += u;
-        square += u * u;
-    }
-    const double room = sum / count - c->threshold,
-                 variance = fmax(0, square - sum * sum / count) / count;
-    if (c->score.kind == CR_SCORE_SINE) return room > 0 ? sqrt(log1p(room * room / variance)) : 0;
-    return cr_normal_quantile_sf(failures / (count + 1)) +
-           cr_normal_quantile_sf(0.5 * (1 + c->threshold));
-}
-
-static double pilot_radius(const certreg_estimator *e, const cr_conditions *conditions)
-{
-    double least = INFINITY;
-    for (int i = 0; i < conditions->count; i++)
-        least = fmin(least, pilot_radius_of(e, conditions, conditions->each + i));
-    return least;
 }
 
 /* How many of the cuts the pilot may choose from. Sines are not for tests of failures, which have
@@ -215,27 +206,56 @@ static const struct cut *least_demanding(const certreg_estimator *e, const cr_qu
     return least;
 }
 
-static const struct cut *best_for_pilot(const certreg_estimator *e, cr_conditions *conditions)
+/* The cut, and what its near conditions take of beta. */
+static const struct cut *best_for_pilot(const certreg_estimator *e, cr_conditions *conditions,
+                                        cr_division *division)
 {
     const struct cut *best = cuts;
-    const int count = cuts_for(conditions);
+    const int count = cuts_for(conditions),
+              divisions = conditions->question.served_samples ? CR_DIVISIONS_OF_ANGLE : 1;
     double greatest = -INFINITY;
-    for (int i = 0; i < count; i++) {
-        set_conditions_for(e, conditions, cuts + i);
-        const double radius = pilot_radius(e, conditions);
-        if (radius > greatest) greatest = radius, best = cuts + i;
+    for (int i = 0; i < count * divisions; i++) {
+        const cr_division now = cr_division_even(1, i / count);
+        set_conditions_for(e, conditions, cuts + i % count, &now);
+        const double radius = cr_division_pilot_radius(e, conditions);
+        if (radius > greatest) greatest = radius, best = cuts + i % count, *division = now;
     }
     return best;
 }
 
+/* Uneven, where the pilot expects that to lengthen the radius. */
+static void divide(const certreg_estimator *e, cr_conditions *conditions, const struct cut *cut,
+                   cr_division *division)
+{
+    const cr_question *q = &conditions->question;
+    const cr_division even = *division;
+    for (int i = 0; i < CR_DIVISIONS_UNEVEN; i++) {
+        cr_division now = cr_division_uneven(&even, i);
+        const double room = cr_served_together(q->served_samples, now.side * q->served_rate,
+                                               (2 * even.side - now.side) * q->served_rate);
+        set_conditions_for(e, conditions, cut, &now);
+        if (!cr_division_fits(e, conditions, room, &now)) continue;
+        *division = now;
+        return;
+    }
+}
+
 static void set_conditions(const certreg_estimator *e, cr_conditions *conditions)
 {
+    const cr_question *q = &conditions->question;
+    const int angle = is_line_of_circle(e, q), knows = conditions->main_first >= choosy_pilot,
+              both = q->served_samples && kind_of(q) == CR_SCORE_SIGN &&
+                     q->method != CERTREG_METHOD_BASELINE && !cr_question_has_directions(q);
     const struct cut *cut = &without_pilot;
-    if (is_line_of_circle(e, &conditions->question) && conditions->main_first >= choosy_pilot)
-        cut = conditions->samples < conditions->main_first
-                  ? least_demanding(e, &conditions->question)
-                  : best_for_pilot(e, conditions);
-    set_conditions_for(e, conditions, cut);
+    cr_division division = cr_division_even(angle, 0);
+    if (knows && conditions->samples < conditions->main_first) {
+        if (angle) cut = least_demanding(e, q);
+        if (both) division = cr_division_most(angle);
+    } else if (knows) {
+        if (angle) cut = best_for_pilot(e, conditions, &division);
+        if (both) divide(e, conditions, cut, &division);
+    }
+    set_conditions_for(e, conditions, cut, &division);
 }
 
 /* The same question at another tolerance; everything else stays, the prediction too. */

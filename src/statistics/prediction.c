@@ -1,4 +1,5 @@
 #include "statistics/prediction.h"
+#include "base/constants.h"
 #include "statistics/location.h"
 #include <math.h>
 
@@ -55,21 +56,36 @@ static double robust_origin(const float *y, size_t count, size_t step, double pe
     return values.origin + cr_location_median(&values);
 }
 
+/* From the origin to the root near it. */
+static double move_from(double origin, const float *y, size_t count, size_t step, double tolerance,
+                        double softness, double period)
+{
+    const double found =
+        cr_prediction_location(y, count, step, tolerance, softness, origin, period);
+    return period > 0 ? found : found - origin;
+}
+
+/* An end of the bracket is no root: f(z) is known, and far from the noisy outputs. */
+static int is_no_root(double move, double tolerance)
+{
+    return !(fabs(move) < 2 * tolerance * (1 - CR_ROUNDING));
+}
+
 double cr_prediction_choose(const float *y, size_t count, size_t step, double tolerance,
                             size_t budget, double noise_free, double period)
 {
     const cr_values values = {.y = y, .count = count, .step = step};
     const size_t usable = cr_location_count(&values);
     const double softness = budget <= SMALL_BUDGET ? 0.5 : 0.25;
-    const int known = isfinite(noise_free) != 0;
-    double prediction = known ? noise_free : NAN;
+    double origin = isfinite(noise_free) ? noise_free : NAN, move = 0;
     if (usable > 0 && tolerance > 0) {
-        const double origin = known ? noise_free : robust_origin(y, count, step, period);
-        const double found =
-            cr_prediction_location(y, count, step, tolerance, softness, origin, period);
-        const double move = period > 0 ? found : found - origin;
-        const double trust = known ? (double)usable / ((double)usable + SHRINKAGE) : 1;
-        prediction = origin + trust * move;
+        const double trust = (double)usable / ((double)usable + SHRINKAGE);
+        move = trust * move_from(origin, y, count, step, tolerance, softness, period);
+        if (isnan(origin) || is_no_root(move / trust, tolerance)) {
+            origin = robust_origin(y, count, step, period);
+            move = move_from(origin, y, count, step, tolerance, softness, period);
+        }
     }
+    const double prediction = origin + move;
     return period > 0 && isfinite(prediction) ? remainder(prediction, period) : prediction;
 }

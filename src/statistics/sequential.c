@@ -117,10 +117,18 @@ static void make_ascending(size_t count, int64_t *critical)
         if (critical[j] < critical[j - 1]) critical[j] = critical[j - 1];
 }
 
-static void set_level(const uint64_t *looks, size_t count, double q, double level,
+/* An early look has a higher level than the last one. That proves what is easy to prove with fewer
+ * samples, for little of what all samples can prove. */
+static const double greatest_weight = 3;
+
+static void set_level(const uint64_t *looks, size_t count, double q, double level, double alpha,
                       int64_t *critical)
 {
-    for (size_t j = 0; j < count; j++) critical[j] = cr_binomial_critical(looks[j], q, level);
+    for (size_t j = 0; j < count; j++) {
+        const double earlier = (double)looks[count - 1] / (double)looks[j];
+        const double weight = fmin(sqrt(earlier), greatest_weight);
+        critical[j] = cr_binomial_critical(looks[j], q, fmin(weight * level, alpha));
+    }
     make_ascending(count, critical);
 }
 
@@ -140,13 +148,14 @@ static void spend(const uint64_t *looks, size_t count, double q, double alpha, i
 
 void cr_closed_begin(cr_closed_search *s, size_t count, double alpha)
 {
-    const double low = log(alpha / (double)(count ? count : 1)), high = log(alpha);
-    *s = (cr_closed_search){.low = low, .high = high, .level = low + 0.6 * (high - low)};
+    const double even = log(alpha / (double)(count ? count : 1)), high = log(alpha);
+    *s = (cr_closed_search){
+        .low = even - log(greatest_weight), .high = high, .level = even + 0.6 * (high - even)};
 }
 
-/* The same level at every look, as high as the probability of passing anywhere allows. That
- * probability grows with the level, a little slower than in proportion. Non-zero: this level is the
- * last to try. */
+/* The levels of all looks in the same proportion, as high as the probability of passing anywhere
+ * allows. That probability grows with the level, a little slower than in proportion. Non-zero: this
+ * level is the last to try. */
 static int try_level(cr_closed_search *s, double crossing, double alpha)
 {
     const double close = 0.01, full = 0.98; /* of the logarithm of the level; of alpha */
@@ -165,11 +174,11 @@ int cr_closed_step(cr_closed_search *s, const uint64_t *looks, size_t count, dou
 {
     s->rounds++;
     if (count > 1) {
-        set_level(looks, count, q, exp(s->level), critical);
+        set_level(looks, count, q, exp(s->level), alpha, critical);
         if (!try_level(s, cr_closed_crossing(looks, count, q, critical, work, room), alpha))
             return 0;
     }
-    if (s->proven) set_level(looks, count, q, exp(s->low), critical);
+    if (s->proven) set_level(looks, count, q, exp(s->low), alpha, critical);
     else spend(looks, count, q, alpha, critical);
     return 1;
 }

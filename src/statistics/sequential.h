@@ -13,7 +13,7 @@
  * has the rest. The test is made in steps, each of which follows the paths once at most: begin,
  * then step until that is non-zero. Until then `critical` has no meaning. */
 typedef struct cr_closed_search {
-    double low, high, level; /* logarithms of the level of each look */
+    double low, high, level; /* logarithms of the level of the last look */
     int rounds, proven;
 } cr_closed_search;
 void cr_closed_begin(cr_closed_search *, size_t count, double alpha);

@@ -11,6 +11,10 @@
 double cr_served_binomial(uint64_t samples, double share, double beta);
 /* The same for an estimate that fails where more than `out` of the N' values are -1. */
 double cr_served_misses(uint64_t samples, uint64_t out, double beta);
+/* How much the two shares of -1 may be in all if neither is above what `greater` allows, and a
+ * sample median fails on either side: with probability greater + lesser at most. Rounded down; 0:
+ * this is not known. */
+double cr_served_together(uint64_t samples, double greater, double lesser);
 double cr_served_bounded(uint64_t samples, double least, double greatest, double beta);
 
 /* ---- trimmed means (theory 9) */

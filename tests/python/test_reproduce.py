@@ -59,7 +59,8 @@ class Runs(unittest.TestCase):
     def test_every_part_and_the_page(self):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
         page = (self.out / "reproduction.md").read_text(encoding="utf-8")
-        for heading in ("Synthetic functions", "Rotated digits", "Convergence", "Tightness"):
+        parts = ("Synthetic functions", "Rotated digits", "Convergence", "Tightness")
+        for heading in (*parts, "Prediction intervals under attack"):
             self.assertIn(f"\n## {heading}\n", page)
         rows = [line.split(" | ")[0] for line in page.split("## Every row")[1].splitlines()]
         self.assertEqual(
@@ -78,7 +79,7 @@ class Runs(unittest.TestCase):
 
     def test_a_second_run_changes_nothing(self):
         before = {path.name: path.read_bytes() for path in self.out.glob("*.csv")}
-        again = reproduce(self.out, "rotation")
+        again = reproduce(self.out, "rotation", "intervals")
         self.assertEqual(again.returncode, 0, again.stderr)
         after = {path.name: path.read_bytes() for path in self.out.glob("*.csv")}
         self.assertEqual(before, after)
