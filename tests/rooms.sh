@@ -8,7 +8,8 @@ grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | a
                   "bounds>question bounds>estimator bounds>statistics solver>statistics " \
                   "bisection>solver certify>estimator certify>question certify>bounds " \
                   "certify>solver certify>bisection certify>statistics " \
-                  "intervals>estimator intervals>statistics", edges, " ")
+                  "intervals>estimator intervals>statistics " \
+                  "attack>estimator attack>question attack>statistics", edges, " ")
             for (i in edges) allowed[edges[i]] }
     { from = $1; split($0, part, "\""); slashes = split(part[2], to, "/"); seen++
       if (slashes == 3 && index($0, to[1] "/" to[2] "/") == 1) next

@@ -13,7 +13,8 @@ certreg_status cr_handle_take(void *memory, size_t bytes, size_t need, int32_t *
     if (memory && bytes < need)
         return cr_fail(why, CERTREG_E_SMALL_MEMORY,
                        "plan.memory_bytes is %zu; it must be at least %zu", bytes, need);
-    void *taken = memory ? memory : malloc(need);
+    const size_t whole = (need + CR_ALIGN - 1) / CR_ALIGN * CR_ALIGN;
+    void *taken = memory ? memory : aligned_alloc(CR_ALIGN, whole);
     if (!taken) return cr_fail(why, CERTREG_E_NO_MEMORY, "no memory for %zu bytes", need);
     *out = memset(taken, 0, need);
     return CERTREG_OK;

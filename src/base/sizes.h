@@ -2,6 +2,7 @@
 #ifndef CR_BASE_SIZES_H
 #define CR_BASE_SIZES_H
 #include "base/platform.h"
+#include "certreg/attack.h"
 #include "certreg/interval.h"
 #include "certreg/solver.h"
 
@@ -29,7 +30,10 @@
     X(certreg_calibration, CALIBRATION, 104, 104)       \
     X(certreg_coverage, COVERAGE, 64, 64)               \
     X(certreg_ranks, RANKS, 88, 88)                     \
-    X(certreg_interval, INTERVAL, 80, 80)
+    X(certreg_interval, INTERVAL, 80, 80)               \
+    X(certreg_attack_plan, ATTACK_PLAN, 32, 32)         \
+    X(certreg_attack_options, ATTACK_OPTIONS, 40, 40)   \
+    X(certreg_attack_result, ATTACK_RESULT, 88, 88)
 
 #define CR_OLDEST(type, name, oldest, now) CR_OLDEST_##name = (oldest),
 enum { CR_STRUCTS(CR_OLDEST) };

@@ -86,7 +86,7 @@ certreg_status cr_correlate_paper(certreg_estimator *e, size_t output, size_t fi
     certreg_status status = cr_replay_clear(e);
     cr_paper_start(paper, 0, count);
     weigh(&s, unit, count, e->here.weights);
-    if (!status) status = cr_replay_add(e, first, count);
+    if (!status) status = cr_replay_add(e, first, count, 1);
     if (!status) status = cr_replay_aim(e);
     if (!status) status = cr_replay_project(e, first, count);
     if (status) return status;

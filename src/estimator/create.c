@@ -76,7 +76,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
     return check_scale(model, active, why);
 }
 
-static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
+static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certreg_error *why)
 {
     if (!plan->max_samples)
         return cr_fail(why, CERTREG_E_INVALID,
@@ -90,7 +90,7 @@ static certreg_status check_plan(certreg_plan *plan, certreg_error *why)
             plan->flags, plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
-    if (plan->blocks < 64 || plan->blocks > 65536)
+    if (plan->blocks < least_blocks || plan->blocks > 65536)
         return cr_fail(why, CERTREG_E_INVALID, "plan.blocks is %zu; it must be 0 or 64 to 65536",
                        plan->blocks);
     if (plan->pilot != SIZE_MAX && plan->pilot >= plan->max_samples)
@@ -141,7 +141,8 @@ static certreg_status count_bytes(request *r, certreg_error *why)
 }
 
 static certreg_status check_request(certreg_backend *backend, const certreg_model *model,
-                                    const certreg_plan *plan, request *out, certreg_error *why)
+                                    const certreg_plan *plan, size_t least_blocks, request *out,
+                                    certreg_error *why)
 {
     memset(out, 0, sizeof *out);
     if (backend && cr_busy_is_foreign(&backend->busy))
@@ -153,17 +154,18 @@ static certreg_status check_request(certreg_backend *backend, const certreg_mode
     if (!status)
         status = cr_struct_read(&out->plan, sizeof out->plan, CR_OLDEST_PLAN, plan, "plan", why);
     if (!status) status = check_model(&out->model, &out->columns, &out->active, why);
-    if (!status) status = check_plan(&out->plan, why);
+    if (!status) status = check_plan(&out->plan, least_blocks, why);
     if (!status) status = check_second_order(&out->model, &out->plan, out->active, why);
     return status ? status : count_bytes(out, why);
 }
 
 static certreg_status read_request(certreg_backend *backend, const certreg_model *model,
-                                   const certreg_plan *plan, request *out, certreg_error *why)
+                                   const certreg_plan *plan, size_t least_blocks, request *out,
+                                   certreg_error *why)
 {
     fenv_t callers;
     cr_environment_enter(&callers);
-    const certreg_status status = check_request(backend, model, plan, out, why);
+    const certreg_status status = check_request(backend, model, plan, least_blocks, out, why);
     cr_environment_leave(&callers);
     return status;
 }
@@ -173,8 +175,18 @@ certreg_status certreg_estimator_size(certreg_backend *backend, const certreg_mo
 {
     if (!bytes) return CERTREG_E_INVALID;
     request r;
-    const certreg_status status = read_request(backend, model, plan, &r, NULL);
+    const certreg_status status = read_request(backend, model, plan, CR_LEAST_BLOCKS, &r, NULL);
     *bytes = status ? 0 : r.here;
+    return status;
+}
+
+certreg_status cr_estimator_count(certreg_backend *backend, const certreg_model *model,
+                                  const certreg_plan *plan, size_t least_blocks, size_t bytes[2],
+                                  certreg_error *why)
+{
+    request r;
+    const certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
+    bytes[0] = status ? 0 : r.here, bytes[1] = status ? 0 : r.there;
     return status;
 }
 
@@ -183,7 +195,7 @@ certreg_status certreg_estimator_device_size(certreg_backend *backend, const cer
 {
     if (!bytes) return CERTREG_E_INVALID;
     request r;
-    const certreg_status status = read_request(backend, model, plan, &r, NULL);
+    const certreg_status status = read_request(backend, model, plan, CR_LEAST_BLOCKS, &r, NULL);
     *bytes = status ? 0 : r.there;
     return status;
 }
@@ -260,12 +272,13 @@ static certreg_status build(certreg_estimator *e, const request *r)
     return cr_layout_prepare(e);
 }
 
-static certreg_status create(certreg_backend *backend, const certreg_model *model,
-                             const certreg_plan *plan, certreg_error *why, certreg_estimator **out)
+certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model *model,
+                                   const certreg_plan *plan, size_t least_blocks,
+                                   certreg_error *why, certreg_estimator **out)
 {
     request r;
     void *memory = NULL;
-    certreg_status status = read_request(backend, model, plan, &r, why);
+    certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
     if (!status) status = take_memory(&r, &memory, why);
     if (status) return status;
     certreg_estimator *e = begin_in(memory, &r);
@@ -284,8 +297,9 @@ certreg_status certreg_estimator_create(certreg_backend *backend, const certreg_
     certreg_error error;
     cr_error_clear(&error);
     if (out) *out = NULL;
-    const certreg_status status = out ? create(backend, model, plan, &error, out)
-                                      : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
+    const certreg_status status =
+        out ? cr_estimator_create(backend, model, plan, CR_LEAST_BLOCKS, &error, out)
+            : cr_fail(&error, CERTREG_E_INVALID, "out is NULL");
     cr_error_give(why, &error);
     return status;
 }

@@ -12,7 +12,8 @@
 #include "statistics/net.h"
 #include "statistics/samples.h"
 
-#define CR_WALK_BLOCKS 64u /* of the walk through a record for the finite-sample gradient */
+#define CR_LEAST_BLOCKS 64u /* of a public plan */
+#define CR_WALK_BLOCKS 64u  /* of the walk through a record for the finite-sample gradient */
 
 /* Floats for each row of a matrix whose eigenvalues are found: LAPACK's best for them, and the
  * values. */
@@ -136,6 +137,14 @@ static inline double cr_estimator_now(const certreg_estimator *e)
     return cr_watch_now(e->clock.watch);
 }
 
+/* ---- create.c: certreg_estimator_create and both sizes (host, device), for plans with any number
+ * of blocks. Block sums alone need many; replays as such need one. */
+certreg_status cr_estimator_create(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                   size_t least_blocks, certreg_error *why,
+                                   certreg_estimator **out);
+certreg_status cr_estimator_count(certreg_backend *, const certreg_model *, const certreg_plan *,
+                                  size_t least_blocks, size_t bytes[2], certreg_error *why);
+
 /* ---- call.c */
 /* Every public call on an estimator begins and ends with these; after a failure of enter there is
  * nothing to leave. INVALID for NULL, BUSY, WRONG_STATE in a forked child. */
@@ -149,6 +158,8 @@ certreg_status cr_estimator_ready(certreg_estimator *);
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
+/* An empty record of the same input, whose noise has the opposite sign from now on. */
+certreg_status cr_estimator_mirror(certreg_estimator *);
 /* Whether begin accepts them. */
 certreg_status cr_estimator_check_input(certreg_estimator *, const float *z, double sigma);
 

@@ -15,14 +15,17 @@ static size_t next_step(const certreg_estimator *e, size_t left)
 
 certreg_status cr_replay_clear(certreg_estimator *e)
 {
-    const size_t bytes = e->model.inputs * sizeof *e->there.sums;
+    const size_t bytes = CR_REPLAY_FUNCTIONS * e->model.inputs * sizeof *e->there.sums;
     return report(e, e->backend->ops->fill(e->backend, e->there.sums, bytes, 0));
 }
 
-static certreg_status store_weights(const certreg_estimator *e, size_t count)
+static certreg_status store_weights(const certreg_estimator *e, size_t count, size_t functions)
 {
-    return e->backend->ops->store(e->backend, e->there.weights, e->here.weights,
-                                  count * sizeof *e->here.weights);
+    certreg_status status = CERTREG_OK;
+    for (size_t f = 0, at = 0; f < functions && !status; f++, at += e->plan.max_samples)
+        status = e->backend->ops->store(e->backend, e->there.weights + at, e->here.weights + at,
+                                        count * sizeof *e->here.weights);
+    return status;
 }
 
 /* Lengths, dots and norms of `count` samples. */
@@ -32,18 +35,30 @@ static certreg_status fetch_replayed(const certreg_estimator *e, size_t count)
                                   cr_estimator_replayed(count) * sizeof *e->here.lengths);
 }
 
-certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count)
+certreg_status cr_replay_add(certreg_estimator *e, uint64_t first, size_t count, size_t functions)
 {
-    certreg_status status = store_weights(e, count);
+    certreg_status status = store_weights(e, count, functions);
     for (size_t done = 0, n; done < count && !status; done += n) {
         n = next_step(e, count - done);
         status = cr_estimator_in_time(e);
         if (!status)
-            status = e->backend->ops->replay(e->backend, &e->input.noise, first + done, n, 1,
-                                             e->there.weights + done, e->plan.max_samples,
-                                             e->there.sums);
+            status = e->backend->ops->replay(e->backend, &e->input.noise, first + done, n,
+                                             functions, e->there.weights + done,
+                                             e->plan.max_samples, e->there.sums);
     }
     return report(e, status);
+}
+
+certreg_status cr_replay_sums(certreg_estimator *e, size_t functions, double *sums)
+{
+    return report(e, e->backend->ops->fetch(e->backend, sums, e->there.sums,
+                                            functions * e->model.inputs * sizeof *sums));
+}
+
+certreg_status cr_replay_aim_at(certreg_estimator *e, const float *direction)
+{
+    return report(e, e->backend->ops->store(e->backend, e->there.direction, direction,
+                                            e->model.inputs * sizeof *direction));
 }
 
 certreg_status cr_replay_aim(certreg_estimator *e)
@@ -75,7 +90,7 @@ certreg_status cr_replay_project(certreg_estimator *e, uint64_t first, size_t co
 certreg_status cr_replay_walk(certreg_estimator *e, uint64_t first, size_t count)
 {
     const cr_there *at = &e->there;
-    certreg_status status = store_weights(e, count);
+    certreg_status status = store_weights(e, count, 1);
     if (!status)
         status = e->backend->ops->walk(e->backend, &e->input.noise, first, count, CR_WALK_BLOCKS,
                                        at->weights, at->mask, at->sums, at->lengths, at->dots,

@@ -5,9 +5,16 @@
 #define CR_ESTIMATOR_REPLAY_H
 #include "estimator/estimator.h"
 
-/* The sums become 0; they get here.weights times the noise of samples first .. first+count-1. */
+#define CR_REPLAY_FUNCTIONS 2u /* the most that one replay weighs */
+
+/* The sums become 0; they get here.weights times the noise of samples first .. first+count-1, for
+ * one function or two, whose weights are plan.max_samples apart. */
 certreg_status cr_replay_clear(certreg_estimator *);
-certreg_status cr_replay_add(certreg_estimator *, uint64_t first, size_t count);
+certreg_status cr_replay_add(certreg_estimator *, uint64_t first, size_t count, size_t functions);
+/* The sums of one function after the other: to the host. */
+certreg_status cr_replay_sums(certreg_estimator *, size_t functions, double *sums);
+/* A direction of the host's, 0 where there is no noise, is the one to project on from now on. */
+certreg_status cr_replay_aim_at(certreg_estimator *, const float *direction);
 /* The direction of the sums of active inputs, in float, is the one to project on from now on; none
  * where they are all 0. */
 certreg_status cr_replay_aim(certreg_estimator *);

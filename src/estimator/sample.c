@@ -104,6 +104,13 @@ certreg_status cr_estimator_begin(certreg_estimator *e, const float *z, double s
     return CERTREG_OK;
 }
 
+certreg_status cr_estimator_mirror(certreg_estimator *e)
+{
+    for (size_t j = 0; j < e->model.inputs; j++) e->input.step[j] = -e->input.step[j];
+    cr_record_clear(e);
+    return store_input(e);
+}
+
 certreg_status certreg_estimator_begin_level(certreg_estimator *e, const float *z, double sigma,
                                              uint64_t noise_id, uint64_t level)
 {

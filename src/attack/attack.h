@@ -1,0 +1,29 @@
+/* The attack handle: an estimator's record is read, and a second estimator, the probe, samples at
+ * shifted inputs. */
+#ifndef CR_ATTACK_ATTACK_H
+#define CR_ATTACK_ATTACK_H
+#include "certreg/attack.h"
+#include "estimator/estimator.h"
+
+struct certreg_attack {
+    certreg_estimator *target; /* the caller's; its record stays as it is */
+    certreg_estimator *probe;  /* our own: the same model, no pilot, and noise of its own */
+    size_t max_calls;
+    int32_t owns_memory;
+    float *direction; /* inputs: of the shift, in units of the scale; of length 1 */
+    float *point;     /* inputs: the shifted input */
+    float *forward;   /* outputs of the present step under its noise; the probe has those under the
+                         opposite noise */
+    double *total;    /* inputs: the sum of gradients, each by its precision */
+    double *halves;   /* 2 halves of the record, 2 functions, inputs: sums of function times noise;
+                         the first inputs numbers are also those of a step */
+};
+
+/* Every call begins and ends with these, which hold the probe, its backend and the target. INVALID
+ * for NULL, BUSY, WRONG_STATE in a forked child. */
+certreg_status cr_attack_enter(certreg_attack *);
+certreg_status cr_attack_leave(certreg_attack *, certreg_status);
+/* The error of an inner call on the target becomes the attack's. */
+certreg_status cr_attack_blame(certreg_attack *, certreg_status);
+
+#endif

@@ -1,0 +1,152 @@
+#include "attack/climb.h"
+#include "attack/gate.h"
+#include "attack/vectors.h"
+#include "statistics/normal.h"
+#include <math.h>
+
+/* Shares of the pairs, and of alpha. A given direction has to be followed only until the radius is
+ * known. */
+enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, LEAST_PAIRS = 8 };
+static const double climb_share = 0.5, climb_share_directed = 0.2;
+static const double gate_share[GATES] = {0.45, 0.55}; /* of what the climb leaves */
+static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
+/* Of the normal quantile by which a gate is passed more often than not. */
+static const double confidence[GATES] = {1.4, 1.0}, last_confidence = 2.6;
+static const double farthest = 20; /* in sigma: the search ends there */
+static const double memory = 0.4;  /* weight of an estimate once the direction has improved */
+
+typedef struct course { /* what the steps so far say of the exit */
+    double radius;      /* estimate of where it is */
+    double error;       /* of it */
+    double steepness;   /* growth of the link with radius/sigma */
+    double spread;      /* error of a level at the exit, times the root of the pairs */
+    double sum, weight; /* of the exits that later steps saw */
+} course;
+
+static int steps_of(const cr_hunt *h)
+{
+    return h->directed ? STEPS_DIRECTED : STEPS;
+}
+
+static size_t climb_pairs(const cr_hunt *h)
+{
+    const double share = h->directed ? climb_share_directed : climb_share;
+    return (size_t)(share * (double)(h->budget / 2)) / (size_t)steps_of(h);
+}
+
+size_t cr_climb_least(double alpha, int directed)
+{
+    const double climb = directed ? climb_share_directed : climb_share;
+    const size_t by_gate = (size_t)ceil((double)cr_gate_least(in_sequence * alpha) /
+                                        (gate_share[0] * (1 - climb))),
+                 by_climb = (size_t)ceil(LEAST_PAIRS * (directed ? STEPS_DIRECTED : STEPS) / climb);
+    return 2 * ((by_gate > by_climb ? by_gate : by_climb) + 2);
+}
+
+/* ---- the climb */
+static double steepness_of(const cr_hunt *h, const cr_step *step)
+{
+    const cr_slope *s = &h->slope;
+    const double usual = s->steepness > 0 ? s->steepness : 0.7,
+                 most = cr_exit_is_counted(&s->exit) ? 1 : 4 * usual;
+    if (!(step->radius > 0.05 * h->sigma)) return fmin(usual, most);
+    const double chord = (step->level - s->level) * h->sigma / step->radius;
+    return fmin(fmax(chord, 0.25 * usual), most);
+}
+
+static void note(const cr_hunt *h, const cr_step *step, int counts, course *c)
+{
+    c->steepness = steepness_of(h, step);
+    c->spread = step->spread * cr_exit_link_slope(&h->slope.exit, 0);
+    const double exit = step->radius - h->sigma * step->level / c->steepness;
+    c->radius = fmin(fmax(exit, 0.5 * step->radius),
+                     fmin(1.7 * step->radius + 0.2 * h->sigma, farthest * h->sigma));
+    if (!counts) return;
+    const double n = (double)step->pairs;
+    c->sum = memory * c->sum + n * c->radius;
+    c->weight = memory * c->weight + n;
+    c->radius = c->sum / c->weight;
+    c->error = h->sigma * c->spread / sqrt(c->weight) / c->steepness;
+}
+
+static certreg_status climb(cr_hunt *h, course *c)
+{
+    const int steps = steps_of(h);
+    for (int k = 0; k < steps; k++) {
+        cr_step step;
+        certreg_status status = cr_step_take(h, c->radius, climb_pairs(h), &step);
+        if (status) return status;
+        note(h, &step, 2 * k >= steps, c);
+        if ((status = cr_step_learn(h, &step))) return status;
+    }
+    return CERTREG_OK;
+}
+
+/* ---- the gates */
+/* So far out that a gate with these pairs passes with some confidence. A bet on a mean also has to
+ * make up for values that are possible and rare. */
+static double radius_for(const cr_hunt *h, const course *c, size_t pairs, double alpha,
+                         double quantile)
+{
+    const cr_exit *x = &h->slope.exit;
+    const double n = (double)pairs, unit = h->sigma / c->steepness,
+                 error = unit * c->spread / sqrt(n),
+                 rare = cr_exit_is_counted(x) ? 0
+                                              : unit * (x->hi - x->lo) * log(1 / alpha) / (3 * n),
+                 margin = cr_normal_quantile_sf(alpha) * error + rare +
+                          quantile * sqrt(error * error + c->error * c->error);
+    return fmin(fmax(0, c->radius + margin), farthest * h->sigma);
+}
+
+static void keep(const cr_hunt *h, double radius, float *shift)
+{
+    const cr_input *input = &h->attack->target->input;
+    for (size_t j = 0; shift && j < h->attack->target->model.inputs; j++)
+        shift[j] = (float)(radius * (double)input->scale[j] * (double)h->attack->direction[j]);
+}
+
+/* One gate; *passed says how it went. */
+static certreg_status try_gate(cr_hunt *h, course *c, size_t pairs, double alpha, double quantile,
+                               float *shift, double *radius, int *passed)
+{
+    cr_step step;
+    const cr_seen stakes[2] = {h->seen[0], h->seen[1]};
+    const double at = radius_for(h, c, pairs, alpha, quantile);
+    certreg_status status = cr_step_take(h, at, pairs, &step);
+    if (status) return status;
+    *passed = cr_gate_passes(h, pairs, stakes, alpha);
+    if (*passed && cr_gate_radius(h) < *radius) {
+        *radius = cr_gate_radius(h);
+        keep(h, at, shift);
+    }
+    note(h, &step, 1, c);
+    return cr_step_learn(h, &step);
+}
+
+/* Each at the same level until the first failure: a false one has to be the first that is false
+ * (theory 11.3). Where already the first one fails, one more, further out, has the rest of alpha.
+ */
+static certreg_status gates(cr_hunt *h, course *c, float *shift, double *radius)
+{
+    const size_t left = (h->budget - h->used) / 2;
+    certreg_status status = CERTREG_OK;
+    int passed = 1;
+    for (int k = 0; k < GATES && passed && !status; k++) {
+        const size_t pairs = (size_t)(gate_share[k] * (double)left);
+        status =
+            try_gate(h, c, pairs, in_sequence * h->alpha, confidence[k], shift, radius, &passed);
+    }
+    if (status || *radius < INFINITY) return status;
+    return try_gate(h, c, (h->budget - h->used) / 2, (1 - in_sequence) * h->alpha, last_confidence,
+                    shift, radius, &passed);
+}
+
+certreg_status cr_climb(cr_hunt *h, float *shift, double *radius)
+{
+    const double forecast = cr_slope_forecast(&h->slope, h->sigma);
+    course c = {.radius = isnan(forecast) ? h->sigma : fmin(forecast, farthest * h->sigma)};
+    if (!h->directed)
+        cr_vector_direct(h->attack->total, h->attack->target->model.inputs, h->attack->direction);
+    const certreg_status status = climb(h, &c);
+    return status ? status : gates(h, &c, shift, radius);
+}

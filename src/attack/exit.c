@@ -1,0 +1,132 @@
+#include "attack/exit.h"
+#include "base/constants.h"
+#include "question/question.h"
+#include "statistics/location.h"
+#include "statistics/normal.h"
+#include <float.h>
+#include <math.h>
+
+/* How far from the point opposite the prediction an output has to stay to count, as parts of a turn
+ * (A of theory 11.2). A wide gap makes it easy to show where the circle is cut, and counts fewer
+ * outputs as out: the widest one that hardly any output of the record lies in. Where many do, even
+ * those just beyond half a turn count, by part of a tolerance. */
+static const double gaps[] = {60.0 / 360, 30.0 / 360, 10.0 / 360};
+enum { GAPS = sizeof gaps / sizeof *gaps };
+static const double share_in_gap = 0.002, below_gap = 0.5;
+/* Of the slope in place of a jump: in tolerances; in sines, for angles. */
+static const double width_on_line = 0.5, width_on_circle = 0.06;
+
+/* The last double that is inside: prediction + side*tolerance is in exact arithmetic the first
+ * value that is out. */
+static double last_inside(double prediction, double offset)
+{
+    const double edge = prediction + offset, moved = edge - prediction;
+    const double lost = (prediction - (edge - moved)) + (offset - moved); /* of the exact sum */
+    const int beyond = offset > 0 ? lost > 0 : lost < 0; /* the exact edge lies further out */
+    return beyond ? edge : nextafter(edge, prediction);
+}
+
+/* On the circle the arc from the tolerance to half a turn less the gap, seen from its middle;
+ * shorter by what the rounding of the middle may move it. */
+static void set_median(const cr_question *q, double gap, cr_exit *x)
+{
+    cr_score *s = &x->beyond;
+    if (!x->guarded) {
+        s->kind = CR_SCORE_SIGN;
+        s->prediction = last_inside(s->prediction, s->side * q->tolerance);
+        s->tolerance = 0;
+        return;
+    }
+    const double half = 0.5 * (0.5 * s->period - gap - q->tolerance);
+    s->kind = CR_SCORE_ARC;
+    s->prediction += s->side * (q->tolerance + half);
+    s->arc = s->cut = half - 8 * DBL_EPSILON * s->period;
+}
+
+static int32_t kind_of(const cr_question *q)
+{
+    switch (q->statistic) {
+    case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
+    case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
+    default: return CR_SCORE_SINE;
+    }
+}
+
+static double share_beyond(const certreg_estimator *e, const cr_conditions *conditions,
+                           double place, double period)
+{
+    const size_t first = cr_record_noisy(e), count = conditions->samples - first;
+    size_t beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond +=
+            fabs(cr_location_wrap((double)*cr_record_at(e, first + i, conditions->question.output),
+                                  conditions->prediction, period)) > place;
+    return (double)beyond / (double)count;
+}
+
+/* Half the way from the tolerance to the antipode at most; Huber's location needs the tolerance at
+ * least. */
+static double gap_of(const certreg_estimator *e, const cr_conditions *conditions, double period)
+{
+    const double tolerance = conditions->question.tolerance;
+    double gap = -below_gap * fmin(tolerance, 0.5 * period - tolerance);
+    for (int i = GAPS; i-- > 0;)
+        if (share_beyond(e, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
+            gap = gaps[i] * period;
+    if (conditions->question.statistic == CERTREG_STATISTIC_HUBER) return fmax(gap, tolerance);
+    return fmin(gap, 0.5 * (0.5 * period - tolerance));
+}
+
+cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, int32_t side)
+{
+    const cr_question *q = &conditions->question;
+    const int median = q->statistic == CERTREG_STATISTIC_MEDIAN;
+    cr_exit x = {.side = side,
+                 .width = width_on_line * q->tolerance,
+                 .beyond = {.kind = kind_of(q),
+                            .side = side == CERTREG_SIDE_UPPER ? 1 : -1,
+                            .prediction = conditions->prediction,
+                            .tolerance = -q->tolerance,
+                            .width = q->huber_width}};
+    cr_score *s = &x.beyond;
+    if (q->statistic != CERTREG_STATISTIC_MEAN) s->period = cr_question_period(e, q);
+    x.guarded = s->period > 0 && q->statistic != CERTREG_STATISTIC_CIRCULAR_MEAN;
+    if (x.guarded) {
+        const double gap = gap_of(e, conditions, s->period);
+        s->cut = 0.5 * s->period - gap;
+        x.guard = *s;
+        x.guard.kind = CR_SCORE_SINE, x.guard.tolerance = gap;
+        x.width = width_on_circle;
+    }
+    if (median) set_median(q, x.guard.tolerance, &x);
+    cr_score_range(s, e->model.lo[q->output], e->model.hi[q->output], &x.lo, &x.hi);
+    return x;
+}
+
+double cr_exit_smooth(const cr_exit *x, const float *y)
+{
+    const cr_score *s = &x->beyond;
+    if (!cr_exit_is_counted(x) || isnan(*y)) return cr_exit_value(x, y);
+    const double v = (double)*y,
+                 far =
+                     s->period > 0
+                         ? sin((s->side * cr_location_wrap(v, s->prediction, s->period) + s->arc) *
+                               (CR_TWO_PI / s->period))
+                         : s->side * (v - s->prediction);
+    return tanh(0.5 * far / x->width);
+}
+
+static int has_probit(const cr_exit *x)
+{
+    return cr_score_is_bounded(&x->beyond) && x->beyond.kind != CR_SCORE_SINE;
+}
+
+double cr_exit_link(const cr_exit *x, double mean)
+{
+    return has_probit(x) ? cr_normal_quantile(0.5 * (1 + mean)) : mean;
+}
+
+double cr_exit_link_slope(const cr_exit *x, double mean)
+{
+    return has_probit(x) ? 0.5 / cr_normal_pdf(cr_exit_link(x, mean)) : 1;
+}

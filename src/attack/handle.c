@@ -1,0 +1,194 @@
+/* Size, create, destroy, and what every call begins and ends with. */
+#include "attack/attack.h"
+#include "base/handle.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+
+/* As the caller opened it. */
+static certreg_backend *backend_of(const certreg_estimator *target)
+{
+    return target->backend == cr_backend_default() ? NULL : target->backend;
+}
+
+/* Samples of one step of the attack, or of the record, whose noise the probe replays. */
+static size_t most_samples(const certreg_estimator *target, size_t max_calls)
+{
+    const size_t pairs = max_calls / 2;
+    return pairs > target->plan.max_samples ? pairs : target->plan.max_samples;
+}
+
+static certreg_model model_of(const certreg_estimator *target)
+{
+    certreg_model model = target->model;
+    model.struct_size = sizeof model;
+    return model;
+}
+
+/* Of the probe. One block makes room for the sums of two functions. */
+static certreg_plan plan_of(const certreg_estimator *target, size_t max_calls)
+{
+    return (certreg_plan){.struct_size = sizeof(certreg_plan),
+                          .constraints = CERTREG_CONSTRAINTS_ECGM,
+                          .max_samples = most_samples(target, max_calls),
+                          .pilot = SIZE_MAX,
+                          .blocks = 1,
+                          .flags = target->plan.flags};
+}
+
+/* Returns where the probe goes, behind everything else. */
+static void *lay_out(certreg_attack *a, cr_arena *arena, size_t inputs, size_t pairs, size_t probe)
+{
+    cr_arena_take(arena, 1, sizeof *a);
+    a->direction = cr_arena_take(arena, inputs, sizeof *a->direction);
+    a->point = cr_arena_take(arena, inputs, sizeof *a->point);
+    a->forward = cr_arena_take(arena, pairs, sizeof *a->forward);
+    a->total = cr_arena_take(arena, inputs, sizeof *a->total);
+    a->halves = cr_arena_take(arena, cr_arena_times(4, inputs), sizeof *a->halves);
+    return cr_arena_take(arena, probe, 1);
+}
+
+static certreg_status read_plan(const certreg_attack_plan *theirs, certreg_attack_plan *plan,
+                                certreg_error *why)
+{
+    const certreg_status status =
+        cr_struct_read(plan, sizeof *plan, CR_OLDEST_ATTACK_PLAN, theirs, "plan", why);
+    if (status) return status;
+    if (plan->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %d; it must be 0",
+                       (int)plan->reserved);
+    return CERTREG_OK;
+}
+
+typedef struct need { /* bytes */
+    size_t all, probe, device;
+} need;
+
+static certreg_status count(const certreg_estimator *target, const certreg_attack_plan *plan,
+                            need *n, certreg_error *why)
+{
+    const certreg_model model = model_of(target);
+    const certreg_plan of_probe = plan_of(target, plan->max_calls);
+    size_t bytes[2];
+    const certreg_status status =
+        cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
+    if (status) return status;
+    certreg_attack like;
+    cr_arena arena = {0};
+    lay_out(&like, &arena, model.inputs, plan->max_calls / 2, bytes[0]);
+    if (arena.overflow)
+        return cr_fail(why, CERTREG_E_NO_MEMORY,
+                       "%zu inputs and plan.max_calls = %zu do not fit into memory", model.inputs,
+                       plan->max_calls);
+    *n = (need){.all = arena.used, .probe = bytes[0], .device = bytes[1]};
+    return CERTREG_OK;
+}
+
+/* ---- size */
+static certreg_status tell_size(const certreg_estimator *target, const certreg_attack_plan *theirs,
+                                need *n, certreg_error *why)
+{
+    certreg_attack_plan plan;
+    const certreg_status status = read_plan(theirs, &plan, why);
+    return status ? status : count(target, &plan, n, why);
+}
+
+certreg_status certreg_attack_size(certreg_estimator *target, const certreg_attack_plan *plan,
+                                   size_t *bytes, size_t *device_bytes)
+{
+    need n = {0};
+    if (bytes) *bytes = 0;
+    if (device_bytes) *device_bytes = 0;
+    if (!target || !bytes) return CERTREG_E_INVALID;
+    const certreg_status refused = cr_busy_enter(&target->busy, &target->error);
+    if (refused) return refused;
+    const certreg_status status = tell_size(target, plan, &n, &target->error);
+    if (!status) *bytes = n.all;
+    if (!status && device_bytes) *device_bytes = n.device;
+    return cr_busy_leave(&target->busy, status);
+}
+
+/* ---- create */
+static certreg_status create(certreg_estimator *target, const certreg_attack_plan *theirs,
+                             certreg_attack **out, certreg_error *why)
+{
+    certreg_attack_plan plan;
+    need n;
+    int32_t owned = 0;
+    void *memory = NULL;
+    certreg_status status = read_plan(theirs, &plan, why);
+    if (!status) status = count(target, &plan, &n, why);
+    if (!status)
+        status = cr_handle_take(plan.memory, plan.memory_bytes, n.all, &owned, &memory, why);
+    if (status) return status;
+    certreg_attack *a = memory;
+    a->target = target, a->max_calls = plan.max_calls, a->owns_memory = owned;
+    cr_arena arena = {.base = memory};
+    certreg_plan of_probe = plan_of(target, plan.max_calls);
+    of_probe.memory = lay_out(a, &arena, target->model.inputs, plan.max_calls / 2, n.probe);
+    of_probe.memory_bytes = n.probe;
+    const certreg_model model = model_of(target);
+    status = cr_estimator_create(backend_of(target), &model, &of_probe, 1, why, &a->probe);
+    if (!status) return *out = a, CERTREG_OK;
+    if (owned) cr_handle_release(a);
+    return status;
+}
+
+static certreg_status create_beside(certreg_estimator *target, const certreg_attack_plan *plan,
+                                    certreg_attack **out, certreg_error *why)
+{
+    const certreg_status refused = cr_busy_enter(&target->busy, &target->error);
+    if (refused == CERTREG_E_BUSY)
+        return cr_fail(why, refused, "a call is running on the estimator");
+    if (refused) return *why = target->error, refused;
+    return cr_busy_leave(&target->busy, create(target, plan, out, why));
+}
+
+certreg_status certreg_attack_create(certreg_estimator *target, const certreg_attack_plan *plan,
+                                     certreg_error *why, certreg_attack **out)
+{
+    certreg_error error;
+    cr_error_clear(&error);
+    if (out) *out = NULL;
+    const certreg_status status = !out ? cr_fail(&error, CERTREG_E_INVALID, "out is NULL")
+                                  : !target
+                                      ? cr_fail(&error, CERTREG_E_INVALID, "estimator is NULL")
+                                      : create_beside(target, plan, out, &error);
+    cr_error_give(why, &error);
+    return status;
+}
+
+void certreg_attack_destroy(certreg_attack *a)
+{
+    if (!a) return;
+    certreg_estimator_destroy(a->probe);
+    if (a->owns_memory) cr_handle_release(a);
+}
+
+const certreg_error *certreg_attack_error(const certreg_attack *a)
+{
+    return a ? certreg_estimator_error(a->probe) : NULL;
+}
+
+/* ---- a call */
+certreg_status cr_attack_enter(certreg_attack *a)
+{
+    if (!a) return CERTREG_E_INVALID;
+    const certreg_status status = cr_estimator_enter(a->probe);
+    if (status) return status;
+    const certreg_status refused = cr_busy_enter(&a->target->busy, &a->target->error);
+    if (!refused) return CERTREG_OK;
+    return cr_estimator_leave(
+        a->probe, cr_fail(&a->probe->error, refused, "a call is running on the estimator"));
+}
+
+certreg_status cr_attack_leave(certreg_attack *a, certreg_status status)
+{
+    cr_busy_leave(&a->target->busy, status);
+    return cr_estimator_leave(a->probe, status);
+}
+
+certreg_status cr_attack_blame(certreg_attack *a, certreg_status status)
+{
+    if (status) a->probe->error = a->target->error;
+    return status;
+}

@@ -1,0 +1,270 @@
+/* The public calls: an attack, and the gradient. */
+#include "attack/climb.h"
+#include "attack/vectors.h"
+#include "base/sizes.h"
+#include "base/structs.h"
+#include "estimator/asked.h"
+#include "question/conditions.h"
+#include <math.h>
+
+/* ---- what may be asked */
+static certreg_status refuse(certreg_attack *a, const char *sentence)
+{
+    return cr_fail(&a->probe->error, CERTREG_E_INVALID, "%s", sentence);
+}
+
+static certreg_status check_question(certreg_attack *a, const cr_question *q)
+{
+    if (q->method == CERTREG_METHOD_BASELINE || q->method == CERTREG_METHOD_PAPER)
+        return refuse(a, "question.method: an attack needs CERTREG_METHOD_FINITE, _ANYTIME or "
+                         "_ASYMPTOTIC, whose certificates are about one smoothed prediction");
+    if (q->center != CERTREG_CENTER_PREDICTION)
+        return refuse(a, "question.center: use CERTREG_CENTER_PREDICTION; the true mean is not "
+                         "known, so nothing proves that it was left behind");
+    if (q->output < 0)
+        return refuse(a, "question.output is CERTREG_ALL_OUTPUTS; give the index of one output");
+    return CERTREG_OK;
+}
+
+static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
+{
+    const certreg_estimator *e = a->target;
+    if (q->served_samples)
+        return refuse(a, "question.serving: set it to NULL; an attack is about the smoothed "
+                         "prediction itself");
+    if (q->statistic == CERTREG_STATISTIC_MEAN &&
+        !(isfinite(e->model.lo[q->output]) && isfinite(e->model.hi[q->output])))
+        return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
+                         "at a shifted input");
+    if (q->statistic == CERTREG_STATISTIC_HUBER && cr_question_is_angle(e, q) &&
+        !(q->tolerance < 0.25 * cr_question_period(e, q)))
+        return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
+                         "the Huber location of an angle");
+    return CERTREG_OK;
+}
+
+/* The record answers this question: everything is ready for its exits. */
+static certreg_status prepare(certreg_attack *a, const certreg_question *question,
+                              cr_conditions *conditions)
+{
+    certreg_estimator *e = a->target;
+    certreg_status status = cr_estimator_ready(e);
+    if (!status) status = cr_question_take(e, question, &conditions->question);
+    if (status) return cr_attack_blame(a, status);
+    return check_question(a, &conditions->question);
+}
+
+static certreg_status evaluate(certreg_attack *a, cr_conditions *conditions)
+{
+    certreg_estimator *e = a->target;
+    const certreg_status status = cr_conditions_prepare(e, conditions);
+    if (status) return cr_attack_blame(a, status);
+    cr_asked_remember(e, e->record.present, e->record.present,
+                      cr_question_looks(&conditions->question));
+    return CERTREG_OK;
+}
+
+/* ---- how it may be done */
+static certreg_status check_direction(certreg_attack *a, const float *direction)
+{
+    const size_t d = a->target->model.inputs;
+    for (size_t j = 0; j < d; j++) {
+        const int counts = a->probe->here.mask[j] > 0;
+        if (counts && !isfinite(direction[j]))
+            return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+                           "options.direction[%zu] is %g; it must be finite", j,
+                           (double)direction[j]);
+        a->total[j] = counts ? (double)direction[j] : 0;
+    }
+    cr_vector_direct(a->total, d, a->direction);
+    for (size_t j = 0; j < d; j++)
+        if (a->direction[j] != 0) return CERTREG_OK;
+    return refuse(a, "options.direction is zero wherever the input may be shifted; give NULL");
+}
+
+static certreg_status check_calls(certreg_attack *a, const certreg_attack_options *o)
+{
+    certreg_error *why = &a->probe->error;
+    const size_t least = cr_climb_least(o->alpha, o->direction != NULL);
+    if (o->calls > a->max_calls)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "options.calls (%zu) exceeds plan.max_calls (%zu) of the attack", o->calls,
+                       a->max_calls);
+    if (!o->calls) return CERTREG_OK;
+    if (o->calls < least)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "options.calls is %zu; an attack at alpha %g takes at least %zu", o->calls,
+                       o->alpha, least);
+    if (!a->target->model.eval)
+        return cr_fail(why, CERTREG_E_WRONG_STATE,
+                       "model.eval is NULL: an attack calls the model; calls = 0 asks for the "
+                       "forecast alone");
+    return CERTREG_OK;
+}
+
+static certreg_status read_options(certreg_attack *a, const certreg_attack_options *theirs,
+                                   certreg_attack_options *o)
+{
+    certreg_error *why = &a->probe->error;
+    const certreg_status status =
+        cr_struct_read(o, sizeof *o, CR_OLDEST_ATTACK_OPTIONS, theirs, "options", why);
+    if (status) return status;
+    if (o->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "options.reserved is %d; it must be 0",
+                       (int)o->reserved);
+    if (o->alpha == 0) o->alpha = 0.05;
+    if (!(o->alpha >= 1e-300 && o->alpha <= 0.5))
+        return cr_fail(why, CERTREG_E_INVALID, "options.alpha is %g; it must lie in (0, 0.5]",
+                       o->alpha);
+    return check_calls(a, o);
+}
+
+/* ---- an attack */
+static int report_progress(void *user, uint64_t done, uint64_t total)
+{
+    const cr_hunt *h = user;
+    certreg_estimator *target = h->attack->target;
+    (void)total;
+    if (atomic_exchange(&target->cancel, 0)) return 1;
+    return target->plan.progress &&
+           target->plan.progress(target->plan.progress_user, h->used + done, h->budget);
+}
+
+static void blank(const certreg_attack *a, float *shift)
+{
+    for (size_t j = 0; shift && j < a->target->model.inputs; j++) shift[j] = 0;
+}
+
+static void borrow_clock(certreg_attack *a, cr_hunt *h)
+{
+    cr_clock *clock = &a->probe->clock;
+    a->probe->plan.progress = report_progress, a->probe->plan.progress_user = h;
+    clock->deadline = a->target->clock.deadline;
+    clock->watch->due = clock->deadline, clock->watch->late = 0;
+}
+
+/* A deadline or a cancel is no failure. */
+static certreg_status stopped(certreg_status status, certreg_attack_result *r)
+{
+    if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
+    else if (status == CERTREG_E_CANCELLED) r->stop = CERTREG_STOP_CANCELLED;
+    else return status;
+    return CERTREG_OK;
+}
+
+static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
+{
+    const cr_conditions *conditions = h->conditions;
+    if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
+    if (conditions->failures && conditions->question.statistic == CERTREG_STATISTIC_MEAN)
+        return CERTREG_OK; /* nothing bounds the mean of outputs that are not there */
+    certreg_status status = cr_slope_find(h->attack, conditions, h->directed, &h->slope);
+    if (status) return status;
+    r->side = h->slope.exit.side;
+    r->forecast = cr_slope_forecast(&h->slope, h->sigma);
+    r->cosine = h->slope.cosine;
+    return h->budget ? cr_climb(h, shift, &r->radius) : CERTREG_OK;
+}
+
+static certreg_status attack(certreg_attack *a, const certreg_question *question,
+                             const certreg_attack_options *options, float *shift,
+                             certreg_attack_result *r)
+{
+    cr_conditions conditions = {.count = 0};
+    certreg_attack_options o;
+    certreg_status status = read_options(a, options, &o);
+    if (!status) status = prepare(a, question, &conditions);
+    if (!status) status = check_attacked(a, &conditions.question);
+    if (!status && o.direction) status = check_direction(a, o.direction);
+    if (!status) status = evaluate(a, &conditions);
+    if (status) return status;
+    cr_hunt h = {.attack = a,
+                 .conditions = &conditions,
+                 .sigma = a->target->input.sigma,
+                 .alpha = o.alpha,
+                 .number = o.number,
+                 .budget = o.calls,
+                 .directed = o.direction != NULL};
+    borrow_clock(a, &h);
+    r->prediction = conditions.prediction, r->tolerance = conditions.question.tolerance;
+    r->sigma = h.sigma, r->alpha = o.alpha, r->samples = conditions.samples;
+    status = stopped(hunt(&h, shift, r), r);
+    r->calls = h.used;
+    if (!status && r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
+    if (status) r->radius = INFINITY, blank(a, shift);
+    return status;
+}
+
+static certreg_status run(certreg_attack *a, const certreg_question *question,
+                          const certreg_attack_options *options, float *shift,
+                          certreg_attack_result *result, certreg_attack_result *r)
+{
+    const certreg_status status =
+        cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", &a->probe->error);
+    if (status) return status;
+    blank(a, shift);
+    return attack(a, question, options, shift, r);
+}
+
+certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *question,
+                                  const certreg_attack_options *options, float *shift,
+                                  certreg_attack_result *result)
+{
+    certreg_attack_result r = {
+        .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
+    certreg_status status = cr_attack_enter(a);
+    if (!status) status = cr_attack_leave(a, run(a, question, options, shift, result, &r));
+    cr_struct_refuse(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
+    return status;
+}
+
+/* ---- the gradient */
+static const cr_condition *condition_on(const cr_conditions *conditions, int32_t side)
+{
+    for (int i = 0; i < conditions->count; i++)
+        if (cr_condition_side(conditions->each + i) == side) return conditions->each + i;
+    return NULL;
+}
+
+static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *conditions,
+                                   const cr_score *score, double *out)
+{
+    const size_t first = cr_record_noisy(a->target), count = conditions->samples - first;
+    const cr_samples s =
+        cr_record_samples(a->target, score, conditions->question.output, first, count, 0);
+    double mean = 0;
+    for (size_t i = 0; i < count; i++) mean += cr_samples_at(&s, i) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        a->probe->here.weights[i] = (float)(cr_samples_at(&s, i) - mean);
+    const certreg_status status = cr_slope_replay(a, first, count, 1, 0);
+    if (status) return status;
+    for (size_t j = 0; j < a->target->model.inputs; j++)
+        out[j] = a->halves[j] / ((double)count * a->target->input.sigma);
+    return CERTREG_OK;
+}
+
+static certreg_status gradient(certreg_attack *a, const certreg_question *question, int32_t side,
+                               double *out)
+{
+    cr_conditions conditions = {.count = 0};
+    if (!out) return refuse(a, "out is NULL");
+    if (side != CERTREG_SIDE_LOWER && side != CERTREG_SIDE_UPPER)
+        return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+                       "side is %d; give CERTREG_SIDE_LOWER or _UPPER", (int)side);
+    certreg_status status = prepare(a, question, &conditions);
+    if (!status) status = evaluate(a, &conditions);
+    if (status) return status;
+    if (!conditions.known ||
+        (conditions.failures && conditions.question.statistic == CERTREG_STATISTIC_MEAN))
+        return cr_fail(&a->probe->error, CERTREG_E_WRONG_STATE,
+                       "outputs of the record failed: it gives no prediction, or no mean");
+    borrow_clock(a, NULL);
+    return sum_gradient(a, &conditions, &condition_on(&conditions, side)->score, out);
+}
+
+certreg_status certreg_attack_gradient(certreg_attack *a, const certreg_question *question,
+                                       int32_t side, double *out)
+{
+    const certreg_status status = cr_attack_enter(a);
+    return status ? status : cr_attack_leave(a, gradient(a, question, side, out));
+}

@@ -1,0 +1,171 @@
+#include "attack/slope.h"
+#include "attack/vectors.h"
+#include "estimator/replay.h"
+#include <math.h>
+#include <string.h>
+
+/* Growth of a probit with radius/sigma where the record says nothing: that of a curved exit. At
+ * most 1, that of a half-space. */
+static const double usual_steepness = 0.8, least_steepness = 0.05;
+
+typedef struct noisy { /* the noisy samples of the target's record, and the means of their scores */
+    size_t first, count;
+    double mean, smooth; /* of cr_exit_value and cr_exit_smooth */
+} noisy;
+
+static noisy means_of(const certreg_estimator *e, const cr_conditions *conditions,
+                      const cr_exit *exit)
+{
+    noisy n = {.first = cr_record_noisy(e)};
+    n.count = conditions->samples - n.first;
+    for (size_t i = 0; i < n.count; i++) {
+        const float *y = cr_record_at(e, n.first + i, conditions->question.output);
+        n.mean += cr_exit_value(exit, y);
+        n.smooth += cr_exit_smooth(exit, y);
+    }
+    n.mean /= (double)n.count, n.smooth /= (double)n.count;
+    return n;
+}
+
+/* Never quite an end of the range: probits stay finite. */
+static double level_of(const cr_exit *exit, const noisy *n)
+{
+    const double mean = n->mean * (double)n->count / ((double)n->count + 1);
+    return cr_exit_link(exit, cr_score_is_bounded(&exit->beyond) ? mean : n->mean);
+}
+
+certreg_status cr_slope_replay(certreg_attack *a, size_t first, size_t count, size_t functions,
+                               size_t place)
+{
+    certreg_estimator *probe = a->probe;
+    const size_t d = probe->model.inputs;
+    double *sums = a->halves + place * CR_REPLAY_FUNCTIONS * d;
+    probe->input.noise = a->target->input.noise;
+    certreg_status status = cr_replay_clear(probe);
+    if (!status) status = cr_replay_add(probe, first, count, functions);
+    if (!status) status = cr_replay_sums(probe, functions, sums);
+    for (size_t f = 0; f < functions && !status; f++)
+        cr_vector_mask(sums + f * d, probe->here.mask, d);
+    return status;
+}
+
+static void weigh(const certreg_attack *a, const cr_conditions *conditions, const cr_exit *exit,
+                  const noisy *n, size_t first, size_t count)
+{
+    float *smooth = a->probe->here.weights, *value = smooth + a->probe->plan.max_samples;
+    for (size_t i = 0; i < count; i++) {
+        const float *y = cr_record_at(a->target, first + i, conditions->question.output);
+        smooth[i] = (float)(cr_exit_smooth(exit, y) - n->smooth);
+        value[i] = (float)(cr_exit_value(exit, y) - n->mean);
+    }
+}
+
+/* Both halves of the record, smooth and plain: g and m of theory 11.1. */
+static certreg_status sum_halves(certreg_attack *a, const cr_conditions *conditions,
+                                 const cr_exit *exit, const noisy *n)
+{
+    const size_t half = n->count / 2, counts[2] = {half, n->count - half};
+    certreg_status status = CERTREG_OK;
+    for (size_t h = 0; h < 2 && !status; h++) {
+        const size_t first = n->first + h * half;
+        weigh(a, conditions, exit, n, first, counts[h]);
+        status = cr_slope_replay(a, first, counts[h], CR_REPLAY_FUNCTIONS, h);
+    }
+    return status;
+}
+
+/* From the sums of both halves. The direction of one half is independent of the other one's noise:
+ * their products have no bias by noise. */
+static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *slope)
+{
+    const size_t d = a->probe->model.inputs;
+    const double *g0 = a->halves, *m0 = g0 + d, *g1 = m0 + d, *m1 = g1 + d;
+    const double n0 = (double)(n->count / 2), n1 = (double)n->count - n0,
+                 l0 = sqrt(cr_vector_dot(g0, g0, d)), l1 = sqrt(cr_vector_dot(g1, g1, d)),
+                 agree = l0 > 0 && l1 > 0 ? cr_vector_dot(g0, g1, d) / (l0 * l1) : 0;
+    slope->cosine = slope->steepness = 0;
+    if (!(agree > 0)) return;
+    slope->cosine = fmin(1, sqrt(2 * agree / (1 + agree)));
+    const double cross =
+        0.5 * (cr_vector_dot(g0, m1, d) / (l0 * n1) + cr_vector_dot(g1, m0, d) / (l1 * n0)) /
+        sqrt(agree);
+    slope->steepness = fmax(0, cross * cr_exit_link_slope(&slope->exit, n->mean));
+}
+
+static certreg_status find_gradient(certreg_attack *a, const cr_conditions *conditions,
+                                    const noisy *n, cr_slope *slope)
+{
+    const certreg_status status = sum_halves(a, conditions, &slope->exit, n);
+    if (!status) compare_halves(a, n, slope);
+    return status;
+}
+
+/* Along the given direction: its projections take the place of the gradient. */
+static certreg_status find_directed(certreg_attack *a, const cr_conditions *conditions,
+                                    const noisy *n, cr_slope *slope)
+{
+    certreg_estimator *probe = a->probe;
+    double sum = 0;
+    probe->input.noise = a->target->input.noise;
+    certreg_status status = cr_replay_aim_at(probe, a->direction);
+    if (!status) status = cr_replay_project(probe, n->first, n->count);
+    if (status) return status;
+    for (size_t i = 0; i < n->count; i++) {
+        const float *y = cr_record_at(a->target, n->first + i, conditions->question.output);
+        sum += probe->here.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
+    }
+    slope->cosine = 1;
+    slope->steepness = fmax(0, sum / (double)n->count * cr_exit_link_slope(&slope->exit, n->mean));
+    return CERTREG_OK;
+}
+
+/* A probit grows with radius/sigma by 1 at most, as for a half-space; on the way out it comes
+ * closer to that than it was at the input. */
+static double mean_steepness(const cr_slope *slope)
+{
+    if (!cr_exit_is_counted(&slope->exit)) return slope->steepness;
+    return 0.5 * (1 + fmin(slope->steepness, 1));
+}
+
+double cr_slope_forecast(const cr_slope *slope, double sigma)
+{
+    if (!(slope->steepness > least_steepness * fmin(1, fabs(slope->level)))) return NAN;
+    return fmax(0, -slope->level / mean_steepness(slope)) * sigma;
+}
+
+static double nearness(const cr_slope *slope)
+{
+    const double forecast = cr_slope_forecast(slope, 1);
+    return isnan(forecast) ? fmax(0, -slope->level) / usual_steepness : forecast;
+}
+
+/* The sum of the record's gradients, by its precision: signal over noise. */
+static void keep_gradient(certreg_attack *a, const noisy *n)
+{
+    const size_t d = a->probe->model.inputs;
+    const double *g0 = a->halves, *g1 = g0 + 2 * d;
+    const double n0 = (double)(n->count / 2), n1 = (double)n->count - n0,
+                 square = cr_vector_dot(g0, g1, d) / (n0 * n1),
+                 plain = sqrt(cr_vector_dot(g0, g0, d) * cr_vector_dot(g1, g1, d)) / (n0 * n1),
+                 signal = sqrt(fmax(square, 1e-3 * plain)), active = (double)a->probe->input.active,
+                 noise = fmax(1e-3 * plain, plain - square) * 0.5 * (double)n->count / active;
+    for (size_t j = 0; j < d; j++) a->total[j] = signal / noise * (g0[j] + g1[j]);
+}
+
+certreg_status cr_slope_find(certreg_attack *a, const cr_conditions *conditions, int directed,
+                             cr_slope *out)
+{
+    static const int32_t sides[2] = {CERTREG_SIDE_LOWER, CERTREG_SIDE_UPPER};
+    for (int i = 0; i < 2; i++) {
+        cr_slope slope = {.exit = cr_exit_of(a->target, conditions, sides[i])};
+        const noisy n = means_of(a->target, conditions, &slope.exit);
+        slope.level = level_of(&slope.exit, &n);
+        const certreg_status status =
+            (directed ? find_directed : find_gradient)(a, conditions, &n, &slope);
+        if (status) return status;
+        if (i && !(nearness(&slope) < nearness(out))) continue;
+        *out = slope;
+        if (!directed) keep_gradient(a, &n);
+    }
+    return CERTREG_OK;
+}

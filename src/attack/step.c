@@ -1,0 +1,157 @@
+#include "attack/step.h"
+#include "attack/vectors.h"
+#include "estimator/replay.h"
+#include <math.h>
+
+/* ---- noise */
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* A seed of its own for each number of the caller's: none of its noise is a record's. The steps are
+ * levels of it. */
+static uint64_t seed_of(const cr_hunt *h)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    const cr_noise *noise = &h->attack->target->input.noise;
+    return mixed(mixed(noise->seed + odd * (h->number + 1)) + odd * (noise->level + 1));
+}
+
+/* ---- samples */
+static void set_point(const cr_hunt *h, double radius)
+{
+    const certreg_attack *a = h->attack;
+    const cr_input *input = &a->target->input;
+    for (size_t j = 0; j < a->target->model.inputs; j++) {
+        const float shift = (float)(radius * (double)input->scale[j] * (double)a->direction[j]);
+        a->point[j] = input->scale[j] > 0 ? input->z[j] + shift : input->z[j];
+    }
+}
+
+static certreg_status sample(cr_hunt *h, size_t pairs)
+{
+    certreg_estimator *probe = h->attack->probe;
+    if (atomic_exchange(&h->attack->target->cancel, 0))
+        return cr_fail(&probe->error, CERTREG_E_CANCELLED, "cancelled after %zu calls", h->used);
+    const certreg_status status = cr_estimator_sample(probe, 0, pairs);
+    h->used += probe->record.present;
+    return status;
+}
+
+static const float *backward(const cr_hunt *h, size_t i)
+{
+    return cr_record_at(h->attack->probe, i, h->conditions->question.output);
+}
+
+static certreg_status sample_pairs(cr_hunt *h, size_t pairs)
+{
+    certreg_attack *a = h->attack;
+    certreg_estimator *probe = a->probe;
+    probe->plan.seed = seed_of(h);
+    certreg_status status = cr_estimator_begin(
+        probe, a->point, h->sigma, a->target->input.noise.noise_id, (uint64_t)h->steps++);
+    if (!status) status = sample(h, pairs);
+    if (status) return status;
+    for (size_t i = 0; i < pairs; i++) a->forward[i] = *backward(h, i);
+    status = cr_estimator_mirror(probe);
+    return status ? status : sample(h, pairs);
+}
+
+/* ---- what they say */
+double cr_step_average(const cr_hunt *h, const cr_score *score, size_t i)
+{
+    return 0.5 *
+           (cr_score_value(score, h->attack->forward + i) + cr_score_value(score, backward(h, i)));
+}
+
+static cr_seen seen_of(const cr_hunt *h, const cr_score *score, size_t pairs, double lo, double hi)
+{
+    cr_seen seen = {.count = (double)pairs};
+    for (size_t i = 0; i < pairs; i++) {
+        const double share = (cr_step_average(h, score, i) - lo) / (hi - lo);
+        seen.sum += share;
+        seen.square += share * share;
+    }
+    return seen;
+}
+
+static void judge(cr_hunt *h, cr_step *step)
+{
+    const cr_exit *exit = &h->slope.exit;
+    const double n = (double)step->pairs, range = exit->hi - exit->lo;
+    h->seen[0] = seen_of(h, &exit->beyond, step->pairs, exit->lo, exit->hi);
+    if (exit->guarded) h->seen[1] = seen_of(h, &exit->guard, step->pairs, -1, 1);
+    const double share = (h->seen[0].sum + 0.5) / (n + 1), mean = exit->lo + range * share,
+                 variance = fmax(h->seen[0].square / n - share * share, 0.25 / n);
+    step->level = cr_exit_link(exit, mean);
+    step->spread = range * sqrt(variance);
+}
+
+certreg_status cr_step_take(cr_hunt *h, double radius, size_t pairs, cr_step *out)
+{
+    *out = (cr_step){.pairs = pairs, .radius = radius};
+    set_point(h, radius);
+    const certreg_status status = sample_pairs(h, pairs);
+    if (!status) judge(h, out);
+    return status;
+}
+
+/* ---- the gradient */
+/* Half the difference of the two members of a pair: the part of the smooth score that changes sign
+ * with the noise. */
+static double odd_part(const cr_hunt *h, size_t i)
+{
+    return 0.5 * (cr_exit_smooth(&h->slope.exit, h->attack->forward + i) -
+                  cr_exit_smooth(&h->slope.exit, backward(h, i)));
+}
+
+/* Weights: the odd parts less `slope` times the noise along the direction; returns their mean
+ * square. */
+static double weigh(const cr_hunt *h, size_t pairs, double slope)
+{
+    const certreg_estimator *probe = h->attack->probe;
+    double square = 0;
+    for (size_t i = 0; i < pairs; i++) {
+        const double rest = odd_part(h, i) - slope * probe->here.dots[i];
+        probe->here.weights[i] = (float)rest;
+        square += rest * rest;
+    }
+    return square / (double)pairs;
+}
+
+static double slope_along(const cr_hunt *h, size_t pairs)
+{
+    const double *dots = h->attack->probe->here.dots;
+    double product = 0, square = 0;
+    for (size_t i = 0; i < pairs; i++) {
+        product += dots[i] * odd_part(h, i);
+        square += dots[i] * dots[i];
+    }
+    return square > 0 ? product / square : 0;
+}
+
+certreg_status cr_step_learn(cr_hunt *h, const cr_step *step)
+{
+    certreg_attack *a = h->attack;
+    certreg_estimator *probe = a->probe;
+    const size_t d = probe->model.inputs, n = step->pairs;
+    if (h->directed) return CERTREG_OK;
+    certreg_status status = cr_replay_aim_at(probe, a->direction);
+    if (!status) status = cr_replay_project(probe, 0, n);
+    if (status) return status;
+    const double slope = slope_along(h, n), noise = weigh(h, n, slope);
+    if (!(slope > 0) || !isfinite(slope)) return CERTREG_OK;
+    status = cr_replay_clear(probe);
+    if (!status) status = cr_replay_add(probe, 0, n, 1);
+    if (!status) status = cr_replay_sums(probe, 1, a->halves);
+    if (status) return status;
+    cr_vector_mask(a->halves, probe->here.mask, d);
+    const double weight = slope / fmax(noise, 1e-6 * slope * slope);
+    for (size_t j = 0; j < d; j++)
+        a->total[j] += weight * (a->halves[j] + (double)n * slope * (double)a->direction[j]);
+    cr_vector_direct(a->total, d, a->direction);
+    return CERTREG_OK;
+}

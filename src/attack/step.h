@@ -1,0 +1,38 @@
+/* One step of an attack: pairs of samples at a shifted input, under noise and its opposite. */
+#ifndef CR_ATTACK_STEP_H
+#define CR_ATTACK_STEP_H
+#include "attack/slope.h"
+#include "statistics/betting.h"
+
+typedef struct cr_hunt { /* one attack */
+    certreg_attack *attack;
+    const cr_conditions *conditions;
+    cr_slope slope;
+    double sigma;
+    double alpha;
+    uint64_t number; /* of the caller's noise */
+    size_t budget;   /* calls of the model */
+    size_t used;
+    int directed;    /* the direction is given */
+    int32_t steps;   /* so far: each has noise of its own */
+    cr_seen seen[2]; /* averages of the last step, of `beyond` and of the guard: for stakes */
+} cr_hunt;
+
+typedef struct cr_step {
+    size_t pairs;
+    double radius; /* length of the shift that was asked for */
+    double level;  /* link of the mean of `beyond` there */
+    double spread; /* deviation of its averages over pairs */
+} cr_step;
+
+/* Calls the model 2*pairs times at z + radius*D*direction, and judges. What the pairs gave stays in
+ * attack->forward and in the probe's record until the next step. As
+ * certreg_estimator_sample. */
+certreg_status cr_step_take(cr_hunt *, double radius, size_t pairs, cr_step *out);
+/* Adds the gradient at this point to the sum of gradients, unless the direction is given, and
+ * renews the direction. */
+certreg_status cr_step_learn(cr_hunt *, const cr_step *);
+/* The average of one score over pair i of the last step. */
+double cr_step_average(const cr_hunt *, const cr_score *, size_t i);
+
+#endif

@@ -1,0 +1,390 @@
+/* Attacks that are refused, stopped or fail: nothing is claimed, and the sentence names the
+ * remedy. */
+#include "support/attack_kit.h"
+
+enum { INPUTS = 3, SAMPLES = 800, CALLS = 600 };
+static const float where[INPUTS] = {0, 1, 2};
+static const double range[2] = {-20, 20}, turn[2] = {-180, 180};
+
+typedef struct setup {
+    victim v;
+    int without_model;
+    int32_t kind;
+    const double *ends; /* of the range */
+    uint32_t flags;
+    int (*progress)(void *, uint64_t, uint64_t);
+} setup;
+
+static void open_unsampled(setup *s)
+{
+    certreg_model m = kit_model(s->without_model ? NULL : victim_model, &s->v, INPUTS, 1);
+    m.kind = &s->kind, m.batch = 20;
+    if (s->ends) m.lo = s->ends, m.hi = s->ends + 1;
+    certreg_plan p = kit_plan(SAMPLES);
+    p.flags = s->flags, p.progress = s->progress, p.progress_user = s;
+    s->v.e = kit_create(NULL, &m, &p);
+    s->v.a = attack_on(s->v.e, CALLS);
+}
+
+static void open_all(setup *s)
+{
+    open_unsampled(s);
+    KIT_OK(s->v.e, certreg_estimator_begin(s->v.e, where, 1, 2));
+    KIT_OK(s->v.e, certreg_estimator_sample(s->v.e, 0, SAMPLES));
+    s->v.batches = s->v.rows = 0;
+}
+
+static void close_all(setup *s)
+{
+    certreg_attack_destroy(s->v.a);
+    certreg_estimator_destroy(s->v.e);
+}
+
+static const certreg_error *refused(const setup *s, const certreg_question *q,
+                                    const certreg_attack_options *o, certreg_status expected)
+{
+    certreg_attack_result r = attack_result();
+    float shift[INPUTS] = {7, 7, 7};
+    ATTACK_STATUS(s->v.a, certreg_attack_run(s->v.a, q, o, shift, &r), expected);
+    ck_assert(is_nothing(&r));
+    ck_assert(shift[0] == 0 && shift[1] == 0 && shift[2] == 0);
+    return certreg_attack_error(s->v.a);
+}
+
+/* ---- questions that make no sense here */
+START_TEST(questions_that_cannot_be_attacked_are_refused_by_name)
+{
+    static const certreg_serving serving = {
+        .struct_size = sizeof serving, .samples = 101, .failure_rate = 0.1};
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_question q = kit_question(5);
+    open_all(&s);
+    q.method = CERTREG_METHOD_BASELINE;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.method");
+    q = kit_question(5), q.serving = &serving;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.serving");
+    q = kit_question(5), q.statistic = CERTREG_STATISTIC_MEAN;
+    q.method = CERTREG_METHOD_ASYMPTOTIC;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "model.lo");
+    q.center = CERTREG_CENTER_TRUE_MEAN;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.center");
+    q.output = CERTREG_ALL_OUTPUTS;
+    refused(&s, &q, &o, CERTREG_E_INVALID);
+    q = kit_question(0);
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
+    q = kit_question(-1);
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
+    ck_assert_uint_eq(s.v.batches, 0);
+    close_all(&s);
+}
+END_TEST
+
+START_TEST(wide_tolerances_of_angles_are_refused_for_huber)
+{
+    setup s = {.v = {.output = beyond_face}, .kind = CERTREG_OUTPUT_ANGLE, .ends = turn};
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_question q = kit_question(100);
+    open_all(&s);
+    q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 10;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "quarter");
+    close_all(&s);
+}
+END_TEST
+
+/* ---- options */
+START_TEST(wrong_options_are_refused_by_name)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    float along[INPUTS] = {0, NAN, 1};
+    certreg_attack_options o = attack_options(CALLS + 1);
+    open_all(&s);
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "max_calls");
+    o = attack_options(CALLS), o.alpha = 0.6;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "alpha");
+    o = attack_options(CALLS), o.alpha = NAN;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "alpha");
+    o = attack_options(CALLS), o.reserved = 1;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "reserved");
+    o = attack_options(CALLS), o.direction = along;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "direction[1]");
+    along[1] = along[2] = 0;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "direction");
+    o = attack_options(CALLS), o.struct_size = 4;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "struct_size");
+    KIT_SAYS(refused(&s, &q, NULL, CERTREG_E_INVALID), "options");
+    o = attack_options(CALLS);
+    refused(&s, NULL, &o, CERTREG_E_INVALID);
+    ck_assert_uint_eq(s.v.batches, 0);
+    close_all(&s);
+}
+END_TEST
+
+/* The least number that the error names is enough, and one less is not. */
+START_TEST(too_few_calls_are_refused_with_the_least_number)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    const float along[INPUTS] = {1, 0, 0};
+    certreg_attack_options o = attack_options(1);
+    certreg_attack_result r = attack_result();
+    if (_i) o.direction = along;
+    open_all(&s);
+    const char *least = strstr(refused(&s, &q, &o, CERTREG_E_INVALID)->text, "at least ");
+    ck_assert_ptr_nonnull(least);
+    o.calls = (size_t)strtoul(least + 9, NULL, 10) - 1;
+    refused(&s, &q, &o, CERTREG_E_INVALID);
+    o.calls++;
+    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
+    close_all(&s);
+}
+END_TEST
+
+START_TEST(handles_and_structs_are_checked)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_attack_plan p = {.struct_size = sizeof p, .reserved = 3};
+    certreg_attack_result r = attack_result();
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_attack *a = (certreg_attack *)&r;
+    double out[INPUTS];
+    size_t bytes = 7, there = 7;
+    open_all(&s);
+    ck_assert_int_eq(certreg_attack_run(NULL, &q, &o, NULL, &r), CERTREG_E_INVALID);
+    ck_assert(is_nothing(&r));
+    ATTACK_STATUS(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_attack_gradient(NULL, &q, 1, out), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, NULL), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 0, out), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_attack_error(s.v.a), "side");
+    ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, &a), CERTREG_E_INVALID);
+    ck_assert_ptr_null(a);
+    KIT_SAYS(&why, "reserved");
+    ck_assert_int_eq(certreg_attack_size(s.v.e, &p, &bytes, &there), CERTREG_E_INVALID);
+    ck_assert(bytes == 0 && there == 0);
+    ck_assert_int_eq(certreg_attack_create(NULL, &p, &why, &a), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_attack_create(s.v.e, NULL, &why, &a), CERTREG_E_INVALID);
+    ck_assert_ptr_null(certreg_attack_error(NULL));
+    certreg_attack_destroy(NULL);
+    close_all(&s);
+}
+END_TEST
+
+/* ---- records */
+START_TEST(without_a_record_there_is_nothing_to_start_from)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    double out[INPUTS];
+    open_unsampled(&s);
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "begin");
+    KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 1, 2));
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "samples");
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, out), CERTREG_E_WRONG_STATE);
+    close_all(&s);
+}
+END_TEST
+
+/* Forecasts and gradients need no model. */
+START_TEST(without_a_model_there_are_forecasts_only)
+{
+    setup s = {.without_model = 1};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS), none = attack_options(0);
+    certreg_attack_result r = attack_result();
+    float x[INPUTS], y;
+    double out[INPUTS];
+    open_unsampled(&s);
+    KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 1, 2));
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        KIT_OK(s.v.e, certreg_estimator_draw(s.v.e, i, 1, x));
+        y = (float)beyond_face(x, INPUTS);
+        KIT_OK(s.v.e, certreg_estimator_record(s.v.e, i, 1, &y));
+    }
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "model.eval");
+    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &none, NULL, &r));
+    ck_assert(is_nothing(&r));
+    ck_assert_uint_eq(r.calls, 0);
+    ck_assert_double_eq_tol(r.forecast, 1, 0.2);
+    ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out));
+    close_all(&s);
+}
+END_TEST
+
+/* ---- stops */
+static int stop_at_once(void *user, uint64_t done, uint64_t total)
+{
+    setup *s = user;
+    return total == CALLS && done > 200 && (s->flags = 77);
+}
+
+START_TEST(a_cancel_or_a_deadline_stops_and_is_no_failure)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_attack_result r = attack_result();
+    if (_i == 1) s.progress = stop_at_once;
+    open_all(&s);
+    if (_i == 0) s.v.cancel_at = 3;
+    if (_i == 2) KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, -1));
+    if (_i == 3) certreg_estimator_cancel(s.v.e);
+    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    ck_assert(is_nothing(&r));
+    ck_assert_int_eq(r.stop, _i == 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
+    ck_assert_uint_eq(r.calls, s.v.rows);
+    ck_assert_uint_lt(r.calls, _i == 1 ? 260 : 100);
+    if (_i == 1) ck_assert_uint_gt(r.calls, 200);
+    if (_i == 2) ck_assert_uint_eq(r.calls, 0);
+    s.v.cancel_at = 0, s.progress = NULL; /* reported once: the next run is whole */
+    KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, 0));
+    if (_i != 1) {
+        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+        ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
+    }
+    close_all(&s);
+}
+END_TEST
+
+/* The climb takes 24 batches, the first gate 8. */
+START_TEST(what_was_proved_before_a_cancel_is_reported)
+{
+    setup s = {.v = {.output = beyond_face}};
+    const certreg_question q = kit_question(5);
+    certreg_attack_options o = attack_options(CALLS);
+    certreg_attack_result r = attack_result();
+    float shift[INPUTS];
+    int broken = 0;
+    open_all(&s);
+    s.v.cancel_at = 33;
+    for (; o.number < 10; o.number++) {
+        s.v.batches = 0;
+        ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, &r));
+        ck_assert_int_eq(r.stop, CERTREG_STOP_CANCELLED);
+        if (r.outcome == CERTREG_ATTACK_NOT_BROKEN) continue;
+        broken++;
+        ck_assert_double_ge(r.radius, 1);
+        ck_assert(shift[0] > 1);
+    }
+    ck_assert_int_ge(broken, 5);
+    close_all(&s);
+}
+END_TEST
+
+/* ---- models that fail */
+static double bad_far_out(const float *x, size_t inputs)
+{
+    return x[1] > 3.5f ? NAN : beyond_face(x, inputs);
+}
+
+static double bad_when_out(const float *x, size_t inputs)
+{
+    return x[0] > 1 ? NAN : beyond_face(x, inputs);
+}
+
+static int leaves_range;
+
+static double out_of_range(const float *x, size_t inputs)
+{
+    return leaves_range ? 30 : beyond_face(x, inputs);
+}
+
+START_TEST(a_model_that_fails_ends_the_attack)
+{
+    setup s = {.v = {.output = _i == 2 ? out_of_range : beyond_face}, .ends = range};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    static const certreg_status expected[] = {CERTREG_E_MODEL_FAILED, CERTREG_E_NOT_FINITE,
+                                              CERTREG_E_OUT_OF_RANGE};
+    leaves_range = 0;
+    open_all(&s);
+    if (_i == 0) s.v.fail_at = 5;
+    if (_i == 1) s.v.skip_at = 5;
+    leaves_range = 1;
+    const certreg_error *why = refused(&s, &q, &o, expected[_i]);
+    if (_i == 0) ck_assert_int_eq(why->model_code, 42);
+    certreg_certificate c = kit_certificate(); /* the record has nothing to do with it */
+    KIT_OK(s.v.e, certreg_certify(s.v.e, 0, &q, 1, &c));
+    ck_assert_double_gt(c.radius, 0);
+    close_all(&s);
+}
+END_TEST
+
+/* Whatever value a failed call might be given later: it counts as inside. */
+START_TEST(failures_that_are_counted_are_never_out)
+{
+    setup s = {.v = {.output = _i ? bad_when_out : bad_far_out},
+               .flags = CERTREG_PLAN_COUNT_FAILURES};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_attack_result r = attack_result();
+    open_all(&s);
+    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    ck_assert_int_eq(r.outcome, _i ? CERTREG_ATTACK_NOT_BROKEN : CERTREG_ATTACK_BROKEN);
+    close_all(&s);
+}
+END_TEST
+
+/* ---- calls on busy handles */
+static certreg_status asked[4];
+
+static void ask_all(victim *v)
+{
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    const certreg_attack_plan p = {.struct_size = sizeof p};
+    certreg_attack_result r = attack_result();
+    certreg_attack *a = NULL;
+    double out[INPUTS];
+    asked[0] = certreg_attack_run(v->a, &q, &o, NULL, &r);
+    asked[1] = certreg_attack_gradient(v->a, &q, CERTREG_SIDE_UPPER, out);
+    asked[2] = certreg_estimator_sample(v->e, 0, 1);
+    asked[3] = certreg_attack_create(v->e, &p, NULL, &a);
+    ck_assert(is_nothing(&r));
+}
+
+START_TEST(a_running_call_has_its_handles_to_itself)
+{
+    setup s = {.v = {.output = beyond_face, .ask = ask_all}};
+    const certreg_question q = kit_question(5);
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_attack_result r = attack_result();
+    open_all(&s);
+    s.v.ask_at = 4;
+    ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
+    for (int k = 0; k < 4; k++) ck_assert_int_eq(asked[k], CERTREG_E_BUSY);
+    ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
+    s.v.batches = 0; /* and in a call on the estimator */
+    KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 1, 3));
+    KIT_OK(s.v.e, certreg_estimator_sample(s.v.e, 0, SAMPLES));
+    ck_assert_int_eq(asked[0], CERTREG_E_BUSY);
+    ck_assert_int_eq(asked[3], CERTREG_E_BUSY);
+    close_all(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("attack_misuse");
+    TCase *t = kit_case(suite, "refusals", 60);
+    tcase_add_test(t, questions_that_cannot_be_attacked_are_refused_by_name);
+    tcase_add_test(t, wide_tolerances_of_angles_are_refused_for_huber);
+    tcase_add_test(t, wrong_options_are_refused_by_name);
+    tcase_add_loop_test(t, too_few_calls_are_refused_with_the_least_number, 0, 2);
+    tcase_add_test(t, handles_and_structs_are_checked);
+    tcase_add_test(t, without_a_record_there_is_nothing_to_start_from);
+    tcase_add_test(t, without_a_model_there_are_forecasts_only);
+    t = kit_case(suite, "stops and failures", 60);
+    tcase_add_loop_test(t, a_cancel_or_a_deadline_stops_and_is_no_failure, 0, 4);
+    tcase_add_test(t, what_was_proved_before_a_cancel_is_reported);
+    tcase_add_loop_test(t, a_model_that_fails_ends_the_attack, 0, 3);
+    tcase_add_loop_test(t, failures_that_are_counted_are_never_out, 0, 2);
+    tcase_add_test(t, a_running_call_has_its_handles_to_itself);
+    return kit_run(suite);
+}

@@ -1,0 +1,116 @@
+/* The inside of attacks: which outputs are out, to the last bit, and noise that nobody else has. */
+#include "attack/exit.h"
+#include "attack/gate.h"
+#include "support/attack_kit.h"
+
+/* ---- the edge of the tolerance */
+static const struct {
+    double prediction, tolerance;
+    float in, out;                            /* the last float that is in, and the next one */
+} edges[] = {{0.25, 0.5, 0.74999994f, 0.75f}, /* the edge itself is out */
+             {1, 0x1p-60, 1, 1.00000012f},    /* the sum rounds down to 1, which is in */
+             {1, 0.25 + 0x1p-54, 1.25f, 1.25000012f}, /* it rounds down to 1.25, in */
+             {1, 0.25 - 0x1p-55, 1.24999988f, 1.25f}, /* and up to 1.25, out */
+             {0, 1e-30, 9.9999995e-31f, 1.00000003e-30f},
+             {1e9, 3, 1000000000.0f, 1000000064.0f}};
+
+START_TEST(an_output_is_out_from_the_exact_edge_on)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
+    const certreg_plan p = kit_plan(10);
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    for (int side = -1; side <= 1; side += 2)
+        for (size_t i = 0; i < KIT_ROWS(edges); i++) {
+            const cr_conditions c = {.prediction = side * edges[i].prediction,
+                                     .question = {.tolerance = edges[i].tolerance}};
+            const cr_exit x = cr_exit_of(e, &c, side > 0 ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+            const float in = (float)side * edges[i].in, out = (float)side * edges[i].out;
+            ck_assert_msg(cr_exit_value(&x, &in) == -1, "%g is out", (double)in);
+            ck_assert_msg(cr_exit_value(&x, &out) == 1, "%g is in", (double)out);
+            ck_assert_double_lt(cr_exit_smooth(&x, &in), 1e-6);
+            const float failed = NAN;
+            ck_assert(cr_exit_value(&x, &failed) == -1 && cr_exit_smooth(&x, &failed) == -1);
+        }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* 2^-k is the least level that k pairs, all out, can reach. */
+START_TEST(the_least_number_of_pairs_is_exact)
+{
+    ck_assert_uint_eq(cr_gate_least(0.5), 2);
+    ck_assert_uint_eq(cr_gate_least(0.49), 2);
+    ck_assert_uint_eq(cr_gate_least(0.2), 3);
+    ck_assert_uint_eq(cr_gate_least(0.03), 6);
+    ck_assert_uint_eq(cr_gate_least(1e-300), 997);
+}
+END_TEST
+
+/* ---- noise */
+enum { INPUTS = 3, SAMPLES = 500, CALLS = 600, KEPT = 4 * CALLS + SAMPLES };
+
+typedef struct seen { /* the second and third input of every row that was used: noise, as z is 0 */
+    float rows[KEPT][2];
+    size_t count;
+} seen;
+
+static int keep_rows(void *user, const certreg_batch *b)
+{
+    seen *s = user;
+    for (size_t i = 0; i < b->used_count; i++) {
+        const float *x = b->x + (b->used_first + i) * INPUTS;
+        memcpy(s->rows[s->count++], x + 1, sizeof *s->rows);
+        b->y[b->used_first + i] = x[0] > 1 ? 1 : 0;
+    }
+    return 0;
+}
+
+static size_t times(const seen *s, float sign, const float *row)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < s->count; i++)
+        found += s->rows[i][0] == sign * row[0] && s->rows[i][1] == sign * row[1];
+    return found;
+}
+
+/* Every row of the attack occurs once, and its opposite once; no row of the record has either. */
+START_TEST(no_two_steps_share_noise_and_none_has_the_record_s)
+{
+    static seen s;
+    const float zeros[INPUTS] = {0}, along[INPUTS] = {1, 0, 0};
+    certreg_model m = kit_model(keep_rows, &s, INPUTS, 1);
+    m.batch = 32;
+    certreg_plan p = kit_plan(SAMPLES);
+    p.pilot = SIZE_MAX;
+    const double center = 0;
+    certreg_question q = kit_question(0.5);
+    q.prediction = &center;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_attack *a = attack_on(e, CALLS);
+    KIT_OK(e, certreg_estimator_begin(e, zeros, 1, 7));
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    for (uint64_t number = 0; number < 2; number++) {
+        certreg_attack_options o = attack_options(CALLS);
+        certreg_attack_result r = attack_result();
+        o.number = number, o.direction = along;
+        ATTACK_OK(a, certreg_attack_run(a, &q, &o, NULL, &r));
+    }
+    ck_assert_uint_gt(s.count, SAMPLES + CALLS);
+    for (size_t i = 0; i < s.count; i++) {
+        ck_assert_uint_eq(times(&s, 1, s.rows[i]), 1);
+        ck_assert_uint_eq(times(&s, -1, s.rows[i]), i >= SAMPLES);
+    }
+    certreg_attack_destroy(a);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("attack");
+    TCase *t = kit_case(suite, "inside", 60);
+    tcase_add_test(t, an_output_is_out_from_the_exact_edge_on);
+    tcase_add_test(t, the_least_number_of_pairs_is_exact);
+    tcase_add_test(t, no_two_steps_share_noise_and_none_has_the_record_s);
+    return kit_run(suite);
+}
