@@ -26,9 +26,12 @@ from .answers import (
     choose_sigma,
     to_json,
 )
+from .attacks import AttackResult
 from .check import Finding, check_model
 from .constants import (
     ALL_OUTPUTS,
+    ATTACK_BROKEN,
+    ATTACK_NOT_BROKEN,
     BISECTION_WARM_START,
     JSON_SEED,
     LEAST_RADIUS_EVALUATIONS,

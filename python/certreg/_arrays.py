@@ -84,6 +84,10 @@ class Memory:
         self.address = self.bytes.ctypes.data
         self.views: dict[Tuple[int, Shape], np.ndarray] = {}
 
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in it."""
+        return 0 <= address - self.address < self.bytes.size
+
     def array(self, address: int, shape: Shape) -> np.ndarray:
         """The float32 array of this shape at an address. There are few addresses, so views are
         reused."""

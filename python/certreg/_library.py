@@ -61,6 +61,10 @@ def _declared(lib: Any) -> Any:
         "estimator_prediction": (ptr, ref(S.Question), ref(S.f64)),
         "estimator_estimate": (ptr, ref(S.Question), ref(S.f64)),
         "estimator_forecast": (ptr, ref(S.Question), ref(S.Forecast)),
+        "attack_size": (ptr, ref(S.AttackPlan), ref(S.size_t), ref(S.size_t)),
+        "attack_create": (ptr, ref(S.AttackPlan), ref(S.Error), out),
+        "attack_run": (ptr, ref(S.Question), ref(S.AttackOptions), ptr, ref(S.AttackResult)),
+        "attack_gradient": (ptr, ref(S.Question), S.i32, ptr),
         "certify": (ptr, S.size_t, *asked, certificates),
         "certify_outputs": (ptr, S.size_t, *asked, certificates, certificates),
         "certify_sigmas": (ptr, ptr, ptr, S.size_t, S.u64, S.size_t, *asked, certificates),
@@ -101,7 +105,7 @@ def _declared(lib: Any) -> Any:
     lib.certreg_status_text.restype, lib.certreg_status_text.argtypes = C.c_char_p, (S.i32,)
     lib.certreg_backend_close.restype, lib.certreg_backend_close.argtypes = None, (ptr,)
     lib.certreg_estimator_cancel.restype, lib.certreg_estimator_cancel.argtypes = None, (ptr,)
-    for handle in ("estimator", "solver", "bisection"):
+    for handle in ("estimator", "attack", "solver", "bisection"):
         destroy = getattr(lib, f"certreg_{handle}_destroy")
         destroy.restype, destroy.argtypes = None, (ptr,)
         error = getattr(lib, f"certreg_{handle}_error")

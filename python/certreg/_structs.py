@@ -147,6 +147,30 @@ SolverPlan = _struct(
     (pointer, "memory"),
     (size_t, "memory_bytes"),
 )
+AttackPlan = _struct(
+    "certreg_attack_plan",
+    32,
+    (i32, "reserved"),
+    (size_t, "max_calls"),
+    (pointer, "memory"),
+    (size_t, "memory_bytes"),
+)
+AttackOptions = _struct(
+    "certreg_attack_options",
+    40,
+    (i32, "reserved"),
+    (size_t, "calls"),
+    (f64, "alpha"),
+    (u64, "number"),
+    (pointer, "direction"),
+)
+AttackResult = _struct(
+    "certreg_attack_result",
+    88,
+    (i32, "outcome stop side"),
+    (f64, "radius forecast cosine prediction tolerance sigma alpha"),
+    (u64, "calls samples"),
+)
 MeanChange = _struct(
     "certreg_mean_change", 40, (u32, "constraints"), (f64, "drop rise mean_least mean_greatest")
 )

@@ -23,6 +23,7 @@ from ._arrays import (
 from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
+from .attacks import AttackResult, Attacks, certified_radius, options_of
 from .constants import Output, Side, Status, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
@@ -105,6 +106,7 @@ class Estimator(Handle):
     ) -> None:
         super().__init__()
         self._backend, self._unused_noise = S.pointer(), 0
+        self._attacks: Optional[Attacks] = None  # made when it is needed
         self.on_device = device is not None
         shape = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         self.shape = tuple(integer(length, "inputs", 1) for length in shape)
@@ -117,7 +119,7 @@ class Estimator(Handle):
             "hi": array_of(hi, (self.outputs,), np.float64, "hi"),
         }
         self.columns = columns_of(self.outputs, arrays["kind"])
-        self._memory: list[Memory] = []  # one element, once its size is known
+        self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
         self._eval, self._progress = self._functions(model, progress)
         addresses = {name: address_of(array) for name, array in arrays.items()}
@@ -145,7 +147,8 @@ class Estimator(Handle):
             if batch[0].device >= 0:
                 call_on_a_device(model, batch[0], shape)
             else:
-                call_on_the_host(model, batch[0], shape, memory[0])
+                block = next(block for block in memory if block.holds(batch[0].x))
+                call_on_the_host(model, batch[0], shape, block)
 
         evaluate = S.EVAL()
         if model is not None:
@@ -174,6 +177,9 @@ class Estimator(Handle):
         self._made(lib.certreg_estimator_create(*asked, C.byref(why), C.byref(self._handle)), why)
 
     def _free(self) -> None:
+        attacks = getattr(self, "_attacks", None)
+        if attacks:
+            attacks._free()
         super()._free()
         self._freed("_backend", lib.certreg_backend_close)
 
@@ -352,6 +358,47 @@ class Estimator(Handle):
         out, struct = S.Forecast(), question_of(question)._struct()
         self._call("forecast", C.byref(struct), C.byref(out))
         return Forecast._of(out)
+
+    # ---- attacks
+    def attack(
+        self,
+        question: Asked,
+        calls: int = 0,
+        *,
+        alpha: float = 0,
+        number: int = 0,
+        direction: Any = None,
+    ) -> AttackResult:
+        """Looks for a short shift of the current input that breaks the tolerance of a question, and
+        proves with fresh noise that it does. The record is only read, and has to answer the
+        question. Example: print(e.attack(0.5, 2000)).
+
+        calls      most rows of the model, 0: only the forecast; too few are refused
+        alpha      probability that the radius is too small; 0: 0.05
+        number     another number is another noise. The best of several is a choice: divide alpha
+        direction  of the shift divided by scale, for example a white-box gradient; None: it is
+                   found by the attack"""
+        options, kept = options_of(calls, alpha, number, direction, self.shape)
+        handle, certified = self._attacked(options.calls), certified_radius(self.certify, question)
+        result = handle.attack(question, options, certified, self.shape, self._callbacks)
+        del kept  # the array of the direction, until here
+        return result
+
+    def gradient(self, question: Asked, side: Union[Side, int, str]) -> np.ndarray:
+        """Estimates the derivatives of E u by the inputs divided by their scale, from the record; u
+        is the score of the question for this Side (see bounds). Float64 of the input's shape,
+        without a guarantee; the error of each number is about 1 / (sigma * sqrt(samples))."""
+        return self._attacked(0).gradient(question, side, self.shape)
+
+    def _attacked(self, calls: int) -> Attacks:
+        """The handle of attacks, with room for these calls."""
+        handle = self._open()
+        if not self._attacks or self._attacks.max_calls < calls:
+            if self._attacks:
+                self._attacks.close()
+            self._attacks = Attacks(handle, self._calls, calls)
+            self._memory[1:] = [self._attacks.memory]
+        return self._attacks
 
     # ---- sampling by hand, records, deadlines
     def sample(self, first: int, count: int) -> None:

@@ -14,7 +14,7 @@ import unittest
 from support import certreg, root, run
 from certreg import _structs
 
-HEADERS = ("certreg.h", "interval.h", "solver.h")
+HEADERS = ("certreg.h", "attack.h", "interval.h", "solver.h")
 text = "".join((root / "include/certreg" / name).read_text() for name in HEADERS)
 text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
@@ -47,7 +47,7 @@ def printed_by_c(lines):
 
 class Header(unittest.TestCase):
     def test_structs_have_the_fields_of_the_headers_in_their_order(self):
-        self.assertEqual(len(structs()), 21)
+        self.assertEqual(len(structs()), 24)
         for name, fields in structs().items():
             ours = getattr(_structs, python_name(name))
             self.assertEqual([field[0] for field in ours._fields_], fields, name)
@@ -90,7 +90,7 @@ class Header(unittest.TestCase):
             "prediction_count",
             "region_count",
         }
-        hidden = {"error", "batch", "model", "plan", "calibration", "coverage"}
+        hidden = {"error", "batch", "model", "plan", "calibration", "coverage", "attack_options"}
         for name in structs().keys() - hidden:
             if name.endswith("_plan"):
                 continue
@@ -99,7 +99,14 @@ class Header(unittest.TestCase):
             if name == "bounds":  # those of which something is known
                 self.assertIsInstance(ours.constraints, property)
                 fields.add("constraints")
+            if name == "attack_result":  # what the function gives besides
+                fields -= {"certified", "shift"}
             self.assertEqual(fields, set(structs()[name]) - python_fills, name)
+
+    def test_attacks_have_the_options_of_the_header(self):
+        wanted = set(structs()["attack_options"]) - {"struct_size", "reserved"}
+        given = set(inspect.signature(certreg.Estimator.attack).parameters)
+        self.assertEqual(given, wanted | {"self", "question"})
 
     def test_errors_have_the_fields_of_the_header(self):
         error = certreg.CertregError(certreg.Status.BUSY)
@@ -151,6 +158,10 @@ class Header(unittest.TestCase):
                     made = getattr(certreg, handle.title())
                     made = certreg.Calibrated if verb in ("interval", "covers") else made
                     self.assertTrue(callable(getattr(made, renamed.get(verb, verb))), name)
+            elif handle == "attack":
+                methods = {"run": "attack", "gradient": "gradient"}
+                if verb not in made_by_python:
+                    self.assertTrue(callable(getattr(certreg.Estimator, methods[verb])), name)
             elif name == "worst_function_values":
                 self.assertTrue(callable(certreg.WorstFunction.values))
             elif name == "write_json":

@@ -20,6 +20,7 @@ LAYERS = [  # each may import those before it
     "_onnx",
     "models",
     "frames",
+    "attacks",
     "estimator",
     "intervals",
     "solver",

@@ -44,7 +44,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 def _run(given: Any) -> int:
     # imported here, so that --help works without NumPy
-    from . import commands, interval, look, scale
+    from . import attack, commands, interval, look, scale
 
     if given.version:
         from ..constants import __version__
@@ -52,6 +52,7 @@ def _run(given: Any) -> int:
         print(f"certreg {__version__}")
         return DONE
     known = {
+        "attack": attack.attack,
         "check": look.check,
         "info": look.info,
         "scale": scale.run,

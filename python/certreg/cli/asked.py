@@ -22,7 +22,15 @@ def half_turn(given: argparse.Namespace) -> Optional[float]:
 
 def check_options(given: argparse.Namespace) -> None:
     """Raises Failure for options that contradict or need each other."""
-    checks = (_of_statistic, _of_baseline, _of_trim, _of_method, _of_sampling, _of_files)
+    checks = (
+        _of_attack,
+        _of_statistic,
+        _of_baseline,
+        _of_trim,
+        _of_method,
+        _of_sampling,
+        _of_files,
+    )
     for wrong, sentence in (found for check in checks for found in check(given)):
         if wrong:
             raise Failure(sentence)
@@ -86,6 +94,15 @@ def _of_baseline(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
         baseline and given.statistic == "median" and given.serve,
         "--serve cannot be combined with median smoothing: leave it out or use --method finite",
     )
+
+
+def _of_attack(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
+    attacks = given.command == "attack"
+    yield (
+        attacks and given.method in ("paper", "baseline"),
+        f"--method {given.method} cannot be attacked: choose another method",
+    )
+    yield attacks and given.serve, "--serve cannot be combined with an attack: leave it out"
 
 
 def _of_trim(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:

@@ -155,7 +155,7 @@ def outputs(command: Any) -> None:
     )
 
 
-def sampling(command: Any) -> None:
+def samples(command: Any) -> Any:
     group = command.add_argument_group("sampling")
     group.add_argument(
         "--samples",
@@ -175,7 +175,11 @@ def sampling(command: Any) -> None:
         help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
         "one is drawn)",
     )
-    group.add_argument(
+    return group
+
+
+def sampling(command: Any) -> None:
+    samples(command).add_argument(
         "--jobs",
         default=1,
         metavar="N",

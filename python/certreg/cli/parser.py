@@ -67,6 +67,7 @@ examples:
       -o scale.npy
   certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv
   certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv
+  certreg attack model.onnx inputs.npy --sigma .25 --tolerance 10 --calls 2000
 """
 
 
@@ -87,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="certreg", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
-    for add in (_certify, _sigma, _scale, _bounds, _interval, _check, _info):
+    for add in (_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info):
         add(commands)
     return top
 
@@ -97,7 +98,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     top = parser()
     given = top.parse_args(_joined(arguments))
     if not given.command and not given.version:
-        top.error("give a command: certify, sigma, scale, bounds, interval, check or info")
+        top.error("give a command: certify, sigma, scale, bounds, attack, interval, check or info")
     return given
 
 
@@ -209,6 +210,43 @@ def _bounds(commands: Any) -> None:
     options.outputs(command)
     options.sampling(command)
     options.resuming(command)
+    options.results(command)
+
+
+def _attack(commands: Any) -> None:
+    command = _command(
+        commands,
+        "attack",
+        "how tight certificates are",
+        "Certifies each input, and then looks for a short change that moves the smoothed answer "
+        "out of the tolerance, by calls of the model alone. That it does is proved with fresh "
+        "noise. In the table, certified is the certified radius, and broken the norm of the "
+        "change that was found, infinite if none was proved. Each of the two is wrong with "
+        "probability at most alpha. forecast is where the answer may leave, from the samples of "
+        "the certificate alone.",
+        "certreg attack model.onnx inputs.npy --sigma .25 --tolerance 40 --calls 2000",
+    )
+    options.model_and_inputs(command)
+    question = options.question(command, "noise level, in units of the input divided by scale")
+    options.tolerance(question, required=True)
+    command.set_defaults(
+        target=None,
+        labels=None,
+        plot=None,
+        radius=None,
+        resume=None,
+        keep_records=False,
+        model_id=None,
+        jobs=1,
+    )
+    options.outputs(command)
+    options.samples(command).add_argument(
+        "--calls",
+        default=2000,
+        metavar="N",
+        help="calls of the model in the attack on a row, beyond the samples (default: "
+        "%(default)s)",
+    )
     options.results(command)
 
 

@@ -16,6 +16,11 @@ def progress() -> Any:
     return _Count() if sys.stderr.isatty() else False
 
 
+def counter(quiet: bool) -> Any:
+    """A function of the rows that are done and of all rows, which shows them."""
+    return _Count() if not quiet and sys.stderr.isatty() else lambda done, rows: None
+
+
 class _Count:
     """Prints the number of rows that are done, on one line that it overwrites."""
 

@@ -123,6 +123,7 @@ _KINDS: dict[str, Kind] = {
     "trim": _trim,
     "core": _positive,
     "samples": _count,
+    "calls": _count,
     "batch": _count,
     "pilot": _count,
     "jobs": _count,

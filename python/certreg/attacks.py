@@ -1,0 +1,139 @@
+"""Attacks on the input of an estimator: how tight is its certificate?"""
+
+from __future__ import annotations
+
+import ctypes as C
+import dataclasses
+import math
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _structs as S
+from ._arrays import Memory, array_of
+from ._calls import Calls, Handle
+from ._library import lib
+from .constants import ATTACK_BROKEN, Side, Stop, integer, member, named, number
+from .errors import CertregError
+from .questions import Asked, question_of
+
+
+@dataclasses.dataclass(frozen=True)
+class AttackResult:
+    """What an attack found. str() of it is one line: certified 0.772, broken at 0.941.
+
+    outcome     ATTACK_BROKEN or ATTACK_NOT_BROKEN; see broken
+    stop        Stop.ALL, DEADLINE or CANCELLED
+    side        Side.UPPER: T leaves the tolerance upwards; LOWER: downwards
+    radius      ||shift / scale||, rounded up: the smoothed prediction is out of the tolerance at
+                z + shift, except with probability alpha. Infinite unless broken
+    forecast    of the breaking radius, from the record alone, without a guarantee. NaN: unknown
+    cosine      estimated cosine of the record's gradient and the true one
+    certified   radius of the question's certificate from the same record
+    shift       float32 of the input's shape; zeros unless broken
+
+    The other fields are those of certreg_attack_result."""
+
+    outcome: int
+    stop: Stop
+    side: Side  # 0: none
+    radius: float
+    forecast: float
+    cosine: float
+    prediction: float
+    tolerance: float
+    sigma: float
+    alpha: float
+    calls: int
+    samples: int
+    certified: float
+    shift: np.ndarray = dataclasses.field(repr=False, compare=False)
+
+    @property
+    def broken(self) -> bool:
+        """Whether a shift was proved to break the tolerance."""
+        return self.outcome == ATTACK_BROKEN
+
+    def __str__(self) -> str:
+        found = f"certified {self.certified:.3g}, "
+        if self.broken:
+            return found + f"broken at {self.radius:.3g}"
+        if not self.calls:
+            return found + f"forecast {self.forecast:.3g}"
+        return found + "not broken"
+
+
+def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
+    given: dict[str, Any] = {"certified": certified, "shift": shift, "outcome": struct.outcome}
+    for field in dataclasses.fields(AttackResult):
+        if field.name not in given:
+            given[field.name] = named(field.name, getattr(struct, field.name))
+    return AttackResult(**given)
+
+
+class Attacks(Handle):
+    """The library's handle of attacks on one estimator. It shares the lock of the estimator."""
+
+    _NAME = "attack"
+
+    def __init__(self, estimator: Any, calls: Calls, max_calls: int) -> None:
+        super().__init__()
+        self._calls, self.max_calls = calls, max_calls
+        why, plan, size = S.Error(), S.AttackPlan(max_calls=max_calls), S.size_t()
+        with calls:
+            if not lib.certreg_attack_size(estimator, C.byref(plan), C.byref(size), None):
+                self.memory = Memory(size.value)
+                plan.memory, plan.memory_bytes = self.memory.address, size.value
+            status = lib.certreg_attack_create(
+                estimator, C.byref(plan), C.byref(why), C.byref(self._handle)
+            )
+        self._made(status, why)
+
+    def attack(
+        self,
+        question: Asked,
+        options: Any,
+        certified: float,
+        shape: Any,
+        callbacks: Any,
+    ) -> AttackResult:
+        """Attacks the present input. callbacks: around the call."""
+        out, struct = S.AttackResult(), question_of(question)._struct()
+        shift = np.zeros(shape, np.float32)
+        self._call(
+            "run",
+            C.byref(struct),
+            C.byref(options),
+            shift.ctypes.data,
+            C.byref(out),
+            around=callbacks,
+        )
+        return _result(out, certified, shift)
+
+    def gradient(self, question: Asked, side: Union[Side, int, str], shape: Any) -> np.ndarray:
+        """The gradient of a question's score at the present input."""
+        out, struct = np.empty(shape, np.float64), question_of(question)._struct()
+        self._call("gradient", C.byref(struct), member(Side, side, "side"), out.ctypes.data)
+        return out
+
+
+def options_of(
+    calls: int, alpha: float, attempt: int, direction: Optional[Any], shape: Any
+) -> tuple[Any, Any]:
+    """The struct of the options of an attack, and the array that it points to."""
+    along = array_of(direction, shape, np.float32, "direction")
+    options = S.AttackOptions(
+        calls=integer(calls, "calls"),
+        alpha=number(alpha, "alpha"),
+        number=integer(attempt, "number"),
+        direction=None if along is None else along.ctypes.data,
+    )
+    return options, along
+
+
+def certified_radius(certify: Any, question: Asked) -> float:
+    """Of the question from the same record; NaN where the record does not answer it."""
+    try:
+        return float(certify(0, question).radius)
+    except CertregError:
+        return math.nan

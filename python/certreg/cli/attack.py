@@ -1,0 +1,115 @@
+"""The command attack."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import secrets
+import statistics
+import sys
+import types
+from typing import Any, Optional
+
+import numpy as np
+
+from ..attacks import AttackResult
+from ..errors import CertregError
+from ..estimator import Estimator
+from ..result import aligned
+from . import asked, tables
+from .commands import Work
+from .failure import DONE, FOUND, INTERRUPTED, MODEL, Failure, described
+from .loading import Named
+from .progress import counter
+
+
+def attack(given: argparse.Namespace) -> int:
+    """Attacks one row after the other. Prints a summary, and writes a table."""
+    given.seed = secrets.randbits(64) if given.seed is None else given.seed
+    work = Work(given)
+    tolerance = asked.questions(given)
+    if len(tolerance) != 1:
+        raise Failure("--tolerance has several numbers; an attack takes one")
+    table: tables.Table = []
+    with _estimator(work) as estimator:
+        interrupted = _attack_rows(work, estimator, tolerance[0], table)
+    done: np.ndarray = np.zeros(len(work.X), bool)
+    done[: len(table)] = True
+    summary = [_summary(given, table)] if table else []
+    work.write(types.SimpleNamespace(seed=given.seed, done=done), table, summary)
+    if interrupted:
+        raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
+    print(aligned(summary), file=sys.stderr if given.out == "-" else sys.stdout)
+    failed = tables.failures(table)
+    if failed:
+        work.remark(f"{len(failed)} attacks failed, the first in row {failed[0]['row']}: "
+                    + failed[0]["error"])
+    return FOUND if failed else DONE
+
+
+def _estimator(work: Work) -> Estimator:
+    given = work.given
+    plan = asked.plan(given)
+    model = work.model.function
+    try:
+        return Estimator(
+            model() if isinstance(model, Named) else model,
+            work.X.shape[1:],
+            given.samples,
+            scale=work.scale,
+            **asked.outputs(given, work.model.columns(work.X, work.first)),
+            **{name: plan[name] for name in ("batch", "seed", "pilot", "flags")},
+        )
+    except CertregError as error:
+        raise Failure(error) from error
+
+
+def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
+    """Adds a line for each row to the table. Returns whether it was interrupted."""
+    given, count = work.given, counter(work.given.quiet)
+    for index, z in enumerate(work.X):
+        row = work.first + index
+        found, why = None, ""
+        try:
+            estimator.begin(z, given.sigma, row)
+            estimator.certify(given.samples, question)
+            found = estimator.attack(question, given.calls, alpha=given.alpha)
+        except CertregError as error:
+            why = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
+        except KeyboardInterrupt:
+            return True
+        except Exception as error:
+            raise Failure(f"the model failed in row {row}: {described(error)}", MODEL) from error
+        table.append(_line(row, given, found, why))
+        count(index + 1, len(work.X))
+    return False
+
+
+def _line(row: int, given: Any, found: Optional[AttackResult], why: str) -> dict[str, Any]:
+    line = {"row": row, "sigma": given.sigma, "tolerance": given.tolerance[0]}
+    for name in ("prediction", "certified", "radius", "forecast", "cosine"):
+        line[name if name != "radius" else "broken"] = getattr(found, name, math.nan)
+    line["side"] = getattr(getattr(found, "side", None), "name", "").lower()
+    line["calls"] = getattr(found, "calls", 0)
+    line["error"] = why
+    return line
+
+
+def _summary(given: Any, table: tables.Table) -> dict[str, Any]:
+    """Medians are of the rows that are certified, in which not broken counts as infinite."""
+    certified = [line for line in table if line["certified"] > 0]
+
+    def median(values: list[float]) -> float:
+        return statistics.median(values) if values else math.nan
+
+    return {
+        "sigma": given.sigma,
+        "tolerance": given.tolerance[0],
+        "rows": len(table),
+        "certified": len(certified),
+        "broken": sum(math.isfinite(line["broken"]) for line in table),
+        "failed": len(tables.failures(table)),
+        "median_certified": median([line["certified"] for line in certified]),
+        "median_broken": median([line["broken"] for line in certified]),
+        "median_ratio": median([line["broken"] / line["certified"] for line in certified]),
+    }
