@@ -9,7 +9,7 @@
  *   CERTREG_ORT                    libonnxruntime.so, see ort.h
  *   BENCH_MODEL=examples/models/rotation.onnx
  *                                  with rotation.weights beside it, for the gradients of attacks
- *   BENCH_ROWS=12345678            digits of the rows to compute
+ *   BENCH_ROWS=123456789           digits of the rows to compute
  *   BENCH_IMAGES=100               number of images
  *   BENCH_N=10000                  samples per image and sigma
  *   BENCH_SIGMA=0.06,0.12,0.25,0.35,0.5,0.75
@@ -61,7 +61,8 @@ static int fill_table(const struct radii *s, struct context *context, struct tab
     return (settings_has_row(set, '4') && rows_calls(s, context, t)) ||
            (settings_has_row(set, '5') && rows_limit(s, context, t)) ||
            (settings_has_row(set, '7') && rows_prove(s, context, t)) ||
-           (settings_has_row(set, '8') && rows_attack(context, t));
+           (settings_has_row(set, '8') && rows_attack(context, t)) ||
+           (settings_has_row(set, '9') && rows_bracket(context, t));
 }
 
 static int write_files(const struct radii *s, const struct table *t, int with_radii)

@@ -15,4 +15,6 @@ int rows_limit(const struct radii *s, struct context *context, struct table *t);
 int rows_prove(const struct radii *s, struct context *context, struct table *t);
 /* Row 8: how far an attack has to go. */
 int rows_attack(struct context *context, struct table *t);
+/* Row 9: certified and broken radii, by the library's attack. */
+int rows_bracket(struct context *context, struct table *t);
 #endif
