@@ -6,7 +6,7 @@
 
 /* Shares of the pairs, and of alpha. A given direction has to be followed only until the radius is
  * known. */
-enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, LEAST_PAIRS = 8 };
+enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, LEAST_PAIRS = 5 };
 static const double climb_share = 0.5, climb_share_directed = 0.2;
 static const double gate_share[GATES] = {0.45, 0.55}; /* of what the climb leaves */
 static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
