@@ -2,7 +2,7 @@
  * network, with tolerance 10 degrees and alpha 0.1. Run it from the repository root.
  *
  * Prints a table, and writes bench_certificates.csv (the table), bench_radii.csv (every radius) and
- * bench_attack.csv. Settings are environment variables, with their defaults:
+ * bench_attack.csv and bench_bracket.csv. Settings are environment variables, with their defaults:
  *
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn, for
  *                                  which the targets are not meant
@@ -14,7 +14,7 @@
  *   BENCH_N=10000                  samples per image and sigma
  *   BENCH_SIGMA=0.06,0.12,0.25,0.35,0.5,0.75
  *   BENCH_LIMIT_N=40000            samples of the large records of row 5
- *   BENCH_ATTACK_IMAGES=50         number of images that row 8 attacks
+ *   BENCH_ATTACK_IMAGES=50         number of images that rows 8 and 9 attack
  *   BENCH_ATTACK_SIGMA=0.5
  *   BENCH_CACHE                    folder that keeps records between runs; none by default
  *   BENCH_OUT=lib                  folder of the files written */

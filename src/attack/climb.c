@@ -6,12 +6,12 @@
 
 /* Shares of the pairs, and of alpha. A given direction has to be followed only until the radius is
  * known. */
-enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, LEAST_PAIRS = 5 };
+enum { STEPS = 6, STEPS_DIRECTED = 4, GATES = 2, MORE_GATES = 3, LEAST_PAIRS = 5 };
 static const double climb_share = 0.5, climb_share_directed = 0.2;
-static const double gate_share[GATES] = {0.45, 0.55}; /* of what the climb leaves */
+static const size_t many_pairs = 2000; /* for which one more gate pays */
 static const double in_sequence = 0.9; /* of alpha: each gate up to the first failure */
 /* Of the normal quantile by which a gate is passed more often than not. */
-static const double confidence[GATES] = {1.4, 1.0}, last_confidence = 2.6;
+static const double first_confidence = 1.4, later_confidence = 1.0, last_confidence = 2.6;
 static const double farthest = 20; /* in sigma: the search ends there */
 static const double memory = 0.4;  /* weight of an estimate once the direction has improved */
 
@@ -38,7 +38,7 @@ size_t cr_climb_least(double alpha, int directed)
 {
     const double climb = directed ? climb_share_directed : climb_share;
     const size_t by_gate = (size_t)ceil((double)cr_gate_least(in_sequence * alpha) /
-                                        (gate_share[0] * (1 - climb))),
+                                        ((1 - climb) / GATES)),
                  by_climb = (size_t)ceil(LEAST_PAIRS * (directed ? STEPS_DIRECTED : STEPS) / climb);
     return 2 * ((by_gate > by_climb ? by_gate : by_climb) + 2);
 }
@@ -128,14 +128,12 @@ static certreg_status try_gate(cr_hunt *h, course *c, size_t pairs, double alpha
  */
 static certreg_status gates(cr_hunt *h, course *c, float *shift, double *radius)
 {
-    const size_t left = (h->budget - h->used) / 2;
+    const size_t left = (h->budget - h->used) / 2, count = left < many_pairs ? GATES : MORE_GATES;
     certreg_status status = CERTREG_OK;
     int passed = 1;
-    for (int k = 0; k < GATES && passed && !status; k++) {
-        const size_t pairs = (size_t)(gate_share[k] * (double)left);
-        status =
-            try_gate(h, c, pairs, in_sequence * h->alpha, confidence[k], shift, radius, &passed);
-    }
+    for (size_t k = 0; k < count && passed && !status; k++)
+        status = try_gate(h, c, left / count, in_sequence * h->alpha,
+                          k ? later_confidence : first_confidence, shift, radius, &passed);
     if (status || *radius < INFINITY) return status;
     return try_gate(h, c, (h->budget - h->used) / 2, (1 - in_sequence) * h->alpha, last_confidence,
                     shift, radius, &passed);
