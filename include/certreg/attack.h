@@ -90,9 +90,10 @@ typedef struct certreg_attack_result {
     uint64_t samples; /* in the record, pilot included */
 } certreg_attack_result;
 
-/** Bytes of an attack on this estimator: about (batch + 20)*inputs*4 + batch*columns*4
- * + the larger of plan.max_samples and plan.max_calls/2 times 4*outputs + 28, + 4 KiB.
- *  With a device these are host bytes, without the term in batch*inputs.
+/** Bytes of an attack on this estimator: about (batch + 21)*inputs*4 +
+ *  batch*columns*4 + 60 KiB; 4*outputs + 24 per sample, of plan.max_samples or half of
+ *  max_calls, whichever is larger; and 2*max_calls. With a device these are host bytes,
+ *  without the term in batch*inputs.
  *  @param device_bytes  NULL, or its bytes on the device: about (2*batch + 9)*inputs*4;
  *                       0 on the CPU
  *  @return as certreg_attack_create; *bytes is 0 on failure */
@@ -118,8 +119,9 @@ CERTREG_API void certreg_attack_destroy(certreg_attack *);
 /** Attacks the present input of the estimator, whose record answers the question. It is
  *  an evaluation of the record, as certreg_certify is. The model is called as for
  *  sampling, on shifted inputs; batch->first counts from 0 in each step of the attack.
- *  plan.progress of the estimator gets the calls so far and options.calls. Certreg's
- *  cancel and deadline of the estimator hold: what was proved by then is reported.
+ *  plan.progress of the estimator gets the calls so far and options.calls. Its cancel
+ *  and its deadline (certreg_estimator_cancel, _set_deadline) hold; what was proved by
+ *  then is reported.
  *  @param question  any but baselines, the paper's method, serving,
  *                   CERTREG_CENTER_TRUE_MEAN and CERTREG_ALL_OUTPUTS; the mean needs
  *                   model.lo and model.hi. Its alpha and method have no influence
