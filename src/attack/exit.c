@@ -99,7 +99,7 @@ cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, 
         x.width = width_on_circle;
     }
     if (median) set_median(q, x.guard.tolerance, &x);
-    cr_score_range(s, e->model.lo[q->output], e->model.hi[q->output], &x.lo, &x.hi);
+    cr_score_range(s, e->model.lo + q->output, e->model.hi + q->output, &x.lo, &x.hi);
     return x;
 }
 
