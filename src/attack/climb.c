@@ -31,7 +31,8 @@ static int steps_of(const cr_hunt *h)
 static size_t climb_pairs(const cr_hunt *h)
 {
     const double share = h->directed ? climb_share_directed : climb_share;
-    return (size_t)(share * (double)(h->budget / 2)) / (size_t)steps_of(h);
+    const size_t pairs = h->budget / 2;
+    return (size_t)(share * (double)pairs) / (size_t)steps_of(h);
 }
 
 size_t cr_climb_least(double alpha, int directed)

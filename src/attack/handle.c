@@ -112,7 +112,7 @@ static certreg_status create(certreg_estimator *target, const certreg_attack_pla
                              certreg_attack **out, certreg_error *why)
 {
     certreg_attack_plan plan;
-    need n;
+    need n = {0};
     int32_t owned = 0;
     void *memory = NULL;
     certreg_status status = read_plan(theirs, &plan, why);

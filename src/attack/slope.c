@@ -80,7 +80,8 @@ static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *sl
 {
     const size_t d = a->probe->model.inputs;
     const double *g0 = a->halves, *m0 = g0 + d, *g1 = m0 + d, *m1 = g1 + d;
-    const double n0 = (double)(n->count / 2), n1 = (double)n->count - n0,
+    const size_t half = n->count / 2;
+    const double n0 = (double)half, n1 = (double)(n->count - half),
                  l0 = sqrt(cr_vector_dot(g0, g0, d)), l1 = sqrt(cr_vector_dot(g1, g1, d)),
                  agree = l0 > 0 && l1 > 0 ? cr_vector_dot(g0, g1, d) / (l0 * l1) : 0;
     slope->cosine = slope->steepness = 0;
@@ -144,7 +145,8 @@ static void keep_gradient(certreg_attack *a, const noisy *n)
 {
     const size_t d = a->probe->model.inputs;
     const double *g0 = a->halves, *g1 = g0 + 2 * d;
-    const double n0 = (double)(n->count / 2), n1 = (double)n->count - n0,
+    const size_t half = n->count / 2;
+    const double n0 = (double)half, n1 = (double)(n->count - half),
                  square = cr_vector_dot(g0, g1, d) / (n0 * n1),
                  plain = sqrt(cr_vector_dot(g0, g0, d) * cr_vector_dot(g1, g1, d)) / (n0 * n1),
                  signal = sqrt(fmax(square, 1e-3 * plain)), active = (double)a->probe->input.active,

@@ -32,31 +32,31 @@ static certreg_status check_outputs(certreg_estimator *e, const certreg_calibrat
 }
 
 certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration *theirs,
-                                 certreg_calibration *c)
+                                 certreg_calibration *out)
 {
     const certreg_status status =
-        cr_struct_read(c, sizeof *c, CR_OLDEST_CALIBRATION, theirs, "calibration", &e->error);
+        cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", &e->error);
     if (status) return status;
-    if (c->score < CERTREG_SCORE_NORM || c->score > CERTREG_SCORE_QUANTILES)
+    if (out->score < CERTREG_SCORE_NORM || out->score > CERTREG_SCORE_QUANTILES)
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "calibration.score is %d; it must be a CERTREG_SCORE_... constant",
-                       (int)c->score);
-    if (!c->outputs) c->outputs = c->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
-    if (c->share == 0) c->share = 0.5;
-    if (!(c->share > 0 && c->share < 1))
+                       (int)out->score);
+    if (!out->outputs) out->outputs = out->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
+    if (out->share == 0) out->share = 0.5;
+    if (!(out->share > 0 && out->share < 1))
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "calibration.share is %g; it must be above 0 and below 1, or 0 for one half",
-                       c->share);
-    if (!c->scores || c->count > c->capacity)
+                       out->share);
+    if (!out->scores || out->count > out->capacity)
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "calibration.scores has room for %llu numbers (capacity), and count is %llu",
-                       c->scores ? (unsigned long long)c->capacity : 0,
-                       (unsigned long long)c->count);
-    return check_outputs(e, c);
+                       out->scores ? (unsigned long long)out->capacity : 0,
+                       (unsigned long long)out->count);
+    return check_outputs(e, out);
 }
 
 /* Farther away a difference to an output would lose digits. */
-static int is_near_the_turn(const certreg_model *m, size_t k, double truth)
+static int is_near_the_turn(const certreg_model *m, int32_t k, double truth)
 {
     const double turn = m->hi[k] - m->lo[k];
     return m->kind[k] == CERTREG_OUTPUT_REAL ||
@@ -72,7 +72,7 @@ certreg_status cr_intervals_check_truth(certreg_estimator *e, const certreg_cali
         if (!isfinite(truth[k]))
             return cr_fail(&e->error, CERTREG_E_INVALID, "truth[%d] is %g; it must be finite",
                            (int)k, truth[k]);
-        if (!is_near_the_turn(&e->model, (size_t)(c->output + k), truth[k]))
+        if (!is_near_the_turn(&e->model, c->output + k, truth[k]))
             return cr_fail(&e->error, CERTREG_E_INVALID,
                            "truth[%d] is %g, more than a turn away from the turn of output %d: "
                            "subtract whole turns",

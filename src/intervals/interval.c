@@ -277,9 +277,9 @@ static certreg_status covers(certreg_estimator *e, const certreg_calibration *ca
                              const certreg_ranks *ranks, const double *truth, int32_t *inside)
 {
     asked a;
+    if (!inside) return cr_fail(&e->error, CERTREG_E_INVALID, "inside is NULL");
     certreg_status status = take(e, calibration, ranks, &a);
     if (!status) status = cr_intervals_check_truth(e, &a.calibration, truth);
-    if (!status && !inside) status = cr_fail(&e->error, CERTREG_E_INVALID, "inside is NULL");
     if (status) return status;
     uint64_t within = 0;
     a.scored.truth = truth, a.scored.failed = -INFINITY;

@@ -22,7 +22,7 @@ double cr_intervals_score(const void *of, size_t i);
 
 /* Reads a caller's calibration, checks it against the model, and resolves its defaults. */
 certreg_status cr_intervals_read(certreg_estimator *, const certreg_calibration *theirs,
-                                 certreg_calibration *ours);
+                                 certreg_calibration *out);
 /* The samples beyond the pilot: first and count. Fails where there are none, where an output has
  * left its range, or where an earlier answer may have chosen their number. */
 certreg_status cr_intervals_samples(certreg_estimator *, const certreg_calibration *,

@@ -152,7 +152,8 @@ double cr_net_scale(size_t outputs, const double *proportions)
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
         for (size_t k = 0; k < outputs; k++) term[i][k] = d.weight * proportions[i] * d.along[k];
     }
-    for (uint32_t signs = 0; signs < UINT32_C(1) << (count - 1); signs++) {
+    const uint32_t all = count ? UINT32_C(1) << (count - 1) : 0;
+    for (uint32_t signs = 0; signs < all; signs++) {
         double square = 0;
         for (size_t k = 0; k < outputs; k++) {
             double sum = 0;
