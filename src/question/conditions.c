@@ -121,8 +121,8 @@ static double tolerance_of(const cr_question *q)
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
 
-/* Of a served median, about both sides together (theory 1): few outputs count on either, and of an
- * angle few count on both. */
+/* Of a served median, about both sides together (theory 1): few outputs count on either, and fewer
+ * on both: those that failed, and an angle's opposite the prediction. */
 static void add_together(cr_conditions *conditions, cr_score score, const cr_division *division)
 {
     const double end = score.tolerance;
@@ -132,9 +132,8 @@ static void add_together(cr_conditions *conditions, cr_score score, const cr_div
     score.side = CERTREG_SIDE_EITHER;
     if (angle) score.tolerance = fmin(end, score.cut);
     add(conditions, &score, 1, nextafter(1 - 2 * division->either, 2));
-    if (!angle) return;
     score.side = CERTREG_SIDE_OPPOSITE;
-    score.tolerance = fmax(end, score.cut);
+    score.tolerance = angle ? fmax(end, score.cut) : INFINITY;
     add(conditions, &score, 1, nextafter(1 - 2 * division->both, 2));
 }
 
@@ -240,12 +239,19 @@ static void divide(const certreg_estimator *e, cr_conditions *conditions, const 
     }
 }
 
+/* Not for the closed test: its critical numbers, which take time, would be others for each pilot.
+ */
+static int may_divide_unevenly(const cr_question *q)
+{
+    return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !cr_question_is_closed(q) &&
+           q->method != CERTREG_METHOD_BASELINE && !cr_question_has_directions(q);
+}
+
 static void set_conditions(const certreg_estimator *e, cr_conditions *conditions)
 {
     const cr_question *q = &conditions->question;
     const int angle = is_line_of_circle(e, q), knows = conditions->main_first >= choosy_pilot,
-              both = q->served_samples && kind_of(q) == CR_SCORE_SIGN &&
-                     q->method != CERTREG_METHOD_BASELINE && !cr_question_has_directions(q);
+              both = may_divide_unevenly(q);
     const struct cut *cut = &without_pilot;
     cr_division division = cr_division_even(angle, 0);
     if (knows && conditions->samples < conditions->main_first) {
