@@ -47,7 +47,7 @@ START_TEST(the_least_number_of_pairs_is_exact)
 END_TEST
 
 /* ---- noise */
-enum { INPUTS = 3, SAMPLES = 500, CALLS = 600, KEPT = 4 * CALLS + SAMPLES };
+enum { INPUTS = 3, SAMPLES = 500, CALLS = 600, RUNS = 6, KEPT = RUNS * CALLS + SAMPLES };
 
 typedef struct seen { /* the second and third input of every row that was used: noise, as z is 0 */
     float rows[KEPT][2];
@@ -73,29 +73,37 @@ static size_t times(const seen *s, float sign, const float *row)
     return found;
 }
 
-/* Every row of the attack occurs once, and its opposite once; no row of the record has either. */
+/* Attacks that differ in one thing each: what a caller may choose after the first. */
+static void run_all(certreg_attack *a)
+{
+    static const float along[2][INPUTS] = {{1, 0, 0}, {-1, 0, 0}};
+    static const double center = 0;
+    for (int run = 0; run < RUNS; run++) {
+        certreg_attack_options o = attack_options(run == 1 ? CALLS - 50 : CALLS);
+        certreg_attack_result r = attack_result();
+        certreg_question q = kit_question(run == 2 ? 0.6 : 0.5);
+        q.prediction = &center;
+        o.number = run == 3, o.direction = along[run == 4];
+        if (run == 5) o.alpha = 0.05;
+        ATTACK_OK(a, certreg_attack_run(a, &q, &o, NULL, &r));
+    }
+}
+
+/* Every row of the attacks occurs once, and its opposite once; no row of the record has either. */
 START_TEST(no_two_steps_share_noise_and_none_has_the_record_s)
 {
     static seen s;
-    const float zeros[INPUTS] = {0}, along[INPUTS] = {1, 0, 0};
+    const float zeros[INPUTS] = {0};
     certreg_model m = kit_model(keep_rows, &s, INPUTS, 1);
     m.batch = 32;
     certreg_plan p = kit_plan(SAMPLES);
     p.pilot = SIZE_MAX;
-    const double center = 0;
-    certreg_question q = kit_question(0.5);
-    q.prediction = &center;
     certreg_estimator *e = kit_create(NULL, &m, &p);
     certreg_attack *a = attack_on(e, CALLS);
     KIT_OK(e, certreg_estimator_begin(e, zeros, 1, 7));
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
-    for (uint64_t number = 0; number < 2; number++) {
-        certreg_attack_options o = attack_options(CALLS);
-        certreg_attack_result r = attack_result();
-        o.number = number, o.direction = along;
-        ATTACK_OK(a, certreg_attack_run(a, &q, &o, NULL, &r));
-    }
-    ck_assert_uint_gt(s.count, SAMPLES + CALLS);
+    run_all(a);
+    ck_assert_uint_gt(s.count, SAMPLES + RUNS / 2 * CALLS);
     for (size_t i = 0; i < s.count; i++) {
         ck_assert_uint_eq(times(&s, 1, s.rows[i]), 1);
         ck_assert_uint_eq(times(&s, -1, s.rows[i]), i >= SAMPLES);

@@ -52,8 +52,9 @@ typedef struct certreg_attack_options {
     /* Probability that a reported radius is too small, up to 0.5; 0: 0.05. It comes on
      * top of the certificate's alpha. */
     double alpha;
-    /* Another number is another noise. The best of several runs, of this estimator or
-     * with other numbers, is a choice: divide alpha by how many. */
+    /* Another number is another noise. A direction or a question chosen after an earlier
+     * run needs another number. The best of several runs, of this estimator or with
+     * other numbers, is a choice: divide alpha by how many. */
     uint64_t number;
     /* inputs numbers, the direction of the shift after each feature is divided by its
      * scale, of any length: a white-box gradient. Where the scale is 0 they are not
@@ -124,7 +125,7 @@ CERTREG_API void certreg_attack_destroy(certreg_attack *);
  *  then is reported.
  *  @param question  any but baselines, the paper's method, serving,
  *                   CERTREG_CENTER_TRUE_MEAN and CERTREG_ALL_OUTPUTS; the mean needs
- *                   model.lo and model.hi. Its alpha and method have no influence
+ *                   model.lo and model.hi. Its alpha and method change the noise alone
  *  @param shift     NULL, or inputs floats: z + shift, added in float, is the input at
  *                   which T is out; zeros unless broken
  *  @param result    always written

@@ -1,6 +1,7 @@
 /* The public calls: an attack, and the gradient. */
 #include "attack/climb.h"
 #include "attack/vectors.h"
+#include "base/bytes.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/asked.h"
@@ -120,6 +121,21 @@ static certreg_status read_options(certreg_attack *a, const certreg_attack_optio
 }
 
 /* ---- an attack */
+/* None of its noise is a record's, or that of an attack that was asked for anything else: what a
+ * caller chooses after an attack must not meet the noise that the choice was made from. */
+static uint64_t seed_of(const certreg_attack *a, const cr_conditions *conditions,
+                        const certreg_attack_options *o)
+{
+    const cr_noise *noise = &a->target->input.noise;
+    uint64_t h = cr_hash64(cr_hash64(CR_HASH_START, noise->seed), noise->level);
+    h = cr_hash64(cr_hash64(h, conditions->samples), conditions->question.digest);
+    h = cr_hash64(cr_hash64(h, o->number), o->calls);
+    h = cr_hash64(h, cr_bits_of_double(o->alpha));
+    for (size_t j = 0; o->direction && j < a->target->model.inputs; j++)
+        h = cr_hash32(h, cr_bits_of_float(a->direction[j] + 0.0f)); /* -0 is 0 */
+    return cr_hash_end(h);
+}
+
 static int report_progress(void *user, uint64_t done, uint64_t total)
 {
     const cr_hunt *h = user;
@@ -182,7 +198,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
                  .conditions = &conditions,
                  .sigma = a->target->input.sigma,
                  .alpha = o.alpha,
-                 .number = o.number,
+                 .seed = seed_of(a, &conditions, &o),
                  .budget = o.calls,
                  .directed = o.direction != NULL};
     borrow_clock(a, &h);

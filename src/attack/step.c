@@ -3,23 +3,6 @@
 #include "estimator/replay.h"
 #include <math.h>
 
-/* ---- noise */
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-/* A seed of its own for each number of the caller's: none of its noise is a record's. The steps are
- * levels of it. */
-static uint64_t seed_of(const cr_hunt *h)
-{
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    const cr_noise *noise = &h->attack->target->input.noise;
-    return mixed(mixed(noise->seed + odd * (h->number + 1)) + odd * (noise->level + 1));
-}
-
 /* ---- samples */
 static void set_point(const cr_hunt *h, double radius)
 {
@@ -50,7 +33,7 @@ static certreg_status sample_pairs(cr_hunt *h, size_t pairs)
 {
     certreg_attack *a = h->attack;
     certreg_estimator *probe = a->probe;
-    probe->plan.seed = seed_of(h);
+    probe->plan.seed = h->seed;
     certreg_status status = cr_estimator_begin(
         probe, a->point, h->sigma, a->target->input.noise.noise_id, (uint64_t)h->steps++);
     if (!status) status = sample(h, pairs);

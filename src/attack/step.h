@@ -10,7 +10,7 @@ typedef struct cr_hunt { /* one attack */
     cr_slope slope;
     double sigma;
     double alpha;
-    uint64_t number; /* of the caller's noise */
+    uint64_t seed;   /* of its noise; the steps are levels of it */
     size_t budget;   /* calls of the model */
     size_t used;
     int directed;    /* the direction is given */
