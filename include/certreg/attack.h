@@ -124,16 +124,17 @@ CERTREG_API void certreg_attack_destroy(certreg_attack *);
  *  and its deadline (certreg_estimator_cancel, _set_deadline) hold; what was proved by
  *  then is reported.
  *  @param question  any but baselines, the paper's method, serving,
- *                   CERTREG_CENTER_TRUE_MEAN and CERTREG_ALL_OUTPUTS; the mean needs
- *                   model.lo and model.hi. Its alpha and method change the noise alone
+ *                   CERTREG_CENTER_TRUE_MEAN and vectors (CERTREG_ALL_OUTPUTS, or an
+ *                   output_count above 1); the mean needs model.lo and model.hi. Its alpha and method change the noise alone
  *  @param shift     NULL, or inputs floats: z + shift, added in float, is the input at
  *                   which T is out; zeros unless broken
  *  @param result    always written
  *  @return CERTREG_OK, also where nothing was proved; CERTREG_E_INVALID;
  *          CERTREG_E_WRONG_STATE (as certreg_certify; no model.eval);
- *          CERTREG_E_MODEL_FAILED; CERTREG_E_NOT_FINITE; CERTREG_E_OUT_OF_RANGE;
- *          CERTREG_E_BUSY (a call is running on the attack or the estimator); a failure
- *          claims nothing
+ *          CERTREG_E_MODEL_FAILED; CERTREG_E_NOT_FINITE; CERTREG_E_OUT_OF_RANGE (the
+ *          record then answers nothing until the next begin, as after sampling);
+ *          CERTREG_E_DEVICE_FAILED; CERTREG_E_BUSY (a call is running on the attack or
+ *          the estimator); a failure claims nothing
  *  @par Source theory 11 */
 CERTREG_API certreg_status certreg_attack_run(
     certreg_attack *, const certreg_question *question,

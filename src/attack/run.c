@@ -24,6 +24,10 @@ static certreg_status check_question(certreg_attack *a, const cr_question *q)
                          "known, so nothing proves that it was left behind");
     if (q->output < 0)
         return refuse(a, "question.output is CERTREG_ALL_OUTPUTS; give the index of one output");
+    if (cr_question_is_vector(q))
+        return cr_fail(&a->probe->error, CERTREG_E_INVALID,
+                       "question.output_count is %zu; set it to 0: an attack is about one output",
+                       q->output_count);
     return CERTREG_OK;
 }
 
@@ -77,9 +81,7 @@ static certreg_status check_direction(certreg_attack *a, const float *direction)
                            (double)direction[j]);
         a->total[j] = counts ? (double)direction[j] : 0;
     }
-    cr_vector_direct(a->total, d, a->direction);
-    for (size_t j = 0; j < d; j++)
-        if (a->direction[j] != 0) return CERTREG_OK;
+    if (cr_vector_direct(a->total, d, a->direction)) return CERTREG_OK;
     return refuse(a, "options.direction is zero wherever the input may be shifted; give NULL");
 }
 

@@ -140,7 +140,8 @@ static double nearness(const cr_slope *slope)
     return isnan(forecast) ? fmax(0, -slope->level) / usual_steepness : forecast;
 }
 
-/* The sum of the record's gradients, by its precision: signal over noise. */
+/* The sum of the record's gradients, by its precision: signal over noise. 0 where a half shows
+ * none. */
 static void keep_gradient(certreg_attack *a, const noisy *n)
 {
     const size_t d = a->probe->model.inputs;
@@ -150,8 +151,9 @@ static void keep_gradient(certreg_attack *a, const noisy *n)
                  square = cr_vector_dot(g0, g1, d) / (n0 * n1),
                  plain = sqrt(cr_vector_dot(g0, g0, d) * cr_vector_dot(g1, g1, d)) / (n0 * n1),
                  signal = sqrt(fmax(square, 1e-3 * plain)), active = (double)a->probe->input.active,
-                 noise = fmax(1e-3 * plain, plain - square) * 0.5 * (double)n->count / active;
-    for (size_t j = 0; j < d; j++) a->total[j] = signal / noise * (g0[j] + g1[j]);
+                 noise = fmax(1e-3 * plain, plain - square) * 0.5 * (double)n->count / active,
+                 precision = plain > 0 ? signal / noise : 0;
+    for (size_t j = 0; j < d; j++) a->total[j] = precision * (g0[j] + g1[j]);
 }
 
 certreg_status cr_slope_find(certreg_attack *a, const cr_conditions *conditions, int directed,

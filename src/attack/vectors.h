@@ -18,14 +18,15 @@ static inline void cr_vector_mask(double *a, const float *mask, size_t d)
         if (!(mask[j] > 0)) a[j] = 0;
 }
 
-/* Its unit vector; zero stays zero. */
-static inline void cr_vector_direct(const double *a, size_t d, float *direction)
+/* Its unit vector; zero stays zero, and is the return value then. */
+static inline int cr_vector_direct(const double *a, size_t d, float *direction)
 {
     double greatest = 0, square = 0;
     for (size_t j = 0; j < d; j++) greatest = fmax(greatest, fabs(a[j]));
     for (size_t j = 0; j < d && greatest > 0; j++) square += (a[j] / greatest) * (a[j] / greatest);
     const double length = greatest > 0 ? sqrt(square) : 1, unit = greatest > 0 ? greatest : 1;
     for (size_t j = 0; j < d; j++) direction[j] = (float)(a[j] / unit / length);
+    return greatest > 0;
 }
 
 #endif

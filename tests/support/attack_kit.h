@@ -22,8 +22,8 @@ static inline int victim_model(void *user, const certreg_batch *b)
     if (v->batches == v->ask_at) v->ask(v);
     if (v->batches == v->fail_at) return 42;
     for (size_t i = b->used_first; i < b->used_first + b->used_count; i++)
-        if (v->batches != v->skip_at)
-            b->y[i * b->columns] = (float)v->output(b->x + i * b->inputs, b->inputs);
+        for (size_t k = 0; k < b->columns && v->batches != v->skip_at; k++)
+            b->y[i * b->columns + k] = (float)v->output(b->x + i * b->inputs, b->inputs);
     if (v->batches == v->cancel_at) certreg_estimator_cancel(v->e);
     return 0;
 }
