@@ -71,6 +71,14 @@ def _result(struct: Any, certified: float, shift: np.ndarray) -> AttackResult:
     return AttackResult(**given)
 
 
+def _certified_radius(certify: Any, question: Asked) -> float:
+    """Of the question from the same record; NaN where the record does not answer it."""
+    try:
+        return float(certify(0, question).radius)
+    except CertregError:
+        return math.nan
+
+
 class Attacks(Handle):
     """The library's handle of attacks on one estimator. It shares the lock of the estimator."""
 
@@ -93,11 +101,11 @@ class Attacks(Handle):
         self,
         question: Asked,
         options: Any,
-        certified: float,
+        certify: Any,
         shape: Any,
         callbacks: Any,
     ) -> AttackResult:
-        """Attacks the present input. callbacks: around the call."""
+        """Attacks the present input. certify: the estimator's. callbacks: around the call."""
         out, struct = S.AttackResult(), question_of(question)._struct()
         shift = np.zeros(shape, np.float32)
         self._call(
@@ -108,7 +116,7 @@ class Attacks(Handle):
             C.byref(out),
             around=callbacks,
         )
-        return _result(out, certified, shift)
+        return _result(out, _certified_radius(certify, question), shift)
 
     def gradient(self, question: Asked, side: Union[Side, int, str], shape: Any) -> np.ndarray:
         """The gradient of a question's score at the present input."""
@@ -129,11 +137,3 @@ def options_of(
         direction=None if along is None else along.ctypes.data,
     )
     return options, along
-
-
-def certified_radius(certify: Any, question: Asked) -> float:
-    """Of the question from the same record; NaN where the record does not answer it."""
-    try:
-        return float(certify(0, question).radius)
-    except CertregError:
-        return math.nan

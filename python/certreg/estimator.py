@@ -23,7 +23,7 @@ from ._arrays import (
 from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
-from .attacks import AttackResult, Attacks, certified_radius, options_of
+from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, Status, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
@@ -379,25 +379,27 @@ class Estimator(Handle):
         direction  of the shift divided by scale, for example a white-box gradient; None: it is
                    found by the attack"""
         options, kept = options_of(calls, alpha, number, direction, self.shape)
-        handle, certified = self._attacked(options.calls), certified_radius(self.certify, question)
-        result = handle.attack(question, options, certified, self.shape, self._callbacks)
+        handle = self._attacked(options.calls)
+        result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
         del kept  # the array of the direction, until here
         return result
 
     def gradient(self, question: Asked, side: Union[Side, int, str]) -> np.ndarray:
         """Estimates the derivatives of E u by the inputs divided by their scale, from the record; u
         is the score of the question for this Side (see bounds). Float64 of the input's shape,
-        without a guarantee; the error of each number is about 1 / (sigma * sqrt(samples))."""
+        without a guarantee; the error of each number is about (deviation of u) / (sigma *
+        sqrt(samples))."""
         return self._attacked(0).gradient(question, side, self.shape)
 
     def _attacked(self, calls: int) -> Attacks:
         """The handle of attacks, with room for these calls."""
         handle = self._open()
         if not self._attacks or self._attacks.max_calls < calls:
+            larger = Attacks(handle, self._calls, calls)  # if it fails, the old one still serves
             if self._attacks:
                 self._attacks.close()
-            self._attacks = Attacks(handle, self._calls, calls)
-            self._memory[1:] = [self._attacks.memory]
+            self._attacks = larger
+            self._memory[1:] = [larger.memory]
         return self._attacks
 
     # ---- sampling by hand, records, deadlines

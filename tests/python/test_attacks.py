@@ -103,6 +103,30 @@ class Attacks(unittest.TestCase):
             with self.assertRaises(TypeError):
                 e.attack(0.8, "many")
 
+    def test_a_refused_attack_is_no_evaluation_of_the_record(self):
+        with self.make() as e:
+            for calls, evaluated in ((3, False), (1500, True)):
+                e.begin(Z, 0.5)
+                e.sample(0, 900)
+                if evaluated:
+                    e.attack(self.question(), calls)
+                    with self.assertRaisesRegex(certreg.CertregError, "900"):
+                        e.certify(1000, self.question())
+                else:
+                    with self.assertRaisesRegex(certreg.CertregError, "at least"):
+                        e.attack(self.question(), calls)
+                    self.assertGreater(e.certify(1000, self.question()).radius, 0)
+
+    def test_an_attack_that_does_not_fit_into_memory_spoils_no_other(self):
+        with self.make() as e:
+            e.certify(Z, 0.5, 2000, self.question())
+            for calls in (1500, 10**18, 1500, 1600):
+                if calls > 2000:
+                    with self.assertRaisesRegex(certreg.CertregError, "memory"):
+                        e.attack(self.question(), calls)
+                else:
+                    self.assertTrue(e.attack(self.question(), calls).broken)
+
     def test_exceptions_of_the_model_reach_the_caller(self):
         def fails(x):
             if self.failing:

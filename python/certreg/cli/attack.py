@@ -13,6 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ..attacks import AttackResult
+from ..constants import Status
 from ..errors import CertregError
 from ..estimator import Estimator
 from ..result import aligned
@@ -32,6 +33,7 @@ def attack(given: argparse.Namespace) -> int:
         raise Failure("--tolerance has several numbers; an attack takes one")
     table: tables.Table = []
     with _estimator(work) as estimator:
+        _check(work, estimator, tolerance[0])
         interrupted = _attack_rows(work, estimator, tolerance[0], table)
     done: np.ndarray = np.zeros(len(work.X), bool)
     done[: len(table)] = True
@@ -62,6 +64,18 @@ def _estimator(work: Work) -> Estimator:
         )
     except CertregError as error:
         raise Failure(error) from error
+
+
+def _check(work: Work, estimator: Estimator, question: Any) -> None:
+    """Refuses what every row would be refused for, before one is sampled: an attack that only lacks
+    a record is refused for its state."""
+    given = work.given
+    try:
+        estimator.begin(np.zeros(estimator.shape), given.sigma)
+        estimator.attack(question, given.calls, alpha=given.alpha)
+    except CertregError as error:
+        if error.status != Status.WRONG_STATE:
+            raise Failure(error) from error
 
 
 def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
