@@ -151,12 +151,14 @@ START_TEST(handles_and_structs_are_checked)
     certreg_attack_result r = attack_result();
     certreg_error why = {.struct_size = sizeof why};
     certreg_attack *a = (certreg_attack *)&r;
+    float shift[INPUTS] = {7, 7, 7};
     double out[INPUTS];
     size_t bytes = 7, there = 7;
     open_all(&s);
     ck_assert_int_eq(certreg_attack_run(NULL, &q, &o, NULL, &r), CERTREG_E_INVALID);
     ck_assert(is_nothing(&r));
-    ATTACK_STATUS(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, NULL), CERTREG_E_INVALID);
+    ATTACK_STATUS(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, NULL), CERTREG_E_INVALID);
+    ck_assert(shift[0] == 0 && shift[2] == 0);
     ck_assert_int_eq(certreg_attack_gradient(NULL, &q, 1, out), CERTREG_E_INVALID);
     ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, NULL), CERTREG_E_INVALID);
     ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 0, out), CERTREG_E_INVALID);
@@ -166,6 +168,9 @@ START_TEST(handles_and_structs_are_checked)
     KIT_SAYS(&why, "reserved");
     ck_assert_int_eq(certreg_attack_size(s.v.e, &p, &bytes, &there), CERTREG_E_INVALID);
     ck_assert(bytes == 0 && there == 0);
+    p.reserved = 0, p.max_calls = SIZE_MAX;
+    ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, &a), CERTREG_E_NO_MEMORY);
+    KIT_SAYS(&why, "plan.max_calls");
     ck_assert_int_eq(certreg_attack_create(NULL, &p, &why, &a), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_attack_create(s.v.e, NULL, &why, &a), CERTREG_E_INVALID);
@@ -238,6 +243,7 @@ START_TEST(a_cancel_or_a_deadline_stops_and_is_no_failure)
     ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
     ck_assert(is_nothing(&r));
     ck_assert_int_eq(r.stop, _i == 2 ? CERTREG_STOP_DEADLINE : CERTREG_STOP_CANCELLED);
+    ck_assert_str_eq(certreg_attack_error(s.v.a)->text, "");
     ck_assert_uint_eq(r.calls, s.v.rows);
     ck_assert_uint_lt(r.calls, _i == 1 ? 260 : 100);
     if (_i == 1) ck_assert_uint_gt(r.calls, 200);
@@ -341,12 +347,13 @@ static void ask_all(victim *v)
     const certreg_attack_plan p = {.struct_size = sizeof p};
     certreg_attack_result r = attack_result();
     certreg_attack *a = NULL;
+    float shift[INPUTS] = {7, 7, 7};
     double out[INPUTS];
-    asked[0] = certreg_attack_run(v->a, &q, &o, NULL, &r);
+    asked[0] = certreg_attack_run(v->a, &q, &o, shift, &r);
     asked[1] = certreg_attack_gradient(v->a, &q, CERTREG_SIDE_UPPER, out);
     asked[2] = certreg_estimator_sample(v->e, 0, 1);
     asked[3] = certreg_attack_create(v->e, &p, NULL, &a);
-    ck_assert(is_nothing(&r));
+    ck_assert(is_nothing(&r) && shift[0] == 0 && shift[2] == 0);
 }
 
 START_TEST(a_running_call_has_its_handles_to_itself)

@@ -98,11 +98,108 @@ START_TEST(where_no_way_shows_nothing_is_tried)
 }
 END_TEST
 
+/* ---- which side */
+static double sum_of_all(const float *x, size_t inputs)
+{
+    (void)inputs;
+    return (double)x[0] + (double)x[1] + (double)x[2];
+}
+
+/* The slope along the direction is 0.58 of the gradient, so that forecasts of the wrong side, whose
+ * slope is unknown, are shorter. */
+START_TEST(a_direction_decides_the_side_it_leads_to)
+{
+    static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER};
+    victim v = {.output = sum_of_all};
+    const float along[2][INPUTS] = {{-1, 0, 0}, {1, 0, 0}};
+    certreg_attack_options o = attack_options(CALLS);
+    open_all(&v, SAMPLES, 0);
+    for (uint64_t run = 0; run < 2 * RUNS; run++) {
+        const certreg_question q = about_zero(1, statistics[_i]);
+        const int up = run % 2;
+        o.direction = along[up];
+        KIT_OK(v.e, certreg_estimator_begin(v.e, origin, 0.5, run));
+        KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
+        const certreg_attack_result r = attacked(&v, &q, &o);
+        ck_assert_int_eq(r.side, up ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
+        ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
+        ck_assert(1 <= r.radius && r.radius < 1.2);
+    }
+    close_all(&v);
+}
+END_TEST
+
+static int flipped;
+
+static double ramp(const float *x, size_t inputs)
+{
+    (void)inputs;
+    return flipped ? fmin(-(double)x[0], 0.2) : fmax((double)x[0], -0.2);
+}
+
+/* No output of the record is out on either side, and only one of them can be reached. */
+START_TEST(the_smooth_slope_decides_where_no_output_is_out)
+{
+    victim v = {.output = ramp};
+    const float along[INPUTS] = {1, 0, 0};
+    const certreg_question q = about_zero(3, CERTREG_STATISTIC_MEDIAN);
+    certreg_attack_options o = attack_options(CALLS);
+    open_all(&v, SAMPLES, 0);
+    for (uint64_t run = 0; run < RUNS; run++) {
+        flipped = run % 2;
+        o.direction = run < RUNS / 2 ? along : NULL;
+        KIT_OK(v.e, certreg_estimator_begin(v.e, origin, 0.5, run));
+        KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
+        const certreg_attack_result r = attacked(&v, &q, &o);
+        ck_assert_int_eq(r.side, flipped ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
+        ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
+        ck_assert(3 <= r.radius && r.radius < 3.6);
+    }
+    close_all(&v);
+}
+END_TEST
+
+/* ---- where floats end */
+static double from_the_end(const float *x, size_t inputs)
+{
+    (void)inputs;
+    return (double)x[0] - 16383;
+}
+
+/* From 16384 on floats are too coarse for this noise, and T leaves the tolerance there. */
+START_TEST(where_floats_are_too_coarse_the_attack_ends)
+{
+    victim v = {.output = from_the_end};
+    const float start[INPUTS] = {16383, 0, 0};
+    const certreg_attack_options o = attack_options(CALLS);
+    certreg_question q = about_zero(3, CERTREG_STATISTIC_MEDIAN);
+    const double center = -1; /* upwards is nearer, by the tolerance of 2 that is left: 16385 */
+    const float up[INPUTS] = {1, 0, 0}, down[INPUTS] = {-1, 0, 0};
+    certreg_attack_options along = o;
+    q.prediction = &center;
+    open_all(&v, SAMPLES, 0);
+    KIT_OK(v.e, certreg_estimator_begin(v.e, start, 1.01, 0));
+    KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
+    along.direction = up;
+    const certreg_attack_result r = attacked(&v, &q, &along);
+    ck_assert(is_nothing(&r));
+    ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
+    ck_assert_uint_lt(r.calls, CALLS / 2);
+    ck_assert_str_eq(certreg_attack_error(v.a)->text, "");
+    along.direction = down;
+    ck_assert_int_eq(attacked(&v, &q, &along).outcome, CERTREG_ATTACK_BROKEN);
+    close_all(&v);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attack_sides");
     TCase *t = kit_case(suite, "attacks", 60);
     tcase_add_test(t, a_vector_is_refused_however_it_is_asked_for);
     tcase_add_loop_test(t, where_no_way_shows_nothing_is_tried, 0, 5);
+    tcase_add_loop_test(t, a_direction_decides_the_side_it_leads_to, 0, 2);
+    tcase_add_test(t, the_smooth_slope_decides_where_no_output_is_out);
+    tcase_add_test(t, where_floats_are_too_coarse_the_attack_ends);
     return kit_run(suite);
 }

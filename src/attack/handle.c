@@ -71,11 +71,11 @@ static certreg_status count(const certreg_estimator *target, const certreg_attac
     size_t bytes[2];
     const certreg_status status =
         cr_estimator_count(backend_of(target), &model, &of_probe, 1, bytes, why);
-    if (status) return status;
+    if (status && status != CERTREG_E_NO_MEMORY) return status;
     certreg_attack like;
     cr_arena arena = {0};
     lay_out(&like, &arena, model.inputs, plan->max_calls / 2, bytes[0]);
-    if (arena.overflow)
+    if (status || arena.overflow)
         return cr_fail(why, CERTREG_E_NO_MEMORY,
                        "%zu inputs and plan.max_calls = %zu do not fit into memory", model.inputs,
                        plan->max_calls);

@@ -161,12 +161,13 @@ static void borrow_clock(certreg_attack *a, cr_hunt *h)
     clock->watch->due = clock->deadline, clock->watch->late = 0;
 }
 
-/* A deadline or a cancel is no failure. */
-static certreg_status stopped(certreg_status status, certreg_attack_result *r)
+/* A deadline or a cancel is no failure, nor is the end of where floats can carry the noise. */
+static certreg_status stopped(const cr_hunt *h, certreg_status status, certreg_attack_result *r)
 {
     if (status == CERTREG_E_DEADLINE) r->stop = CERTREG_STOP_DEADLINE;
     else if (status == CERTREG_E_CANCELLED) r->stop = CERTREG_STOP_CANCELLED;
-    else return status;
+    else if (!(status && h->floats_end)) return status;
+    cr_error_clear(&h->attack->probe->error);
     return CERTREG_OK;
 }
 
@@ -206,7 +207,7 @@ static certreg_status attack(certreg_attack *a, const certreg_question *question
     borrow_clock(a, &h);
     r->prediction = conditions.prediction, r->tolerance = conditions.question.tolerance;
     r->sigma = h.sigma, r->alpha = o.alpha, r->samples = conditions.samples;
-    status = stopped(hunt(&h, shift, r), r);
+    status = stopped(&h, hunt(&h, shift, r), r);
     r->calls = h.used;
     if (!status && r->radius < INFINITY) r->outcome = CERTREG_ATTACK_BROKEN;
     if (status) r->radius = INFINITY, blank(a, shift);
@@ -220,7 +221,6 @@ static certreg_status run(certreg_attack *a, const certreg_question *question,
     const certreg_status status =
         cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", &a->probe->error);
     if (status) return status;
-    blank(a, shift);
     return attack(a, question, options, shift, r);
 }
 
@@ -230,6 +230,7 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
 {
     certreg_attack_result r = {
         .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
+    if (a) blank(a, shift);
     certreg_status status = cr_attack_enter(a);
     if (!status) status = cr_attack_leave(a, run(a, question, options, shift, result, &r));
     cr_struct_refuse(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);

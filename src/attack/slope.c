@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Growth of a probit with radius/sigma where the record says nothing: that of a curved exit. At
- * most 1, that of a half-space. */
-static const double usual_steepness = 0.8, least_steepness = 0.05;
+static const double least_steepness = 0.05; /* for a forecast; for levels near 0 a share of it */
 
 typedef struct noisy { /* the noisy samples of the target's record, and the means of their scores */
     size_t first, count;
@@ -84,7 +82,9 @@ static void compare_halves(const certreg_attack *a, const noisy *n, cr_slope *sl
     const double n0 = (double)half, n1 = (double)(n->count - half),
                  l0 = sqrt(cr_vector_dot(g0, g0, d)), l1 = sqrt(cr_vector_dot(g1, g1, d)),
                  agree = l0 > 0 && l1 > 0 ? cr_vector_dot(g0, g1, d) / (l0 * l1) : 0;
-    slope->cosine = slope->steepness = 0;
+    slope->cosine = slope->steepness = slope->rise = 0;
+    if (!(l0 > 0 && l1 > 0)) return;
+    slope->rise = cr_vector_dot(g0, g1, d) / (n0 * n1);
     if (!(agree > 0)) return;
     slope->cosine = fmin(1, sqrt(2 * agree / (1 + agree)));
     const double cross =
@@ -106,7 +106,7 @@ static certreg_status find_directed(certreg_attack *a, const cr_conditions *cond
                                     const noisy *n, cr_slope *slope)
 {
     certreg_estimator *probe = a->probe;
-    double sum = 0;
+    double sum = 0, smooth = 0;
     probe->input.noise = a->target->input.noise;
     certreg_status status = cr_replay_aim_at(probe, a->direction);
     if (!status) status = cr_replay_project(probe, n->first, n->count);
@@ -114,7 +114,9 @@ static certreg_status find_directed(certreg_attack *a, const cr_conditions *cond
     for (size_t i = 0; i < n->count; i++) {
         const float *y = cr_record_at(a->target, n->first + i, conditions->question.output);
         sum += probe->here.dots[i] * (cr_exit_value(&slope->exit, y) - n->mean);
+        smooth += probe->here.dots[i] * (cr_exit_smooth(&slope->exit, y) - n->smooth);
     }
+    slope->rise = smooth / (double)n->count;
     slope->cosine = 1;
     slope->steepness = fmax(0, sum / (double)n->count * cr_exit_link_slope(&slope->exit, n->mean));
     return CERTREG_OK;
@@ -134,10 +136,15 @@ double cr_slope_forecast(const cr_slope *slope, double sigma)
     return fmax(0, -slope->level / mean_steepness(slope)) * sigma;
 }
 
-static double nearness(const cr_slope *slope)
+/* Where one forecast is not known: a given direction leads to the side whose smooth score rises
+ * along it. Else the side with the more outputs out is the nearer one; where none is out on either
+ * side, the one whose smooth score has the greater slope. */
+static int is_nearer(const cr_slope *a, const cr_slope *b, int directed)
 {
-    const double forecast = cr_slope_forecast(slope, 1);
-    return isnan(forecast) ? fmax(0, -slope->level) / usual_steepness : forecast;
+    const double forecasts[2] = {cr_slope_forecast(a, 1), cr_slope_forecast(b, 1)};
+    if (a->level >= 0 || b->level >= 0) return a->level > b->level; /* out already */
+    if (!isnan(forecasts[0]) && !isnan(forecasts[1])) return forecasts[0] < forecasts[1];
+    return directed || a->level == b->level ? a->rise > b->rise : a->level > b->level;
 }
 
 /* The sum of the record's gradients, by its precision: signal over noise. 0 where a half shows
@@ -167,7 +174,7 @@ certreg_status cr_slope_find(certreg_attack *a, const cr_conditions *conditions,
         const certreg_status status =
             (directed ? find_directed : find_gradient)(a, conditions, &n, &slope);
         if (status) return status;
-        if (i && !(nearness(&slope) < nearness(out))) continue;
+        if (i && !is_nearer(&slope, out, directed)) continue;
         *out = slope;
         if (!directed) keep_gradient(a, &n);
     }

@@ -9,6 +9,8 @@ typedef struct cr_slope { /* of one exit */
     cr_exit exit;
     double level;     /* link of the mean at the input: below 0 inside */
     double steepness; /* growth of the link with radius/sigma along the gradient; 0: unknown */
+    double rise;      /* of the smooth score: growth with radius/sigma along a given direction; else
+                         the square of the length of its gradient */
     double cosine;    /* of the record's gradient and the true one; 0: unknown */
 } cr_slope;
 

@@ -30,13 +30,24 @@ static const float *backward(const cr_hunt *h, size_t i)
     return cr_record_at(h->attack->probe, i, h->conditions->question.output);
 }
 
+/* The input itself could carry the noise: it is the shifted one that cannot. */
+static certreg_status begin(cr_hunt *h)
+{
+    certreg_estimator *probe = h->attack->probe;
+    const cr_input *input = &h->attack->target->input;
+    probe->plan.seed = h->seed;
+    const certreg_status status = cr_estimator_begin(
+        probe, h->attack->point, h->sigma, input->noise.noise_id, (uint64_t)h->steps++);
+    if (status == CERTREG_E_INVALID)
+        h->floats_end = !cr_estimator_check_input(probe, input->z, h->sigma);
+    return status;
+}
+
 static certreg_status sample_pairs(cr_hunt *h, size_t pairs)
 {
     certreg_attack *a = h->attack;
     certreg_estimator *probe = a->probe;
-    probe->plan.seed = h->seed;
-    certreg_status status = cr_estimator_begin(
-        probe, a->point, h->sigma, a->target->input.noise.noise_id, (uint64_t)h->steps++);
+    certreg_status status = begin(h);
     if (!status) status = sample(h, pairs);
     if (status) return status;
     for (size_t i = 0; i < pairs; i++) a->forward[i] = *backward(h, i);

@@ -14,6 +14,7 @@ typedef struct cr_hunt { /* one attack */
     size_t budget;   /* calls of the model */
     size_t used;
     int directed;    /* the direction is given */
+    int floats_end;  /* the last step would have led to where floats are too coarse for the noise */
     int32_t steps;   /* so far: each has noise of its own */
     cr_seen seen[2]; /* averages of the last step, of `beyond` and of the guard: for stakes */
 } cr_hunt;
