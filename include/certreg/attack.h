@@ -29,8 +29,8 @@
 extern "C" {
 #endif
 
-/** Attacks one estimator's inputs, whichever it has begun. It has noise and outputs of
- *  its own; the record of the estimator is only read. */
+/** Attacks the input that an estimator has begun. It has noise and outputs of its own;
+ *  the record of the estimator is only read. */
 typedef struct certreg_attack certreg_attack;
 
 typedef struct certreg_attack_plan {
@@ -56,9 +56,9 @@ typedef struct certreg_attack_options {
      * run needs another number. The best of several runs, of this estimator or with
      * other numbers, is a choice: divide alpha by how many. */
     uint64_t number;
-    /* inputs numbers, the direction of the shift after each feature is divided by its
-     * scale, of any length: a white-box gradient. Where the scale is 0 they are not
-     * read. NULL: found by the attack. */
+    /* inputs numbers: the shift is a positive multiple of scale times this. For the
+     * steepest way give scale times the gradient by z (its negative to go down). Where
+     * the scale is 0 they are not read. NULL: found by the attack. */
     const float *direction;
 } certreg_attack_options;
 
@@ -73,9 +73,10 @@ typedef struct certreg_attack_result {
     int32_t outcome; /* CERTREG_ATTACK_... */
     int32_t stop; /* CERTREG_STOP_ALL, _DEADLINE or _CANCELLED: the radius may then be
                      longer than with all calls, and is as valid */
-    int32_t side; /* CERTREG_SIDE_UPPER: T leaves upwards; _LOWER: downwards */
-    /* R' of ||D^-1 shift||_2, rounded up; infinite unless broken. T is out of the
-     * tolerance there, except with probability alpha. */
+    int32_t side; /* CERTREG_SIDE_UPPER: T leaves upwards; _LOWER: downwards; 0: the
+                     run ended before it chose a side */
+    /* R' of ||D^-1 shift||_2, rounded up; infinite unless broken. The probability that
+     * an attack reports a shift at which T is not out is at most alpha. */
     double radius;
     /* Of the breaking radius, from the record alone, without calls and without a
      * guarantee. NaN: the record does not show the gradient. */
@@ -122,10 +123,13 @@ CERTREG_API void certreg_attack_destroy(certreg_attack *);
  *  sampling, on shifted inputs; batch->first counts from 0 in each step of the attack.
  *  plan.progress of the estimator gets the calls so far and options.calls. Its cancel
  *  and its deadline (certreg_estimator_cancel, _set_deadline) hold; what was proved by
- *  then is reported.
+ *  then is reported. Where a shifted input could not carry the noise (see
+ *  certreg_estimator_begin), and where the record shows no gradient at all, the attack
+ *  ends before its calls do.
  *  @param question  any but baselines, the paper's method, serving,
  *                   CERTREG_CENTER_TRUE_MEAN and vectors (CERTREG_ALL_OUTPUTS, or an
- *                   output_count above 1); the mean needs model.lo and model.hi. Its alpha and method change the noise alone
+ *                   output_count above 1); the mean needs model.lo and model.hi. Its
+ *                   alpha and method only change the noise
  *  @param shift     NULL, or inputs floats: z + shift, added in float, is the input at
  *                   which T is out; zeros unless broken
  *  @param result    always written
