@@ -52,9 +52,9 @@ typedef struct certreg_attack_options {
     /* Probability that a reported radius is too small, up to 0.5; 0: 0.05. It comes on
      * top of the certificate's alpha. */
     double alpha;
-    /* Another number is another noise. A direction or a question chosen after an earlier
-     * run needs another number. The best of several runs, of this estimator or with
-     * other numbers, is a choice: divide alpha by how many. */
+    /* Another number is another noise. A direction or a question chosen after an
+     * earlier run needs another number. The best of several runs, of this estimator or
+     * with other numbers, is a choice: divide alpha by how many. */
     uint64_t number;
     /* inputs numbers: the shift is a positive multiple of scale times this. For the
      * steepest way give scale times the gradient by z (its negative to go down). Where

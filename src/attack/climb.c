@@ -144,8 +144,8 @@ certreg_status cr_climb(cr_hunt *h, float *shift, double *radius)
 {
     const double forecast = cr_slope_forecast(&h->slope, h->sigma);
     course c = {.radius = isnan(forecast) ? h->sigma : fmin(forecast, farthest * h->sigma)};
-    if (!h->directed && !cr_vector_direct(h->attack->total, h->attack->target->model.inputs,
-                                          h->attack->direction))
+    if (!h->directed &&
+        !cr_vector_direct(h->attack->total, h->attack->target->model.inputs, h->attack->direction))
         return CERTREG_OK; /* there is nowhere to go */
     const certreg_status status = climb(h, &c);
     return status ? status : gates(h, &c, shift, radius);

@@ -218,10 +218,12 @@ static certreg_status run(certreg_attack *a, const certreg_question *question,
                           const certreg_attack_options *options, float *shift,
                           certreg_attack_result *result, certreg_attack_result *r)
 {
-    const certreg_status status =
-        cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", &a->probe->error);
+    blank(a, shift);
+    certreg_status status = cr_attack_enter(a);
     if (status) return status;
-    return attack(a, question, options, shift, r);
+    status = cr_struct_check(result, CR_OLDEST_ATTACK_RESULT, "result", &a->probe->error);
+    if (!status) status = attack(a, question, options, shift, r);
+    return cr_attack_leave(a, status);
 }
 
 certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *question,
@@ -230,9 +232,8 @@ certreg_status certreg_attack_run(certreg_attack *a, const certreg_question *que
 {
     certreg_attack_result r = {
         .struct_size = sizeof r, .radius = INFINITY, .forecast = NAN, .prediction = NAN};
-    if (a) blank(a, shift);
-    certreg_status status = cr_attack_enter(a);
-    if (!status) status = cr_attack_leave(a, run(a, question, options, shift, result, &r));
+    const certreg_status status = a ? run(a, question, options, shift, result, &r)
+                                    : CERTREG_E_INVALID;
     cr_struct_refuse(result, CR_OLDEST_ATTACK_RESULT, &r, sizeof r);
     return status;
 }

@@ -36,8 +36,8 @@ static certreg_status begin(cr_hunt *h)
     certreg_estimator *probe = h->attack->probe;
     const cr_input *input = &h->attack->target->input;
     probe->plan.seed = h->seed;
-    const certreg_status status = cr_estimator_begin(
-        probe, h->attack->point, h->sigma, input->noise.noise_id, (uint64_t)h->steps++);
+    const certreg_status status = cr_estimator_begin(probe, h->attack->point, h->sigma,
+                                                     input->noise.noise_id, (uint64_t)h->steps++);
     if (status == CERTREG_E_INVALID)
         h->floats_end = !cr_estimator_check_input(probe, input->z, h->sigma);
     return status;

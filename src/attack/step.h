@@ -10,8 +10,8 @@ typedef struct cr_hunt { /* one attack */
     cr_slope slope;
     double sigma;
     double alpha;
-    uint64_t seed;   /* of its noise; the steps are levels of it */
-    size_t budget;   /* calls of the model */
+    uint64_t seed; /* of its noise; the steps are levels of it */
+    size_t budget; /* calls of the model */
     size_t used;
     int directed;    /* the direction is given */
     int floats_end;  /* the last step would have led to where floats are too coarse for the noise */

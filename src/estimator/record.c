@@ -207,8 +207,8 @@ certreg_status cr_record_in_range(certreg_estimator *e)
     if (!e->record.outside) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_E_OUT_OF_RANGE,
                    "declare a range (model.lo, model.hi) that holds all outputs, and sample again: "
-                   "sample %llu, of the record or of an attack, was outside it, so nothing is "
-                   "known from the others",
+                   "sample %llu was outside it, in the record or in an attack, so nothing is known "
+                   "from the others",
                    (unsigned long long)(e->record.outside - 1));
 }
 
