@@ -375,9 +375,10 @@ class Estimator(Handle):
 
         calls      most rows of the model, 0: only the forecast; too few are refused
         alpha      probability that the radius is too small; 0: 0.05
-        number     another number is another noise. The best of several is a choice: divide alpha
-        direction  of the shift divided by scale, for example a white-box gradient; None: it is
-                   found by the attack"""
+        number     another number is another noise: give one for a direction or a question that was
+                   chosen after an earlier attack. The best of several is a choice: divide alpha
+        direction  the shift is a positive multiple of scale * direction. The steepest way is scale
+                   times the gradient by z, or its negative. None: it is found by the attack"""
         options, kept = options_of(calls, alpha, number, direction, self.shape)
         handle = self._attacked(options.calls)
         result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
