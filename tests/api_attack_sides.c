@@ -166,14 +166,14 @@ static double from_the_end(const float *x, size_t inputs)
     return (double)x[0] - 16383;
 }
 
-/* From 16384 on floats are too coarse for this noise, and T leaves the tolerance there. */
+/* From 16384 on floats are too coarse for this noise, and T leaves beyond that. */
 START_TEST(where_floats_are_too_coarse_the_attack_ends)
 {
     victim v = {.output = from_the_end};
     const float start[INPUTS] = {16383, 0, 0};
     const certreg_attack_options o = attack_options(CALLS);
     certreg_question q = about_zero(3, CERTREG_STATISTIC_MEDIAN);
-    const double center = -1; /* upwards is nearer, by the tolerance of 2 that is left: 16385 */
+    const double center = -1; /* upwards T leaves at 16385 */
     const float up[INPUTS] = {1, 0, 0}, down[INPUTS] = {-1, 0, 0};
     certreg_attack_options along = o;
     q.prediction = &center;
