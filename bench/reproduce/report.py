@@ -15,13 +15,13 @@ The experiments of Zhang and Frank, *Higher-Order Certified Robustness for Regre
 (ICML 2026), by this library. Each table has three things side by side: the paper's
 procedure run literally, the best published methods, and the library's own certificates.
 
-    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # 55 minutes on two cores
+    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # 57 minutes on two cores
     QUICK=1 make reproduce                                      # 90 seconds"""
 HOW = """
 The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
 `lib/reproduce-quick`). `PARTS=rotation` and the like compute one part. A run that is interrupted
 goes on where it stopped. It needs NumPy and ONNX Runtime, and matplotlib for plots: `make deps`
-installs them. The part about prediction intervals is not in the paper. It takes 7 minutes, and
+installs them. The part about prediction intervals is not in the paper. It takes 9 minutes, and
 uses the diabetes data of scikit-learn where that is installed. The networks and their errors are in
 [examples/models](../examples/models/README.md). To publish the page, copy it and the folder
 `figures` to `docs`."""
