@@ -2,7 +2,7 @@
 (ICML 2026), beside the best published methods and the library's own certificates. One more part
 compares prediction intervals under attack.
 
-    make reproduce            everything, with MNIST: about 55 minutes on two cores
+    make reproduce            everything, with MNIST: about 57 minutes on two cores
     QUICK=1 make reproduce    fewer inputs and samples: about a minute and a half
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public
