@@ -56,6 +56,7 @@ START_TEST(outputs_that_are_served_have_a_joint_radius)
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
     certreg_question q[OUTPUTS] = {about(0, 0.8), about(1, 0.8), about(2, 0.8)};
     q[0].serving = asks_serving(1001, 0.01);
+    q[1].serving = asks_serving(501, 0.02);
     q[2].serving = asks_serving(1001, 0.03);
     certreg_certificate each[OUTPUTS] = {kit_certificate()}, bonferroni = kit_certificate();
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, OUTPUTS, each, &bonferroni));

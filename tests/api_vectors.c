@@ -185,6 +185,22 @@ START_TEST(parts_that_are_no_partition_get_no_joint_radius)
 }
 END_TEST
 
+START_TEST(one_radius_is_about_served_values_or_about_none)
+{
+    map m = plain;
+    certreg_estimator *e = make_pose(&m);
+    certreg_question q[2] = {kit_question(1), kit_question(1)};
+    q[0].output_count = 2, q[1].output = 2;
+    q[_i].serving = asks_serving(101, 0.01);
+    certreg_certificate each[2] = {kit_certificate()}, both = kit_certificate();
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "questions[1].serving");
+    q[1 - _i].serving = q[_i].serving;
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- refusals */
 enum {
     KINDS,
@@ -198,6 +214,7 @@ enum {
     LATE,
     NO_PREDICTION,
     SERVED_TRUE_MEAN,
+    CIRCULAR,
     REFUSALS
 };
 static const char *const says[REFUSALS] = {
@@ -206,7 +223,7 @@ static const char *const says[REFUSALS] = {
     "CERTREG_METHOD_PAPER",     "has 2 numbers",
     "prediction is nan",        "tolerance",
     "output_count is 2",        "prediction is NULL",
-    "CERTREG_CENTER_PREDICTION"};
+    "CERTREG_CENTER_PREDICTION", "one question per output"};
 
 START_TEST(vectors_that_make_no_sense_are_refused)
 {
@@ -224,6 +241,7 @@ START_TEST(vectors_that_make_no_sense_are_refused)
         q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN,
         q.method = CERTREG_METHOD_PAPER;
         break;
+    case CIRCULAR: q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN; break;
     case FEW_NUMBERS: q.prediction = psi, q.prediction_count = 2; break;
     case NOT_A_NUMBER: q.prediction = psi, q.prediction_count = 3; break;
     case ZERO: q.tolerance = 0; break;
@@ -260,6 +278,7 @@ int main(void)
     tcase_add_test(parts, a_pose_has_one_radius_at_the_level_of_its_questions);
     tcase_add_loop_test(parts, parts_that_are_no_partition_get_no_joint_radius, 0,
                         KIT_ROWS(bad_parts));
+    tcase_add_loop_test(parts, one_radius_is_about_served_values_or_about_none, 0, 2);
     tcase_add_loop_test(parts, vectors_that_make_no_sense_are_refused, 0, REFUSALS);
     return kit_run(suite);
 }

@@ -120,6 +120,49 @@ START_TEST(an_estimate_is_an_evaluation_of_the_record)
 }
 END_TEST
 
+START_TEST(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise)
+{
+    map m = plain;
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
+    double told[2] = {7, 7};
+    q.serving = asks_serving(101, 0.01);
+    certreg_estimator *e = make(&m, 2, _i ? SIZE_MAX : 0, 0);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 100));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(e), "question.serving->samples is 101");
+    KIT_OK(e, certreg_estimator_sample(e, 100, 1));
+    if (_i) KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    else { /* sample 0 has no noise */
+        KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+        KIT_SAYS(certreg_estimator_error(e), "plan.pilot = SIZE_MAX");
+    }
+    ck_assert(_i ? fabs(told[0]) < 2 : told[0] == 7);
+    KIT_OK(e, certreg_estimator_sample(e, 101, 1 + (size_t)!_i));
+    KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* Its plan is for fewer samples, and without the gradient. */
+START_TEST(a_server_takes_the_question_that_was_certified)
+{
+    static const uint64_t looks[2] = {SAMPLES, 2 * SAMPLES};
+    const certreg_target target = {
+        .struct_size = sizeof target, .radius = 0.2, .looks = looks, .look_count = 2};
+    map m = plain;
+    certreg_estimator *e = make(&m, 2, SIZE_MAX, 0);
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
+    double told[2];
+    KIT_OK(e, certreg_estimator_sample(e, 0, 101));
+    q.serving = asks_serving(101, 0.01), q.target = &target;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    q = vector_of(CERTREG_STATISTIC_MEAN, 2);
+    q.method = CERTREG_METHOD_FINITE, q.constraints = CERTREG_CONSTRAINTS_ECGM;
+    KIT_OK(e, certreg_estimator_estimate(e, &q, told));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it)
 {
     map m = plain;
@@ -308,6 +351,9 @@ int main(void)
     tcase_add_loop_test(told, a_server_gets_the_medians_of_its_own_samples, 0, 2);
     tcase_add_test(told, estimates_of_single_outputs_are_those_of_their_certificates);
     tcase_add_test(told, an_estimate_is_an_evaluation_of_the_record);
+    tcase_add_loop_test(told, an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 0,
+                        2);
+    tcase_add_test(told, a_server_takes_the_question_that_was_certified);
     tcase_add_loop_test(told, the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it,
                         0, STATISTICS);
     tcase_add_test(told, an_output_that_failed_is_out_of_every_direction_that_it_is_in);

@@ -246,9 +246,9 @@ class Estimator(Handle):
     def certify_outputs(
         self, total_samples: int, *questions: Asked
     ) -> Tuple[Certificate, list[Certificate]]:
-        """One radius for all outputs together. Every output has one question, alone or
-        within a vector. Returns the
-        combined certificate, and a list with the certificate of each output."""
+        """One radius for all outputs together. Every output has one question, alone or within a
+        vector. Returns the combined certificate, and a list with one certificate for each
+        question."""
         combined, total = S.Certificate(), integer(total_samples, "total_samples")
         each = self._asked(
             questions,
@@ -341,14 +341,16 @@ class Estimator(Handle):
     def estimate(self, question: Asked) -> Any:
         """The statistic of all noisy samples of the record, as a float or array like prediction().
         This is what a server returns: take an estimator with pilot=NO_PILOT, begin with a new
-        noise_id, sample, and call this. Beside a certificate it has no guarantee of its own, and it
-        is an evaluation of the record. The question needs no prediction."""
+        noise_id, sample, and call this with the certified question; with serving it needs exactly
+        serving.samples noisy samples. Beside a certificate it has no guarantee of its own, and it
+        is an evaluation of the record. Prediction, target and constraints are not used."""
         return self._told("estimate", question)
 
     def _told(self, call: str, question: Asked) -> Any:
         """One number of a question, or as many as its vector has."""
         asked = question_of(question)
-        count = asked.outputs_of(self.outputs)
+        # What exceeds the outputs is refused by the call.
+        count = min(asked.outputs_of(self.outputs), self.outputs)
         out, struct = (S.f64 * count)(), asked._struct()
         self._call(call, C.byref(struct), out)
         return np.array(out) if asked.is_vector else float(out[0])

@@ -19,6 +19,24 @@ static size_t times_asked(const certreg_question *questions, size_t count, size_
     return times;
 }
 
+/* One promise is about the statistics themselves, or about what is served. */
+static certreg_status check_alike(certreg_estimator *e, const certreg_question *questions,
+                                  size_t count)
+{
+    certreg_question first;
+    cr_struct_element(&first, sizeof first, questions, 0, "question", NULL);
+    for (size_t i = 1; i < count; i++) {
+        certreg_question q;
+        cr_struct_element(&q, sizeof q, questions, i, "question", NULL);
+        if (!q.serving != !first.serving)
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "questions[%zu].serving is %s, unlike that of questions[0]: one radius "
+                           "is about served values or about T, so set both or neither",
+                           i, q.serving ? "set" : "NULL");
+    }
+    return CERTREG_OK;
+}
+
 /* That each question makes sense is left to the call. */
 static certreg_status check(certreg_estimator *e, const certreg_question *questions, size_t count)
 {
@@ -42,7 +60,7 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
                            "needs no division of alpha",
                            i);
     }
-    return CERTREG_OK;
+    return check_alike(e, questions, count);
 }
 
 /* Whichever output gives way first as the shift grows is fixed by the model: the least radius is

@@ -58,16 +58,29 @@ static certreg_status check(certreg_estimator *e, const cr_question *q)
                    "median distance from the others is least");
 }
 
+/* A promise about so many fresh samples says nothing of any other number. */
+static certreg_status check_served(certreg_estimator *e, const cr_question *q, size_t samples)
+{
+    const size_t noisy = cr_record_noisy(e), fresh = samples > noisy ? samples - noisy : 0;
+    if (!q->served_samples || fresh == q->served_samples) return CERTREG_OK;
+    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                   "the record has %zu noisy samples, and question.serving->samples is %zu: take "
+                   "as many, with plan.pilot = SIZE_MAX (otherwise sample 0 has no noise), or set "
+                   "question.serving to NULL",
+                   fresh, q->served_samples);
+}
+
 static certreg_status tell(certreg_estimator *e, const certreg_question *question, double *out)
 {
     cr_question q;
     size_t samples = 0;
     if (!out) return cr_fail(&e->error, CERTREG_E_INVALID, "out is NULL");
     certreg_status status = cr_estimator_ready(e);
-    if (!status) status = cr_question_take_without_prediction(e, question, &q);
+    if (!status) status = cr_question_take_for_estimate(e, question, &q);
     if (!status) status = check(e, &q);
     if (!status) status = cr_record_length(e, &samples, &e->error);
     if (!status) status = cr_record_in_range(e);
+    if (!status) status = check_served(e, &q, samples);
     if (status) return status;
     double prediction = NAN;
     const int about = q.method == CERTREG_METHOD_BASELINE;

@@ -351,12 +351,13 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 }
 
 /* ---- all of it */
-static certreg_status check_all_but_prediction(certreg_estimator *e, const cr_question *q)
+/* What the question is about, and not how it is certified. */
+static certreg_status check_subject(certreg_estimator *e, const cr_question *q)
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
         check_enums,     check_baseline, cr_question_check_vector, check_statistic,
-        check_tolerance, check_numbers,  check_predictions,        check_target,
-        check_serving,   check_trim,     check_constraints};
+        check_tolerance, check_numbers,  check_predictions,        check_serving,
+        check_trim};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;
@@ -364,7 +365,9 @@ static certreg_status check_all_but_prediction(certreg_estimator *e, const cr_qu
 
 certreg_status cr_question_check(certreg_estimator *e, const cr_question *q)
 {
-    const certreg_status status = check_all_but_prediction(e, q);
+    certreg_status status = check_subject(e, q);
+    if (!status) status = check_target(e, q);
+    if (!status) status = check_constraints(e, q);
     return status ? status : check_prediction(e, q);
 }
 
@@ -376,10 +379,10 @@ certreg_status cr_question_take(certreg_estimator *e, const certreg_question *th
     return status ? status : cr_question_check(e, out);
 }
 
-certreg_status cr_question_take_without_prediction(certreg_estimator *e,
-                                                   const certreg_question *theirs, cr_question *out)
+certreg_status cr_question_take_for_estimate(certreg_estimator *e, const certreg_question *theirs,
+                                             cr_question *out)
 {
     certreg_status status = cr_struct_check(theirs, CR_OLDEST_QUESTION, "question", &e->error);
     if (!status) status = cr_question_read(theirs, 0, 1, out, &e->error);
-    return status ? status : check_all_but_prediction(e, out);
+    return status ? status : check_subject(e, out);
 }

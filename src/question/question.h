@@ -40,9 +40,10 @@ uint64_t cr_question_hash_looks(uint64_t h, const cr_question *);
 certreg_status cr_question_check(certreg_estimator *, const cr_question *);
 /* A single question, read and checked. */
 certreg_status cr_question_take(certreg_estimator *, const certreg_question *, cr_question *out);
-/* The same where a prediction is not needed. */
-certreg_status cr_question_take_without_prediction(certreg_estimator *, const certreg_question *,
-                                                   cr_question *out);
+/* The same for a server: what only a certificate needs (a prediction, the target's looks,
+ * constraints of the plan) may be missing. */
+certreg_status cr_question_take_for_estimate(certreg_estimator *, const certreg_question *,
+                                             cr_question *out);
 int cr_question_is_angle(const certreg_estimator *, const cr_question *);
 int cr_question_is_median(const cr_question *);
 double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 on

@@ -59,6 +59,10 @@ certreg_status cr_question_check_vector(certreg_estimator *e, const cr_question 
                        "CERTREG_ALL_OUTPUTS, or an output_count above 1");
     const certreg_status status = vector ? check_kinds(e, q) : CERTREG_OK;
     if (!vector || status) return status;
+    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
+        return refused(e, "statistic",
+                       "give one question per output: CERTREG_STATISTIC_CIRCULAR_MEAN is about an "
+                       "angle, not about a vector");
     if (q->at_radius > 0)
         return refused(e, "output", "give one question per output: output bounds are about one");
     if (q->method == CERTREG_METHOD_PAPER)

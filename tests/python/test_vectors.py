@@ -85,6 +85,12 @@ class Vectors(unittest.TestCase):
             )
         self.assertEqual(caught.exception.status, Status.INVALID)
 
+    def test_more_outputs_than_the_model_has_are_refused_without_memory_for_them(self):
+        self.e.sample(0, SAMPLES)
+        for ask in (self.e.estimate, self.e.prediction):
+            with self.assertRaisesRegex(CertregError, "output_count"):
+                ask(Question(1, output_count=10**13))
+
     def test_a_server_returns_the_projection_median_of_its_samples(self):
         seen = []
 
