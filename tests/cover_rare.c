@@ -87,11 +87,87 @@ START_TEST(misses_stay_below_nominal_where_values_are_rare)
 }
 END_TEST
 
+/* ---- the true mean of an output whose values beyond the cuts are rare on both sides */
+typedef struct tails {
+    double lo;           /* the other end of the range is 1 */
+    double below, above; /* expected numbers of main samples that are lo, and that are 1 */
+} tails;
+
+enum { MAIN = 3392 }; /* without the pilot; 64 blocks of 53 */
+static const double part = 0.4; /* of alpha: a tenth for the mean, half of it for each end */
+
+/* No value is seen with a probability just below its share at 3 expected ones. */
+static const tails both[] = {{0, 0, 3.05}, {-1, 3.05, 3.05}, {-1, 0, 3.05}, {-5, 0.6, 20}};
+
+static int beyond_either(void *user, const certreg_batch *b)
+{
+    const tails *t = user;
+    const double above = cr_normal_quantile_sf(t->above / MAIN),
+                 below = t->below > 0 ? -cr_normal_quantile_sf(t->below / MAIN) : -INFINITY;
+    for (size_t i = 0; i < b->rows; i++) {
+        const double x = (double)b->x[i];
+        b->y[i] = x > above ? 1.0F : x < below ? (float)t->lo : 0.0F;
+    }
+    return 0;
+}
+
+static int holds(const certreg_bounds *b, const tails *t)
+{
+    const double above = t->above / MAIN, below = t->below / MAIN, mean = above + t->lo * below,
+                 variance = above + t->lo * t->lo * below - mean * mean;
+    ck_assert_uint_eq(b->constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
+                                          CERTREG_CONSTRAINT_RANGE);
+    return b->mean_lo <= mean && mean <= b->mean_hi && variance <= b->variance_hi;
+}
+
+/* Mean and variance together, from one count of each side. */
+START_TEST(both_ends_and_the_variance_by_counting_hold_together)
+{
+    tails t = both[_i];
+    const double hi = 1, tail = part / 4;
+    certreg_model model = {.struct_size = sizeof model,
+                           .eval = beyond_either,
+                           .user = &t,
+                           .inputs = 1,
+                           .outputs = 1,
+                           .lo = &t.lo,
+                           .hi = &hi,
+                           .batch = 500};
+    certreg_plan plan = {.struct_size = sizeof plan,
+                         .constraints = CERTREG_CONSTRAINTS_ECGM,
+                         .max_samples = CAPACITY,
+                         .seed = 2027};
+    const certreg_question q = {.struct_size = sizeof q,
+                                .statistic = CERTREG_STATISTIC_MEAN,
+                                .center = CERTREG_CENTER_TRUE_MEAN,
+                                .method = CERTREG_METHOD_ASYMPTOTIC,
+                                .tolerance = 0.3,
+                                .alpha = part};
+    const float z = 0;
+    uint64_t missed = 0;
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &model, &plan, NULL, &e), CERTREG_OK);
+    for (uint64_t run = 0; run < RUNS; run++) {
+        certreg_bounds b = {.struct_size = sizeof b};
+        ck_assert_int_eq(certreg_estimator_begin(e, &z, 1, run), CERTREG_OK);
+        ck_assert_int_eq(certreg_estimator_sample(e, 0, CAPACITY), CERTREG_OK);
+        ck_assert_int_eq(certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &b), CERTREG_OK);
+        ck_assert_uint_eq(b.samples, MAIN);
+        missed += !holds(&b, &t);
+    }
+    certreg_estimator_destroy(e);
+    ck_assert_msg(simulate_at_least(missed, RUNS, tail) > 0.0025, "%llu of %d boxes missed",
+                  (unsigned long long)missed, RUNS);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rare values");
     TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0,
                         sizeof laws / sizeof *laws);
+    tcase_add_loop_test(typical, both_ends_and_the_variance_by_counting_hold_together, 0,
+                        sizeof both / sizeof *both);
     return kit_run(suite);
 }

@@ -102,12 +102,7 @@ static gradient_job job_of(const certreg_estimator *e, const cr_conditions *cond
     gradient_job job = {.functions = 0};
     for (int i = 0; i < conditions->count; i++) {
         const cr_condition *c = conditions->each + i;
-        if (c->guard) continue;
-        /* Moments that were bounded by counting have no variance: sparseness is known there
-         * already. */
-        if (c->exact ? cr_means_are_sparse(e, conditions, c)
-                     : !(bounds[i].constraints & CERTREG_CONSTRAINT_VARIANCE))
-            continue;
+        if (c->guard || cr_means_are_sparse(e, conditions, c)) continue;
         const size_t f = job.functions++;
         job.main[f] = cr_parts_main(e, conditions, &c->score);
         job.main[f].center = center_of(e, conditions, c);

@@ -81,9 +81,22 @@ static double level_of(const cr_samples *pilot, double greatest)
     return 2 * others < pilot->count ? usual : greatest;
 }
 
-static double mean_above(double v, double least, uint64_t below, uint64_t samples, double alpha)
+/* At most p * (end - v)^2, rounded up: what values between v and `end` add to E(u - v)^2. */
+static double square_of_share(double v, double end, double p)
 {
-    return mean_of_share(v, least, cr_binomial_upper(below, samples, alpha));
+    const double far = nextafter(fabs(end - v), INFINITY);
+    return nextafter(nextafter(far * far, INFINITY) * p, INFINITY);
+}
+
+/* Where both events hold, so does this; a range too wide for its square has none. */
+static void bound_variance(double v, double lo, double hi, double below, double above,
+                           certreg_bounds *b)
+{
+    const double square =
+        nextafter(square_of_share(v, lo, below) + square_of_share(v, hi, above), INFINITY);
+    if (!isfinite(square)) return;
+    b->constraints |= CERTREG_CONSTRAINT_VARIANCE;
+    b->variance_hi = square;
 }
 
 /* For scores with a finite range; non-zero: there is none. */
@@ -104,10 +117,15 @@ static int bound_by_counting(const certreg_estimator *e, const cr_conditions *co
     }
     below = expected(conditions, &s, below), above = expected(conditions, &s, above);
     if (two_sided) alpha /= 2;
+    const double share_below = cr_binomial_upper(below, b->samples, alpha);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
     b->range_lo = lo, b->range_hi = hi;
-    b->mean_lo = mean_above(level, lo, below, b->samples, alpha);
-    b->mean_hi = two_sided ? -mean_above(-level, -hi, above, b->samples, alpha) : hi;
+    b->mean_lo = mean_of_share(level, lo, share_below);
+    b->mean_hi = hi;
+    if (!two_sided) return 0; /* values above the level may be of any number */
+    const double share_above = cr_binomial_upper(above, b->samples, alpha);
+    b->mean_hi = -mean_of_share(-level, -hi, share_above);
+    bound_variance(level, lo, hi, share_below, share_above, b);
     return 0;
 }
 

@@ -9,8 +9,8 @@ int cr_means_are_sparse(const certreg_estimator *, const cr_conditions *, const 
 /* Mean of a two-valued score, by a bound of the probability of a miss. */
 void cr_means_exact(certreg_estimator *, const cr_conditions *, const cr_condition *, double alpha,
                     certreg_bounds *);
-/* Mean and variance as theory 5.1 has them; sparse scores have a mean by counting, and nothing
- * else. Non-zero: the interval says nothing. */
+/* Mean and variance as theory 5.1 has them; sparse scores have a mean by counting, and a variance
+ * only where both ends of the mean are counted. Non-zero: the interval says nothing. */
 int cr_means_asymptotic(const certreg_estimator *, const cr_conditions *, const cr_condition *,
                         certreg_bounds *);
 
