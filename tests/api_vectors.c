@@ -125,6 +125,30 @@ START_TEST(the_pilot_gives_wide_outputs_more_of_the_tolerance)
 }
 END_TEST
 
+/* Two blocks: of three outputs that move together and one that moves alone; of one that moves, and
+ * outputs that stay. What each share of the tolerance would give is known from each block alone. */
+START_TEST(blocks_have_shares_close_to_the_best_ones)
+{
+    const map kinds[] = {{.weight = {{1}, {1}, {1}, {0, 1}}}, {.weight = {{1}}}};
+    map m = kinds[_i];
+    certreg_estimator *e = make(&m, 6, 0, 0);
+    certreg_question q = vector_of(CERTREG_STATISTIC_MEAN, 1.5);
+    q.center = CERTREG_CENTER_TRUE_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
+    const double radius = kit_ask(e, SAMPLES, q).radius;
+    double best = 0;
+    q.output_count = 3;
+    for (double share = 0.1; share < 1; share += 0.1) {
+        q.output = 0, q.tolerance = 1.5 * share;
+        const double first = kit_ask(e, 0, q).radius;
+        q.output = 3, q.tolerance = 1.5 * sqrt(1 - share * share);
+        best = fmax(best, fmin(first, kit_ask(e, 0, q).radius));
+    }
+    ck_assert_double_gt(best, 0);
+    ck_assert_msg(radius > 0.9 * best, "%g of %g", radius, best);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- poses */
 static const int32_t pose_kind[3] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
                                      CERTREG_OUTPUT_ANGLE};
@@ -275,6 +299,7 @@ int main(void)
     tcase_add_loop_test(radii, no_radius_exceeds_the_true_one, 0, STATISTICS);
     tcase_add_test(radii, means_reach_farther_than_their_norm_and_projections_than_coordinates);
     tcase_add_loop_test(radii, the_pilot_gives_wide_outputs_more_of_the_tolerance, 0, STATISTICS);
+    tcase_add_loop_test(radii, blocks_have_shares_close_to_the_best_ones, 0, 2);
     tcase_add_test(parts, a_pose_has_one_radius_at_the_level_of_its_questions);
     tcase_add_loop_test(parts, parts_that_are_no_partition_get_no_joint_radius, 0,
                         KIT_ROWS(bad_parts));

@@ -1,6 +1,7 @@
 #include "question/directions.h"
 #include "base/constants.h"
 #include "statistics/location.h"
+#include "statistics/moments.h"
 #include <float.h>
 #include <math.h>
 
@@ -66,27 +67,40 @@ void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
     divide(e, q);
 }
 
-/* Of values of a mean: their deviation, and what its bound adds to it for values at the far end of
- * the range that the planned samples need not show; 4, since between the axes of a block the range
- * is up to sqrt(3) times as wide. */
+/* Of a mean along a direction: the deviation of the pilot's noisy outputs, and about what the bounds
+ * add to it for values at the far end of the range that the planned samples need not show. */
 static double spread_of_mean(const certreg_estimator *e, const cr_question *q, size_t k,
-                             const cr_values *values)
+                             const cr_direction *d)
 {
-    const double mean = cr_location_mean(values), planned = (double)cr_asked_max_samples(e),
-                 far = fmax(e->model.hi[k] - mean, mean - e->model.lo[k]),
-                 unseen = -4 * log(q->alpha) * far * far / planned;
-    double sum = 0;
-    for (size_t i = 0; i < values->count && !cr_watch_ends(e->clock.watch, i); i++) {
-        const double gap = (double)values->y[i * values->step] - mean;
-        if (!isnan(gap)) sum += gap * gap;
+    const size_t first = cr_record_noisy(e);
+    cr_score s = {.kind = CR_SCORE_OUTPUT, .outputs = d->outputs};
+    for (size_t i = 0; i < d->outputs; i++) s.along[i] = d->along[i];
+    const cr_samples pilot =
+        cr_record_samples(e, &s, (int32_t)k, first, e->record.pilot - first, 0);
+    cr_moments m;
+    double lo, hi;
+    cr_moments_of(&pilot, &m);
+    cr_score_range(&s, e->model.lo + k, e->model.hi + k, &lo, &hi);
+    const double mean = cr_moments_mean(&m), far = fmax(hi - mean, mean - lo),
+                 unseen = -8 * log(q->alpha) * far * far / (double)cr_asked_max_samples(e);
+    return sqrt(cr_moments_second(&m) + (isfinite(unseen) ? unseen : 0));
+}
+
+/* A vector may be as wide along any direction as along the widest. */
+static double widest_spread(const certreg_estimator *e, const cr_question *q, size_t k, size_t size)
+{
+    double widest = 0;
+    for (size_t i = 0; i < cr_net_size(CR_NET_MEANS, size); i++) {
+        const cr_direction d = cr_net_direction(CR_NET_MEANS, size, i);
+        const double spread = spread_of_mean(e, q, k, &d);
+        if (!(spread <= widest)) widest = spread;
     }
-    return sqrt(sum / (double)cr_location_count(values) + (isfinite(unseen) ? unseen : 0));
+    return widest;
 }
 
 /* Of the pilot's noisy outputs; of scores half the distance between the ranks that are one
  * deviation from the middle for normal ones. */
-static double spread_of(const certreg_estimator *e, const cr_question *q, size_t k,
-                        const cr_direction *along)
+static double spread_of(const certreg_estimator *e, size_t k, const cr_direction *along)
 {
     const size_t first = cr_record_noisy(e);
     const cr_values values = {.y = cr_record_at(e, first, (int32_t)k),
@@ -97,7 +111,6 @@ static double spread_of(const certreg_estimator *e, const cr_question *q, size_t
                               .outputs = along ? along->outputs : 0};
     const size_t count = cr_location_count(&values), low = (size_t)(0.16 * (double)count);
     if (count < FEW) return NAN;
-    if (q->statistic == CERTREG_STATISTIC_MEAN) return spread_of_mean(e, q, k, &values);
     return 0.5 * (cr_location_order(&values, count - 1 - low) - cr_location_order(&values, low));
 }
 
@@ -127,25 +140,22 @@ static int even_out(const certreg_estimator *e, double *spread, size_t count)
     return greatest > 0;
 }
 
-/* Of a mean or of single outputs by the greatest spread of its outputs; of projections by that of
- * their sum, where each direction's part of the tolerance follows its own. NAN: not known. */
+/* Of single outputs by their spread; of a mean by that of its widest direction; of projections by
+ * that of their sum, where each direction's part of the tolerance follows its own. NAN: not
+ * known. */
 static double width_of_block(certreg_estimator *e, const cr_question *q, size_t block,
                              size_t *direction)
 {
     size_t first;
     const size_t size = size_of(e, q, block, &first), from = cr_question_first(q) + first,
                  count = cr_net_size(CR_NET_PROJECTIONS, size);
-    double *part = e->here.part + *direction, greatest = 0;
-    if (!has_parts(q, size)) {
-        for (size_t k = 0; k < size; k++) {
-            const double spread = spread_of(e, q, from + k, NULL);
-            if (!(spread <= greatest)) greatest = spread;
-        }
-        return greatest / cr_net_part(cr_question_net(q), size);
-    }
+    double *part = e->here.part + *direction;
+    if (q->statistic == CERTREG_STATISTIC_MEAN)
+        return widest_spread(e, q, from, size) / cr_net_part(CR_NET_MEANS, size);
+    if (!has_parts(q, size)) return spread_of(e, from, NULL);
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, size, i);
-        part[i] = spread_of(e, q, from, &d);
+        part[i] = spread_of(e, from, &d);
     }
     *direction += count;
     if (!even_out(e, part, count)) return NAN;
