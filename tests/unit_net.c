@@ -134,12 +134,12 @@ START_TEST(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have)
     const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
     const double weight = cr_net_direction(CR_NET_PROJECTIONS, outputs, 0).weight;
     for (size_t i = 0; i < count; i++) t[i] = 1;
-    ck_assert_double_eq_tol(cr_net_scale(outputs, t), cr_net_part(CR_NET_PROJECTIONS, outputs),
+    ck_assert_double_eq_tol(cr_net_scale(outputs, t, NULL), cr_net_part(CR_NET_PROJECTIONS, outputs),
                             2e-6);
     srand(6);
     for (int trial = 0; trial < 20; trial++) {
         for (size_t i = 0; i < count; i++) t[i] = exp(2 * random_number());
-        const double scale = cr_net_scale(outputs, t);
+        const double scale = cr_net_scale(outputs, t, NULL);
         double greatest = 0;
         for (int i = 0; i < 20000; i++) {
             const vector x = {random_number(), random_number(), outputs == 3 ? random_number() : 0};
@@ -167,6 +167,49 @@ START_TEST(directions_are_unit_vectors_and_all_different)
                     ck_assert_double_lt(fabs((double)dot(v[i], v[j])), 0.99);
             }
         }
+}
+END_TEST
+
+/* Where the tolerances differ widely, too. */
+START_TEST(scales_are_those_of_all_signs_and_rounded_down)
+{
+    const size_t outputs = (size_t)_i;
+    vector v[MOST];
+    const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
+    for (int turn = 0; turn < 20; turn++) {
+        double t[MOST];
+        long double greatest = 0;
+        for (size_t k = 0; k < count; k++) t[k] = exp(6 * random_number());
+        for (uint32_t signs = 0; signs < UINT32_C(1) << count; signs++) {
+            vector sum = {0};
+            for (size_t k = 0; k < count; k++)
+                for (size_t j = 0; j < outputs; j++)
+                    sum[j] += (signs >> k & 1 ? -t[k] : t[k]) * v[k][j] * outputs / count;
+            greatest = fmaxl(greatest, dot(sum, sum));
+        }
+        const double reached = (double)(cr_net_scale(outputs, t, NULL) * sqrtl(greatest) - 1);
+        ck_assert_double_lt(reached, -1e-13);
+        ck_assert_double_gt(reached, -3e-12);
+    }
+}
+END_TEST
+
+static double count_looks(void *looks)
+{
+    return ++*(double *)looks;
+}
+
+START_TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
+{
+    double t[MOST], looks = 0;
+    cr_watch watch = {.now = count_looks, .of = &looks, .due = 1e9};
+    for (size_t k = 0; k < 15; k++) t[k] = 1 + 0.1 * (double)k;
+    ck_assert_double_eq(cr_net_scale(3, t, &watch), cr_net_scale(3, t, NULL));
+    ck_assert_double_ge(looks, 64);
+    looks = 0, watch.due = 4;
+    cr_net_scale(3, t, &watch);
+    ck_assert_int_eq(watch.late, 1);
+    ck_assert_double_eq(looks, 5);
 }
 END_TEST
 
@@ -327,6 +370,8 @@ int main(void)
         2, 4);
     tcase_add_loop_test(constants,
                         tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have, 2, 4);
+    tcase_add_loop_test(constants, scales_are_those_of_all_signs_and_rounded_down, 2, 4);
+    tcase_add_test(constants, a_scale_looks_at_the_clock_and_stops_where_it_is_late);
     tcase_add_test(constants, directions_are_unit_vectors_and_all_different);
     tcase_add_test(constants, blocks_cover_every_output_once_and_have_three_or_two_of_them);
     tcase_add_test(scores, an_output_beyond_the_tolerance_is_never_in);

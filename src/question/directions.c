@@ -159,7 +159,7 @@ static double width_of_block(certreg_estimator *e, const cr_question *q, size_t 
     }
     *direction += count;
     if (!even_out(e, part, count)) return NAN;
-    const double scale = cr_net_scale(size, part);
+    const double scale = cr_net_scale(size, part, e->clock.watch);
     for (size_t i = 0; i < count; i++) part[i] *= scale;
     return 1 / scale;
 }

@@ -143,24 +143,51 @@ cr_direction cr_net_direction(cr_net net, size_t outputs, size_t index)
 }
 
 /* ---- different tolerances */
-/* One over the largest norm of the sum of +-w t v over all signs. */
-double cr_net_scale(size_t outputs, const double *proportions)
+typedef double net_vector[CR_NET_BLOCK];
+
+enum { STEPS = 256 }; /* between two sums from scratch: rounding stays far below CR_ROUNDING */
+
+static double square_of(const net_vector v)
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
+static void add_all(net_vector *term, size_t count, uint32_t minus, net_vector sum)
+{
+    sum[0] = sum[1] = sum[2] = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < CR_NET_BLOCK; k++) sum[k] += minus >> i & 1 ? -term[i][k] : term[i][k];
+}
+
+/* The greatest square of the sums from `first` on; number n has the signs of the bits of the Gray
+ * code of n, so that one sign changes in each step. */
+static double greatest_of(net_vector *term, size_t count, uint32_t first, uint32_t steps)
+{
+    net_vector sum;
+    add_all(term, count, first ^ first >> 1, sum);
+    double greatest = square_of(sum);
+    for (uint32_t n = first + 1; n < first + steps; n++) {
+        size_t flipped = 0;
+        while (!(n >> flipped & 1)) flipped++;
+        const double twice = (n ^ n >> 1) >> flipped & 1 ? -2 : 2;
+        for (size_t k = 0; k < CR_NET_BLOCK; k++) sum[k] += twice * term[flipped][k];
+        greatest = fmax(greatest, square_of(sum));
+    }
+    return greatest;
+}
+
+/* One over the largest norm of the sum of +-w t v over all signs; the last may be +. */
+double cr_net_scale(size_t outputs, const double *proportions, cr_watch *watch)
 {
     const size_t count = cr_net_size(CR_NET_PROJECTIONS, outputs);
-    double term[CR_NET_PROJECTED * CR_NET_BLOCK][CR_NET_BLOCK] = {{0}}, greatest = 0;
+    net_vector term[CR_NET_PROJECTED * CR_NET_BLOCK] = {{0}};
+    double greatest = 0;
     for (size_t i = 0; i < count; i++) {
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
         for (size_t k = 0; k < outputs; k++) term[i][k] = d.weight * proportions[i] * d.along[k];
     }
-    const uint32_t all = count ? UINT32_C(1) << (count - 1) : 0;
-    for (uint32_t signs = 0; signs < all; signs++) {
-        double square = 0;
-        for (size_t k = 0; k < outputs; k++) {
-            double sum = 0;
-            for (size_t i = 0; i < count; i++) sum += signs >> i & 1 ? -term[i][k] : term[i][k];
-            square += sum * sum;
-        }
-        greatest = fmax(greatest, square);
-    }
+    const uint32_t all = UINT32_C(1) << (count - 1), steps = all < STEPS ? all : STEPS;
+    for (uint32_t first = 0; first < all && !cr_watch_late(watch); first += steps)
+        greatest = fmax(greatest, greatest_of(term, count, first, steps));
     return (1 - CR_ROUNDING) / sqrt(greatest);
 }

@@ -2,6 +2,7 @@
  * number of outputs in blocks of these (theory 7.3). */
 #ifndef CR_STATISTICS_NET_H
 #define CR_STATISTICS_NET_H
+#include "base/watch.h"
 #include <stddef.h>
 
 #define CR_NET_BLOCK 3u     /* outputs of a direction, at most */
@@ -30,7 +31,8 @@ size_t cr_net_block(cr_net, size_t outputs, size_t block, size_t *first);
  * than the part to v.psi, then the projection median is nearer than 1 to psi. Rounded down. */
 double cr_net_part(cr_net, size_t outputs);
 /* The same for PROJECTIONS whose directions have different tolerances, in these proportions: what
- * each of them is multiplied by, rounded down. */
-double cr_net_scale(size_t outputs, const double *proportions);
+ * each of them is multiplied by, rounded down. Of at most a block. Where it gets late it is any
+ * number. */
+double cr_net_scale(size_t outputs, const double *proportions, cr_watch *watch);
 
 #endif
