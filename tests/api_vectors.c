@@ -239,15 +239,18 @@ enum {
     NO_PREDICTION,
     SERVED_TRUE_MEAN,
     CIRCULAR,
+    TOO_WIDE,
+    TOO_WIDE_ALONE,
     REFUSALS
 };
 static const char *const says[REFUSALS] = {
-    "output 2 is an angle",     "model.lo and model.hi",
-    "CERTREG_STATISTIC_MEDIAN", "output bounds are about one",
-    "CERTREG_METHOD_PAPER",     "has 2 numbers",
-    "prediction is nan",        "tolerance",
-    "output_count is 2",        "prediction is NULL",
-    "CERTREG_CENTER_PREDICTION", "one question per output"};
+    "output 2 is an angle",      "model.lo and model.hi",
+    "CERTREG_STATISTIC_MEDIAN",  "output bounds are about one",
+    "CERTREG_METHOD_PAPER",      "has 2 numbers",
+    "prediction is nan",         "tolerance",
+    "output_count is 2",         "prediction is NULL",
+    "CERTREG_CENTER_PREDICTION", "one question per output",
+    "tolerance is 1e+300",       "tolerance is 1e+30"};
 
 START_TEST(vectors_that_make_no_sense_are_refused)
 {
@@ -266,6 +269,10 @@ START_TEST(vectors_that_make_no_sense_are_refused)
         q.method = CERTREG_METHOD_PAPER;
         break;
     case CIRCULAR: q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN; break;
+    case TOO_WIDE: q.statistic = CERTREG_STATISTIC_MEAN, q.tolerance = 1e300; break;
+    case TOO_WIDE_ALONE:
+        q.statistic = CERTREG_STATISTIC_MEAN, q.tolerance = 1e30, q.output = 1;
+        break;
     case FEW_NUMBERS: q.prediction = psi, q.prediction_count = 2; break;
     case NOT_A_NUMBER: q.prediction = psi, q.prediction_count = 3; break;
     case ZERO: q.tolerance = 0; break;

@@ -93,7 +93,7 @@ typedef struct tails {
     double below, above; /* expected numbers of main samples that are lo, and that are 1 */
 } tails;
 
-enum { MAIN = 3392 }; /* without the pilot; 64 blocks of 53 */
+enum { MAIN = 3392 };           /* without the pilot; 64 blocks of 53 */
 static const double part = 0.4; /* of alpha: a tenth for the mean, half of it for each end */
 
 /* No value is seen with a probability just below its share at 3 expected ones. */

@@ -134,8 +134,8 @@ START_TEST(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have)
     const size_t count = read(CR_NET_PROJECTIONS, outputs, v);
     const double weight = cr_net_direction(CR_NET_PROJECTIONS, outputs, 0).weight;
     for (size_t i = 0; i < count; i++) t[i] = 1;
-    ck_assert_double_eq_tol(cr_net_scale(outputs, t, NULL), cr_net_part(CR_NET_PROJECTIONS, outputs),
-                            2e-6);
+    ck_assert_double_eq_tol(cr_net_scale(outputs, t, NULL),
+                            cr_net_part(CR_NET_PROJECTIONS, outputs), 2e-6);
     srand(6);
     for (int trial = 0; trial < 20; trial++) {
         for (size_t i = 0; i < count; i++) t[i] = exp(2 * random_number());

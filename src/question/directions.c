@@ -67,8 +67,9 @@ void cr_directions_share_equally(certreg_estimator *e, const cr_question *q)
     divide(e, q);
 }
 
-/* Of a mean along a direction: the deviation of the pilot's noisy outputs, and about what the bounds
- * add to it for values at the far end of the range that the planned samples need not show. */
+/* Of a mean along a direction: the deviation of the pilot's noisy outputs, and about what the
+ * bounds add to it for values at the far end of the range that the planned samples need not show.
+ */
 static double spread_of_mean(const certreg_estimator *e, const cr_question *q, size_t k,
                              const cr_direction *d)
 {

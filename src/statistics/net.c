@@ -156,7 +156,8 @@ static void add_all(net_vector *term, size_t count, uint32_t minus, net_vector s
 {
     sum[0] = sum[1] = sum[2] = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < CR_NET_BLOCK; k++) sum[k] += minus >> i & 1 ? -term[i][k] : term[i][k];
+        for (size_t k = 0; k < CR_NET_BLOCK; k++)
+            sum[k] += minus >> i & 1 ? -term[i][k] : term[i][k];
 }
 
 /* The greatest square of the sums from `first` on; number n has the signs of the bits of the Gray
