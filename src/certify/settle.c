@@ -71,7 +71,7 @@ static void answer_made_up(const cr_job *j, size_t samples)
     certreg_estimator *e = j->estimator;
     certreg_certificate unused;
     cr_question q;
-    cr_answer a = {.known = 0};
+    cr_answer a = {.rehearsed = 1};
     cr_closing_make_up(e, samples);
     for (size_t i = 0; i < j->call->count; i++)
         if (!cr_job_question(j, i, &q)) cr_closing_make_up_for(e, &q, samples);
