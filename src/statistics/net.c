@@ -187,7 +187,7 @@ double cr_net_scale(size_t outputs, const double *proportions, cr_watch *watch)
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
         for (size_t k = 0; k < outputs; k++) term[i][k] = d.weight * proportions[i] * d.along[k];
     }
-    const uint32_t all = UINT32_C(1) << (count - 1), steps = all < STEPS ? all : STEPS;
+    const uint32_t all = count ? UINT32_C(1) << (count - 1) : 0, steps = all < STEPS ? all : STEPS;
     for (uint32_t first = 0; first < all && !cr_watch_late(watch); first += steps)
         greatest = fmax(greatest, greatest_of(term, count, first, steps));
     return (1 - CR_ROUNDING) / sqrt(greatest);
