@@ -33,7 +33,7 @@ static double slope_at(const tail *f, double t)
 
 enum { HALVINGS = 60 };
 
-/* Where a function that falls (or, negated, rises) through zero does so. */
+/* Where the slope falls through zero. */
 static double mode_of(const tail *f)
 {
     double lo = -10 - f->shift, hi = 10 - f->shift;
@@ -247,8 +247,10 @@ static uint64_t greatest_sample(const cr_ranks_setting *s, uint64_t from, double
 static double number_above(const cr_ranks_setting *s, uint64_t sample)
 {
     const double points = (double)s->points + 1;
-    double above = floor(may_exceed(s, sample) * points);
-    while (above > 0 && cr_ranks_misses(s, (uint64_t)(points - above), sample) > s->alpha) above--;
+    hull h;
+    hull_for(s, sample, &h);
+    double above = floor(hull_reaches(&h, s->alpha) * points);
+    while (above > 0 && hull_at(&h, above / points) > s->alpha) above--;
     return above;
 }
 
@@ -270,8 +272,11 @@ static uint64_t shortest(const cr_ranks_setting *s, uint64_t first, uint64_t las
         else first = l;
     }
     uint64_t best = first;
-    for (uint64_t k = first + 1; k <= last; k++)
-        if (typical_length(s, k) < typical_length(s, best)) best = k;
+    double least = INFINITY;
+    for (uint64_t k = first; k <= last; k++) {
+        const double length = typical_length(s, k);
+        if (length < least) least = length, best = k;
+    }
     return best;
 }
 

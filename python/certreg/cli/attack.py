@@ -20,7 +20,6 @@ from ..result import aligned
 from . import asked, tables
 from .commands import Work
 from .failure import DONE, FOUND, INTERRUPTED, MODEL, Failure, described
-from .loading import Named
 from .progress import counter
 
 
@@ -52,10 +51,9 @@ def attack(given: argparse.Namespace) -> int:
 def _estimator(work: Work) -> Estimator:
     given = work.given
     plan = asked.plan(given)
-    model = work.model.function
     try:
         return Estimator(
-            model() if isinstance(model, Named) else model,
+            work.model.made(),
             work.X.shape[1:],
             given.samples,
             scale=work.scale,

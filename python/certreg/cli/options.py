@@ -155,6 +155,19 @@ def outputs(command: Any) -> None:
     )
 
 
+def _batch(group: Any) -> None:
+    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
+
+
+def _seed(group: Any) -> None:
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
+        "one is drawn)",
+    )
+
+
 def samples(command: Any) -> Any:
     group = command.add_argument_group("sampling")
     group.add_argument(
@@ -163,18 +176,13 @@ def samples(command: Any) -> Any:
         metavar="N",
         help="samples for each row and sigma (default: %(default)s)",
     )
-    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
+    _batch(group)
     group.add_argument(
         "--pilot",
         metavar="N",
         help="how many of the samples choose the prediction (default: about 15%%)",
     )
-    group.add_argument(
-        "--seed",
-        metavar="N",
-        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
-        "one is drawn)",
-    )
+    _seed(group)
     return group
 
 
@@ -222,13 +230,8 @@ def calibration(command: Any) -> None:
         metavar="N",
         help="samples for each calibration point and input (default: %(default)s)",
     )
-    group.add_argument("--batch", default=0, metavar="N", help="most rows of one call of the model")
-    group.add_argument(
-        "--seed",
-        metavar="N",
-        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
-        "one is drawn)",
-    )
+    _batch(group)
+    _seed(group)
 
 
 def resuming(command: Any) -> None:
