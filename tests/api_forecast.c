@@ -38,6 +38,32 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
 }
 END_TEST
 
+/* The pilot chooses what the near conditions take of the failure rate. */
+START_TEST(what_is_called_impossible_of_a_served_angle_is_never_proved)
+{
+    enum { SERVED_CAPACITY = 400 };
+    const double tolerances[] = {5, 12, 30, 60}, lo = -180, hi = 180;
+    const int32_t kind = CERTREG_OUTPUT_ANGLE;
+    half_space h = {.face = 99};
+    certreg_model m = kit_model(beyond, &h, 2, 1);
+    certreg_plan p = kit_plan(SERVED_CAPACITY);
+    m.kind = &kind, m.lo = &lo, m.hi = &hi, m.batch = 20;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    int impossible = 0;
+    for (double wanted = 0.5; wanted < 3; wanted += 0.05) {
+        certreg_question q = wish(wanted, sequential[_i % 2]);
+        q.tolerance = tolerances[_i / 2], q.serving = asks_serving(11, 0.01);
+        KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+        if (forecast(e, q).least_samples) continue;
+        KIT_OK(e, certreg_estimator_sample(e, 0, SERVED_CAPACITY));
+        ck_assert_double_lt(kit_ask(e, 0, q).radius, wanted);
+        impossible++;
+    }
+    ck_assert_int_gt(impossible, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
 {
     const uint64_t looks[2] = {30, 40};
@@ -145,6 +171,7 @@ int main(void)
     TCase *plan = kit_case(suite, "forecast", 60);
     TCase *bad = kit_case(suite, "bad_input", 20);
     tcase_add_loop_test(plan, the_least_number_of_samples_is_what_a_perfect_model_takes, 0, 8);
+    tcase_add_loop_test(plan, what_is_called_impossible_of_a_served_angle_is_never_proved, 0, 8);
     tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
     tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
     tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0,

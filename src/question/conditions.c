@@ -256,7 +256,7 @@ static void set_conditions(const certreg_estimator *e, cr_conditions *conditions
     cr_division division = cr_division_even(angle, 0);
     if (knows && conditions->samples < conditions->main_first) {
         if (angle) cut = least_demanding(e, q);
-        if (both) division = cr_division_most(angle);
+        if (q->served_samples && (angle || both)) division = cr_division_most(angle);
     } else if (knows) {
         if (angle) cut = best_for_pilot(e, conditions, &division);
         if (both) divide(e, conditions, cut, &division);
