@@ -62,7 +62,7 @@ typedef struct certreg_attack_options {
     const float *direction;
 } certreg_attack_options;
 
-enum {
+enum certreg_attack_outcome {
     CERTREG_ATTACK_NOT_BROKEN = 0, /* nothing was proved; T may be inside or out */
     CERTREG_ATTACK_BROKEN = 1
 };

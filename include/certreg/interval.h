@@ -39,7 +39,7 @@ extern "C" {
 
 /* calibration.score: how far an output is from its truth. The distance of one output is
  * |truth - output|, or the arc between them for an angle, divided by its unit. */
-enum {
+enum certreg_score {
     CERTREG_SCORE_NORM = 0,    /* 2-norm of the distances; of one output its distance */
     CERTREG_SCORE_LARGEST = 1, /* the largest of the distances */
     /* Two REAL outputs estimate a lower and an upper quantile of one truth: max(lower -

@@ -26,7 +26,7 @@ typedef struct certreg_solver certreg_solver;
 
 /* Evaluations of the dual in one call: the default limits, and the least limits that a
  * plan may set. An evaluation takes some microseconds. */
-enum {
+enum certreg_evaluation_limit {
     CERTREG_WORST_CASE_EVALUATIONS = 2000,
     CERTREG_LEAST_WORST_CASE_EVALUATIONS = 1000,
     CERTREG_RADIUS_EVALUATIONS = 14000,
@@ -53,12 +53,12 @@ typedef struct certreg_mean_change {
 } certreg_mean_change;
 
 /* What a worst function does between two breakpoints. */
-enum {
+enum certreg_region {
     CERTREG_REGION_LO = -1,     /* stays at the lower end of the range */
     CERTREG_REGION_BETWEEN = 0, /* follows the curve */
     CERTREG_REGION_HI = 1       /* stays at the upper end */
 };
-enum { CERTREG_MOST_REGIONS = 7 };
+enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 };
 
 /** A worst function: what an adversarial model would look like. It depends on the noise
  *  only through t, the component of e along the shift. In its regions of kind LO and HI
@@ -201,7 +201,7 @@ typedef struct certreg_bisection certreg_bisection;
  * with that of a cold start to the plan's accuracy, but not bit for bit. Where a bound
  * is extreme (a variance below 1e-9 of the squared range, say), rounding may add 1e-8.
  */
-enum { CERTREG_BISECTION_WARM_START = 1 };
+enum certreg_bisection_flag { CERTREG_BISECTION_WARM_START = 1 };
 
 /** Zero all but struct_size: the default. */
 typedef struct certreg_bisection_plan {
