@@ -29,7 +29,7 @@ wheel: ## Write a wheel of the Python package to dist/
 	fi; \
 	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
 
-deps_all := openmpi-bin python3-venv
+deps_all := openmpi-bin python3-venv golang-go rustc libtorch-dev
 deps-all: ## Install what check-all needs beyond deps: MPI, and Python packages into lib/deps
 	@$(call install_debian,$(deps_all))
 	@[ -x $(venv)/bin/pip ] || python3 -m venv $(venv) || /usr/bin/python3 -m venv --clear $(venv)
