@@ -23,6 +23,7 @@ wheel: ## Write a wheel of the Python package to dist/
 	$(any_python) -m pip wheel -q --no-deps $(if $(have_build),--no-build-isolation) -w $$made .; \
 	if command -v auditwheel >/dev/null && command -v patchelf >/dev/null; then \
 	    auditwheel repair --exclude 'libcublas*.so.*' -w $$made/all $$made/*.whl; made+=/all; \
+	    $(any_python) python/bundled_licenses.py $$made/*.whl; \
 	else \
 	    echo 'The wheel is for this system alone: auditwheel and patchelf, which would put OpenBLAS'; \
 	    echo 'into it, are not installed (make deps-all).'; \

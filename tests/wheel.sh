@@ -34,6 +34,27 @@ tell 'make wheel' make_wheel
 rm -rf "${clone:?}/lib" "$clone/dist"
 wheel=$(echo "$tmp/made/certreg-$version-py3-none-manylinux"*.whl)
 tell 'its name has the version and any CPython' [ -s "$wheel" ]
+licensed() { # of each library inside, and RECORD has every file as it is
+    "$tools/python" - "$wheel" <<'END'
+import base64, csv, hashlib, sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+names = [name for name in wheel.namelist() if not name.endswith("/")]
+texts = [name.rpartition("/")[2] for name in names if "/licenses/bundled/" in name]
+for name in names:
+    library = name.rpartition("/")[2]
+    package = library.partition("-")[0].partition("p-r0")[0].replace("openblasp", "openblas")
+    if ".libs/" in name and not any(text.startswith(package) for text in texts):
+        sys.exit(f"no license of {name} among {texts}")
+(record,) = (name for name in names if name.endswith("/RECORD"))
+rows = {row[0]: row[1] for row in csv.reader(wheel.read(record).decode().splitlines())}
+for name in names:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest()).decode()
+    if name != record and rows.pop(name) != "sha256=" + digest.rstrip("="):
+        sys.exit(f"RECORD has other bytes of {name}")
+sys.exit(0 if texts and list(rows) == [record] else f"left over: {rows}, {texts}")
+END
+}
+tell 'it has the licenses of what it contains' licensed
 tell "it has less than 30 MB" [ "$(stat -c %s "$wheel")" -lt 30000000 ]
 make_sdist() { "$tools/python" -m build --sdist --no-isolation -o "$tmp/made" "$clone"; }
 tell 'the sdist' make_sdist

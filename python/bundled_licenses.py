@@ -1,0 +1,88 @@
+"""bundled_licenses.py WHEEL: adds the licenses of what a wheel contains beyond this project: the
+libraries that auditwheel copied into it, and those that the modules were linked with statically.
+
+The texts are those of the Debian packages that the libraries come from. Where one is missing, the
+script ends with a sentence and leaves the wheel as it is: a wheel without them must not be given to
+others."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import re
+import sys
+import zipfile
+
+DOCS = pathlib.Path("/usr/share/doc")
+COMMON = pathlib.Path("/usr/share/common-licenses")
+# Inside the modules, where auditwheel does not see it: package, and the file whose presence tells.
+STATIC = {
+    "liblapacke-dev": "certreg/lib/certreg/libcertreg_blas.so",
+    "libstdc++6": "certreg/lib/certreg/libcertreg_cuda.so",
+}
+CUDA_RUNTIME = """The CUDA module contains NVIDIA's CUDA runtime (libcudart_static), which the license of
+the CUDA Toolkit lets applications contain: https://docs.nvidia.com/cuda/eula/
+"""
+
+
+def bundled(wheel: zipfile.ZipFile) -> list[str]:
+    """The Debian packages, by the list that auditwheel leaves in the wheel."""
+    names = wheel.namelist()
+    found = {package for package, file in STATIC.items() if file in names}
+    for name in names:
+        if name.endswith(".cdx.json"):
+            components = json.loads(wheel.read(name))["components"]
+            found |= {c["name"] for c in components if c["bom-ref"].startswith("pkg:deb/")}
+    copied = [name for name in names if re.search(r"\.libs/.+\.so", name)]
+    if len(found - set(STATIC)) < len(copied):
+        raise SystemExit(f"it is not known from which packages all of these come: {copied}")
+    return sorted(found)
+
+
+def texts(packages: list[str]) -> dict[str, str]:
+    """The text of each package, and the licenses that these refer to, by file name."""
+    made: dict[str, str] = {}
+    for package in packages:
+        made[f"{package}.txt"] = (DOCS / package / "copyright").read_text(errors="replace")
+    for name in sorted(set(re.findall(rf"{COMMON}/([\w.-]*\w)", "".join(made.values())))):
+        made[f"{name}.txt"] = (COMMON / name).read_text()
+    return made
+
+
+def record_line(name: str, content: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+    return f"{name},sha256={digest},{len(content)}\n"
+
+
+def add(path: pathlib.Path) -> None:
+    with zipfile.ZipFile(path) as old:
+        entries = {entry.filename: old.read(entry) for entry in old.infolist()}
+        files = texts(bundled(old))
+    if STATIC["libstdc++6"] in entries:
+        files["cuda-runtime.txt"] = CUDA_RUNTIME
+    (record,) = (name for name in entries if name.endswith(".dist-info/RECORD"))
+    folder = record.rpartition("/")[0]
+    added = "".join(f"License-File: bundled/{name}\n" for name in sorted(files)).encode()
+    ours = b"License-File: LICENSE\n"
+    metadata = entries[f"{folder}/METADATA"]
+    entries[f"{folder}/METADATA"] = metadata.replace(ours, ours + added, 1)
+    for name, text in sorted(files.items()):
+        entries[f"{folder}/licenses/bundled/{name}"] = text.encode()
+    del entries[record]
+    lines = [record_line(*entry) for entry in entries.items() if not entry[0].endswith("/")]
+    entries[record] = "".join([*lines, f"{record},,\n"]).encode()
+    beside = path.with_suffix(".part")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, content in entries.items():
+            new.writestr(name, content)
+    os.replace(beside, path)
+
+
+if __name__ == "__main__":
+    try:
+        add(pathlib.Path(sys.argv[1]))
+    except OSError as error:
+        raise SystemExit(f"a license of what the wheel contains is missing: {error}") from None
