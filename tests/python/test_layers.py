@@ -1,11 +1,12 @@
 """The modules of the package depend on one another in one direction."""
 
 import ast
+import pathlib
 import unittest
 
-from support import root, run
+from support import certreg, run
 
-PACKAGE = root / "python" / "certreg"
+PACKAGE = pathlib.Path(certreg.__file__).parent
 LAYERS = [  # each may import those before it
     "constants",
     "_structs",
