@@ -3,7 +3,12 @@ benches := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard bench/bench_*.c)))
 certificate_sources := $(sort $(wildcard bench/certificates/*.c)) \
     $(addprefix examples/demo/,environment.c images.c digits.c) $(engine_sources)
 
-.PHONY: bench bench-certificates bench-gpu bench-rows bench-scale reproduce
+# A package of bench/ in Python, with what it reads.
+of_bench = CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
+    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
+    $(or $(PYTHON),python3)
+
+.PHONY: bench bench-certificates bench-gpu bench-rows bench-scale reproduce figures
 #: Measure
 bench: all $(benches) ## Time the library against its peers: prints, and writes lib/bench.csv
 	@echo 'name,ours,peer,ratio,target' > lib/bench.csv
@@ -17,9 +22,9 @@ bench-rows: all ## Time certify_rows of the Python package, after make deps-all
 bench-scale: all ## Measure how much longer radii are with a scale that was tuned
 	@CERTREG_LIB=$(OBJ)/libcertreg.so PYTHONPATH=python $(or $(PYTHON),python3) bench/bench_scale.py
 reproduce: all $(OBJ)/libdigits.so ## Repeat the paper's experiments; QUICK=1: 90 seconds
-	@CERTREG_LIB=$(OBJ)/libcertreg.so REPRODUCE_DIGITS=$(CURDIR)/$(OBJ)/libdigits.so \
-	    PYTHONPATH=python:bench:examples/models:lib/deps PYTHONDONTWRITEBYTECODE=1 \
-	    $(or $(PYTHON),python3) -m reproduce $(PARTS)
+	@$(of_bench) -m reproduce $(PARTS)
+figures: all $(OBJ)/libdigits.so ## Draw the figures of the guide; QUICK=1: in small, 15 seconds
+	@$(of_bench) -m figures $(PARTS)
 bench-gpu: all $(gpu_programs) ## Time the CUDA backend on a device
 ifneq ($(NVCC),)
 	@rm -f lib/bench_gpu.csv; $(OBJ)/bench_gpu lib/bench_gpu.csv

@@ -7,13 +7,13 @@ import concurrent.futures
 import dataclasses
 import functools
 import multiprocessing
-import os
 import pathlib
 import zlib
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from .files import whole
 from .labelled import Task
 from .settings import Settings
 
@@ -42,15 +42,9 @@ class Job:
 
 
 def _write(path: pathlib.Path, work: Callable[..., Any], *arguments: Any) -> None:
-    """The file is there as a whole or not at all."""
     found = work(*arguments)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    try:
-        with open(part, "wb") as file:
-            np.savez(file, *(found if isinstance(found, tuple) else (found,)))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path) as file:
+        np.savez(file, *(found if isinstance(found, tuple) else (found,)))
 
 
 def done(settings: Settings, jobs: Sequence[Job]) -> list[np.ndarray]:

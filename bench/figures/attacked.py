@@ -1,0 +1,98 @@
+"""How often prediction intervals contain the truth when inputs are moved."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterator
+
+import numpy as np
+
+from certreg import Calibrated
+from reproduce import figures, moved
+from reproduce.labelled import Task, of_friedman
+from reproduce.settings import SEED, Settings
+
+from .style import BLUE, GREY, PANELS, VERMILION
+
+ALPHA, RADIUS = 0.1, 0.5  # the radius of the intervals in units of σ
+STRENGTHS = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
+SETS, TESTS = 10, 100  # calibrations, and inputs tested with each
+STEPS, ROWS = 6, 64  # of each climb of the attack
+NAMES = (f"certreg, made for shifts up to {RADIUS:g} σ", "split conformal prediction")
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """inside: (inputs, strengths, 2) of bool, for each name; width: (inputs, strengths, 2)."""
+
+    strengths: np.ndarray
+    inside: np.ndarray
+    width: np.ndarray
+
+
+def found(settings: Settings) -> Found:
+    task = of_friedman(settings)
+    sets = task.sets[:SETS]
+    strengths = np.array(STRENGTHS)
+    print(f"  {task.name}, {len(sets)} calibrations of {task.points} points")
+    rows = [row for s, of in enumerate(sets) for row in _tested(task, s, *of)]
+    inside, width = (np.array(values) for values in zip(*rows))
+    return Found(strengths, inside, width)
+
+
+def _tested(task: Task, s: int, points: Any, tests: Any) -> Iterator[tuple[Any, Any]]:
+    """For each input and strength: whether the intervals contain the truth, and their widths."""
+    x, y, outputs = task.inputs[points], task.truth[points], task.model.outputs
+    calibrated = Calibrated(outputs, x, y, task.sigma, seed=SEED + s)
+    rank = int(np.ceil((1 - ALPHA) * (len(y) + 1)))
+    half = float(np.sort(np.abs(outputs(x) - y))[rank - 1])  # of split conformal prediction
+    adversary = np.random.default_rng(SEED + s)
+    for i in tests[:TESTS]:
+        z, truth, inside, width = task.inputs[i], float(task.truth[i]), [], []
+        for strength in STRENGTHS:
+            radius = strength * task.sigma
+            noisy, exact = _places(task, z, truth, radius, half, adversary)
+            interval = calibrated.interval(noisy, RADIUS * task.sigma, ALPHA)
+            away = abs(float(outputs(exact[None])[0]) - truth)
+            inside.append((truth in interval, away <= half))
+            width.append((interval.width, 2 * half))
+        yield inside, width
+
+
+def _places(
+    task: Task, z: Any, truth: float, radius: float, edge: float, adversary: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where an adversary moves an input against smoothed outputs, and against the model itself: to
+    the side that its own evaluations show to be worse."""
+    clean = np.zeros((STEPS, 1, len(z)), np.float32)
+    noise = adversary.normal(size=(STEPS, ROWS, len(z))).astype(np.float32)
+    seen = np.float32(task.sigma) * noise.reshape(-1, len(z))
+    noisy, exact = (
+        [z + moved.climb(task, z, truth, radius, edge, side, e) for side in (1, -1)]
+        for e in (noise, clean)
+    )
+    harm = [abs(float(np.median(task.model.outputs(at + seen))) - truth) for at in noisy]
+    away = np.abs(task.model.outputs(np.array(exact)) - truth)
+    return noisy[int(np.argmax(harm))], exact[int(np.argmax(away))]
+
+
+def drawn(of: Found) -> Any:
+    (ax,) = figures.panels(("share of truths in the interval",), "length of the shift / σ", PANELS)
+    ax.axvspan(0, RADIUS, color=BLUE, alpha=0.1, linewidth=0)
+    ax.axhline(1 - ALPHA, color=GREY, linewidth=1, linestyle="--")
+    end = of.strengths[-1]
+    promise = f"promised: {1 - ALPHA:.0%}, in the blue range"
+    ax.text(0.99 * end, 1 - ALPHA + 0.01, promise, ha="right", va="bottom")
+    looks = ({"color": BLUE, "marker": "o"}, {"color": VERMILION, "marker": "s"})
+    for j, (name, look) in enumerate(zip(NAMES, looks)):
+        label = f"{name}, mean width {of.width[:, 0, j].mean():.1f}"
+        ax.plot(of.strengths, of.inside[:, :, j].mean(0), label=label, linewidth=2, **look)
+    ax.set_xlim(0, end)
+    ax.set_ylim(0, 1.04)
+    ax.grid(alpha=0.3)
+    ax.legend(loc="lower left")
+    return ax
+
+
+OF_DIGITS = False
+DRAWINGS = {"intervals_attacked": drawn}

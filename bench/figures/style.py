@@ -1,0 +1,20 @@
+"""What the figures have in common."""
+
+import math
+
+# Colours of Okabe and Ito, which people with any kind of colour vision tell apart.
+GREY = "#666666"
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILION = "#E69F00", "#D55E00"
+
+WIDE, PANELS = (8.2, 4.2), (8.2, 3.7)  # inches; a page is about 8.2 wide
+
+
+def certified(radius: float) -> str:
+    """A radius that is proved, rounded down."""
+    return f"{math.floor(1000 * radius) / 1000:.3f}"
+
+
+def broken(radius: float) -> str:
+    """A radius that is broken, rounded up."""
+    return f"{math.ceil(1000 * radius) / 1000:.3f}"
