@@ -1,6 +1,6 @@
 """Draws the figures of the guide from runs of the library.
 
-    make figures              all of them, with MNIST, into docs/figures
+    make figures              all of them, with MNIST, into docs/figures: 4 minutes on two cores
     QUICK=1 make figures      in small, into lib/reproduce-quick/figures
     make figures PARTS=digit  one of them
 
