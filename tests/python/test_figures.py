@@ -42,12 +42,17 @@ def environment(out, **more):
     return {**known, **usual, **more}
 
 
-def drawn_digits():
-    """Skips the test where digits cannot be drawn or the network not be run."""
-    package("onnxruntime")
-    package("matplotlib")
+def drawings():
+    """Skips the test where digits cannot be drawn."""
     if not DRAWINGS.exists():
         raise unittest.SkipTest("the demo's drawings are not built: make check does it")
+
+
+def drawn_digits():
+    """Skips the test also where the network cannot be run. A context in which digits are drawn."""
+    package("onnxruntime")
+    package("matplotlib")
+    drawings()
     return unittest.mock.patch.dict(os.environ, REPRODUCE_DIGITS=str(DRAWINGS))
 
 
@@ -271,6 +276,8 @@ class Files(unittest.TestCase):
             ("onnxruntime", "digit", "attacked_digit"),
         ):
             with self.subTest(name), tempfile.TemporaryDirectory() as hidden:
+                if part == "digit":
+                    drawings()
                 (pathlib.Path(hidden) / f"{name}.py").write_text("raise ImportError")
                 (self.out / f"{figure}.svg").write_text("old")
                 done = self.make(part, before=[hidden], QUICK="2")
