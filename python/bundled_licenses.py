@@ -23,7 +23,8 @@ STATIC = {
     "liblapacke-dev": "certreg/lib/certreg/libcertreg_blas.so",
     "libstdc++6": "certreg/lib/certreg/libcertreg_cuda.so",
 }
-CUDA_RUNTIME = """The CUDA module contains NVIDIA's CUDA runtime (libcudart_static), which the license of
+CUDA_RUNTIME = """\
+The CUDA module contains NVIDIA's CUDA runtime (libcudart_static), which the license of
 the CUDA Toolkit lets applications contain: https://docs.nvidia.com/cuda/eula/
 """
 

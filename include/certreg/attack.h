@@ -75,8 +75,9 @@ typedef struct certreg_attack_result {
                      longer than with all calls, and is as valid */
     int32_t side; /* CERTREG_SIDE_UPPER: T leaves upwards; _LOWER: downwards; 0: the
                      run ended before it chose a side */
-    /* R' of ||D^-1 shift||_2, rounded up; infinite unless broken. The probability that
-     * an attack reports a shift at which T is not out is at most alpha. */
+    /* R' = ||D^-1 (z' - z)||_2 of the input z' at which T is out, z + shift added in
+     * float; rounded up; infinite unless broken. The probability that an attack reports
+     * an input at which T is not out is at most alpha. */
     double radius;
     /* Of the breaking radius, from the record alone, without calls and without a
      * guarantee. NaN: the record does not show the gradient. */

@@ -25,8 +25,9 @@ class AttackResult:
     outcome     ATTACK_BROKEN or ATTACK_NOT_BROKEN; see broken
     stop        Stop.ALL, DEADLINE or CANCELLED
     side        Side.UPPER: T leaves the tolerance upwards; LOWER: downwards
-    radius      ||shift / scale||, rounded up: the smoothed prediction is out of the tolerance at
-                z + shift, except with probability alpha. Infinite unless broken
+    radius      ||(z' - z) / scale|| with z' = z + shift, added in float32; rounded up. The smoothed
+                prediction is out of the tolerance at z', except with probability alpha. Infinite
+                unless broken
     forecast    of the breaking radius, from the record alone, without a guarantee. NaN: unknown
     cosine      estimated cosine of the record's gradient and the true one
     certified   radius of the question's certificate from the same record
@@ -55,11 +56,11 @@ class AttackResult:
         return self.outcome == ATTACK_BROKEN
 
     def __str__(self) -> str:
-        found = f"certified {self.certified:.3g}, "
+        found = f"certified {self.certified:g}, "
         if self.broken:
-            return found + f"broken at {self.radius:.3g}"
+            return found + f"broken at {self.radius:g}"
         if not self.calls:
-            return found + f"forecast {self.forecast:.3g}"
+            return found + f"forecast {self.forecast:g}"
         return found + "not broken"
 
 

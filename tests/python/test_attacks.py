@@ -47,7 +47,7 @@ class Attacks(unittest.TestCase):
             self.assertAlmostEqual(norm, found.radius, delta=1e-6)
             self.assertEqual(found.shift[2], 0)
             self.assertEqual(
-                str(found), f"certified {found.certified:.3g}, broken at {found.radius:.3g}"
+                str(found), f"certified {found.certified:g}, broken at {found.radius:g}"
             )
             again = e.attack(self.question(), 1500)
             self.assertEqual(again, found)
