@@ -33,6 +33,7 @@ extern "C" {
  *  the record of the estimator is only read. */
 typedef struct certreg_attack certreg_attack;
 
+/** What costs memory. */
 typedef struct certreg_attack_plan {
     uint32_t struct_size;
     int32_t reserved; /* 0 */
@@ -62,9 +63,10 @@ typedef struct certreg_attack_options {
     const float *direction;
 } certreg_attack_options;
 
+/* Outcomes of an attack. None is a failure. */
 enum certreg_attack_outcome {
     CERTREG_ATTACK_NOT_BROKEN = 0, /* nothing was proved; T may be inside or out */
-    CERTREG_ATTACK_BROKEN = 1
+    CERTREG_ATTACK_BROKEN = 1      /* at the shift, T is proved to be out */
 };
 
 /** What a run found. */
@@ -87,10 +89,10 @@ typedef struct certreg_attack_result {
      * d features and n samples, so that a short record of a large input has a small
      * one. */
     double cosine;
-    double prediction, tolerance, sigma;
-    double alpha;     /* of radius */
-    uint64_t calls;   /* rows of the model that were used */
-    uint64_t samples; /* in the record, pilot included */
+    double prediction, tolerance, sigma; /* of the question and the record */
+    double alpha;                        /* of radius */
+    uint64_t calls;                      /* rows of the model that were used */
+    uint64_t samples;                    /* in the record, pilot included */
 } certreg_attack_result;
 
 /** Bytes of an attack on this estimator: about (batch + 21)*inputs*4 +

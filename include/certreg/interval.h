@@ -59,12 +59,12 @@ typedef struct certreg_calibration {
     /* In (0, 1); 0: 0.5. The score of a point is the k-th smallest of the scores of its
      * samples, k = floor(share*(samples + 1)), at least 1 and at most samples. */
     double share;
-    double sigma;         /* * */
-    uint64_t seed;        /* * */
+    double sigma;         /* * given to begin */
+    uint64_t seed;        /* * of the plan: keep it secret */
     uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
     uint64_t samples;     /* * of each point, without the pilot's */
-    uint64_t first_noise; /* * least and greatest noise_id of the points */
-    uint64_t last_noise;  /* * */
+    uint64_t first_noise; /* * least noise_id of the points */
+    uint64_t last_noise;  /* * greatest noise_id of the points */
     uint64_t count;       /* points so far */
     uint64_t capacity;    /* room in scores */
     double *scores;       /* capacity numbers; infinite where too many outputs failed */
@@ -101,9 +101,9 @@ typedef struct certreg_coverage {
 typedef struct certreg_ranks {
     uint32_t struct_size;
     int32_t reserved;
-    double alpha; /* proven: at most that of the coverage */
-    double radius, sigma;
-    uint64_t points, calibration_samples, samples;
+    double alpha;         /* proven: at most that of the coverage */
+    double radius, sigma; /* of the coverage */
+    uint64_t points, calibration_samples, samples; /* likewise */
     uint64_t calibration_rank; /* of the score that stands for a point */
     uint64_t point_rank;       /* of the threshold among the points' scores */
     uint64_t sample_rank;      /* of the score that is compared with the threshold */
@@ -124,7 +124,7 @@ CERTREG_API certreg_status certreg_interval_ranks(
 /** Where the truth of one output is. */
 typedef struct certreg_interval {
     uint32_t struct_size;
-    int32_t output;
+    int32_t output; /* index of the output */
     /* Least interval that contains all pieces. Infinite ends: nothing is known. NaN:
      * the set is empty. Of an angle an arc, which begins in the turn and may end beyond
      * it; model.lo to model.hi: the whole turn. */

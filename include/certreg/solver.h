@@ -22,15 +22,16 @@ extern "C" {
 
 /* ---- solver: bounds and a radius -> how far the mean can move */
 
+/** Answers how far a mean can move within a radius. */
 typedef struct certreg_solver certreg_solver;
 
 /* Evaluations of the dual in one call: the default limits, and the least limits that a
  * plan may set. An evaluation takes some microseconds. */
 enum certreg_evaluation_limit {
-    CERTREG_WORST_CASE_EVALUATIONS = 2000,
-    CERTREG_LEAST_WORST_CASE_EVALUATIONS = 1000,
-    CERTREG_RADIUS_EVALUATIONS = 14000,
-    CERTREG_LEAST_RADIUS_EVALUATIONS = 4000
+    CERTREG_WORST_CASE_EVALUATIONS = 2000,       /* of a solver: the default */
+    CERTREG_LEAST_WORST_CASE_EVALUATIONS = 1000, /* of a solver: the least */
+    CERTREG_RADIUS_EVALUATIONS = 14000,          /* of a bisection: the default */
+    CERTREG_LEAST_RADIUS_EVALUATIONS = 4000      /* of a bisection: the least */
 };
 
 /** Zero all but struct_size: the default. */
@@ -58,7 +59,8 @@ enum certreg_region {
     CERTREG_REGION_BETWEEN = 0, /* follows the curve */
     CERTREG_REGION_HI = 1       /* stays at the upper end */
 };
-enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 };
+/* Room for regions. */
+enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 /* of one worst function */ };
 
 /** A worst function: what an adversarial model would look like. It depends on the noise
  *  only through t, the component of e along the shift. In its regions of kind LO and HI
@@ -192,16 +194,19 @@ CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 
 /* ---- bisection: bounds and a limit for the mean -> the largest radius */
 
+/** Answers within which radius a mean stays where it has to. */
 typedef struct certreg_bisection certreg_bisection;
 
-/* Flags of a bisection. WARM_START: a search begins where the last one for the same
- * condition has ended (the drop, the rise, or one of the first 4 functions). Use it
- * where successive calls ask about similar bounds, as in a control loop or a sweep over
- * tolerances. What is remembered proves nothing: every radius is proved anew. It agrees
- * with that of a cold start to the plan's accuracy, but not bit for bit. Where a bound
- * is extreme (a variance below 1e-9 of the squared range, say), rounding may add 1e-8.
- */
-enum certreg_bisection_flag { CERTREG_BISECTION_WARM_START = 1 };
+/* Flags of a bisection. */
+enum certreg_bisection_flag {
+    /* A search begins where the last one for the same condition has ended (the drop,
+     * the rise, or one of the first 4 functions). Use it where successive calls are
+     * about similar bounds, as in a control loop or a sweep over tolerances. What is
+     * remembered proves nothing: every radius is proved anew. It agrees with that of a
+     * cold start to the plan's accuracy, but not bit for bit. Where a bound is extreme
+     * (a variance below 1e-9 of the squared range, say), rounding may add 1e-8. */
+    CERTREG_BISECTION_WARM_START = 1
+};
 
 /** Zero all but struct_size: the default. */
 typedef struct certreg_bisection_plan {
@@ -270,7 +275,8 @@ CERTREG_API certreg_status certreg_bisection_above(
     certreg_bisection *, const certreg_bounds *bounds, const double *threshold,
     size_t count, uint32_t constraints, certreg_radius *out);
 
-/** What the last search of this bisection cost, as certreg_solver_info. */
+/** What the last search of this bisection cost.
+ *  @return as certreg_solver_info */
 CERTREG_API certreg_status
 certreg_bisection_info(certreg_bisection *, certreg_solve_info *out);
 
