@@ -71,6 +71,7 @@ include tests/style.mk
 include bench/bench.mk
 include pkgconfig/install.mk
 include python/python.mk
+include docs/docs.mk
 
 #: Build
 all: $(libraries) lib/pkgconfig/certreg.pc ## Build the libraries into lib/, CUDA module included
@@ -97,7 +98,7 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/certreg.1 \
-	    lib/wheel lib/.mypy lib/bench*.csv compile_commands.json
+	    lib/docs lib/wheel lib/.mypy lib/bench*.csv compile_commands.json
 distclean: clean ## Remove lib/ as a whole
 	rm -rf lib
 

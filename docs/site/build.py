@@ -1,0 +1,94 @@
+"""build.py: writes the site to lib/docs/html: pages and figures of the repository, the reference of
+the headers by Doxygen, and that of the Python package. Ends with a failure if Doxygen warns, if
+something public has no documentation, if a link leads nowhere, or if words of a page were lost."""
+
+import html
+import shutil
+import subprocess
+import sys
+
+import check
+import python_pages
+import tree
+
+HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>$title - libcertreg</title>
+<link href="$relpath^$stylesheet" rel="stylesheet"/>
+</head>
+<body>
+<input type="checkbox" id="menu"/>
+<header><a href="index.html">libcertreg {version}</a> <label for="menu">Contents</label></header>
+<nav>
+{contents}
+</nav>
+<main>
+<div id="top">
+"""
+
+
+def entry(title, place):
+    return f'<li><a href="{place}">{html.escape(title.replace("`", ""))}</a></li>'
+
+
+def entries(title, pages):
+    yield f"<p>{title}</p>\n<ul>"
+    yield from (entry(tree.title_of(page), f"{tree.page_id(page)}.html") for page in pages)
+    yield "</ul>"
+
+
+def contents():
+    """The table of contents that every page has."""
+    yield from entries("Guide", tree.chapter("guide"))
+    yield "<p>Reference</p>\n<ul>"
+    for header in tree.HEADERS:
+        yield entry(header.name, tree.file_of(header))
+        if header.name == "certreg.h":
+            yield "<li><ul>"
+            for number, title in tree.groups(header):
+                yield entry(f"{number} {title}", f"group__section{number}.html")
+            yield "</ul></li>"
+    yield entry("All names in C", "globals.html")
+    yield "</ul>"
+    yield from entries("Python and command", tree.generated())
+    yield from entries("Theory", tree.chapter("theory"))
+    yield from entries("Project", tree.project())
+
+
+def write_input():
+    folder = tree.MADE / "input"
+    shutil.rmtree(tree.MADE, ignore_errors=True)
+    folder.mkdir(parents=True)
+    python_pages.write(folder)
+    head = HEAD.format(version=tree.version(), contents="\n".join(contents()))
+    (folder / "header.html").write_text(head, encoding="utf-8")
+    files = [tree.relative(file) for file in
+             [*tree.written(), *tree.generated(), *tree.HEADERS]]
+    settings = [f"INPUT = {' '.join(files)}", f"PROJECT_NUMBER = {tree.version()}"]
+    (folder / "Doxyfile").write_text("\n".join(settings) + "\n", encoding="utf-8")
+
+
+def copy_files():
+    for place, file in tree.copied().items():
+        target = tree.HTML / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+
+
+def main():
+    write_input()
+    doxygen = subprocess.run(["doxygen", "docs/site/Doxyfile"], cwd=tree.ROOT, check=False)
+    if doxygen.returncode and "-k" not in sys.argv:
+        return "docs: Doxygen says above what is wrong"
+    copy_files()
+    wrong = [*check.documented(), *check.links(), *check.pages()]
+    for sentence in wrong:
+        print(sentence, file=sys.stderr)
+    return f"docs: {len(wrong)} mistakes" if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+"""header.py FILE: writes a public header as Doxygen has to see it. In the headers, ordinary comments
+stand before or after what they are about; here they become comments of Doxygen. The numbered sections
+of a header become groups, and its longer explanations become sections of these groups."""
+
+import functools
+import pathlib
+import re
+import sys
+
+import tree
+import words
+
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+SECTION = re.compile(r"/\* ==== (\d) (\w.*?) =+(.*)\*/\Z", re.S)
+TITLE = re.compile(r"^(?:/\*| \*) ([A-Z][^\n.:,]*)\n \*  \S", re.M)
+SEVERAL = re.compile(r"(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);\s*\Z")
+BELOW = re.compile(r"(/\*(?!\*)(?:(?!\*/).)*\*/)(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);(?! */\*)", re.S)
+STANDARD = (  # fields that every struct may have
+    (re.compile(r"(uint32_t struct_size;)$", re.M), r'\1 /* sizeof of this struct; see "rules" */'),
+    (re.compile(r"(int32_t reserved;)( */\* 0 \*/)?$", re.M), r"\1 /* must be 0 */"),
+)
+# Parameters of which the type and the name say nearly everything, where a comment leaves them out.
+OBVIOUS = {
+    "backend": "NULL: the CPU",
+    "bounds": "what is known of u",
+    "bytes": "receives the size",
+    "calibration": "scores of the calibration points",
+    "constraints": "mask of the constraints to use; 0: all in bounds->constraints",
+    "count": "how many there are",
+    "coverage": "what the ranks depend on",
+    "digest": "receives the digest",
+    "first": "index of the first sample",
+    "inputs": "how many inputs there are",
+    "levels": "how many noise levels there are",
+    "noise_id": "as for certreg_estimator_begin",
+    "options": "what the run may use",
+    "out": "receives the result",
+    "question": "the question",
+    "questions": "as for certreg_certify",
+    "ranks": "from certreg_interval_ranks",
+    "sigma": "as for certreg_estimator_begin",
+    "total_samples": "as for certreg_certify",
+    "why": "receives the error, or NULL",
+    "z": "as for certreg_estimator_begin",
+}
+PROTOTYPE = re.compile(r"\s*(?:const )?(\w+)\s+\*?\w+\(([^()]*)\);")
+
+
+@functools.lru_cache(None)
+def titles():
+    """The explanations that comments refer to by their titles: title -> label."""
+    found = {"rules": "section9"}
+    for header in tree.HEADERS:
+        for comment in COMMENT.findall(header.read_text()):
+            if not comment.startswith("/**"):
+                for title in TITLE.findall(comment):
+                    name = title.split(" (")[0]
+                    found[name] = tree.slug(name)
+    return found
+
+
+def contents(comment):
+    """The lines of a comment without its frame, indented as they stand behind the asterisk."""
+    lines = re.sub(r"\A/\*+|\s*\*/\Z", "", comment).split("\n")
+    return [re.sub(r"^\s*\*(?=\s|$)", "", line).rstrip() for line in lines]
+
+
+def depth(line):
+    return len(line) - len(line.lstrip())
+
+
+def text(lines):
+    """Prose, in which commands of Doxygen stay commands."""
+    said = words.plain("\n".join(line.strip() for line in lines))
+    said = re.sub(r"\\@(param|return|par|file)\b", r"@\1", said)
+    said = re.sub(r"@par +(\w+)\s+", r"\n@par \1\n", said)
+    said = re.sub(r"@param +(\w+(?:, *\w+)*)", lambda m: m[0].replace(", ", ","), said)
+    said = re.sub(r"&quot;(.+?)&quot;", title_of, said)
+    said = re.sub(r"\bsection (\d)\b", r'@ref section\1 "section \1"', said)
+    return words.cited(words.linked(said))
+
+
+def title_of(match):
+    label = titles().get(match[1])
+    return f'@ref {label} "{match[1]}"' if label else match[0]
+
+
+def paragraphs(lines):
+    """Prose with code: what is indented after an empty line."""
+    said, code, after_blank = [], [], False
+    for line in [*lines, ""]:
+        if line and depth(line) > 4 and (after_blank or code):
+            code.append(line)
+        elif line:
+            said, code = [*said, *verbatim(code), line], []
+        else:
+            code = code and [*code, line]
+        after_blank = not line
+        if not line and not code:
+            said.append(line)
+    return blocks([*said, *verbatim(code)])
+
+
+def verbatim(lines):
+    if not lines:
+        return []
+    kind = "code{.c}" if any(line.rstrip().endswith((";", "{")) for line in lines) else "verbatim"
+    return [Raw(f"\n@{kind}"), *map(Raw, lines), Raw(f"@end{kind.split('{')[0]}\n")]
+
+
+class Raw(str):
+    """A line that stays as it is."""
+
+
+def blocks(lines):
+    out, pending = [], []
+    for line in [*lines, Raw("")]:
+        if isinstance(line, Raw):
+            out, pending = [*out, *([text(pending)] if pending else []), line], []
+        else:
+            pending.append(line)
+    return "\n".join(out)
+
+
+def definitions(lines):
+    """An explanation in which lines such as "FINITE  Valid at ..." define a term."""
+    out, column, pending = [], None, []
+
+    def flush(after=""):
+        out.append(text(pending) + after)
+        pending.clear()
+
+    for line in lines:
+        entry = re.match(r"( {1,4})(\S+(?:,? \S+)*) {2,}(\S.*)", line)
+        if entry and depth(line) < 5:
+            flush("<dl>" if column is None else "</dd>")
+            column = depth(line)
+            out.append(f"<dt>{text([entry[2]])}</dt><dd>")
+            pending.append(entry[3])
+        elif column is not None and line and depth(line) < column + 4:
+            flush("</dd></dl>\n")
+            column = None
+            pending.append(line)
+        else:
+            pending.append(line)
+    flush("</dd></dl>" if column is not None else "")
+    return "\n".join(out)
+
+
+def obvious(comment, rest):
+    """What a comment leaves out about the function that follows."""
+    function = PROTOTYPE.match(rest)
+    if not function:
+        return ""
+    said = {name for names in re.findall(r"@param +(\w+(?:, *\w+)*)", comment)
+            for name in names.split(", ")}
+    parameters = [re.fullmatch(r"\s*\w.*[\s*](\w+)", one, re.S)
+                  for one in function[2].split(",")]
+    added = [f"@param {one[1]} {OBVIOUS[one[1]]}" for one in parameters
+             if one and one[1] in OBVIOUS and one[1] not in said]
+    if function[1] != "void" and "@return" not in comment:
+        added.append("@return as described")
+    return text(added)
+
+
+def each(match):
+    """Of several fields with one comment above, each gets it."""
+    return "\n".join(f"{match[1]}{match[2]}{name};" for name in match[3].split(", "))
+
+
+class Header:
+    def __init__(self, source):
+        for field, documented in STANDARD:
+            source = field.sub(documented, source)
+        source = BELOW.sub(each, source)
+        self.source = re.sub(r"^CERTREG_API\s", "", source, flags=re.M)
+        self.group = None
+
+    def written(self):
+        out, end = [], 0
+        for match in COMMENT.finditer(self.source):
+            out.append(self.source[end : match.start()])
+            end = match.end()
+            code = out.pop()
+            before, last = code[: code.rfind("\n") + 1], code[code.rfind("\n") + 1 :]
+            out.append(before)
+            if last.strip():
+                out.append(self.after(last, match[0]))
+            else:
+                out.append(last + self.comment(match[0], self.source[end:]))
+        closing = "/** @} */\n" if self.group else ""
+        tail = self.source[end:]
+        return "".join(out) + tail.replace("#ifdef __cplusplus\n}", closing + "#ifdef __cplusplus\n}")
+
+    def after(self, code, comment):
+        """A comment behind a declaration."""
+        said = f" /**< {text(contents(comment))} */"
+        several = SEVERAL.match(code)
+        if not several:
+            return code + said
+        return "".join(f"{several[1]}{name};{said}" for name in several[2].split(", "))
+
+    def comment(self, comment, rest):
+        """A comment on lines of its own."""
+        if comment.startswith("/**"):
+            lines = contents(comment)
+            return f"/** {paragraphs(lines)}\n{obvious(comment, rest)} */"
+        section = SECTION.match(comment)
+        if section:
+            return self.section(*section.groups())
+        if TITLE.match(comment):
+            return self.explanation(contents(comment))
+        following = rest.split("\n")[1:2]
+        if not following or not following[0].strip():
+            return comment  # about nothing in particular
+        return f"/** {text(contents(comment))} */"
+
+    def section(self, number, title, rest):
+        close = "/** @} */\n" if self.group else ""
+        self.group = f"section{number}"
+        said = definitions(contents("/*" + rest + "*/"))
+        return f"{close}/** @defgroup {self.group} {number} {title}\n{said}\n@{{ */"
+
+    def explanation(self, lines):
+        out, body = [], []
+        for line in [*lines, " Z"]:
+            if depth(line) == 1:
+                out.append(definitions(body))
+                body = []
+                name = line.strip().split(" (")[0]
+                out.append(f"\n@section {titles().get(name, name)} {words.plain(line.strip())}\n")
+            else:
+                body.append(line)
+        said = "\n".join(out[:-1])
+        return f"/** @}} */\n/** @addtogroup {self.group}\n{said}\n@{{ */"
+
+
+def main(path):
+    sys.stdout.reconfigure(encoding="utf-8")
+    print(Header(pathlib.Path(path).read_text(encoding="utf-8")).written())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

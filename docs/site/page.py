@@ -1,0 +1,93 @@
+"""page.py FILE: writes a Markdown page of the repository as Doxygen has to see it. Headings get the
+anchors that GitHub gives them, links lead to pages of the site, and characters that are commands to
+Doxygen mean themselves."""
+
+import pathlib
+import re
+import sys
+
+import tree
+import words
+
+SPAN = re.compile(
+    r"(?P<comment><!--.*?-->)"
+    r"|(?P<ruler>(?<=\n)[ ]*\|[-:| ]+\|(?=\n))"
+    r"|(?P<ticks>(?<!`)(?P<mark>`+)(?!`)(?P<code>.+?)(?<!`)(?P=mark)(?!`))"
+    r"|(?P<image>!\[(?P<alt>[^\]]*)\]\((?P<source>[^)\s]+)\))"
+    r"|(?P<link>\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\))"
+    r"|(?P<bare><(?P<url>https?://[^>]+)>)"
+    r"|(?P<escape>\\[*_`\[\]()|])"
+    r"|(?P<dashes>--+)"
+    r"|(?P<special>[@#%<>&\"\\])", re.S)
+
+
+class Page:
+    def __init__(self, path):
+        self.path = path
+        self.text = path.read_text(encoding="utf-8")
+        self.anchors = iter(tree.headings(self.text))
+        self.first = True
+
+    def spans(self, text):
+        """Text between code blocks. Citations of the theory become links, except within a link."""
+        out, end = [], 0
+        for match in SPAN.finditer(text):
+            out += [words.cited(text[end : match.start()]), self.span(match)]
+            end = match.end()
+        return "".join(out) + words.cited(text[end:])
+
+    def inner(self, text):
+        return SPAN.sub(self.span, text)
+
+    def span(self, match):
+        if match["comment"]:
+            return ""
+        if match["ruler"]:
+            return match[0]
+        if match["ticks"]:
+            return words.code(match["code"])
+        if match["image"]:
+            place, _ = tree.address(self.path, match["source"])
+            return f'<img src="{place}" alt="{match["alt"]}"/>'
+        if match["link"]:
+            return f'<a href="{self.place(match["target"])}">{self.inner(match["text"])}</a>'
+        if match["bare"]:
+            return f'<a href="{match["url"]}">{match["url"]}</a>'
+        if match["escape"]:
+            return match[0]
+        if match["dashes"]:
+            return words.dashes(match[0])
+        return words.ESCAPED[match[0]]
+
+    def place(self, link):
+        if re.match(r"[a-z][a-z0-9+.-]*:", link):
+            return link
+        return tree.address(self.path, link)[0]
+
+    def heading(self, line):
+        marks = tree.HEADING.match(line)[1]
+        title, anchor = next(self.anchors)
+        text, place = self.inner(title.replace("`", "")), f'@htmlonly<a id="{anchor}"></a>@endhtmlonly'
+        if self.first:
+            self.first = False
+            name = tree.page_id(self.path)
+            return f'# {text} {{#{"mainpage" if name == "index" else name}}}\n\n{place}\n\n[TOC]\n'
+        return f"{place}\n\n{marks} {text}"
+
+    def lines(self):
+        for kind, lines in tree.blocks(self.text):
+            if kind == "code":
+                yield from lines
+            elif kind == "heading":
+                yield from map(self.heading, lines)
+            else:
+                yield self.spans("\n".join(lines))
+
+
+def main(path):
+    sys.stdout.reconfigure(encoding="utf-8")
+    print("\n".join(Page(pathlib.Path(path).resolve()).lines()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
