@@ -51,24 +51,41 @@ def sections(text):
             yield f".SH {escaped(head.rstrip(':').upper())}\n.nf\n{escaped(body)}\n.fi"
 
 
+def words_of_usage(parser):
+    """What follows the name of the command in its usage."""
+    return parser.format_usage().split()[1 + len(parser.prog.split()) :]
+
+
 def usage(parser):
     """The usage on one line, such as: certreg [-h] command ..."""
-    words = parser.format_usage().split()[1 + len(parser.prog.split()) :]
-    return f".PP\n\\fB{escaped(parser.prog)}\\fR {escaped(' '.join(words))}"
+    return f".PP\n\\fB{escaped(parser.prog)}\\fR {escaped(' '.join(words_of_usage(parser)))}"
 
 
-def options(parser):
-    """The arguments of each group, below its title unless argparse made the title."""
+def groups(parser):
+    """Yields the title of each group of arguments ("" where argparse made it), its description, and
+    a list of (argument, help)."""
     formatter = parser._get_formatter()
     for group in parser._action_groups:
         shown = [a for a in group._group_actions if a.help != argparse.SUPPRESS and not choices(a)]
-        if shown and group not in parser._action_groups[:2]:
-            yield f".PP\n\\fI{escaped(group.title or '')}\\fR"
-            yield from paragraphs(group.description)
-        for action in shown:
-            name = escaped(formatter._format_action_invocation(action))
-            text = formatter._expand_help(action) if action.help else ""
-            yield f".TP\n\\fB{name}\\fR\n{filled(text)}"
+        if shown:
+            title = "" if group in parser._action_groups[:2] else group.title
+            yield title, group.description, [
+                (
+                    formatter._format_action_invocation(action),
+                    formatter._expand_help(action) if action.help else "",
+                )
+                for action in shown
+            ]
+
+
+def options(parser):
+    """The arguments of each group, below its title."""
+    for title, description, shown in groups(parser):
+        if title:
+            yield f".PP\n\\fI{escaped(title)}\\fR"
+            yield from paragraphs(description)
+        for name, text in shown:
+            yield f".TP\n\\fB{escaped(name)}\\fR\n{filled(text)}"
 
 
 def choices(action):

@@ -104,7 +104,7 @@ def source_text(page):
             joined = re.sub(r"^\s*([-*+]|\d+\.) ", "", joined, flags=re.M)
             joined = tree.LINK.sub(lambda m: "" if m[1] else m[2], joined)
             joined = re.sub(r"<(https?:[^>]*)>", r"\1", joined)
-            joined = re.sub(r"\\([*_`|])", r"\1", joined)
+            joined = re.sub(r"\\([*_`|\[\]])", r"\1", joined)
         text.append(joined)
     return "\n".join(text)
 
