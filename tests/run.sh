@@ -154,6 +154,7 @@ elif [ -z "$MODE" ]; then
     start check_gpu on_device check_gpu "^100%: "
     start sqrt_all on_device sqrt_all "^sqrt_all: 0 of "
     start "gpu bundle" bash tests/bundle.sh .gpu
+    start site bash tests/site.sh
     wait
     start consumers bash tests/consumers/run.sh # alone: it calls make
 fi

@@ -1,6 +1,6 @@
-"""What a finished site has to be: everything public is documented, every link leads somewhere, nothing
-is loaded from elsewhere, and every page has the text of its source. Each function yields sentences
-about what is wrong."""
+"""What a finished site has to be: everything public is documented, every link leads somewhere,
+nothing is loaded from elsewhere, and every page has the text of its source. Each function yields
+sentences about what is wrong."""
 
 import functools
 import html.parser
@@ -27,7 +27,8 @@ class Parsed(html.parser.HTMLParser):
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
         self.anchors.update(found[name] for name in ("id", "name") if name in found)
-        self.links += [found[name] for name in ("href", "src", "data") if found.get(name)]
+        if ("div", "summary") not in self.open:  # not shown
+            self.links += [found[name] for name in ("href", "src", "data") if found.get(name)]
         if tag != "a":
             self.loaded += [found[name] for name in ("href", "src", "data") if found.get(name)]
         if tag not in VOID:
@@ -49,21 +50,49 @@ def parsed(file):
 
 
 def documented():
-    """Every function, struct, field, enum, enumerator, macro and typedef of the headers."""
+    """Every function, class, field, enum, enumerator, macro and typedef of the headers."""
     count = 0
     for file in sorted((tree.MADE / "xml").glob("*.xml")):
-        for one in xml.etree.ElementTree.parse(file).iter():
-            if one.tag not in ("memberdef", "enumvalue", "compounddef"):
-                continue
-            if one.get("kind") in ("page", "dir", "file", "group", "namespace"):
-                continue
-            count += 1
-            about = [one.find("briefdescription"), one.find("detaileddescription")]
-            if not any("".join(part.itertext()).strip() for part in about if part is not None):
-                name = one.findtext("name") or one.findtext("compoundname")
-                yield f"{name} has no documentation ({place_of(one, file)})"
+        for compound in xml.etree.ElementTree.parse(file).iter("compounddef"):
+            kinds = ("page", "dir", "file", "group", "namespace")
+            found = [] if compound.get("kind") in kinds else [compound]
+            for one in [*found, *compound.iter("memberdef")]:
+                for part in [one, *one.findall("enumvalue")]:
+                    count += 1
+                    yield from missing(part, compound, place_of(one, file))
     if count < 100:
         yield f"the headers have only {count} names"
+
+
+def missing(one, compound, place):
+    """What the documentation of something leaves out."""
+    holder = compound.findtext("compoundname").split("::")[-1]
+    name = one.findtext("name") or one.findtext("compoundname")
+    about = [one.find("briefdescription"), one.find("detaileddescription")]
+    in_c = place.split(":")[0].endswith(".h")
+    if not any("".join(part.itertext()).strip() for part in about if part is not None):
+        plain, inside = name.split("::")[-1], "private" in (one.get("prot"), compound.get("prot"))
+        if in_c or not (inside or plain == holder or means_the_same(plain)):
+            yield f"{name} has no documentation ({place})"
+    elif in_c and one.get("kind") == "function":
+        yield from (f"{what} of {name} has no documentation" for what in left_out(one))
+
+
+def means_the_same(name):
+    """Whether a name of the C++ headers has the meaning that it has in C, or everywhere in C++."""
+    everywhere = ("begin", "end", "data", "size", "what", "value", "operator=", "operator[]")
+    return name in everywhere or any(one.endswith("_" + name) for one in tree.names())
+
+
+def left_out(function):
+    """The parameters of a function, and its result, that its documentation does not explain."""
+    told = {name.text for name in function.iter("parametername")}
+    for parameter in function.iter("declname"):
+        if parameter.text not in told:
+            yield f"parameter {parameter.text}"
+    results = [one for one in function.iter("simplesect") if one.get("kind") == "return"]
+    if "".join(function.find("type").itertext()) != "void" and not results:
+        yield "the result"
 
 
 def place_of(one, file):
@@ -127,3 +156,21 @@ def difference(wanted, found):
     at = next((i for i, (a, b) in enumerate(both) if a != b), min(len(wanted), len(found)))
     start = max(0, at - 30)
     return f"'{wanted[start : at + 30]}' became '{found[start : at + 30]}'"
+
+
+def letters(text):
+    return re.sub(r"[\W_]+", "", text)
+
+
+def headers():
+    """Every line of every comment of a header is in the pages about it."""
+    for header in tree.HEADERS:
+        files = [tree.file_of(header), *(f"group__section{n}.html" for n, _ in tree.groups(header)),
+                 *(file.name for file in tree.HTML.glob("[cs][lt][ar][su]*.html"))]
+        told = "".join(letters("".join(parsed(tree.HTML / name).text)) for name in files)
+        kind = r"/\*.*?\*/" if header.suffix == ".h" else r"/\*\*.*?\*/"
+        for comment in re.findall(kind, header.read_text(encoding="utf-8"), re.S):
+            for line in comment.split("\n"):
+                said = letters(re.sub(r"@(param|return|par|file)\b", "", line))
+                if said not in told:
+                    yield f"{header.name}: these words are not in the site: {line.strip()}"

@@ -1,6 +1,7 @@
-"""header.py FILE: writes a public header as Doxygen has to see it. In the headers, ordinary comments
-stand before or after what they are about; here they become comments of Doxygen. The numbered sections
-of a header become groups, and its longer explanations become sections of these groups."""
+"""header.py FILE: writes a public header as Doxygen has to see it. In the headers, ordinary
+comments stand before or after what they are about; here they become comments of Doxygen. The
+numbered sections of a header become groups, and its longer explanations sections of these
+groups."""
 
 import functools
 import pathlib
@@ -12,9 +13,12 @@ import words
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SECTION = re.compile(r"/\* ==== (\d) (\w.*?) =+(.*)\*/\Z", re.S)
-TITLE = re.compile(r"^(?:/\*| \*) ([A-Z][^\n.:,]*)\n \*  \S", re.M)
+PART = re.compile(r"/\* -{4} (.*?) *\*/\Z")
+TITLE = re.compile(r"^(?:/\*| \*) ([A-Z][^\n.:,(]*(?: \([^\n]*\))?)\n \*  \S", re.M)
 SEVERAL = re.compile(r"(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);\s*\Z")
-BELOW = re.compile(r"(/\*(?!\*)(?:(?!\*/).)*\*/)(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);(?! */\*)", re.S)
+BELOW = re.compile(
+    r"(/\*(?!\*)(?:(?!\*/).)*\*/)(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);(?! */\*)", re.S
+)
 STANDARD = (  # fields that every struct may have
     (re.compile(r"(uint32_t struct_size;)$", re.M), r'\1 /* sizeof of this struct; see "rules" */'),
     (re.compile(r"(int32_t reserved;)( */\* 0 \*/)?$", re.M), r"\1 /* must be 0 */"),
@@ -43,6 +47,7 @@ OBVIOUS = {
     "why": "receives the error, or NULL",
     "z": "as for certreg_estimator_begin",
 }
+RESULT = "@return as described"
 PROTOTYPE = re.compile(r"\s*(?:const )?(\w+)\s+\*?\w+\(([^()]*)\);")
 
 
@@ -148,19 +153,16 @@ def definitions(lines):
 
 
 def obvious(comment, rest):
-    """What a comment leaves out about the function that follows."""
+    """What a comment leaves out about the function that follows: its parameters and its result."""
     function = PROTOTYPE.match(rest)
     if not function:
-        return ""
+        return "", ""
     said = {name for names in re.findall(r"@param +(\w+(?:, *\w+)*)", comment)
             for name in names.split(", ")}
-    parameters = [re.fullmatch(r"\s*\w.*[\s*](\w+)", one, re.S)
-                  for one in function[2].split(",")]
-    added = [f"@param {one[1]} {OBVIOUS[one[1]]}" for one in parameters
+    named = [re.fullmatch(r"\s*\w.*[\s*](\w+)", one, re.S) for one in function[2].split(",")]
+    added = [f"@param {one[1]} {OBVIOUS[one[1]]}" for one in named
              if one and one[1] in OBVIOUS and one[1] not in said]
-    if function[1] != "void" and "@return" not in comment:
-        added.append("@return as described")
-    return text(added)
+    return text(added), "" if function[1] == "void" or "@return" in comment else RESULT
 
 
 def each(match):
@@ -188,9 +190,10 @@ class Header:
                 out.append(self.after(last, match[0]))
             else:
                 out.append(last + self.comment(match[0], self.source[end:]))
-        closing = "/** @} */\n" if self.group else ""
-        tail = self.source[end:]
-        return "".join(out) + tail.replace("#ifdef __cplusplus\n}", closing + "#ifdef __cplusplus\n}")
+        tail, closing = self.source[end:], "#ifdef __cplusplus\n}"
+        if self.group:
+            tail = tail.replace(closing, "/** @} */\n" + closing)
+        return "".join(out) + tail
 
     def after(self, code, comment):
         """A comment behind a declaration."""
@@ -203,11 +206,14 @@ class Header:
     def comment(self, comment, rest):
         """A comment on lines of its own."""
         if comment.startswith("/**"):
-            lines = contents(comment)
-            return f"/** {paragraphs(lines)}\n{obvious(comment, rest)} */"
+            said, (parameters, result) = paragraphs(contents(comment)), obvious(comment, rest)
+            command = re.search(r"@(param|return|par)\b|\Z", said).start()
+            return f"/** {said[:command]}{parameters}\n{said[command:]}\n{result} */"
         section = SECTION.match(comment)
         if section:
             return self.section(*section.groups())
+        if PART.match(comment):
+            return self.part(PART.match(comment)[1])
         if TITLE.match(comment):
             return self.explanation(contents(comment))
         following = rest.split("\n")[1:2]
@@ -220,6 +226,11 @@ class Header:
         self.group = f"section{number}"
         said = definitions(contents("/*" + rest + "*/"))
         return f"{close}/** @defgroup {self.group} {number} {title}\n{said}\n@{{ */"
+
+    def part(self, title):
+        close = "/** @} */\n" if self.group else ""
+        self.group = "part"
+        return f"{close}/** @name {words.plain(title)}\n@{{ */"
 
     def explanation(self, lines):
         out, body = [], []

@@ -47,17 +47,20 @@ class Page:
         if match["ticks"]:
             return words.code(match["code"])
         if match["image"]:
-            place, _ = tree.address(self.path, match["source"])
-            return f'<img src="{place}" alt="{match["alt"]}"/>'
+            return f'<img src="{self.place(match["source"])}" alt="{match["alt"]}"/>'
         if match["link"]:
-            return f'<a href="{self.place(match["target"])}">{self.inner(match["text"])}</a>'
+            return self.link(self.place(match["target"]), self.inner(match["text"]))
         if match["bare"]:
-            return f'<a href="{match["url"]}">{match["url"]}</a>'
+            return self.link(match["url"], match["url"])
         if match["escape"]:
             return match[0]
         if match["dashes"]:
             return words.dashes(match[0])
         return words.ESCAPED[match[0]]
+
+    @staticmethod
+    def link(place, text):
+        return f'<a href="{place}">{text}</a>'
 
     def place(self, link):
         if re.match(r"[a-z][a-z0-9+.-]*:", link):
@@ -67,11 +70,12 @@ class Page:
     def heading(self, line):
         marks = tree.HEADING.match(line)[1]
         title, anchor = next(self.anchors)
-        text, place = self.inner(title.replace("`", "")), f'@htmlonly<a id="{anchor}"></a>@endhtmlonly'
+        text = self.inner(title.replace("`", ""))
+        place = f'@htmlonly<a id="{anchor}"></a>@endhtmlonly'
         if self.first:
             self.first = False
-            name = tree.page_id(self.path)
-            return f'# {text} {{#{"mainpage" if name == "index" else name}}}\n\n{place}\n\n[TOC]\n'
+            name = tree.page_id(self.path).replace("index", "mainpage")
+            return f"# {text} {{#{name}}}\n\n{place}\n\n[TOC]\n"
         return f"{place}\n\n{marks} {text}"
 
     def lines(self):

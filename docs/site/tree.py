@@ -9,7 +9,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MADE = ROOT / "lib" / "docs"
 HTML = MADE / "html"
-HEADERS = sorted((ROOT / "include" / "certreg").glob("*.h*"))
+HEADERS = sorted((ROOT / "include" / "certreg").glob("*.h*"),
+                 key=lambda header: (header.suffix, header.stem != "certreg", header.stem))
 FENCE = re.compile(r"^\s*(```|~~~)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")

@@ -1,5 +1,5 @@
-"""How text becomes text for Doxygen: nothing in it is a command of Doxygen by accident, names of the
-C interface and sections of the theory become links."""
+"""How text becomes text for Doxygen: nothing in it is a command of Doxygen by accident, and names
+of the C interface and sections of the theory become links."""
 
 import re
 
