@@ -22,7 +22,7 @@ class Parsed(html.parser.HTMLParser):
         super().__init__()
         self.links, self.loaded, self.anchors, self.text = [], [], set(), []
         self.open, self.told = [], False
-        self.feed(file.read_text(encoding="utf-8"))
+        self.feed(tree.read(file))
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
@@ -123,7 +123,7 @@ def leads_somewhere(file, link):
 def source_text(page):
     """The text of a Markdown page without its markup."""
     text = []
-    for kind, lines in tree.blocks(page.read_text(encoding="utf-8")):
+    for kind, lines in tree.blocks(tree.read(page)):
         joined = "\n".join(line for line in lines if not tree.FENCE.match(line))
         if kind == "heading":
             joined = re.sub(r"^#+ ", "", joined, flags=re.M)
@@ -139,7 +139,10 @@ def source_text(page):
 
 
 def pages():
-    """Every page has each character of its source, in the same order."""
+    """Every page is there, and has each character of its source in the same order."""
+    for page in sorted((tree.ROOT / "docs").glob("**/*.md")):
+        if page not in tree.written():
+            yield f"{tree.relative(page)} is not linked from the README.md of its folder"
     for page in [*tree.written(), *tree.generated()]:
         file = tree.HTML / f"{tree.page_id(page)}.html"
         if not file.is_file():
@@ -169,7 +172,7 @@ def headers():
                  *(file.name for file in tree.HTML.glob("[cs][lt][ar][su]*.html"))]
         told = "".join(letters("".join(parsed(tree.HTML / name).text)) for name in files)
         kind = r"/\*.*?\*/" if header.suffix == ".h" else r"/\*\*.*?\*/"
-        for comment in re.findall(kind, header.read_text(encoding="utf-8"), re.S):
+        for comment in re.findall(kind, tree.read(header), re.S):
             for line in comment.split("\n"):
                 said = letters(re.sub(r"@(param|return|par|file)\b", "", line))
                 if said not in told:

@@ -56,7 +56,7 @@ def titles():
     """The explanations that comments refer to by their titles: title -> label."""
     found = {"rules": "section9"}
     for header in tree.HEADERS:
-        for comment in COMMENT.findall(header.read_text()):
+        for comment in COMMENT.findall(tree.read(header)):
             if not comment.startswith("/**"):
                 for title in TITLE.findall(comment):
                     name = title.split(" (")[0]
@@ -248,7 +248,7 @@ class Header:
 
 def main(path):
     sys.stdout.reconfigure(encoding="utf-8")
-    print(Header(pathlib.Path(path).read_text(encoding="utf-8")).written())
+    print(Header(tree.read(pathlib.Path(path))).written())
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ SPAN = re.compile(
 class Page:
     def __init__(self, path):
         self.path = path
-        self.text = path.read_text(encoding="utf-8")
+        self.text = tree.read(path)
         self.anchors = iter(tree.headings(self.text))
         self.first = True
 

@@ -28,7 +28,7 @@ ENTRY = re.compile(r"(\w+(?:, \w+)*) {2,}(\S.*)")
 
 
 def parsed(module):
-    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+    return ast.parse(tree.read(PACKAGE / f"{module}.py"))
 
 
 def public():
@@ -187,7 +187,7 @@ def module(name, names):
             yield signature(node, one)
             yield from docstring(node, one)
     yield from constants([one for one in names if one not in nodes],
-                         (PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+                         tree.read(PACKAGE / f"{name}.py"))
 
 
 def overview(found):

@@ -9,11 +9,17 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MADE = ROOT / "lib" / "docs"
 HTML = MADE / "html"
-HEADERS = sorted((ROOT / "include" / "certreg").glob("*.h*"),
-                 key=lambda header: (header.suffix, header.stem != "certreg", header.stem))
+HEADERS = sorted(
+    (ROOT / "include" / "certreg").glob("*.h*"),
+    key=lambda header: (header.suffix, header.stem != "certreg", header.stem),
+)
 FENCE = re.compile(r"^\s*(```|~~~)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
 
 
 def relative(path):
@@ -22,7 +28,7 @@ def relative(path):
 
 def linked(page):
     """The Markdown pages to which a page has links, in the order of the links."""
-    found = [page.parent / target for _, _, target in LINK.findall(page.read_text())]
+    found = [page.parent / target for _, _, target in LINK.findall(read(page))]
     return list(dict.fromkeys(p.resolve() for p in found if p.suffix == ".md" and p.is_file()))
 
 
@@ -33,11 +39,14 @@ def chapter(name):
 
 
 def project():
-    """What is left: the pages beside the chapters."""
-    names = "glossary stability compatibility design benchmarks reproduction release".split()
-    files = [ROOT / "docs" / f"{name}.md" for name in names]
-    return [*files, ROOT / "examples/models/README.md", ROOT / "CONTRIBUTING.md",
-            ROOT / "CHANGELOG.md"]
+    """What is left: the pages beside the chapters, and those of the examples."""
+    order = "glossary stability compatibility design benchmarks reproduction release".split()
+    beside = sorted(
+        (ROOT / "docs").glob("*.md"),
+        key=lambda page: (order.index(page.stem) if page.stem in order else len(order), page.stem),
+    )
+    examples = sorted((ROOT / "examples").glob("**/README.md"))
+    return [*beside, *examples, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
 
 def written():
@@ -64,8 +73,7 @@ def file_of(header):
 
 
 def title_of(page):
-    return next(HEADING.match(line)[2] for line in page.read_text().split("\n")
-                if HEADING.match(line))
+    return next(title for title, _ in headings(read(page)))
 
 
 def slug(title):
@@ -97,7 +105,7 @@ def sections():
     """The sections of the theory: number -> address."""
     found = {}
     for page in chapter("theory"):
-        for title, anchor in headings(page.read_text()):
+        for title, anchor in headings(read(page)):
             number = re.match(r"(\d+(?:\.\d+)?) ", title)
             if number:
                 found[number[1]] = f"{page_id(page)}.html#{anchor}"
@@ -107,8 +115,8 @@ def sections():
 @functools.lru_cache(None)
 def names():
     """The functions, types, enumerators and macros of the public C headers."""
-    code = "".join(re.sub(r"/\*.*?\*/", "", h.read_text(), flags=re.S)
-                   for h in HEADERS if h.suffix == ".h")
+    texts = [read(header) for header in HEADERS if header.suffix == ".h"]
+    code = re.sub(r"/\*.*?\*/", "", "".join(texts), flags=re.S)
     return set(re.findall(r"\b(?:certreg_\w+|CERTREG_\w+)", code)) - {"CERTREG_API"}
 
 
@@ -131,7 +139,7 @@ def copied():
     """The files of the repository that pages refer to: address -> file."""
     found = {}
     for page in written():
-        for _, _, link in LINK.findall(prose(page.read_text())):
+        for _, _, link in LINK.findall(prose(read(page))):
             if not re.match(r"[a-z][a-z0-9+.-]*:", link):
                 place, file = address(page, link)
                 found.update({place: file} if file else {})
@@ -141,8 +149,8 @@ def copied():
 def blocks(text):
     """Splits a Markdown text into (kind, lines): "code" (fences and indented blocks), "heading" and
     "prose"."""
-    return [(kind, [line for _, line in group])
-            for kind, group in itertools.groupby(_kinds(text), key=lambda pair: pair[0])]
+    groups = itertools.groupby(_kinds(text), key=lambda pair: pair[0])
+    return [(kind, [line for _, line in group]) for kind, group in groups]
 
 
 def _kinds(text):
@@ -167,11 +175,11 @@ def prose(text):
 
 
 def version():
-    text = (ROOT / "include/certreg/certreg.h").read_text()
+    text = read(ROOT / "include/certreg/certreg.h")
     number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text)[1])
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
 def groups(header):
     """The numbered sections of a header: [(number, title)]."""
-    return re.findall(r"^/\* ==== (\d) (\w.*?) =+", header.read_text(), re.M)
+    return re.findall(r"^/\* ==== (\d) (\w.*?) =+", read(header), re.M)

@@ -60,7 +60,7 @@ typedef struct certreg_calibration {
      * samples, k = floor(share*(samples + 1)), at least 1 and at most samples. */
     double share;
     double sigma;         /* * given to begin */
-    uint64_t seed;        /* * of the plan: keep it secret */
+    uint64_t seed;        /* * of the plan */
     uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
     uint64_t samples;     /* * of each point, without the pilot's */
     uint64_t first_noise; /* * least noise_id of the points */
