@@ -164,38 +164,52 @@ def constants(names, source):
     """Constants of a module, with the comments beside them."""
     rows = []
     for name in names:
-        line = re.search(rf"^(?:\w+, )*{name}\b.*$", source, re.M)
-        if line:
-            comment = re.search(r"  # (.*)", line[0])
-            in_c = f"`CERTREG_{name}`" if f"CERTREG_{name}" in tree.names() else ""
-            rows.append(f"| `{name}` | {in_c} | {text(comment[1]) if comment else ''} |")
+        line = re.search(rf"^(?:\w+, )*{name}\b.*=.*$", source, re.M)
+        comment = re.search(r"  # (.*)", line[0]) if line else None
+        in_c = f"`CERTREG_{name}`" if f"CERTREG_{name}" in tree.names() else ""
+        if not comment and not in_c:
+            raise SystemExit(f"docs: {name} has no comment")
+        rows.append(f"| `{name}` | {in_c} | {text(comment[1]) if comment else ''} |")
     if rows:
         yield "## Constants without an enum"
         yield "| name | in C | meaning |\n|---|---|---|\n" + "\n".join(rows)
 
 
+def definitions(name):
+    """The classes and functions of a module by their names, also those that it imports."""
+    body, found = parsed(name).body, {}
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            found.update({one.name: one for one in parsed(node.module).body
+                          if isinstance(one, ast.ClassDef)})
+    return {**found, **{node.name: node for node in body if hasattr(node, "name")}}
+
+
 def module(name, names):
-    nodes = {node.name: node for node in parsed(name).body if hasattr(node, "name")}
-    bases = {**nodes, **{node.name: node for node in parsed("_calls").body
-                         if isinstance(node, ast.ClassDef)}}
+    nodes = definitions(name)
     for one in names:
-        node = nodes.get(one)
-        if isinstance(node, ast.ClassDef):
-            yield from class_of(node, bases)
-        elif node:
+        if isinstance(nodes.get(one), ast.ClassDef):
+            yield from class_of(nodes[one], nodes)
+        elif one in nodes:
             yield f"## {one}"
-            yield signature(node, one)
-            yield from docstring(node, one)
-    yield from constants([one for one in names if one not in nodes],
-                         tree.read(PACKAGE / f"{name}.py"))
+            yield signature(nodes[one], one)
+            yield from docstring(nodes[one], one)
+    left = [one for one in names if one not in nodes]
+    yield from constants(left, tree.read(PACKAGE / f"{name}.py"))
 
 
 def overview(found):
     """Where each public name is."""
     yield "| page | names |\n|---|---|\n" + "\n".join(
         f"| [{title}]({name}.md) | "
-        + ", ".join(f"`{one}`" for module in modules for one in found[module]) + " |"
+        + ", ".join(link(one, name) for module in modules for one in found[module])
+        + " |"
         for name, title, modules in PAGES[1:])
+
+
+def link(name, page):
+    anchor = "" if name.isupper() else "#" + tree.slug(name)
+    return f"[`{name}`]({page}.md{anchor})"
 
 
 def command():

@@ -103,7 +103,7 @@ typedef struct certreg_ranks {
     int32_t reserved;
     double alpha;         /* proven: at most that of the coverage */
     double radius, sigma; /* of the coverage */
-    uint64_t points, calibration_samples, samples; /* likewise */
+    uint64_t points, calibration_samples, samples; /* of the coverage */
     uint64_t calibration_rank; /* of the score that stands for a point */
     uint64_t point_rank;       /* of the threshold among the points' scores */
     uint64_t sample_rank;      /* of the score that is compared with the threshold */

@@ -113,7 +113,7 @@ def _declared(lib: Any) -> Any:
     return lib
 
 
-library_path, _found = _opened()
+library_path, _found = _opened()  # the file of the library in use
 lib = _declared(_found)
 
 
