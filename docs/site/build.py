@@ -78,12 +78,21 @@ def copy_files():
         shutil.copyfile(file, target)
 
 
+def mark_current():
+    """In the table of contents of each page, the page itself is marked."""
+    for file in tree.HTML.glob("*.html"):
+        link = f'<li><a href="{file.name}"'
+        text = tree.read(file).replace(link, f'{link} aria-current="page"', 1)
+        file.write_text(text, encoding="utf-8")
+
+
 def main():
     if not shutil.which("doxygen"):
         return "docs: doxygen is missing; make deps installs it (Debian: apt-get install doxygen)"
     write_input()
     doxygen = subprocess.run(["doxygen", "docs/site/Doxyfile"], cwd=tree.ROOT, check=False)
     copy_files()
+    mark_current()
     checks = (check.documented, check.links, check.pages, check.headers)
     wrong = [sentence for one in checks for sentence in one()]
     for sentence in wrong:

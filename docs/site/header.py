@@ -82,7 +82,7 @@ def text(lines):
     said = re.sub(r"@param +(\w+(?:, *\w+)*)", lambda m: m[0].replace(", ", ","), said)
     said = re.sub(r"&quot;(.+?)&quot;", title_of, said)
     said = re.sub(r"\bsection (\d)\b", r'@ref section\1 "section \1"', said)
-    return words.cited(words.linked(said))
+    return words.told(said)
 
 
 def title_of(match):

@@ -29,12 +29,13 @@ class Page:
         self.first = True
 
     def spans(self, text):
-        """Text between code blocks. Citations of the theory become links, except within a link."""
+        """Text between code blocks. Names of the C interface and citations of the theory become
+        links, except within a link."""
         out, end = [], 0
         for match in SPAN.finditer(text):
-            out += [words.cited(text[end : match.start()]), self.span(match)]
+            out += [words.told(text[end : match.start()]), self.span(match)]
             end = match.end()
-        return "".join(out) + words.cited(text[end:])
+        return "".join(out) + words.told(text[end:])
 
     def inner(self, text):
         return SPAN.sub(self.span, text)

@@ -41,6 +41,11 @@ def cited(text):
     return CITATION.sub(lambda m: m[1] + m[2] + re.sub(r"\d+(?:\.\d+)?", link, m[3]), text)
 
 
+def told(text):
+    """With both kinds of links."""
+    return cited(linked(text))
+
+
 def code(text):
     """A code span."""
     said = linked(plain(" ".join(text.replace("\\|", "|").split())))

@@ -4,7 +4,7 @@ import inspect
 import sys
 import unittest
 
-from support import certreg, root
+from support import certreg, root, run
 
 sys.path.insert(0, str(root / "docs/site"))
 import python_pages  # noqa: E402
@@ -22,4 +22,4 @@ class Documented(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run()
