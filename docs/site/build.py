@@ -72,10 +72,15 @@ def write_input():
 
 
 def copy_files():
+    """What pages refer to: files as they are, and of folders a list of what they contain."""
     for place, file in tree.copied().items():
         target = tree.HTML / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target)
+        if file.is_dir():
+            names = sorted(one.name for one in file.iterdir())
+            target.write_text("\n".join(names) + "\n", encoding="utf-8")
+        elif file.is_file():  # else check.links finds a link to nowhere
+            shutil.copyfile(file, target)
 
 
 def mark_current():
