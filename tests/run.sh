@@ -148,13 +148,13 @@ elif [ -z "$MODE" ]; then
     done
     start engines engines
     start demo bash tests/demo.sh "$OBJ/demo"
+    start site bash tests/site.sh
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"
     start check_gpu on_device check_gpu "^100%: "
     start sqrt_all on_device sqrt_all "^sqrt_all: 0 of "
     start "gpu bundle" bash tests/bundle.sh .gpu
-    start site bash tests/site.sh
     wait
     start consumers bash tests/consumers/run.sh # alone: it calls make
 fi
