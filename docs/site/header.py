@@ -4,6 +4,7 @@ numbered sections of a header become groups, and its longer explanations section
 groups."""
 
 import functools
+import itertools
 import pathlib
 import re
 import sys
@@ -91,40 +92,24 @@ def title_of(match):
 
 
 def paragraphs(lines):
-    """Prose with code: what is indented after an empty line."""
-    said, code, after_blank = [], [], False
-    for line in [*lines, ""]:
-        if line and depth(line) > 4 and (after_blank or code):
-            code.append(line)
-        elif line:
-            said, code = [*said, *verbatim(code), line], []
-        else:
-            code = code and [*code, line]
-        after_blank = not line
-        if not line and not code:
-            said.append(line)
-    return blocks([*said, *verbatim(code)])
-
-
-def verbatim(lines):
-    if not lines:
-        return []
-    kind = "code{.c}" if any(line.rstrip().endswith((";", "{")) for line in lines) else "verbatim"
-    return [Raw(f"\n@{kind}"), *map(Raw, lines), Raw(f"@end{kind.split('{')[0]}\n")]
-
-
-class Raw(str):
-    """A line that stays as it is."""
-
-
-def blocks(lines):
-    out, pending = [], []
-    for line in [*lines, Raw("")]:
-        if isinstance(line, Raw):
-            out, pending = [*out, *([text(pending)] if pending else []), line], []
-        else:
-            pending.append(line)
+    """Prose with code: lines that are indented after an empty line, or after a colon."""
+    kinds, before = [], "none"
+    for line in lines:
+        inside = bool(kinds) and kinds[-1]
+        deep = depth(line) > 4 and (inside or not before or before.endswith(":"))
+        kinds.append(deep or (inside and not line))
+        before = line
+    out = []
+    for code, group in itertools.groupby(zip(kinds, lines), key=lambda pair: pair[0]):
+        part = [line for _, line in group]
+        out.append(verbatim("\n".join(part).rstrip()) if code else definitions(part))
     return "\n".join(out)
+
+
+def verbatim(code):
+    kind = "code" if re.search(r"[;{]$", code, re.M) else "verbatim"
+    language = "{.c}" if kind == "code" else ""
+    return f"\n@{kind}{language}\n{code}\n@end{kind}\n"
 
 
 def definitions(lines):
@@ -136,12 +121,12 @@ def definitions(lines):
         pending.clear()
 
     for line in lines:
-        entry = re.match(r"( {1,4})(\S+(?:,? \S+)*) {2,}(\S.*)", line)
-        if entry and depth(line) < 5:
+        entry = re.match(r" {1,4}((?:[\w:]+,? ){1,3}) +(\S.*)", line)
+        if entry:
             flush("<dl>" if column is None else "</dd>")
             column = depth(line)
-            out.append(f"<dt>{text([entry[2]])}</dt><dd>")
-            pending.append(entry[3])
+            out.append(f"<dt>{text([entry[1]])}</dt><dd>")
+            pending.append(entry[2])
         elif column is not None and line and depth(line) < column + 4:
             flush("</dd></dl>\n")
             column = None
