@@ -174,6 +174,6 @@ def headers():
         kind = r"/\*.*?\*/" if header.suffix == ".h" else r"/\*\*.*?\*/"
         for comment in re.findall(kind, tree.read(header), re.S):
             for line in comment.split("\n"):
-                said = letters(re.sub(r"@(param|return|par|file)\b", "", line))
+                said = letters(re.sub(r"@\w+", "", line))
                 if said not in told:
                     yield f"{header.name}: these words are not in the site: {line.strip()}"

@@ -48,6 +48,7 @@ OBVIOUS = {
     "why": "receives the error, or NULL",
     "z": "as for certreg_estimator_begin",
 }
+COMMAND = r"(?:param|tparam|return|throws|par|file|since|deprecated)\b"
 RESULT = "@return as described"
 PROTOTYPE = re.compile(r"\s*(?:const )?(\w+)\s+\*?\w+\(([^()]*)\);")
 
@@ -78,7 +79,7 @@ def depth(line):
 def text(lines):
     """Prose, in which commands of Doxygen stay commands."""
     said = words.plain("\n".join(line.strip() for line in lines))
-    said = re.sub(r"\\@(param|return|par|file)\b", r"@\1", said)
+    said = re.sub(rf"\\@(?={COMMAND})", "@", said)
     said = re.sub(r"@par +(\w+)\s+", r"\n@par \1\n", said)
     said = re.sub(r"@param +(\w+(?:, *\w+)*)", lambda m: m[0].replace(", ", ","), said)
     said = re.sub(r"&quot;(.+?)&quot;", title_of, said)
@@ -192,7 +193,7 @@ class Header:
         """A comment on lines of its own."""
         if comment.startswith("/**"):
             said, (parameters, result) = paragraphs(contents(comment)), obvious(comment, rest)
-            command = re.search(r"@(param|return|par)\b|\Z", said).start()
+            command = re.search(rf"@(?!file){COMMAND}|\Z", said).start()
             return f"/** {said[:command]}{parameters}\n{said[command:]}\n{result} */"
         section = SECTION.match(comment)
         if section:
