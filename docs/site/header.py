@@ -48,6 +48,7 @@ OBVIOUS = {
     "why": "receives the error, or NULL",
     "z": "as for certreg_estimator_begin",
 }
+FUNCTION = re.compile(r"^(?:CERTREG_API\s.*?)(\([^()]*\));", re.M | re.S)
 COMMAND = r"(?:param|tparam|return|throws|par|file|since|deprecated)\b"
 RESULT = "@return as described"
 PROTOTYPE = re.compile(r"\s*(?:const )?(\w+)\s+\*?\w+\(([^()]*)\);")
@@ -156,11 +157,18 @@ def each(match):
     return "\n".join(f"{match[1]}{match[2]}{name};" for name in match[3].split(", "))
 
 
+def named(function):
+    """The prototype with names for parameters that are named by their type, such as handles."""
+    parameters = re.sub(r"\bcertreg_(\w+)( \*|(?<=status))(?=\s*[,)])", r"\g<0> \1", function[1])
+    return function[0].replace(function[1], parameters)
+
+
 class Header:
     def __init__(self, source):
         for field, documented in STANDARD:
             source = field.sub(documented, source)
         source = BELOW.sub(each, source)
+        source = FUNCTION.sub(named, source)
         self.source = re.sub(r"^CERTREG_API\s", "", source, flags=re.M)
         self.group = None
 

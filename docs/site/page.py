@@ -21,6 +21,16 @@ SPAN = re.compile(
     r"|(?P<special>[@#%<>&\"\\])", re.S)
 
 
+KEPT = "\ue000"  # a place in the text that is ready
+
+
+def emphasised(text):
+    """Doxygen misses the end of emphasis behind code, so emphasis is written as elements."""
+    text = re.sub(r"\*\*(?=\S)([^|]+?)(?<=\S)\*\*", r"<b>\1</b>", text)
+    text = re.sub(r"(?<!\w)\*(?=\S)([^*|]+?)(?<=\S)\*(?!\w)", r"<em>\1</em>", text)
+    return re.sub(r"\*", r"\\*", text)
+
+
 class Page:
     def __init__(self, path):
         self.path = path
@@ -28,17 +38,17 @@ class Page:
         self.anchors = iter(tree.headings(self.text))
         self.first = True
 
-    def spans(self, text):
+    def spans(self, text, linked=words.told):
         """Text between code blocks. Names of the C interface and citations of the theory become
         links, except within a link."""
-        out, end = [], 0
+        kept, out, end = [], [], 0
         for match in SPAN.finditer(text):
-            out += [words.told(text[end : match.start()]), self.span(match)]
+            out += [linked(text[end : match.start()]), KEPT]
+            kept.append(self.span(match))
             end = match.end()
-        return "".join(out) + words.told(text[end:])
-
-    def inner(self, text):
-        return SPAN.sub(self.span, text)
+        out.append(linked(text[end:]))
+        parts = iter(kept)
+        return re.sub(KEPT, lambda _: next(parts), emphasised("".join(out)))
 
     def span(self, match):
         if match["comment"]:
@@ -50,7 +60,7 @@ class Page:
         if match["image"]:
             return f'<img src="{self.place(match["source"])}" alt="{match["alt"]}"/>'
         if match["link"]:
-            return self.link(self.place(match["target"]), self.inner(match["text"]))
+            return self.link(self.place(match["target"]), self.spans(match["text"], str))
         if match["bare"]:
             return self.link(match["url"], match["url"])
         if match["escape"]:
@@ -71,7 +81,7 @@ class Page:
     def heading(self, line):
         marks = tree.HEADING.match(line)[1]
         title, anchor = next(self.anchors)
-        text = self.inner(title.replace("`", ""))
+        text = self.spans(title.replace("`", ""), str)
         place = f'@htmlonly<a id="{anchor}"></a>@endhtmlonly'
         if self.first:
             self.first = False
