@@ -123,7 +123,8 @@ typedef struct certreg_solve_info {
 /** Bytes of a solver.  @par Threads any */
 CERTREG_API size_t certreg_solver_size(void);
 
-/** @param plan  NULL: the default
+/** Makes a solver, which serves any number of calls, one after the other.
+ *  @param plan  NULL: the default
  *  @param why   receives the error, or NULL
  *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
  *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
@@ -241,7 +242,8 @@ typedef struct certreg_radius {
 /** Bytes of a bisection.  @par Threads any */
 CERTREG_API size_t certreg_bisection_size(void);
 
-/** @param plan  NULL: the default
+/** Makes a bisection, which serves any number of calls, one after the other.
+ *  @param plan  NULL: the default
  *  @param why   receives the error, or NULL
  *  @return as certreg_solver_create
  *  @par Threads any
