@@ -69,12 +69,12 @@ include tests/tests.mk
 include tests/gpu/gpu.mk
 include tests/style.mk
 include bench/bench.mk
-include pkgconfig/install.mk
+include packaging/install.mk
 include python/python.mk
 include docs/docs.mk
 
 #: Build
-all: $(libraries) lib/pkgconfig/certreg.pc ## Build the libraries into lib/, CUDA module included
+all: $(libraries) $(descriptions:%=lib/%) ## Build the libraries into lib/, CUDA module included
 	$(if $(NVCC),,@echo 'no CUDA toolkit (nvcc, cuBLAS): built without the CUDA module')
 
 # $(call install_debian,PACKAGES): those that are missing.
@@ -97,8 +97,8 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	    /usr/bin/python3 -m pip install -q --no-deps --target lib/deps onnxruntime || \
 	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
 clean: ## Remove what was built, except lib/deps
-	rm -rf .gpu dist lib/.obj lib/demo lib/pkgconfig lib/certreg lib/libcertreg.* lib/certreg.1 \
-	    lib/docs lib/wheel lib/.mypy lib/bench*.csv compile_commands.json
+	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
+	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv compile_commands.json
 distclean: clean ## Remove lib/ as a whole
 	rm -rf lib
 
@@ -113,7 +113,7 @@ help: ## List the targets
 	        for (i = 1; i <= count; i++) printf "%s\n%s\n", order[i], text[order[i]] }' \
 	    $(MAKEFILE_LIST)
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
-	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DESTDIR  NVCC= (no CUDA)  BLAS=0 (static library without)'
+	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)  BLAS=0 (static library without)'
 	@echo 'What the demo and bench-certificates read: examples/demo/demo.c, bench/certificates/main.c'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -1,0 +1,23 @@
+# shellcheck shell=bash disable=SC2034 # for install.sh and uninstall.sh to source
+# Where files go, with the settings of packaging/install.mk.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+lib=$DESTDIR$LIBDIR include=$DESTDIR$INCLUDEDIR doc=$DESTDIR$DOCDIR
+library=libcertreg.so.$VERSION
+descriptions=(pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake
+    cmake/certreg/certreg-config-version.cmake)
+# The documentation, and the programs that it links to.
+documents() {
+    find LICENSE ./*.md docs examples -type f \( -name LICENSE -o -name '*.md' -o -name '*.svg' \
+        -o -name '*.png' -o -name '*.py' -o -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) |
+        sed 's|^\./||'
+}
+# Whether the loader finds what is in LIBDIR, once its cache has been renewed.
+PATH=$PATH:/usr/sbin:/sbin
+cached() {
+    ldconfig -vNX 2>/dev/null | sed -n 's/^\(\/[^:]*\):.*/\1/p' | grep -xF "$LIBDIR" >/dev/null
+}
+# As package managers do it: by root, for the running system.
+renew_cache() {
+    if [ -z "$DESTDIR" ] && [ "$(id -u)" = 0 ] && cached; then ldconfig; fi
+}

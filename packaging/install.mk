@@ -1,0 +1,43 @@
+# Installing, and the source tarball. Folders may be relative to this one and may hold spaces; the
+# scripts beside this file get them as settings.
+absolute   = $(if $(filter /%,$(firstword $(1))),$(1),$(CURDIR)/$(1))
+prefix    := $(call absolute,$(PREFIX))
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+ifeq ($(prefix),/usr)
+LIBDIR ?= $(prefix)/lib$(if $(MULTIARCH),/$(MULTIARCH))
+endif
+LIBDIR     ?= $(prefix)/lib
+INCLUDEDIR ?= $(prefix)/include
+DOCDIR     ?= $(prefix)/share/doc/certreg
+DESTDIR    ?=
+DISTDIR    ?= dist
+# As one word of the shell.
+word_of     = '$(subst ','\'',$(1))'
+release    := VERSION=$(VERSION) MAJOR=$(MAJOR) STATIC_LIBS='$(static_libs)'
+installed   = $(release) MODULES='$(filter lib/certreg/%,$(libraries))' SILENT=$(silent) \
+    DESTDIR=$(call word_of,$(DESTDIR)) PREFIX=$(call word_of,$(prefix)) \
+    LIBDIR=$(call word_of,$(call absolute,$(LIBDIR))) \
+    INCLUDEDIR=$(call word_of,$(call absolute,$(INCLUDEDIR))) \
+    DOCDIR=$(call word_of,$(call absolute,$(DOCDIR)))
+
+# The same files for programs that use the build tree: lib/ is laid out as a prefix is.
+descriptions := pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake \
+    cmake/certreg/certreg-config-version.cmake
+$(descriptions:%=lib/%): packaging/fill.sh packaging/install.mk include/certreg/certreg.h \
+    lib/.obj/current
+	@mkdir -p $(@D)
+	@$(release) PREFIX=$(call word_of,$(CURDIR)) LIBDIR=$(call word_of,$(CURDIR)/lib) \
+	    INCLUDEDIR=$(call word_of,$(CURDIR)/include) bash packaging/fill.sh $(@F) >$@
+lib/pkgconfig/certreg.pc: packaging/certreg.pc.in
+lib/cmake/certreg/%.cmake: packaging/%.cmake.in
+
+.PHONY: install uninstall dist distcheck
+#: Install
+install: all ## Install libraries, headers, documentation, and what pkg-config and CMake read
+	@$(installed) bash packaging/install.sh
+uninstall: ## Remove what install put there
+	@$(installed) bash packaging/uninstall.sh
+dist: ## Pack the sources into dist/certreg-VERSION.tar.gz; DIRTY=1: changes as well
+	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) DIRTY=$(DIRTY) bash packaging/dist.sh
+distcheck: ## Build, test, install and use what dist packs, in an empty folder
+	@bash tests/consumers/dist.sh

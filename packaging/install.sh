@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# install.sh: make install. Every folder is made before the first file is written.
+# shellcheck source=packaging/common.sh
+. "$(dirname "$0")/common.sh"
+folders=("$lib" "$lib/pkgconfig" "$lib/cmake/certreg" "$include/certreg" "$doc/include")
+[ -z "$MODULES" ] || folders+=("$lib/certreg")
+for folder in "${folders[@]}"; do
+    if ! install -d "$folder" 2>/dev/null || [ ! -w "$folder" ]; then
+        echo "make install: $folder cannot be written to; install as root, or below another" \
+            "PREFIX" >&2
+        exit 1
+    fi
+done
+
+install -m 644 lib/libcertreg.a "$lib/"
+install -m 755 "lib/$library" "$lib/"
+[ -z "$MODULES" ] || xargs -n 1 <<<"$MODULES" | xargs install -m 755 -t "$lib/certreg"
+ln -sf "$library" "$lib/libcertreg.so.$MAJOR"
+ln -sf "libcertreg.so.$MAJOR" "$lib/libcertreg.so"
+for file in include/certreg/*.h*; do install -m 644 "$file" "$include/certreg/"; done
+for file in "${descriptions[@]}"; do
+    bash packaging/fill.sh "${file##*/}" >"$lib/$file"
+    chmod 644 "$lib/$file"
+done
+
+documents | while read -r file; do install -D -m 644 "$file" "$doc/$file"; done
+# The pages link to the headers.
+headers=$INCLUDEDIR/certreg
+case $headers in "$PREFIX"/*) headers=$(realpath -ms --relative-to="$DOCDIR/include" "$headers") ;; esac
+ln -sfn "$headers" "$doc/include/certreg"
+
+renew_cache
+[ -n "$SILENT" ] || printf '  INST  %s\n' "$lib" "$include" "$doc"
+[ -n "$SILENT$DESTDIR" ] || bash packaging/hint.sh
