@@ -2,6 +2,9 @@
 # Where files go, with the settings of packaging/install.mk.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+for name in PREFIX LIBDIR INCLUDEDIR DOCDIR; do # without // and a / at the end
+    printf -v "$name" %s "$(realpath -ms -- "${!name}")"
+done
 lib=$DESTDIR$LIBDIR include=$DESTDIR$INCLUDEDIR doc=$DESTDIR$DOCDIR
 library=libcertreg.so.$VERSION
 descriptions=(pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake

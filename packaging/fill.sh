@@ -6,11 +6,11 @@
 #   only if it sees their names;
 # - where a name has more than letters, digits and the like: of programs named pkg-config some need
 #   quotes around a folder that they found themselves, others must not have them.
+# shellcheck disable=SC2016,SC2153 # ${...} is for pkg-config
 set -eu
 cd "$(dirname "$0")"
 name=$1
-clean() { realpath -ms -- "$1"; }
-prefix=$(clean "$PREFIX") libdir=$(clean "$LIBDIR") includedir=$(clean "$INCLUDEDIR")
+prefix=$PREFIX libdir=$LIBDIR includedir=$INCLUDEDIR
 below() { [ "${1#"$prefix"/}" != "$1" ]; }
 from() { realpath -ms --relative-to="$1" -- "$2"; }
 

@@ -101,7 +101,8 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh .ci/run ||
+    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh packaging/*.sh \
+        .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }
@@ -135,9 +136,11 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start "shell scripts" lint
 fi
 if [ "$MODE" = fast ]; then
-    start headers bash tests/consumers/run.sh headers
+    start headers bash tests/consumers/headers.sh
 elif [ "$MODE" = heavy ]; then
     start wheel bash tests/wheel.sh
+    start versions bash tests/consumers/versions.sh
+    start dist env DIRTY=1 bash tests/consumers/dist.sh
     python_tests tests/python
     python_tests tests/python/heavy
 elif [ -z "$MODE" ]; then
@@ -155,8 +158,12 @@ elif [ -z "$MODE" ]; then
     start check_gpu on_device check_gpu "^100%: "
     start sqrt_all on_device sqrt_all "^sqrt_all: 0 of "
     start "gpu bundle" bash tests/bundle.sh .gpu
+    start headers bash tests/consumers/headers.sh
     wait
-    start consumers bash tests/consumers/run.sh # alone: it calls make
+    for topic in installed cmake folders; do # one at a time: they call make
+        start "consumers $topic" bash "tests/consumers/$topic.sh"
+        wait
+    done
 fi
 wait
 cat "$tmp"/*.counts 2>/dev/null | awk -v asked="$number" '

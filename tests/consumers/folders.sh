@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# consumers/folders.sh: where make install puts things, what it says, and that make uninstall leaves
+# nothing: with DESTDIR, as packages are made; in folders with spaces; after the prefix has been
+# moved; where it may not write.
+# shellcheck disable=SC2317,SC2119,SC2120 # functions are called through tell
+# shellcheck source=tests/consumers/setup.sh
+. "$(dirname "$0")/setup.sh"
+quickstart=$root/examples/quickstart.c
+
+# ---- a prefix that is moved
+tell 'make install' make_it install
+below_prefix() { # what there is, except what is known
+    local other
+    other=$(cd "$prefix" && find . ! -type d | grep -vE \
+        '^./(lib/|include/certreg/[a-z_]+\.h(pp)?$|share/doc/certreg/)')
+    [ -z "$other" ] || { echo "$other" && false; }
+}
+tell 'everything is where it belongs' below_prefix
+files() { (cd "$1" && find . -name '*.h*' | sort); }
+same_headers() { diff <(files include) <(files "$prefix/include"); }
+tell 'all headers are there' same_headers
+links_lead_somewhere() {
+    mkdir "$prefix/share/doc/certreg/tests" && cp tests/links.sh "$_" &&
+        GIT_DIR=/none bash "$prefix/share/doc/certreg/tests/links.sh"
+    local status=$?
+    rm -r "$prefix/share/doc/certreg/tests"
+    return "$status"
+}
+tell 'links of the documentation lead somewhere' links_lead_somewhere
+program_works() { # NAME: shared and static, by pkg-config
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+    tell "$1: shared" build "$CC" "$quickstart" "$tmp/shared" '' ''
+    tell "$1: it prints a radius" prints_a_radius "$tmp/shared"
+    tell "$1: static" build "$CC" "$quickstart" "$tmp/static" --static -static
+    tell "$1: it prints a radius" prints_a_radius "$tmp/static"
+    unset PKG_CONFIG_PATH LD_LIBRARY_PATH
+}
+names_nothing() { ! grep -rIl "$tmp" "$1"; }
+tell 'no file names the prefix' names_nothing "$prefix"
+mkdir "$tmp/away"
+mv "$prefix" "$tmp/away/other"
+use_prefix "$tmp/away/other"
+program_works 'moved'
+moves_to_a_space() { pkg-config --version | grep -q '^[1-9]'; } # pkg-config 0.29 cannot
+if moves_to_a_space; then
+    mv "$prefix" "$tmp/a way"
+    use_prefix "$tmp/a way"
+    program_works 'moved to a folder with a space'
+fi
+tell 'make uninstall where it is now' make_it uninstall
+tell 'nothing is left' none_left "$prefix"
+
+# ---- other folders
+use_prefix "$tmp/it's a prefix"
+tell 'make install below a name with spaces' make_it install
+program_works 'spaces'
+tell 'make uninstall' make_it uninstall
+tell 'nothing is left' none_left "$prefix"
+use_prefix "$tmp/apart"
+folders+=(LIBDIR="$tmp/lib64" INCLUDEDIR="$tmp/headers" DOCDIR="$tmp/documents")
+tell 'make install into folders apart' make_it install
+mkdir -p "$prefix/lib"
+ln -s "$tmp/lib64/pkgconfig" "$prefix/lib/pkgconfig"
+ln -s "$tmp/lib64/libcertreg.so.0" "$prefix/lib"
+program_works 'folders apart'
+tell 'their links lead there' [ -e "$tmp/documents/include/certreg/certreg.h" ]
+tell 'make uninstall' make_it uninstall
+rm -r "$prefix"
+for folder in lib64 headers documents; do
+    [ ! -e "$tmp/$folder" ] || tell "nothing is left in $folder" none_left "$tmp/$folder"
+done
+package="$tmp/a package"
+packaged() { make -s --no-print-directory "$1" PREFIX=/usr DESTDIR="$package"; }
+tell 'make install with DESTDIR' packaged install
+tell 'all of it is below usr' [ "$(ls "$package")" = usr ]
+tell 'the package does not name the folder it was made in' names_nothing "$package"
+# The folders that the compiler searches anyway are not named.
+system_flags() {
+    local pc
+    pc=$(find "$package" -name certreg.pc) &&
+        [ "$(PKG_CONFIG_PATH=${pc%/*} pkg-config --cflags --libs certreg | xargs)" = -lcertreg ]
+}
+tell 'pkg-config does not repeat the folders of the system' system_flags
+tell 'make uninstall with DESTDIR' packaged uninstall
+tell 'nothing is left' none_left "$package"
+
+# ---- what make install says
+use_prefix "$tmp/usr"
+# The tools that it asks, and a loader's cache that searches the folders named in $tmp/searched.
+mkdir "$tmp/bin" "$tmp/user"
+cat >"$tmp/bin/ldconfig" <<END
+#!/bin/sh
+case \$1 in -vNX) cat "$tmp/searched" ;; *) echo renewed >>"$tmp/renewed" ;; esac
+END
+printf '#!/bin/sh\necho 1000\n' >"$tmp/user/id"
+chmod +x "$tmp"/bin/ldconfig "$tmp/user/id"
+: >"$tmp/searched"
+# Of a silent make this one is not.
+loud=$(sed -E 's/^([A-Za-z]*)s([A-Za-z]*)( |$)/\1\2\3/' <<<"$MAKEFLAGS")
+speaks() { # MAKE-ARGUMENTS...: the lines of the hint
+    PATH=$tmp/bin:$PATH MAKEFLAGS=$loud make --no-print-directory "${folders[@]}" "$@" install |
+        sed -n '/^So that/,$p' | sed 1d
+}
+hint() { # WANTED COMMAND...
+    diff <([ -z "$1" ] || printf '%s\n' "$1") <("${@:2}")
+}
+pc="  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig"
+loader="  export LD_LIBRARY_PATH=$prefix/lib   # or link with -Wl,-rpath,$prefix/lib"
+cmake=$(command -v cmake >/dev/null && echo "  export CMAKE_PREFIX_PATH=$prefix")
+tell 'make install says what to set' hint "$pc
+$loader${cmake:+
+$cmake}" speaks
+knows() {
+    LD_LIBRARY_PATH=$prefix/lib PKG_CONFIG_PATH=$prefix/lib/pkgconfig PATH=$PATH:$prefix/bin speaks
+}
+tell 'nothing where it is set' hint '' knows
+others() {
+    LD_LIBRARY_PATH=$prefix/lib PKG_CONFIG_PATH=/other CMAKE_PREFIX_PATH=$prefix speaks
+}
+tell 'and keeps what is there' hint "$pc:\$PKG_CONFIG_PATH" others
+tell 'nothing with make -s' hint '' speaks -s
+tell 'nothing with DESTDIR' hint '' speaks DESTDIR="$tmp/package"
+tell 'the cache of the loader is left alone' [ ! -e "$tmp/renewed" ]
+echo "$prefix/lib: (from somewhere)" >"$tmp/searched"
+as_user() { PATH=$tmp/user:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig CMAKE_PREFIX_PATH=$prefix speaks; }
+tell 'a folder that the loader searches needs ldconfig' hint '  sudo ldconfig' as_user
+tell 'which only root may run' [ ! -e "$tmp/renewed" ]
+printf '#!/bin/sh\necho 0\n' >"$tmp/user/id"
+tell 'so root runs it' hint '' as_user
+tell 'once' [ "$(cat "$tmp/renewed")" = renewed ]
+uninstalled() { PATH=$tmp/bin:$tmp/user:$PATH make_it uninstall; }
+tell 'and after make uninstall again' uninstalled
+tell 'twice in all' [ "$(wc -l <"$tmp/renewed")" = 2 ]
+
+# ---- and where it cannot write
+: >"$tmp/file"
+use_prefix "$tmp/file/usr"
+tell 'a prefix below a file is refused' \
+    says "$prefix/lib cannot be written to; install as root, or below another PREFIX" make_it install
+exit "$bad"

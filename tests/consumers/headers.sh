@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# consumers/headers.sh: every header alone, under several compilers and standards.
+# shellcheck disable=SC2317 # functions are called through tell
+# shellcheck source=tests/consumers/setup.sh
+. "$(dirname "$0")/setup.sh"
+strict='-Wall -Wextra -Werror -pedantic -Iinclude -fsyntax-only'
+# shellcheck disable=SC2086 # flags and the compiler are lists of words
+header() { # NAME COMPILER STANDARD ENDING
+    command -v "${2%% *}" >/dev/null || { echo "skip $2 is not installed"; return; }
+    printf '#include <certreg/%s>\nint nothing(void);\n%s\n' "$1" \
+        'int nothing(void) { return (int)sizeof(certreg_plan) % 8; }' >"$tmp/header.$4"
+    tell "$1 under $2 -std=$3" $2 -std=$3 $strict "$tmp/header.$4"
+}
+for name in include/certreg/*.h; do
+    name=${name##*/}
+    for standard in c99 c11 c2x; do header "$name" "$CC" "$standard" c; done
+    header "$name" clang c11 c
+    for standard in c++11 c++20; do header "$name" g++ "$standard" cpp; done
+    header "$name" clang++ c++11 cpp
+done
+exit "$bad"
