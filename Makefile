@@ -113,7 +113,8 @@ help: ## List the targets
 	        for (i = 1; i <= count; i++) printf "%s\n%s\n", order[i], text[order[i]] }' \
 	    $(MAKEFILE_LIST)
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
-	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)  BLAS=0 (static library without)'
+	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)'
+	@echo '    BLAS=0 (static library without)  DIRTY=1 (make dist packs changes)'
 	@echo 'What the demo and bench-certificates read: examples/demo/demo.c, bench/certificates/main.c'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -18,7 +18,8 @@ include=$includedir quote='"'
 if below "$libdir" && below "$includedir"; then
     include=$(from "$libdir/cmake/certreg" "$includedir")
 fi
-if below "$libdir" && [ "$prefix" != /usr ] && [[ $includedir$libdir =~ ^[A-Za-z0-9/._+:@-]*$ ]]; then
+if below "$libdir" && [ "$prefix" != /usr ] &&
+    [[ $includedir$libdir =~ ^[A-Za-z0-9/._+:@-]*$ ]]; then
     quote=''
     below "$includedir" && includedir='${prefix}'${includedir#"$prefix"}
     prefix_is='${pcfiledir}/'$(from "$libdir/pkgconfig" "$prefix")

@@ -26,7 +26,8 @@ done
 documents | while read -r file; do install -D -m 644 "$file" "$doc/$file"; done
 # The pages link to the headers.
 headers=$INCLUDEDIR/certreg
-case $headers in "$PREFIX"/*) headers=$(realpath -ms --relative-to="$DOCDIR/include" "$headers") ;; esac
+[[ $headers$DOCDIR/ != "$PREFIX"/*"$PREFIX"/* ]] ||
+    headers=$(realpath -ms --relative-to="$DOCDIR/include" "$headers")
 ln -sfn "$headers" "$doc/include/certreg"
 
 renew_cache

@@ -49,7 +49,9 @@ static certreg_status open_module(const char *path, int32_t device, void *stream
     if (fits) cr_busy_init(&(*out)->busy);
     if (status || fits) return status;
     *out = NULL;
-    return cr_fail(why, CERTREG_E_VERSION, "%.120s was made for another version of this library",
+    return cr_fail(why, CERTREG_E_VERSION,
+                   "%.120s was made for another version of this library; install the one that came "
+                   "with it",
                    path ? path : CR_MODULE_FILE);
 }
 

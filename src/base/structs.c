@@ -23,10 +23,10 @@ certreg_status cr_struct_read(void *ours, size_t known, size_t oldest, const voi
     memcpy(&size, theirs, sizeof size);
     for (size_t i = known; i < size; i++)
         if (((const unsigned char *)theirs)[i])
-            return cr_fail(
-                why, CERTREG_E_VERSION,
-                "%s sets a field that this version of the library does not know (byte %zu)", name,
-                i);
+            return cr_fail(why, CERTREG_E_VERSION,
+                           "%s sets a field that this version of the library does not know (byte "
+                           "%zu): leave it zero, or use a newer library",
+                           name, i);
     memset(ours, 0, known);
     memcpy(ours, theirs, size < known ? size : known);
     return CERTREG_OK;
@@ -41,7 +41,8 @@ certreg_status cr_struct_element(void *ours, size_t known, const void *array, si
     for (size_t i = known; i < step; i++)
         if (theirs[i])
             return cr_fail(why, CERTREG_E_VERSION,
-                           "%s[%zu] sets a field that this version of the library does not know",
+                           "%s[%zu] sets a field that this version of the library does not know: "
+                           "leave it zero, or use a newer library",
                            name, index);
     memset(ours, 0, known);
     memcpy(ours, theirs, step < known ? step : known);

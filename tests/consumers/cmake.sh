@@ -26,15 +26,17 @@ use_prefix "$root"
 tell 'the build tree' works shared 'REQUIRED' certreg::certreg
 use_prefix "$tmp/a prefix/usr"
 tell 'make install' make_it install
+static='0.1;REQUIRED;COMPONENTS;static'
 cpp=$root/tests/consumers/consumer.cpp
 works_everywhere() { # NAME
     tell "$1: shared" works shared '0.1;REQUIRED' certreg::certreg
-    tell "$1: static" works static '0.1;REQUIRED;COMPONENTS;static' certreg::certreg
+    tell "$1: static" works static "$static" certreg::certreg
     tell "$1: C++ alone" works shared 'REQUIRED' certreg::certreg CXX "$cpp"
-    tell "$1: C++ alone, static" works static 'REQUIRED;COMPONENTS;static' certreg::certreg CXX "$cpp"
+    tell "$1: C++ alone, static" works static "$static" certreg::certreg CXX "$cpp"
 }
 works_everywhere installed
-tell 'of several the first is taken' works shared 'REQUIRED;COMPONENTS;shared;static' certreg::certreg
+tell 'of several the first is taken' \
+    works shared 'REQUIRED;COMPONENTS;shared;static' certreg::certreg
 tell 'the other one has its own name' works static 'REQUIRED' 'certreg::static'
 tell 'an optional component may be missing' \
     works shared 'REQUIRED;OPTIONAL_COMPONENTS;python' certreg::certreg

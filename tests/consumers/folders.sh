@@ -95,8 +95,6 @@ END
 printf '#!/bin/sh\necho 1000\n' >"$tmp/user/id"
 chmod +x "$tmp"/bin/ldconfig "$tmp/user/id"
 : >"$tmp/searched"
-# Of a silent make this one is not.
-loud=$(sed -E 's/^([A-Za-z]*)s([A-Za-z]*)( |$)/\1\2\3/' <<<"$MAKEFLAGS")
 speaks() { # MAKE-ARGUMENTS...: the lines of the hint
     PATH=$tmp/bin:$PATH MAKEFLAGS=$loud make --no-print-directory "${folders[@]}" "$@" install |
         sed -n '/^So that/,$p' | sed 1d
@@ -122,7 +120,9 @@ tell 'nothing with make -s' hint '' speaks -s
 tell 'nothing with DESTDIR' hint '' speaks DESTDIR="$tmp/package"
 tell 'the cache of the loader is left alone' [ ! -e "$tmp/renewed" ]
 echo "$prefix/lib: (from somewhere)" >"$tmp/searched"
-as_user() { PATH=$tmp/user:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig CMAKE_PREFIX_PATH=$prefix speaks; }
+as_user() {
+    PATH=$tmp/user:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig CMAKE_PREFIX_PATH=$prefix speaks
+}
 tell 'a folder that the loader searches needs ldconfig' hint '  sudo ldconfig' as_user
 tell 'which only root may run' [ ! -e "$tmp/renewed" ]
 printf '#!/bin/sh\necho 0\n' >"$tmp/user/id"
@@ -135,6 +135,6 @@ tell 'twice in all' [ "$(wc -l <"$tmp/renewed")" = 2 ]
 # ---- and where it cannot write
 : >"$tmp/file"
 use_prefix "$tmp/file/usr"
-tell 'a prefix below a file is refused' \
-    says "$prefix/lib cannot be written to; install as root, or below another PREFIX" make_it install
+tell 'a prefix below a file is refused' says \
+    "$prefix/lib cannot be written to; install as root, or below another PREFIX" make_it install
 exit "$bad"

@@ -29,43 +29,30 @@ tell 'a program in C++' build 'g++ -std=c++11' "$root/tests/consumers/consumer.c
 tell 'it prints a radius' prints_a_radius ./cpp
 # A program with the library inside, called by its name alone, has the module beside it, and never
 # one in the working directory.
+opens=$root/tests/consumers/opens.c
 mkdir -p elsewhere/certreg bin
 printf '%s static void run(void) { __builtin_puts("a stranger"); }\n' \
     '__attribute__((constructor))' >stranger.c
-cat >opens.c <<'END'
-#include <certreg/certreg.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    if (argc > 1 && chdir(argv[1])) return 9;
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_backend *backend = NULL;
-    printf("%d %s\n", (int)certreg_backend_open_cuda(0, NULL, NULL, &why, &backend), why.text);
-    certreg_backend_close(backend);
-    return 0;
-}
-END
 $CC -shared -fPIC stranger.c -o elsewhere/certreg/libcertreg_cuda.so
-by_name() { (cd elsewhere && PATH=$tmp/bin:$PATH opens); }
+by_name() { (cd elsewhere && PATH=$tmp/bin:$PATH opens cuda); }
 names_its_folder() { by_name | grep -F "$tmp/bin/certreg/"; }
 private=$(pkg-config --static --libs-only-l certreg | sed 's/-lcertreg//')
 # shellcheck disable=SC2086 # words
-inside() { $CC opens.c -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
+inside() { $CC "$opens" -I"$prefix/include" "$prefix/lib/libcertreg.a" $private -o bin/opens; }
 tell 'a program with the library inside' inside
 tell 'it looks for the module beside itself' names_its_folder
 tell 'and not in the working directory' \
-    bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens | grep stranger)"
-lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens"; }
+    bash -c "! (cd elsewhere && PATH='$tmp/bin':\$PATH opens cuda | grep stranger)"
+lies() { exec -a "$tmp/elsewhere/opens" "$tmp/bin/opens" cuda; }
 called_otherwise() { (lies) | grep -F "$tmp/bin/certreg/"; }
 tell 'nor where the name says that it was called with' called_otherwise
 # The library loaded by a relative path, and another working directory when it looks for the module.
 mkdir -p alone/lib away/lib/certreg
 cp elsewhere/certreg/libcertreg_cuda.so away/lib/certreg/
 cp "$prefix"/lib/libcertreg.so.0 alone/lib/
-goes_away() { cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" ../away; }
+goes_away() { cd alone && LD_LIBRARY_PATH=lib "$tmp/loads" cuda ../away; }
 loaded_relatively() { (goes_away) | grep -F "$tmp/alone/lib/certreg/"; }
-tell 'a program with a relative path to the library' build "$CC" opens.c loads '' ''
+tell 'a program with a relative path to the library' build "$CC" "$opens" loads '' ''
 tell 'it looks for the module beside the library it has' loaded_relatively
 
 # ---- README.md: the first program and its compile line, word for word

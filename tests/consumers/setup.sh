@@ -14,6 +14,7 @@ trap 'rm -rf "$tmp"' EXIT
 # do not.
 MAKEFLAGS=$(sed -E 's/ ?--jobserver-[a-z]+=[^ ]*//g; s/(^| )-j[0-9]*//g' <<<"${MAKEFLAGS:-}")
 export MAKEFLAGS
+loud=$(sed -E 's/^([A-Za-z]*)s([A-Za-z]*)( |$)/\1\2\3/' <<<"$MAKEFLAGS") # without -s
 unset MFLAGS MAKELEVEL PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH "${!CMAKE_@}"
 
 prefix=$tmp/usr
