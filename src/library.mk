@@ -8,7 +8,7 @@ module_flags  := -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 
 # `own` is what one file needs beyond the common flags.
-ifeq ($(shell uname -m),x86_64)
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif

@@ -1,6 +1,6 @@
 /* Opens a module of the library and prints the status and its sentence, after it has gone to the
- * folder that is named. "opens cuda FOLDER" opens the CUDA backend; "opens blas FOLDER" an estimator
- * for the second order. */
+ * folder that is named. "opens cuda [FOLDER]" opens the CUDA backend, "opens blas [FOLDER]" an
+ * estimator for the second order. */
 #include <certreg/certreg.h>
 #include <stdio.h>
 #include <string.h>

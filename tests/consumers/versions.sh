@@ -2,8 +2,9 @@
 # consumers/versions.sh: this version of the library and the next one (docs/compatibility.md). The
 # next one is made from a copy: a higher minor version, a field more in two structs, a new function
 # with a version node of its own, and modules of another interface. Programs of each version run
-# with the library of the other, or a sentence says why not; so it is with modules. In one prefix the
-# version that was installed last is used, and make uninstall of the other leaves it whole.
+# with the library of the other, or a sentence says why not; modules are refused by one. In one
+# prefix the version that was installed last is used, and make uninstall of the other leaves it
+# whole.
 # shellcheck disable=SC2317 # functions are called through tell
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"

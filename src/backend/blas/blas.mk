@@ -1,5 +1,5 @@
 # The second order alone needs BLAS and LAPACK (theory 8). What calls them is a module beside the
-# library; the static library has it inside, unless BLAS=0 leaves it out.
+# library; the static library has it inside. BLAS=0 builds without both.
 blas_sources := $(sort $(wildcard src/backend/blas/*.c))
 # Sources of the library that the static one compiles again, with -DCR_BLAS_INSIDE.
 blas_inside  := src/backend/blas.c
@@ -13,9 +13,9 @@ blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
 shared_libs  := -lm -lpthread -ldl
 
 blas_module    := lib/certreg/libcertreg_blas.so
-libraries      += $(blas_module)
+libraries      += $(if $(filter 0,$(BLAS)),,$(blas_module))
 blas_made      := $(OBJ)/certreg/libcertreg_blas.so
-static_libs    := $(if $(filter 0,$(BLAS)),,$(blas_libs)) $(shared_libs)
+static_libs    := $(strip $(if $(filter 0,$(BLAS)),,$(blas_libs)) $(shared_libs))
 inside_objects := $(if $(filter 0,$(BLAS)),,$(blas_inside:%.c=$(OBJ)/inside/%.o) $(blas_objects))
 static_objects := $(filter-out $(inside_objects:$(OBJ)/inside/%=$(OBJ)/%),$(objects)) \
     $(inside_objects)

@@ -1,6 +1,11 @@
 /* The BLAS module: what calls BLAS and LAPACK (theory 8). OpenBLAS may take work space of its own
  * inside a call, which it keeps, and uses as many threads as the program has set for it. */
 #include "backend/blas.h"
+#ifdef __has_include
+#if !__has_include(<cblas.h>) || !__has_include(<lapacke.h>)
+#error "OpenBLAS and LAPACKE are missing: make deps installs them, make BLAS=0 builds without them"
+#endif
+#endif
 #include <cblas.h>
 #include <lapacke.h>
 
