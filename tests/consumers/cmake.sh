@@ -51,6 +51,13 @@ known=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' \
 for ask in 0.99 1.0 '0.0...<0.1.0' '0.0.1;EXACT'; do
     tell "version $ask is refused" refuses "certreg-config.cmake, version: $known" "$ask;REQUIRED"
 done
+# The same rule in a version file of a later major version.
+description=$prefix/lib/cmake/certreg/certreg-config-version.cmake
+cp "$description" "$tmp/kept.cmake"
+sed -i "s/\"$known/\"7.2.0/; s/STREQUAL \"${known%%.*}\"/STREQUAL \"7\"/" "$description"
+tell 'an older major version is refused' refuses 'version: 7.2.0' '6.9;REQUIRED'
+tell 'an older minor version is not' configure '7.1;REQUIRED' certreg::certreg
+cp "$tmp/kept.cmake" "$description"
 small() { configure '0.1;REQUIRED' '' NONE; }
 more=(-DCMAKE_SIZEOF_VOID_P=4)
 tell 'programs of 32 bits are refused' says "version: $known (64bit)" small

@@ -127,6 +127,8 @@ tell 'a folder that the loader searches needs ldconfig' hint '  sudo ldconfig' a
 tell 'which only root may run' [ ! -e "$tmp/renewed" ]
 printf '#!/bin/sh\necho 0\n' >"$tmp/user/id"
 tell 'so root runs it' hint '' as_user
+in_package() { PATH=$tmp/bin:$tmp/user:$PATH make_it install DESTDIR="$tmp/staged"; }
+tell 'but not with DESTDIR' in_package
 tell 'once' [ "$(cat "$tmp/renewed")" = renewed ]
 uninstalled() { PATH=$tmp/bin:$tmp/user:$PATH make_it uninstall; }
 tell 'and after make uninstall again' uninstalled
