@@ -21,10 +21,15 @@ elif ! among "$LIBDIR" "${LD_LIBRARY_PATH:-}"; then
     printf -v rpath 'or link with -Wl,-rpath,%q' "$LIBDIR"
     add LD_LIBRARY_PATH "$LIBDIR" "$rpath"
 fi
-# CMake searches these folders, and the parents of those that programs are searched in.
-if ! among "$PREFIX" "/usr:/usr/local:${CMAKE_PREFIX_PATH:-}" && ! among "$PREFIX/bin" "$PATH" &&
-    command -v cmake >/dev/null; then
-    add CMAKE_PREFIX_PATH "$PREFIX"
+# CMake searches lib below these folders, and beside the bin folders of programs.
+if command -v cmake >/dev/null; then
+    case $LIBDIR in
+        "$PREFIX"/lib | "$PREFIX"/lib/*)
+            among "$PREFIX" "/usr:/usr/local:${CMAKE_PREFIX_PATH:-}" ||
+                among "$PREFIX/bin" "$PATH" || add CMAKE_PREFIX_PATH "$PREFIX"
+            ;;
+        *) lines+=("$(printf '  export certreg_DIR=%q' "$LIBDIR/cmake/certreg")") ;;
+    esac
 fi
 [ "${#lines[@]}" = 0 ] || printf '%s\n' \
     'So that compilers, CMake and programs find it, as far as you use them:' "${lines[@]}"

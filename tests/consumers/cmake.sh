@@ -8,8 +8,8 @@ command -v cmake >/dev/null || { echo "skip CMake is not installed (make deps)";
 configure() { # WHAT-FIND_PACKAGE-IS-ASKED TARGETS [LANGUAGE [SOURCE]]
     rm -rf "$tmp/build"
     cmake -S "$root/tests/consumers" -B "$tmp/build" -DCMAKE_C_COMPILER="$CC" \
-        -DCMAKE_PREFIX_PATH="$prefix" -DLANGUAGE="${3-C}" -DASK="$1" -DTARGETS="$2" \
-        -DSOURCE="${4:-$root/examples/quickstart.c}" "${more[@]}"
+        -DCMAKE_PREFIX_PATH="$prefix" -DLANGUAGE="${3-C}" -DASK="${package:-certreg};$1" \
+        -DTARGETS="$2" -DSOURCE="${4:-$root/examples/quickstart.c}" "${more[@]}"
 }
 more=()
 # Programs of CMake have the library's folder in them, so that nothing needs to be set.
@@ -22,14 +22,21 @@ works() { # static|shared ARGUMENTS-OF-CONFIGURE...
     if [ "$kind" = static ]; then is_static "$program"; else ! is_static "$program"; fi
 }
 
+refuses() { # SENTENCE ASK
+    says "$1" configure "$2" certreg::certreg
+}
+
 use_prefix "$root"
 tell 'the build tree' works shared 'REQUIRED' certreg::certreg
 use_prefix "$tmp/a prefix/usr"
 tell 'make install' make_it install
-static='0.1;REQUIRED;COMPONENTS;static'
+description=$prefix/lib/cmake/certreg/certreg-config-version.cmake
+known=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$description" | head -1)
+major=${known%%.*} minor=${known%.*}
+static="$minor;REQUIRED;COMPONENTS;static"
 cpp=$root/tests/consumers/consumer.cpp
 works_everywhere() { # NAME
-    tell "$1: shared" works shared '0.1;REQUIRED' certreg::certreg
+    tell "$1: shared" works shared "$minor;REQUIRED" certreg::certreg
     tell "$1: static" works static "$static" certreg::certreg
     tell "$1: C++ alone" works shared 'REQUIRED' certreg::certreg CXX "$cpp"
     tell "$1: C++ alone, static" works static "$static" certreg::certreg CXX "$cpp"
@@ -40,25 +47,24 @@ tell 'of several the first is taken' \
 tell 'the other one has its own name' works static 'REQUIRED' 'certreg::static'
 tell 'an optional component may be missing' \
     works shared 'REQUIRED;OPTIONAL_COMPONENTS;python' certreg::certreg
-tell 'a project without a language' configure '0.1;REQUIRED' '' NONE
-tell 'a range of versions' configure '0.1...<0.2;REQUIRED' certreg::certreg
+another_case() { package=Certreg works "$@"; }
+tell 'the package has either case' another_case static "$static" certreg::certreg
+missing_case() { package=Certreg refuses "$@"; }
+tell 'also where something is missing' \
+    missing_case 'lacks a component of the name fortran' 'REQUIRED;COMPONENTS;fortran'
+tell 'a project without a language' configure "$minor;REQUIRED" '' NONE
+tell 'a range of versions' configure "$known...<99;REQUIRED" certreg::certreg
 
-refuses() { # SENTENCE ASK
-    says "$1" configure "$2" certreg::certreg
-}
-known=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' \
-    "$prefix/lib/cmake/certreg/certreg-config-version.cmake" | head -1)
-for ask in 0.99 1.0 '0.0...<0.1.0' '0.0.1;EXACT'; do
+for ask in "$major.99" $((major + 1)).0 "$major.0...<$known" "$major.0;EXACT"; do
     tell "version $ask is refused" refuses "certreg-config.cmake, version: $known" "$ask;REQUIRED"
 done
 # The same rule in a version file of a later major version.
-description=$prefix/lib/cmake/certreg/certreg-config-version.cmake
 cp "$description" "$tmp/kept.cmake"
-sed -i "s/\"$known/\"7.2.0/; s/STREQUAL \"${known%%.*}\"/STREQUAL \"7\"/" "$description"
+sed -i "s/\"$known/\"7.2.0/; s/STREQUAL \"$major\"/STREQUAL \"7\"/" "$description"
 tell 'an older major version is refused' refuses 'version: 7.2.0' '6.9;REQUIRED'
 tell 'an older minor version is not' configure '7.1;REQUIRED' certreg::certreg
 cp "$tmp/kept.cmake" "$description"
-small() { configure '0.1;REQUIRED' '' NONE; }
+small() { configure "$minor;REQUIRED" '' NONE; }
 more=(-DCMAKE_SIZEOF_VOID_P=4)
 tell 'programs of 32 bits are refused' says "version: $known (64bit)" small
 more=()

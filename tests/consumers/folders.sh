@@ -116,6 +116,10 @@ others() {
     LD_LIBRARY_PATH=$prefix/lib PKG_CONFIG_PATH=/other CMAKE_PREFIX_PATH=$prefix speaks
 }
 tell 'and keeps what is there' hint "$pc:\$PKG_CONFIG_PATH" others
+apart() { speaks LIBDIR="$prefix/lib64" | grep -v LIBRARY_PATH; }
+tell 'CMake needs the folder itself where it would not look' hint "  export \
+PKG_CONFIG_PATH=$prefix/lib64/pkgconfig${cmake:+
+  export certreg_DIR=$prefix/lib64/cmake/certreg}" apart
 tell 'nothing with make -s' hint '' speaks -s
 tell 'nothing with DESTDIR' hint '' speaks DESTDIR="$tmp/package"
 tell 'the cache of the loader is left alone' [ ! -e "$tmp/renewed" ]
