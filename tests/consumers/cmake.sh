@@ -16,7 +16,7 @@ more=()
 works() { # static|shared ARGUMENTS-OF-CONFIGURE...
     local kind=$1
     shift
-    configure "$@" && cmake --build "$tmp/build" || return
+    configure "$@" && env -u MAKEFLAGS cmake --build "$tmp/build" || return
     local program=$tmp/build/${2/::/_}
     prints_a_radius "$program" || return
     if [ "$kind" = static ]; then is_static "$program"; else ! is_static "$program"; fi
