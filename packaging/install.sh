@@ -14,6 +14,8 @@ done
 
 install -m 644 lib/libcertreg.a "$lib/"
 install -m 755 "lib/$library" "$lib/"
+# A module that was not built now would be of another version.
+rm -f "$lib"/certreg/libcertreg_{cuda,blas}.so
 [ -z "$MODULES" ] || xargs -n 1 <<<"$MODULES" | xargs install -m 755 -t "$lib/certreg"
 ln -sf "$library" "$lib/libcertreg.so.$MAJOR"
 ln -sf "libcertreg.so.$MAJOR" "$lib/libcertreg.so"

@@ -162,7 +162,7 @@ elif [ -z "$MODE" ]; then
     wait
     start "consumers installed" bash tests/consumers/installed.sh
     wait
-    for topic in cmake folders versions; do
+    for topic in builds cmake folders versions; do
         start "consumers $topic" bash "tests/consumers/$topic.sh"
     done
 fi

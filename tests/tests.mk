@@ -26,7 +26,7 @@ check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
-check-all: check ## Run check, then tests of the wheel and of optional Python packages
+check-all: check ## Run check, then tests of the wheel, the tarball and optional Python packages
 	@MODE=heavy $(run_tests)
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
