@@ -9,7 +9,7 @@ refuse() {
     exit 1
 }
 why=$(git ls-files --error-unmatch Makefile 2>&1 >/dev/null) ||
-    refuse "packs the files that git tracks, so it needs a clone of the repository: $why"
+    refuse "it packs the files that git tracks, so it needs a clone of the repository: $why"
 [ -n "${DIRTY:-}" ] || [ -z "$(git status --porcelain .)" ] ||
     refuse 'git status shows changes: commit them, or pack tracked files as they are by DIRTY=1'
 
