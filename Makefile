@@ -75,7 +75,7 @@ include docs/docs.mk
 
 #: Build
 all: $(libraries) $(descriptions:%=lib/%) ## Build the libraries into lib/, CUDA module included
-	$(if $(NVCC),,@echo 'no CUDA toolkit (nvcc, cuBLAS): built without the CUDA module')
+	$(if $(NVCC)$(silent),,@echo 'no CUDA toolkit (nvcc, cuBLAS): built without the CUDA module')
 
 # $(call install_debian,PACKAGES): those that are missing.
 define install_debian

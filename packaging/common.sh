@@ -11,9 +11,8 @@ descriptions=(pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake
     cmake/certreg/certreg-config-version.cmake)
 # The documentation, and the programs that it links to.
 documents() {
-    find LICENSE ./*.md docs examples -type f \( -name LICENSE -o -name '*.md' -o -name '*.svg' \
-        -o -name '*.png' -o -name '*.py' -o -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) |
-        sed 's|^\./||'
+    find LICENSE ./*.md docs examples -type f -regextype posix-extended \
+        -regex 'LICENSE|.*\.(md|svg|png|py|[ch]|[ch]pp|cu|rs|go|mod|toml)' | sed 's|^\./||'
 }
 # Whether the loader finds what is in LIBDIR, once its cache has been renewed.
 PATH=$PATH:/usr/sbin:/sbin

@@ -6,6 +6,7 @@
 # shellcheck source=tests/consumers/setup.sh
 . "$(dirname "$0")/setup.sh"
 quickstart=$root/examples/quickstart.c
+opens=$root/tests/consumers/opens.c
 
 # ---- a prefix that is moved
 tell 'make install' make_it install
@@ -31,6 +32,8 @@ program_works() { # NAME: shared and static, by pkg-config
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
     tell "$1: shared" build "$CC" "$quickstart" "$tmp/shared" '' ''
     tell "$1: it prints a radius" prints_a_radius "$tmp/shared"
+    tell "$1: a program that opens a module" build "$CC" "$opens" "$tmp/opens" '' ''
+    tell "$1: the library finds it" [ "$("$tmp/opens" blas)" = '0 ' ]
     tell "$1: static" build "$CC" "$quickstart" "$tmp/static" --static -static
     tell "$1: it prints a radius" prints_a_radius "$tmp/static"
     unset PKG_CONFIG_PATH LD_LIBRARY_PATH
