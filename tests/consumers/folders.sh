@@ -20,12 +20,14 @@ tell 'everything is where it belongs' below_prefix
 files() { (cd "$1" && find . -name '*.h*' | sort); }
 same_headers() { diff <(files include) <(files "$prefix/include"); }
 tell 'all headers are there' same_headers
+# Except those to sources of the library, which are not installed.
 links_lead_somewhere() {
-    mkdir "$prefix/share/doc/certreg/tests" && cp tests/links.sh "$_" &&
-        GIT_DIR=/none bash "$prefix/share/doc/certreg/tests/links.sh"
-    local status=$?
-    rm -r "$prefix/share/doc/certreg/tests"
-    return "$status"
+    local tests=$prefix/share/doc/certreg/tests said
+    mkdir "$tests" && cp tests/links.sh "$tests" || return
+    said=$(GIT_DIR=/none bash "$tests/links.sh")
+    rm -r "$tests"
+    [ -n "$said" ] && ! grep '^not ok' <<<"$said" |
+        grep -vE 'leads to (\.\./)+(src|python|tests|bench)/'
 }
 tell 'links of the documentation lead somewhere' links_lead_somewhere
 program_works() { # NAME: shared and static, by pkg-config
