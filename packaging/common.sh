@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034 # for install.sh and uninstall.sh to source
 # Where files go, with the settings of packaging/install.mk.
-set -eu
+set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for name in PREFIX LIBDIR INCLUDEDIR DOCDIR; do # without // and a / at the end
     printf -v "$name" %s "$(realpath -ms -- "${!name}")"

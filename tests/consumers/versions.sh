@@ -52,7 +52,12 @@ program() { # SOURCE NAME VERSION FLAGS: compiled with the headers and the libra
     PKG_CONFIG_PATH=$tmp/$3/lib/pkgconfig build "$CC" "$1" "$tmp/$2-$3" '' "${4:-}"
 }
 with() { LD_LIBRARY_PATH=$tmp/$1/lib "$tmp/$2" "${@:3}"; } # VERSION PROGRAM ARGUMENT...
-same() { diff <(with "$this" "$@") <(with "$next" "$@") && with "$next" "$@" >/dev/null; }
+same() { # PROGRAM ARGUMENT...: both libraries end it well
+    local before after
+    before=$(with "$this" "$@") || return
+    after=$(with "$next" "$@") || return
+    diff <(echo "$before") <(echo "$after")
+}
 versions=$root/tests/consumers/versions.c
 for one in "$this" "$next"; do
     tell "a program of $one" program "$versions" versions "$one" '-Wall -Werror'
