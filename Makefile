@@ -69,7 +69,7 @@ include tests/tests.mk
 include tests/gpu/gpu.mk
 include tests/style.mk
 include bench/bench.mk
-include packaging/install.mk
+include pkgconfig/install.mk
 include python/python.mk
 include docs/docs.mk
 

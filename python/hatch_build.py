@@ -18,7 +18,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-OURS = ("Makefile", "bench", "examples", "include", "packaging", "python", "src", "tests")
+OURS = ("Makefile", "bench", "docs", "examples", "include", "pkgconfig", "python", "src", "tests")
 
 
 def number() -> int:

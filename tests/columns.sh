@@ -17,7 +17,7 @@ narrow() { # NAME COLUMNS WHICH-LINES: of the files that are listed on the input
 }
 sources() { find "${@:2}" -type f -name "$1" -not -path '*/.*' -not -path '*/lib/*' 2>/dev/null; }
 
-folders=(src tests examples bench packaging python docs)
+folders=(src tests examples bench pkgconfig python docs)
 for kind in '*.[ch]' '*.cu' '*.cpp' '*.py' '*.sh' '*.mk'; do sources "$kind" "${folders[@]}"; done |
     { cat; echo Makefile; echo .ci/run; } | narrow code 100 '{ kept = 1 }' || bad=1
 sources '*.h' include | narrow 'the public header' 88 '{ kept = 1 }' || bad=1

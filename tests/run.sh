@@ -101,7 +101,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh packaging/*.sh \
+    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh pkgconfig/*.sh \
         .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"

@@ -12,7 +12,7 @@ git ls-files --error-unmatch Makefile >/dev/null 2>&1 ||
 pack() { make -s --no-print-directory dist DISTDIR="$tmp/$1"; }
 tell 'make dist' pack first
 [ "$bad" = 0 ] || exit 1
-archive=$(echo "$tmp"/first/certreg-*.tar.gz)
+archive=$(echo "$tmp"/first/libcertreg-*.tar.gz)
 release=$(basename "$archive" .tar.gz)
 again() { (umask 077 && pack second) && cmp "$archive" "$tmp/second/$release.tar.gz"; }
 tell 'another time it writes the same bytes' again

@@ -16,7 +16,7 @@ this=$(dotted "$number") next=$(dotted $later) soname=libcertreg.so.$((number / 
 # ---- the next version
 source=$tmp/source
 mkdir "$source"
-cp -r LICENSE Makefile ./*.md bench docs examples include packaging python src tests "$source"
+cp -r LICENSE Makefile ./*.md bench docs examples include pkgconfig python src tests "$source"
 change() { # FILE SED-SCRIPT: which has to change something
     cp "$source/$1" "$tmp/before" && sed -i "$2" "$source/$1" && ! cmp -s "$source/$1" "$tmp/before"
 }

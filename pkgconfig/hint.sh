@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # hint.sh: what has to be set so that compilers, CMake and the loader find what has been installed;
 # nothing where they find it anyway.
-# shellcheck source=packaging/common.sh
+# shellcheck source=pkgconfig/common.sh
 . "$(dirname "$0")/common.sh"
 lines=()
 among() { case :$2: in *:"$1":*) ;; *) return 1 ;; esac; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# dist.sh: make dist. Packs the files that git tracks into DISTDIR/certreg-VERSION.tar.gz. The same
-# commit gives the same bytes: names in order, no owner, the time of the commit.
+# dist.sh: make dist. Packs the files that git tracks into DISTDIR/libcertreg-VERSION.tar.gz (the
+# sdist of the Python package is certreg-VERSION.tar.gz). The same commit gives the same bytes: names
+# in order, no owner, the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -13,7 +14,7 @@ why=$(git ls-files --error-unmatch Makefile 2>&1 >/dev/null) ||
 [ -n "${DIRTY:-}" ] || [ -z "$(git status --porcelain .)" ] ||
     refuse 'git status shows changes: commit them, or pack tracked files as they are by DIRTY=1'
 
-name=certreg-$VERSION archive=$DISTDIR/certreg-$VERSION.tar.gz
+name=libcertreg-$VERSION archive=$DISTDIR/libcertreg-$VERSION.tar.gz
 mkdir -p "$DISTDIR"
 trap 'rm -f "$archive.new"' EXIT
 git ls-files -z | while IFS= read -r -d '' file; do

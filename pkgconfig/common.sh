@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034 # for install.sh and uninstall.sh to source
-# Where files go, with the settings of packaging/install.mk.
+# Where files go, with the settings of pkgconfig/install.mk.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for name in PREFIX LIBDIR INCLUDEDIR DOCDIR; do # without // and a / at the end

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh: make install. Every folder is made before the first file is written.
-# shellcheck source=packaging/common.sh
+# shellcheck source=pkgconfig/common.sh
 . "$(dirname "$0")/common.sh"
 folders=("$lib" "$lib/pkgconfig" "$lib/cmake/certreg" "$include/certreg" "$doc/include")
 [ -z "$MODULES" ] || folders+=("$lib/certreg")
@@ -21,7 +21,7 @@ ln -sf "$library" "$lib/libcertreg.so.$MAJOR"
 ln -sf "libcertreg.so.$MAJOR" "$lib/libcertreg.so"
 for file in include/certreg/*.h*; do install -m 644 "$file" "$include/certreg/"; done
 for file in "${descriptions[@]}"; do
-    bash packaging/fill.sh "${file##*/}" >"$lib/$file"
+    bash pkgconfig/fill.sh "${file##*/}" >"$lib/$file"
     chmod 644 "$lib/$file"
 done
 
@@ -34,4 +34,4 @@ ln -sfn "$headers" "$doc/include/certreg"
 
 renew_cache
 [ -n "$SILENT" ] || printf '  INST  %s\n' "$lib" "$include" "$doc"
-[ -n "$SILENT$DESTDIR" ] || bash packaging/hint.sh
+[ -n "$SILENT$DESTDIR" ] || bash pkgconfig/hint.sh

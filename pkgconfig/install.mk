@@ -23,21 +23,21 @@ installed   = $(release) MODULES='$(filter lib/certreg/%,$(libraries))' SILENT=$
 # The same files for programs that use the build tree: lib/ is laid out as a prefix is.
 descriptions := pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake \
     cmake/certreg/certreg-config-version.cmake
-$(descriptions:%=lib/%): packaging/fill.sh packaging/install.mk include/certreg/certreg.h \
+$(descriptions:%=lib/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg/certreg.h \
     lib/.obj/current
 	@mkdir -p $(@D)
 	@$(release) PREFIX=$(call word_of,$(CURDIR)) LIBDIR=$(call word_of,$(CURDIR)/lib) \
-	    INCLUDEDIR=$(call word_of,$(CURDIR)/include) bash packaging/fill.sh $(@F) >$@
-lib/pkgconfig/certreg.pc: packaging/certreg.pc.in
-lib/cmake/certreg/%.cmake: packaging/%.cmake.in
+	    INCLUDEDIR=$(call word_of,$(CURDIR)/include) bash pkgconfig/fill.sh $(@F) >$@
+lib/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in
+lib/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
 .PHONY: install uninstall dist distcheck
 #: Install
 install: all ## Install libraries, headers, documentation, and what pkg-config and CMake read
-	@$(installed) bash packaging/install.sh
+	@$(installed) bash pkgconfig/install.sh
 uninstall: ## Remove what install put there
-	@$(installed) bash packaging/uninstall.sh
-dist: ## Pack the sources into dist/certreg-VERSION.tar.gz; DIRTY=1: changes as well
-	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) DIRTY=$(DIRTY) bash packaging/dist.sh
+	@$(installed) bash pkgconfig/uninstall.sh
+dist: ## Pack the sources into dist/libcertreg-VERSION.tar.gz; DIRTY=1: changes as well
+	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) DIRTY=$(DIRTY) bash pkgconfig/dist.sh
 distcheck: ## Build, test, install and use what dist packs, in an empty folder
 	@bash tests/consumers/dist.sh

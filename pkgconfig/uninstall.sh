@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # uninstall.sh: make uninstall. If another version has been installed here since, its files and the
 # links to it stay.
-# shellcheck source=packaging/common.sh
+# shellcheck source=pkgconfig/common.sh
 . "$(dirname "$0")/common.sh"
 rm -f "$lib/$library"
 for link in "libcertreg.so.$MAJOR" libcertreg.so; do

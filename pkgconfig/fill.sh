@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fill.sh NAME: prints packaging/NAME.in, filled in with the settings of packaging/install.mk. Paths
+# fill.sh NAME: prints pkgconfig/NAME.in, filled in with the settings of pkgconfig/install.mk. Paths
 # are relative to the folder of the filled file where everything lies below one prefix, so that the
 # prefix can be moved. certreg.pc names the folders themselves
 # - below /usr, which nobody moves: pkg-config leaves out folders that the compiler searches anyway
