@@ -34,12 +34,6 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int evaluate(void *user, const certreg_batch *b)
-{
-    struct engine *engine = user;
-    return engine->run(engine->self, b->x, b->y, b->rows);
-}
-
 /* Least library seconds of one kind alone, and the model's in the same run. */
 static int measure(certreg_estimator *e, const float *z, const kind *k, double *library,
                    double *model)
@@ -67,18 +61,13 @@ static int run(struct engine *engine, FILE *csv)
 {
     const int32_t pair = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
-    certreg_model m = {.struct_size = sizeof m,
-                       .eval = evaluate,
-                       .user = engine,
-                       .inputs = INPUTS,
-                       .outputs = 1,
-                       .batch = BATCH,
-                       .kind = &pair,
-                       .lo = &lo,
-                       .hi = &hi};
+    certreg_model m = {.struct_size = sizeof m, .kind = &pair, .lo = &lo, .hi = &hi};
     certreg_plan p = {
         .struct_size = sizeof p, .constraints = CERTREG_CONSTRAINTS_ECGM, .max_samples = SAMPLES};
     certreg_estimator *e = NULL;
+    engine_model(engine, &m);
+    m.outputs = 1; /* of two columns */
+    m.batch = BATCH;
 
     float z[INPUTS];
     for (size_t j = 0; j < INPUTS; j++)
@@ -107,16 +96,15 @@ static int run(struct engine *engine, FILE *csv)
 int main(int argc, char **argv)
 {
     struct engine engine;
-    char why[ENGINE_WHY];
     printf("OpenBLAS core: %s\n", openblas_get_corename());
-    if (engine_open(network, INPUTS, 2, &engine, why)) {
-        fprintf(stderr, "no network: %s\n", why);
+    if (engine_open(network, NULL, &engine) || engine_fits(&engine, network, INPUTS, 2)) {
+        fprintf(stderr, "no network: %s\n", engine.why);
         return 1;
     }
     printf("network run by %s\n", engine.name);
     FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
     const int failed = run(&engine, csv);
     if (csv) fclose(csv);
-    engine.close(engine.self);
+    engine_close(&engine);
     return failed;
 }

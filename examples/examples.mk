@@ -1,21 +1,37 @@
 # Example programs and the demo. They are linked with the shared library, as anybody's programs are.
 examples     := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard examples/*.c)))
+certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
 link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
     -Wl,-rpath,'$$ORIGIN$(1)'
 
-# The engines of the networks that demo, tests and benches share.
-engine_sources := $(filter-out %/check_engines.c,$(sort $(wildcard examples/engines/*.c)))
+# The engines of examples/engines. Those that need a library when they are built are there where its
+# headers are; demo, tests and benches get by with the others.
+engine_sources := $(addprefix examples/engines/,builtin.c engine.c gradient.c network.c onnx_file.c \
+    ort.c ort_library.c tensor.c)
 engine_objects := $(engine_sources:%.c=$(OBJ)/%.o)
 engine_cflags   = $(call once,engine_cflags,pkg-config --cflags openblas)
 engine_libs     = $(call once,engine_openblas,pkg-config --libs openblas) -ldl -lm
+opencv  := $(wildcard /usr/include/opencv4/opencv2/dnn.hpp)
+xgboost := $(wildcard /usr/include/xgboost/c_api.h)
+torch   := $(wildcard /usr/include/torch/script.h)
+built_engines := $(if $(opencv),opencv) $(if $(xgboost),xgboost) $(if $(torch),torch)
+all_engines   := $(engine_objects) $(built_engines:%=$(OBJ)/examples/engines/%.o)
+all_engine_libs = $(engine_libs) $(if $(opencv),-lopencv_dnn -lopencv_core) $(if \
+    $(xgboost),-lxgboost) $(if $(torch),-ltorch -ltorch_cpu -lc10) -lstdc++
 demo_objects   := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard examples/demo/*.c))) \
     $(engine_objects)
 $(OBJ)/examples/engines/%.o: own = $(engine_cflags)
+$(OBJ)/examples/engines/opencv.o: own = -isystem /usr/include/opencv4
+$(OBJ)/examples/engines/torch.o: own = -isystem /usr/include/torch/csrc/api/include
+$(OBJ)/examples/engines/%.o: examples/engines/%.cpp
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) -std=c++17 $(CPPFLAGS_ALL) $(OPT) -fPIC -Wall -Wextra \
+	    $(if $(WERROR),-Werror) $(EXTRA) $(own) -MMD -MP -c $< -o $@
 
 .PHONY: demo demo-full examples
 #: Run
-examples: $(examples) $(example_cuda) ## Build the example programs, and say where they are
+examples: $(examples) $(example_cuda) $(certify) ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
 	@$(OBJ)/demo
@@ -24,9 +40,8 @@ demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
-$(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(OBJ)/examples/engines/ort.o \
-    $(OBJ)/libcertreg.so
-	$(call say,LINK,$@)$(call link_shared,/../..) -ldl
+$(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(engine_objects) $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(call link_shared,/../..) $(engine_libs)
 $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so \
     $(OBJ)/certreg/libcertreg_cuda.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(cuda_link) -lm
@@ -34,5 +49,13 @@ $(OBJ)/demo: $(demo_objects) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,) $(engine_libs) -lz -lpthread
 $(OBJ)/check_engines: $(OBJ)/examples/engines/check_engines.o $(engine_objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs)
+$(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.so \
+    $(OBJ)/examples/engines/built
+	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
 # They look for it beside the library.
-$(examples) $(example_cuda) $(OBJ)/demo: $(blas_made)
+$(examples) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
+# Which engines were built: one more, or one less, links again.
+ifneq ($(strip $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
+$(OBJ)/examples/engines/built: FORCE
+	@mkdir -p $(@D); echo $(built_engines) >$@
+endif

@@ -7,6 +7,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
+engines  := $(OBJ)/tests/engines/engines
 longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient% \
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
@@ -16,7 +17,7 @@ fast     := $(filter-out $(slow),$(programs))
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
+everything = $(programs) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
     $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
@@ -91,6 +92,11 @@ $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: \
 # With what a static library made with BLAS=0 holds.
 $(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
+# The engines of the examples, as many as could be built.
+$(engines): $(OBJ)/tests/engines/engines.o $(all_engines) $(OBJ)/libcertreg.a \
+    $(OBJ)/examples/engines/built
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) \
+	    $(all_engine_libs) $(static_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl

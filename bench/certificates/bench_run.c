@@ -9,7 +9,7 @@ static int evaluate(void *user, const certreg_batch *b)
 {
     struct context *context = user;
     context->calls += b->rows;
-    return context->engine.run(context->engine.self, b->x, b->y, b->rows);
+    return engine_eval(&context->engine, b);
 }
 
 int bench_run_open(struct context *context, size_t samples, size_t batch, size_t pilot,
@@ -51,7 +51,7 @@ static int report(const struct bench_run *run, certreg_status status)
     if (status == CERTREG_OK) return 0;
     fprintf(stderr, "\n%s: %s\n", certreg_status_text(status),
             certreg_estimator_error(run->estimator)->text);
-    if (status == CERTREG_E_MODEL_FAILED) fprintf(stderr, "%s\n", run->context->why);
+    if (status == CERTREG_E_MODEL_FAILED) fprintf(stderr, "%s\n", run->context->engine.why);
     return 1;
 }
 

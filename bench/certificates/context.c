@@ -25,20 +25,22 @@ void show_progress(const struct context *context, const char *what, size_t done,
 int context_open(struct context *context)
 {
     const struct settings *s = &context->set;
+    struct engine *e = &context->engine;
+    char why[IMAGES_WHY];
     context->began = seconds_now();
-    if (images_open(s->mnist, s->images, &context->images, context->why)) {
-        fprintf(stderr, "%s\n", context->why);
+    if (images_open(s->mnist, s->images, &context->images, why)) {
+        fprintf(stderr, "%s\n", why);
         return 1;
     }
-    const int bad =
-        engine_open(s->model, DIGITS_PIXELS, NETWORK_COLUMNS, &context->engine, context->why);
-    if (context->why[0] != '\0') fprintf(stderr, "%s\n", context->why);
-    if (bad) images_close(&context->images);
+    const int bad = engine_open(s->model, NULL, e) ||
+                    engine_fits(e, s->model, DIGITS_PIXELS, NETWORK_COLUMNS);
+    if (e->why[0] != '\0') fprintf(stderr, "%s\n", e->why);
+    if (bad) context_close(context);
     return bad;
 }
 
 void context_close(struct context *context)
 {
-    context->engine.close(context->engine.self);
+    engine_close(&context->engine);
     images_close(&context->images);
 }

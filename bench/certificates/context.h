@@ -16,7 +16,6 @@ struct context {
     struct engine engine;
     double began;
     size_t calls; /* of the network, in this run of the program */
-    char why[ENGINE_WHY];
 };
 
 /* Returns 0, or 1 after a sentence on the error stream; so do all functions below it that can fail,

@@ -50,8 +50,7 @@ static int evaluate(struct noise_set *n, const float *z, const float *direction,
         for (size_t i = 0; i < count * DIGITS_PIXELS; i++)
             n->x[i] =
                 z[i % DIGITS_PIXELS] + (float)radius * direction[i % DIGITS_PIXELS] + noise[i];
-        if (context->engine.run(context->engine.self, n->x, n->y + first * NETWORK_COLUMNS, count))
-            return 1;
+        if (engine_run(&context->engine, n->x, n->y + first * NETWORK_COLUMNS, count)) return 1;
         context->calls += count;
     }
     return 0;

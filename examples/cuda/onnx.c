@@ -8,28 +8,9 @@
 #include <certreg/certreg.h>
 #include <stdio.h>
 
-#include "../engines/ort.h"
+#include "../engines/engine.h"
 
 enum { SIDE = 28, INPUTS = SIDE * SIDE, SAMPLES = 20000, BATCH = 2048 };
-
-struct network {
-    const char *path;
-    struct engine engine; /* zero until it is open */
-    int refused;          /* status of opening it */
-    char why[ENGINE_WHY];
-};
-
-/* The session is opened in the first batch, because it needs the stream that the batch names. The
- * backend creates that stream, so this program does not link to CUDA. */
-static int eval(void *user, const certreg_batch *b)
-{
-    struct network *net = user;
-    if (net->engine.run == NULL)
-        net->refused = engine_open_ort_bound(net->path, b->inputs, b->columns, b->device, b->stream,
-                                             &net->engine, net->why);
-    return net->refused ||
-           net->engine.run(net->engine.self, b->x, b->y, b->rows); /* enqueued: no need to wait */
-}
 
 /* A slanted stroke. */
 static void draw(float *z)
@@ -52,41 +33,46 @@ static certreg_status answer(certreg_estimator *e)
     return status;
 }
 
-static int certify(certreg_backend *gpu, struct network *net)
+static int certify(certreg_backend *gpu, struct engine *engine)
 {
     const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
-    const certreg_model m = {.struct_size = sizeof m,
-                             .eval = eval,
-                             .user = net,
-                             .inputs = INPUTS,
-                             .outputs = 1,
-                             .batch = BATCH,
-                             .kind = &kind,
-                             .lo = &lo,
-                             .hi = &hi};
+    certreg_model m = {.struct_size = sizeof m, .kind = &kind, .lo = &lo, .hi = &hi};
     const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
+    engine_model(engine, &m);
+    m.outputs = 1; /* of two columns */
+    if (m.batch == 0) m.batch = BATCH;
     if (certreg_estimator_create(gpu, &m, &p, &why, &e)) return puts(why.text), 1;
     const certreg_status status = answer(e);
-    if (net->refused == ENGINE_ABSENT) printf("skipped: %s\n", net->why);
-    else if (status) puts(net->why[0] ? net->why : certreg_estimator_error(e)->text);
+    if (status) puts(engine->why[0] ? engine->why : certreg_estimator_error(e)->text);
     certreg_estimator_destroy(e);
-    if (net->engine.close != NULL) net->engine.close(net->engine.self);
-    return status && net->refused != ENGINE_ABSENT;
+    return status != CERTREG_OK;
+}
+
+static int run(certreg_backend *gpu, const char *model)
+{
+    const struct engine_options on_device = {.engine = "onnxruntime", .on_device = 1};
+    struct engine engine;
+    const int bad = engine_open(model, &on_device, &engine);
+    if (bad == ENGINE_ABSENT) return printf("skipped: %s\n", engine.why), 0;
+    if (bad) return puts(engine.why), 1;
+    const int failed = engine_fits(&engine, model, INPUTS, 2) ? (puts(engine.why), 1)
+                                                              : certify(gpu, &engine);
+    engine_close(&engine);
+    return failed;
 }
 
 int main(int argc, char **argv)
 {
-    struct network net = {.path = argc > 1 ? argv[1] : "examples/models/rotation.onnx"};
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *gpu = NULL;
     const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu);
     if (status == CERTREG_E_NO_DEVICE || status == CERTREG_E_NO_BACKEND)
         return printf("skipped: %s\n", why.text), 0;
     if (status) return puts(why.text), 1;
-    const int bad = certify(gpu, &net);
+    const int bad = run(gpu, argc > 1 ? argv[1] : "examples/models/rotation.onnx");
     certreg_backend_close(gpu); /* last: the engine works on its stream */
     return bad;
 }

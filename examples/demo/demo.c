@@ -131,7 +131,7 @@ static int run(struct demo *d, FILE **file)
     printf("%s, each turned by its own angle; tolerance %g degrees, alpha %g\n"
            "network: %s, run by %s; threads: %zu\n",
            d->images.source, demo_tolerance, demo_alpha, d->set.model,
-           d->workers.worker[0].engine.name, d->set.threads);
+           d->workers.engine[0].name, d->set.threads);
     if (certify_all(d)) return 1;
     rows_certificates(&d->results, file[FILE_CERTIFICATES]);
     rows_guarantees(&d->results, file[FILE_GUARANTEES]);

@@ -20,17 +20,18 @@ struct run {
 
 struct thread {
     struct run *run;
-    struct worker *worker;
+    struct engine *engine;
     pthread_t id;
 };
 
 int workers_open(struct workers *w, const char *model, size_t count)
 {
     for (w->count = 0; w->count < count; w->count++) {
-        struct worker *k = &w->worker[w->count];
-        const int bad = engine_open(model, DIGITS_PIXELS, COLUMNS, &k->engine, k->why);
-        if (w->count == 0 && k->why[0] != '\0') fprintf(stderr, "%s\n", k->why);
-        if (bad && w->count > 0) fprintf(stderr, "an engine for each thread: %s\n", k->why);
+        struct engine *e = &w->engine[w->count];
+        int bad = engine_open(model, NULL, e);
+        if (!bad && (bad = engine_fits(e, model, DIGITS_PIXELS, COLUMNS))) engine_close(e);
+        if (w->count == 0 && e->why[0] != '\0') fprintf(stderr, "%s\n", e->why);
+        if (bad && w->count > 0) fprintf(stderr, "an engine for each thread: %s\n", e->why);
         if (bad) return 1;
     }
     return 0;
@@ -38,48 +39,34 @@ int workers_open(struct workers *w, const char *model, size_t count)
 
 void workers_close(struct workers *w)
 {
-    while (w->count > 0) {
-        const struct engine *e = &w->worker[--w->count].engine;
-        e->close(e->self);
-    }
+    while (w->count > 0) engine_close(&w->engine[--w->count]);
 }
 
-/* The library's callback: the network writes (cos, sin) straight into y. */
-static int call_network(void *user, const certreg_batch *b)
-{
-    const struct worker *w = user;
-    return w->engine.run(w->engine.self, b->x, b->y, b->rows);
-}
-
-static int open_estimator(struct worker *w, const struct task *task, certreg_error *why,
+/* The network writes (cos, sin) straight into y. */
+static int open_estimator(struct engine *engine, const struct task *task, certreg_error *why,
                           certreg_estimator **e)
 {
     const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180.0, hi = 180.0;
-    const certreg_model model = {.struct_size = sizeof model,
-                                 .eval = call_network,
-                                 .user = w,
-                                 .inputs = DIGITS_PIXELS,
-                                 .outputs = 1,
-                                 .batch = task->batch,
-                                 .kind = &kind,
-                                 .lo = &lo,
-                                 .hi = &hi};
+    certreg_model model = {.struct_size = sizeof model, .kind = &kind, .lo = &lo, .hi = &hi};
     const certreg_plan plan = {.struct_size = sizeof plan,
                                .constraints = CERTREG_CONSTRAINTS_ECGM,
                                .seed = SEED,
                                .max_samples = task->samples,
                                .pilot = task->pilot};
+    engine_model(engine, &model);
+    model.outputs = 1; /* of two columns */
+    if (model.batch == 0) model.batch = task->batch;
     return certreg_estimator_create(NULL, &model, &plan, why, e) != CERTREG_OK;
 }
 
 /* The first thread that fails says why. */
-static void fail(struct run *run, const struct worker *w, const certreg_error *why)
+static void fail(struct run *run, const struct engine *e, const certreg_error *why)
 {
     const int network = why->status == CERTREG_E_MODEL_FAILED;
     if (atomic_exchange(&run->failed, 1)) return;
     snprintf(run->why, sizeof run->why, "%s%s%s", why->text, network ? ": " : "",
-             network ? w->why : "");
+             network ? e->why : "");
 }
 
 static void *work(void *argument)
@@ -90,9 +77,9 @@ static void *work(void *argument)
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     size_t item;
-    if (open_estimator(t->worker, task, &why, &e)) fail(run, t->worker, &why);
+    if (open_estimator(t->engine, task, &why, &e)) fail(run, t->engine, &why);
     while (!atomic_load(&run->failed) && (item = atomic_fetch_add(&run->next, 1)) < task->items) {
-        if (task->one(task->user, e, item)) fail(run, t->worker, certreg_estimator_error(e));
+        if (task->one(task->user, e, item)) fail(run, t->engine, certreg_estimator_error(e));
         else progress_step(&run->progress);
     }
     certreg_estimator_destroy(e);
@@ -106,7 +93,7 @@ int workers_run(struct workers *w, const struct task *task)
     struct thread thread[MOST_WORKERS];
     size_t started = 1;
     progress_begin(&run.progress, task->what, task->items);
-    for (size_t i = 0; i < w->count; i++) thread[i] = (struct thread){&run, &w->worker[i], 0};
+    for (size_t i = 0; i < w->count; i++) thread[i] = (struct thread){&run, &w->engine[i], 0};
     while (started < w->count && started < task->items &&
            pthread_create(&thread[started].id, NULL, work, &thread[started]) == 0)
         started++;
@@ -121,11 +108,10 @@ double workers_call_seconds(struct workers *w)
 {
     enum { ROWS = 256, ROUNDS = 3 };
     static float x[ROWS * DIGITS_PIXELS], y[ROWS * COLUMNS];
-    const struct engine *e = &w->worker[0].engine;
     double least = 0.0;
     for (int i = 0; i < ROUNDS; i++) {
         const double began = seconds_now();
-        e->run(e->self, x, y, ROWS);
+        engine_run(&w->engine[0], x, y, ROWS);
         const double took = (seconds_now() - began) / ROWS;
         least = i == 0 || took < least ? took : least;
     }

@@ -8,14 +8,9 @@
 
 enum { MOST_WORKERS = 64 };
 
-struct worker {
-    struct engine engine;
-    char why[ENGINE_WHY]; /* the engine's last error */
-};
-
 struct workers {
     size_t count;
-    struct worker worker[MOST_WORKERS];
+    struct engine engine[MOST_WORKERS];
 };
 
 struct task {

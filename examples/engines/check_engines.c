@@ -1,6 +1,6 @@
 /* check_engines [MODEL]: do ONNX Runtime and the built-in engine agree? Evaluates both on images,
  * noise and an odd number of rows, and prints how long each takes. Returns 0 if
- *   - they agree to 1e-5, and ONNX Runtime gives the same bits with bound arrays and without, or
+ *   - they agree to 1e-5, and ONNX Runtime gives the same bits for arrays that move and shrink, or
  *     there is no ONNX Runtime to compare with ("skip")
  *   - gradient.h gives the same outputs, and derivatives along random directions that agree with
  *     finite differences. */
@@ -11,9 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine.h"
 #include "gradient.h"
-#include "ort.h"
-#include "plain.h"
 
 enum { INPUTS = 784, COLUMNS = 2, ROWS = 259, ROUNDS = 8 };
 
@@ -38,13 +37,13 @@ static void fill(float *x)
         }
 }
 
-static int timed(const struct engine *e, const float *x, float *y)
+static int timed(struct engine *e, const float *x, float *y)
 {
     double best = 1e9;
     memset(y, 0, ROWS * COLUMNS * sizeof *y);
     for (int k = 0; k < ROUNDS; k++) {
         const double began = seconds();
-        if (e->run(e->self, x, y, ROWS)) return 1;
+        if (engine_run(e, x, y, ROWS)) return 1;
         best = fmin(best, seconds() - began);
     }
     printf("%-24s %6.1f us a row\n", e->name, 1e6 * best / ROWS);
@@ -62,62 +61,48 @@ static double difference(const float *a, const float *b, size_t count)
     return most;
 }
 
-static int compare(const struct engine *ort, const struct engine *plain)
+static int compare(struct engine *ort, struct engine *plain)
 {
     static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS], one[COLUMNS];
     fill(x);
     if (timed(plain, x, y) || (ort->run != NULL && timed(ort, x, z))) return 1;
-    if (plain->run(plain->self, x + (ROWS - 1) * INPUTS, one, 1)) return 1;
+    if (engine_run(plain, x + (ROWS - 1) * INPUTS, one, 1)) return 1;
     const double alone = difference(one, y + (ROWS - 1) * COLUMNS, COLUMNS);
     const double apart = ort->run != NULL ? difference(y, z, ROWS * COLUMNS) : 0.0;
     printf("a row alone or among others: %.1e; the two engines: %.1e\n", alone, apart);
     return !(alone <= 1e-5 && apart <= 1e-5);
 }
 
-/* Bound arrays in host memory; devices use the same binding. Arrays move and shrink from run to
- * run, as batches may. */
-static int compare_bound(const char *model, const struct engine *ort)
+/* Arrays are used in place. They move and shrink from run to run, as batches may. */
+static int compare_moved(struct engine *ort)
 {
-    static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS];
+    static float x[ROWS * INPUTS], y[ROWS * COLUMNS], z[ROWS * COLUMNS], moved[ROWS * INPUTS];
     static const size_t first[] = {0, ROWS - 1, 3}, rows[] = {ROWS, 1, 64};
-    char why[ENGINE_WHY] = "";
-    struct engine bound;
-    int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, -1, NULL, &bound, why) != 0;
+    int bad = 0;
     fill(x);
+    memcpy(moved, x, sizeof x);
     for (size_t k = 0; k < 3 && !bad; k++) {
         const size_t bytes = rows[k] * COLUMNS * sizeof *y;
         memset(z, 0xff, sizeof z);
-        bad = ort->run(ort->self, x + first[k] * INPUTS, y, rows[k]) ||
-              bound.run(bound.self, x + first[k] * INPUTS, z + first[k], rows[k]) ||
+        bad = engine_run(ort, x + first[k] * INPUTS, y, rows[k]) ||
+              engine_run(ort, moved + first[k] * INPUTS, z + first[k], rows[k]) ||
               memcmp(y, z + first[k], bytes) != 0;
     }
-    if (bound.close != NULL) bound.close(bound.self);
-    printf("bound arrays: %s\n", bad ? "other bits" : "same bits");
-    if (bad) fprintf(stderr, "ONNX Runtime with bound arrays differs, or failed. %s\n", why);
+    printf("moved arrays: %s\n", bad ? "other bits" : "same bits");
+    if (bad) fprintf(stderr, "ONNX Runtime differs where arrays move, or failed. %s\n", ort->why);
     return bad;
 }
 
 /* A device that no machine has is refused with a reason, with and without a CUDA provider. */
 static int absent_device(const char *model)
 {
-    char why[ENGINE_WHY] = "";
+    const struct engine_options set = {.engine = "onnxruntime", .on_device = 1, .device = 1000};
     struct engine e;
-    const int bad = engine_open_ort_bound(model, INPUTS, COLUMNS, 1000, NULL, &e, why) !=
-                        ENGINE_ABSENT ||
-                    why[0] == '\0' || e.close != NULL;
-    printf("no such device: %s\n", why);
+    const int bad = engine_open(model, &set, &e) != ENGINE_ABSENT || e.why[0] == '\0' ||
+                    e.close != NULL;
+    printf("no such device: %s\n", e.why);
+    if (bad) fprintf(stderr, "a CUDA device that does not exist was not refused\n");
     return bad;
-}
-
-/* Missing and wrong files must be refused, with a reason. */
-static int refusals(void)
-{
-    char why[ENGINE_WHY] = "";
-    struct engine e;
-    if (engine_open_plain("no/such/model.onnx", INPUTS, COLUMNS, &e, why) == 0 || why[0] == '\0')
-        return 1;
-    why[0] = '\0';
-    return engine_open_plain("/dev/null", INPUTS, COLUMNS, &e, why) == 0 || why[0] == '\0';
 }
 
 /* ---- gradients */
@@ -178,14 +163,14 @@ static double additivity(struct gradient *g, const float *x)
     return most > 0.0 ? worst / most : 1.0;
 }
 
-static int check_gradient(struct gradient *g, const struct engine *plain)
+static int check_gradient(struct gradient *g, struct engine *plain)
 {
     static float x[ROWS * INPUTS], y[ROWS * COLUMNS];
     float again[COLUMNS], dx[INPUTS] = {0}, many[GRADIENT_ROWS * COLUMNS] = {0};
     uint64_t state = 7;
     double apart = 0.0, worst = 0.0, mean = 0.0;
     fill(x);
-    if (plain->run(plain->self, x, y, ROWS)) return 1;
+    if (engine_run(plain, x, y, ROWS)) return 1;
     for (size_t k = 0; k < DIRECTIONS; k++) {
         const size_t r = 10 * (k + 1);
         gradient_forward(g, x + r * INPUTS, 1, again);
@@ -206,7 +191,7 @@ static int check_gradient(struct gradient *g, const struct engine *plain)
     return !(apart <= 1e-5 && mean <= 0.01 && worst <= 0.05 && sum <= 1e-4);
 }
 
-static int gradients(const char *model, const struct engine *plain)
+static int gradients(const char *model, struct engine *plain)
 {
     char why[ENGINE_WHY] = "";
     struct gradient *g = NULL;
@@ -223,24 +208,19 @@ static int gradients(const char *model, const struct engine *plain)
 int main(int argc, char **argv)
 {
     const char *model = argc > 1 ? argv[1] : "examples/models/rotation.onnx";
-    char why[ENGINE_WHY] = "", why_plain[ENGINE_WHY] = "";
+    const struct engine_options with_ort = {.engine = "onnxruntime"},
+                                built_in = {.engine = "builtin"};
     struct engine ort, plain;
-    if (engine_open_plain(model, INPUTS, COLUMNS, &plain, why_plain)) {
-        fprintf(stderr, "%s\n", why_plain);
+    if (engine_open(model, &built_in, &plain) || engine_fits(&plain, model, INPUTS, COLUMNS)) {
+        fprintf(stderr, "%s\n", plain.why);
         return 1;
     }
-    if (engine_open_ort(model, INPUTS, COLUMNS, &ort, why)) printf("skip ONNX Runtime: %s\n", why);
+    if (engine_open(model, &with_ort, &ort)) printf("skip ONNX Runtime: %s\n", ort.why);
     int bad = compare(&ort, &plain);
-    if (bad) fprintf(stderr, "the engines disagree, or failed. %s%s\n", why, why_plain);
-    if (ort.run != NULL) bad |= compare_bound(model, &ort);
-    if (absent_device(model)) {
-        fprintf(stderr, "a CUDA device that does not exist was not refused\n");
-        bad = 1;
-    }
-    bad |= gradients(model, &plain);
-    if (ort.close != NULL) ort.close(ort.self);
-    plain.close(plain.self);
-    if (refusals() == 0) return bad;
-    fprintf(stderr, "a file that is no model was not refused\n");
-    return 1;
+    if (bad) fprintf(stderr, "the engines disagree, or failed. %s %s\n", ort.why, plain.why);
+    if (ort.run != NULL) bad |= compare_moved(&ort);
+    bad |= absent_device(model) | gradients(model, &plain);
+    engine_close(&ort);
+    engine_close(&plain);
+    return bad;
 }

@@ -1,28 +1,186 @@
 #include "engine.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ort.h"
-#include "plain.h"
+#include "adapter.h"
 
-/* Used instead of ONNX Runtime; `why` already says why that is missing. */
-static int open_instead(const char *model, size_t inputs, size_t columns, struct engine *out,
-                        char *why)
+static const struct adapter {
+    const char *name, *endings; /* each ending with a space behind it */
+    engine_opens *open;
+    const char *package; /* Debian's, which building the adapter needs */
+} adapters[] = {
+    {"onnxruntime", ".onnx .ort ", engine_open_ort, ""},
+    {"builtin", ".weights ", engine_open_builtin, ""},
+    {"opencv", "", engine_open_opencv, "libopencv-dnn-dev"},
+    {"xgboost", ".json .ubj ", engine_open_xgboost, "libxgboost-dev"},
+    {"torch", ".pt ", engine_open_torch, "libtorch-dev"},
+};
+enum { ADAPTERS = sizeof adapters / sizeof *adapters };
+
+int engine_fail(char *why, const char *format, ...)
 {
-    char plain[ENGINE_WHY] = "the built-in engine runs instead, slower";
-    const size_t length = strlen(why);
-    const int bad = engine_open_plain(model, inputs, columns, out, plain);
-    snprintf(why + length, ENGINE_WHY - length, "; %s", plain);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, ENGINE_WHY, format, arguments);
+    va_end(arguments);
+    return ENGINE_FAILED;
+}
+
+int engine_fail_line(char *why, const char *doing, const char *said)
+{
+    return engine_fail(why, "%s: %.*s", doing, (int)strcspn(said, "\n"), said);
+}
+
+int engine_find(const char *model, char *why)
+{
+    FILE *f = fopen(model, "rb");
+    if (f == NULL) return engine_fail(why, "%.400s: %s", model, strerror(errno));
+    const int bad = fgetc(f) == EOF;
+    fclose(f);
+    return bad ? engine_fail(why, "%.400s: the file is empty, or no file", model) : 0;
+}
+
+/* ---- opening */
+static const struct adapter *named(const char *name)
+{
+    for (size_t i = 0; i < ADAPTERS; i++)
+        if (strcmp(adapters[i].name, name) == 0) return &adapters[i];
+    return NULL;
+}
+
+static const struct adapter *by_ending(const char *model)
+{
+    char ending[16];
+    const char *dot = strrchr(model, '.');
+    if (dot == NULL || snprintf(ending, sizeof ending, "%s ", dot) >= (int)sizeof ending)
+        return NULL;
+    for (size_t i = 0; i < ADAPTERS; i++)
+        if (strstr(adapters[i].endings, ending) != NULL) return &adapters[i];
+    return NULL;
+}
+
+/* Tries one adapter. */
+static int open_with(const struct adapter *a, const char *model, const struct engine_options *set,
+                     struct engine *out)
+{
+    if (a->open == NULL) {
+        engine_fail(out->why,
+                    "this program was built without the engine %s: install Debian's %s and build "
+                    "it again",
+                    a->name, a->package);
+        return ENGINE_ABSENT;
+    }
+    if (set->on_device && (a->open != engine_open_ort || set->device < 0))
+        return engine_fail(out->why, "the engine %s takes no arrays in memory of device %d",
+                           a->name, set->device);
+    const int bad = a->open(model, set, out);
+    if (bad == ENGINE_FAILED && strstr(out->why, model) == NULL) {
+        char said[ENGINE_WHY];
+        memcpy(said, out->why, sizeof said);
+        engine_fail(out->why, "%.200s: %.300s", model, said);
+    }
     return bad;
 }
 
-int engine_open(const char *model, size_t inputs, size_t columns, struct engine *out, char *why)
+/* The built-in engine for ONNX Runtime; `why` says why that is missing. */
+static int open_instead(const char *model, const struct engine_options *set, struct engine *out)
 {
-    const char *ending = strrchr(model, '.');
-    why[0] = '\0';
-    if (ending == NULL || strcmp(ending, ".onnx") != 0)
-        return engine_open_plain(model, inputs, columns, out, why);
-    const int bad = engine_open_ort(model, inputs, columns, out, why);
-    return bad == ENGINE_ABSENT ? open_instead(model, inputs, columns, out, why) : bad;
+    char absent[ENGINE_WHY];
+    memcpy(absent, out->why, sizeof absent);
+    const int bad = open_with(named("builtin"), model, set, out);
+    char instead[ENGINE_WHY] = "the built-in engine runs instead, slower";
+    if (bad) memcpy(instead, out->why, sizeof instead);
+    engine_fail(out->why, "%.250s; %.250s", absent, instead);
+    return bad;
+}
+
+/* Files of other endings are tried as weight files. */
+static int open_any(const char *model, const struct engine_options *set, struct engine *out)
+{
+    char said[ENGINE_WHY];
+    const int bad = open_with(named("builtin"), model, set, out);
+    memcpy(said, out->why, sizeof said);
+    if (bad)
+        engine_fail(out->why,
+                    "%.300s; name an engine, or a file that ends with .onnx, .weights, "
+                    ".json, .ubj or .pt",
+                    said);
+    return bad;
+}
+
+int engine_open(const char *model, const struct engine_options *options, struct engine *out)
+{
+    const struct engine_options none = {.engine = NULL};
+    const struct engine_options *set = options != NULL ? options : &none;
+    const struct adapter *a = set->engine != NULL ? named(set->engine) : by_ending(model);
+    *out = (struct engine){.device = -1};
+    if (a == NULL && set->engine != NULL)
+        return engine_fail(out->why,
+                           "no engine is called %.100s: name onnxruntime, builtin, opencv, xgboost "
+                           "or torch",
+                           set->engine);
+    if (a == NULL) return open_any(model, set, out);
+    const int bad = open_with(a, model, set, out);
+    const int stand_in = bad == ENGINE_ABSENT && a->open == engine_open_ort &&
+                         set->engine == NULL && !set->on_device;
+    return stand_in ? open_instead(model, set, out) : bad;
+}
+
+void engine_close(struct engine *e)
+{
+    if (e->close != NULL) e->close(e->self);
+    e->close = NULL;
+    e->run = NULL;
+    e->self = NULL;
+}
+
+/* ---- running */
+int engine_fits(struct engine *e, const char *model, size_t inputs, size_t columns)
+{
+    if (e->inputs == inputs && e->columns == columns) return 0;
+    return engine_fail(e->why, "%.300s turns %zu numbers into %zu, not %zu into %zu", model,
+                       e->inputs, e->columns, inputs, columns);
+}
+
+void engine_model(struct engine *e, certreg_model *out)
+{
+    out->eval = engine_eval;
+    out->user = e;
+    out->inputs = e->inputs;
+    out->outputs = e->columns;
+    out->batch = e->batch;
+}
+
+int engine_eval(void *user, const certreg_batch *b)
+{
+    struct engine *e = user;
+    if (e->run == NULL) return engine_fail(e->why, "the engine is closed");
+    if (b->inputs != e->inputs || b->columns != e->columns)
+        return engine_fail(e->why,
+                           "%s turns rows of %zu numbers into %zu, but model.inputs is %zu, and "
+                           "its outputs have %zu columns",
+                           e->name, e->inputs, e->columns, b->inputs, b->columns);
+    if (e->batch != 0 && b->rows != e->batch)
+        return engine_fail(e->why, "%s runs %zu rows at a time, not %zu: set model.batch to %zu",
+                           e->name, e->batch, b->rows, e->batch);
+    if (b->device != e->device)
+        return engine_fail(e->why, "%s was opened for device %d, the batch is on %d (-1: the host)",
+                           e->name, e->device, (int)b->device);
+    return e->run(e->self, b, e->why);
+}
+
+int engine_run(struct engine *e, const float *x, float *y, size_t rows)
+{
+    const certreg_batch b = {.struct_size = sizeof b,
+                             .device = -1,
+                             .rows = rows,
+                             .inputs = e->inputs,
+                             .columns = e->columns,
+                             .used_count = rows,
+                             .x = x,
+                             .y = y};
+    return engine_eval(e, &b);
 }

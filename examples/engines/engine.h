@@ -1,25 +1,76 @@
-/* engine.h: the common interface of the engines that run a network. An engine is opened from a
- * file, evaluates rows of `inputs` floats as rows of `columns` floats, and uses one thread:
- *   NAME.onnx     for ONNX Runtime; one input "x" [N, inputs] and one output "y" [N, columns]
- *   NAME.weights  for the built-in engine; the same network, see examples/models/convert.py
+/* engine.h: one shape for all engines that run a model from a file. A program opens an engine,
+ * fills a certreg_model from it and creates an estimator; engine_eval is the callback:
  *
- * Opening and running return 0 if they succeed. Otherwise `why` has the reason, a sentence; it is a
- * buffer of at least ENGINE_WHY bytes and must outlive the engine. Nothing prints, exits or aborts.
- * Only one thread at a time may use an engine. */
+ *     struct engine engine;
+ *     if (engine_open("model.onnx", NULL, &engine)) return puts(engine.why), 1;
+ *     certreg_model m = {.struct_size = sizeof m};
+ *     engine_model(&engine, &m);
+ *
+ * The names and shapes of the model's tensors are read from the file. A model has one input of
+ * float32, whose first dimension is the batch; the product of the others is `inputs`. The output is
+ * float32, too, one row of `columns` numbers for each row of the input.
+ *
+ *     file              engine        needs
+ *     NAME.onnx         onnxruntime   ONNX Runtime, which ort_library.c looks for
+ *                       opencv        Debian's libopencv-dnn-dev; only where it is named
+ *     NAME.weights      builtin       nothing; see examples/models/convert.py. It stands in for
+ *                                     NAME.onnx where there is no ONNX Runtime
+ *     NAME.json, .ubj   xgboost       Debian's libxgboost-dev
+ *     NAME.pt           torch         Debian's libtorch-dev
+ *
+ * Every engine uses one thread, and gives the same bits for the same rows in the same batch. It may
+ * be used by one thread at a time. Functions return 0, or another number with a sentence in
+ * engine.why; nothing prints, exits or aborts. */
 #ifndef ENGINE_H
 #define ENGINE_H
+#include <certreg/certreg.h>
 #include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-enum { ENGINE_WHY = 512 };
+enum { ENGINE_WHY = 512, ENGINE_NAME = 64 };
+enum { ENGINE_FAILED = 1, ENGINE_ABSENT = 2 }; /* absent: a library or a device is missing */
 
 struct engine {
-    int (*run)(void *self, const float *x, float *y, size_t rows);
+    size_t inputs, columns; /* numbers of a row of x and of y */
+    size_t batch;           /* rows of every call; 0: any number */
+    int device;             /* -1: x and y are host memory, else memory of this CUDA device */
+    void *self;             /* the adapter's, as are the next two */
+    int (*run)(void *self, const certreg_batch *, char *why);
     void (*close)(void *self);
-    void *self;
-    const char *name; /* what runs the network, in words */
+    char name[ENGINE_NAME]; /* what runs the model, in words */
+    char why[ENGINE_WHY];   /* why the last call failed; after opening also why another engine
+                               than ONNX Runtime was taken */
 };
 
-/* Opens NAME.onnx in ONNX Runtime; then `why` is empty. Where there is none, opens NAME.weights in
- * the built-in engine, and `why` says so. A name with another ending is a weight file. */
-int engine_open(const char *model, size_t inputs, size_t columns, struct engine *out, char *why);
+/* Zero is the default of every field. */
+struct engine_options {
+    const char *engine; /* name in the table above; NULL: by the end of the file's name */
+    const char *shape;  /* of a row, as "3x224x224", for dimensions that the file leaves open */
+    const char *output; /* name of the output to take where there are several */
+    int on_device;      /* 1: x and y are memory of the CUDA device `device`. ONNX Runtime only */
+    int device;
+};
+
+/* Opens the model. *out is always written; if opening fails there is nothing to close.
+ * options may be NULL. */
+int engine_open(const char *model, const struct engine_options *options, struct engine *out);
+void engine_close(struct engine *);
+
+/* Fills eval, user, inputs, outputs and batch. A program whose columns are no plain numbers
+ * (CERTREG_OUTPUT_ANGLE_PAIR) then sets outputs and kind. */
+void engine_model(struct engine *, certreg_model *out);
+
+/* The callback, `user` is the engine. */
+int engine_eval(void *user, const certreg_batch *);
+
+/* y = model(x) for `rows` rows in host memory. */
+int engine_run(struct engine *, const float *x, float *y, size_t rows);
+
+/* Whether the model has this shape; if not, `why` says which one it has. */
+int engine_fits(struct engine *, const char *model, size_t inputs, size_t columns);
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,10 +1,10 @@
 #include "gradient.h"
 
 #include <cblas.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter.h"
 #include "network.h"
 
 /* Between layers the channels of a pixel are adjacent. A layer copies the pixels under each window
@@ -63,18 +63,23 @@ static int prepare(struct gradient *g)
     return bad || g->window == NULL || g->from == NULL || g->to == NULL;
 }
 
-static int no_memory(char *why)
+static int open_network(const char *model, size_t inputs, size_t columns, struct gradient *g,
+                        char *why)
 {
-    snprintf(why, ENGINE_WHY, "no memory for gradients");
-    return 1;
+    const struct network *n = &g->network;
+    if (network_read(model, &g->network, why)) return 1;
+    if (network_inputs(n) != inputs || network_columns(n) != columns)
+        return engine_fail(why, "%.300s turns %zu numbers into %zu, not %zu into %zu", model,
+                           network_inputs(n), network_columns(n), inputs, columns);
+    return prepare(g) && engine_fail(why, "no memory for gradients");
 }
 
 int gradient_open(const char *model, size_t inputs, size_t columns, struct gradient **out,
                   char *why)
 {
     struct gradient *g = *out = calloc(1, sizeof *g);
-    if (g == NULL) return no_memory(why);
-    if (network_read(model, inputs, columns, &g->network, why) || (prepare(g) && no_memory(why))) {
+    if (g == NULL) return engine_fail(why, "no memory for gradients");
+    if (open_network(model, inputs, columns, g, why)) {
         gradient_close(g);
         *out = NULL;
     }

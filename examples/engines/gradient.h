@@ -9,7 +9,8 @@ enum { GRADIENT_ROWS = 8 };
 
 struct gradient;
 
-/* Returns 0, or 1 with a sentence in `why`; then *out is NULL. */
+/* Of a network that turns `inputs` numbers into `columns`. Returns 0, or 1 with a sentence in `why`
+ * (ENGINE_WHY bytes); then *out is NULL. */
 int gradient_open(const char *model, size_t inputs, size_t columns, struct gradient **out,
                   char *why);
 void gradient_close(struct gradient *g);

@@ -7,11 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "adapter.h"
 
 /* Only damaged files have larger sizes. Within these limits no product below overflows. */
-enum { MOST_SIZE = 4096, MOST_BETWEEN = 1 << 22, MOST_NUMBERS = 1 << 28 };
+enum { MOST_SIZE = 4096, MOST_SIDE = 2048, MOST_BETWEEN = 1 << 22, MOST_NUMBERS = 1 << 28 };
 enum { MAGIC = 8, VERSION = 1, WORD = 4 };
+
+size_t network_inputs(const struct network *n)
+{
+    return layer_in(n->layer);
+}
+
+size_t network_columns(const struct network *n)
+{
+    return layer_out(n->layer + n->layers - 1);
+}
 
 size_t layer_in(const struct layer *l)
 {
@@ -60,7 +70,7 @@ static const char *place_layer(const struct layer *before, const uint32_t word[4
 }
 
 /* The sizes of all layers; they follow from one another. */
-static const char *read_sizes(FILE *f, size_t inputs, size_t columns, struct network *n)
+static const char *read_sizes(FILE *f, struct network *n)
 {
     char magic[MAGIC];
     uint32_t head[3], word[4];
@@ -69,15 +79,14 @@ static const char *read_sizes(FILE *f, size_t inputs, size_t columns, struct net
     const char *wrong = read_words(f, 3, head);
     if (wrong != NULL) return wrong;
     if (head[0] != VERSION) return "the version of this weight file is not known";
-    if (head[1] > MOST_SIZE || (size_t)head[1] * head[1] != inputs || head[2] == 0 ||
-        head[2] > NETWORK_LAYERS)
-        return "the images have another size, or there are no layers or too many";
+    if (head[1] == 0 || head[1] > MOST_SIDE || head[2] == 0 || head[2] > NETWORK_LAYERS)
+        return "the images are empty or too large, or there are no layers or too many";
     struct layer last = {.channels = 1, .side = head[1]};
     for (; n->layers < head[2] && wrong == NULL; last = n->layer[n->layers++]) {
         wrong = read_words(f, 4, word);
         if (wrong == NULL) wrong = place_layer(&last, word, &n->layer[n->layers]);
     }
-    return wrong == NULL && layer_out(&last) != columns ? "the network has other outputs" : wrong;
+    return wrong;
 }
 
 static size_t count_numbers(const struct network *n)
@@ -107,9 +116,9 @@ static const char *read_numbers(FILE *f, size_t count, float *out)
     return NULL;
 }
 
-static const char *read_network(FILE *f, size_t inputs, size_t columns, struct network *n)
+static const char *read_network(FILE *f, struct network *n)
 {
-    const char *wrong = read_sizes(f, inputs, columns, n);
+    const char *wrong = read_sizes(f, n);
     if (wrong != NULL) return wrong;
     const size_t count = count_numbers(n);
     if (!has_numbers(f, count)) return "the file is shorter or longer than its layers need";
@@ -133,19 +142,18 @@ static int weight_path(const char *model, char *path, size_t room)
     return snprintf(path, room, "%.*s%s", kept, model, onnx ? ".weights" : "") >= (int)room;
 }
 
-int network_read(const char *model, size_t inputs, size_t columns, struct network *out, char *why)
+int network_read(const char *model, struct network *out, char *why)
 {
     char path[4096];
     FILE *f = NULL;
     *out = (struct network){0};
     if (weight_path(model, path, sizeof path)) errno = ENAMETOOLONG;
     else f = fopen(path, "rb");
-    const char *wrong = f == NULL ? strerror(errno) : read_network(f, inputs, columns, out);
+    const char *wrong = f == NULL ? strerror(errno) : read_network(f, out);
     if (f != NULL) fclose(f);
     if (wrong == NULL) return 0;
     network_free(out);
-    snprintf(why, ENGINE_WHY, "%.400s: %s", path, wrong);
-    return 1;
+    return engine_fail(why, "%.400s: %s", path, wrong);
 }
 
 void network_free(struct network *n)

@@ -22,11 +22,14 @@ struct network {
     float *numbers; /* all weights and biases */
 };
 
-/* Reads the network from `inputs` grey pixels to `columns` numbers in a weight file. If the name
- * ends with .onnx, it is the file with .weights instead. Returns 0, or 1 with a sentence in `why`
- * (ENGINE_WHY bytes); then there is nothing to free. */
-int network_read(const char *model, size_t inputs, size_t columns, struct network *out, char *why);
+/* Reads the network in a weight file. If the name ends with .onnx, it is the file with .weights
+ * instead. Returns 0, or 1 with a sentence in `why` (ENGINE_WHY bytes); then there is nothing to
+ * free. */
+int network_read(const char *model, struct network *out, char *why);
 void network_free(struct network *n);
+
+size_t network_inputs(const struct network *n);  /* grey pixels of an image */
+size_t network_columns(const struct network *n); /* numbers that it is turned into */
 
 size_t layer_in(const struct layer *l);      /* numbers of an image before a layer, */
 size_t layer_out(const struct layer *l);     /* after it, */

@@ -1,88 +1,40 @@
-/* ONNX Runtime through its table of functions, without its headers. The ordinary run takes host
- * arrays; the bound one uses arrays in place, in host or device memory, and does not wait for a
- * device. Both share everything else. */
-#include "ort.h"
-
-#include <dlfcn.h>
-#include <glob.h>
-#include <stdarg.h>
-#include <stdint.h>
+/* ONNX Runtime. Building needs neither its headers nor its library, which ort_library.c finds.
+ *
+ * Arrays are bound and used in place, in host or device memory. On a device they stay there if the
+ * CUDA provider has all operators of the model. The session works on the stream that a batch names;
+ * it is opened again when that is another one than before. A run is enqueued there, and may return
+ * before it is done. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The C interface of ONNX Runtime is a table of functions to which new versions only append, so
- * that a place in the table keeps its meaning. OrtGetApiBase() returns a pair: a function from a
- * version to the table, and one that names the library's version. These are the places used here.
- * Every function that can fail returns a status, NULL for success. */
-enum {
-    ERROR_MESSAGE = 2,
-    CREATE_ENV = 3,
-    CREATE_SESSION = 7,
-    RUN = 9,
-    CREATE_SESSION_OPTIONS = 10,
-    SET_INTRA_OP_THREADS = 24,
-    SET_INTER_OP_THREADS = 25,
-    CREATE_RUN_OPTIONS = 39,
-    CREATE_TENSOR_WITH_DATA = 49,
-    CREATE_MEMORY_INFO = 68,
-    RELEASE_ENV = 92,
-    RELEASE_STATUS = 93,
-    RELEASE_MEMORY_INFO = 94,
-    RELEASE_SESSION = 95,
-    RELEASE_VALUE = 96,
-    RELEASE_RUN_OPTIONS = 97,
-    RELEASE_SESSION_OPTIONS = 100,
-    RUN_WITH_BINDING = 133,
-    CREATE_BINDING = 134,
-    RELEASE_BINDING = 135,
-    BIND_INPUT = 136,
-    BIND_OUTPUT = 137,
-    ADD_RUN_CONFIG = 165,
-    ADD_CUDA = 204,
-    CREATE_CUDA_OPTIONS = 205,
-    UPDATE_CUDA_OPTIONS = 206,
-    RELEASE_CUDA_OPTIONS = 208,
-    UPDATE_CUDA_OPTIONS_WITH_VALUE = 263
-};
-/* The first versions of the table that have all functions needed on the host and on a device. */
-enum { HOST_VERSION = 8, CUDA_VERSION = 16 };
-enum { HOST = -1, LOG_WARNINGS = 2, FLOAT_ELEMENTS = 1, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
+#include "adapter.h"
+#include "ort_api.h"
 
-typedef void function(void);
-typedef void *status; /* an opaque object, or NULL */
-struct base {
-    function *const *(*table)(uint32_t version);
-    const char *(*version)(void);
-};
+enum { HOST = -1, LOG_FATAL = 4, DEVICE_ALLOCATOR = 0, DEFAULT_MEMORY = 0 };
+enum { MOST_OUTPUTS = 16 };
 
 struct ort {
-    void *library;
-    function *const *table;
-    void *env, *options, *session, *memory;
-    void *run_options, *binding; /* of the bound run */
-    size_t inputs, columns;
-    char *why;
-    char name[64];
+    ort_function *const *table;
+    void *env, *options, *session, *memory, *run_options, *binding;
+    int device;   /* or HOST */
+    void *stream; /* of the session, on a device */
+    size_t columns;
+    struct tensor input, output;
+    char *model; /* path, to open it again on another stream */
+    char *why;   /* of the call that runs */
 };
 
-static int fail(char *why, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(why, ENGINE_WHY, format, arguments);
-    va_end(arguments);
-    return 1;
-}
-
 /* Copies the message of a status to `why`, and releases the status. */
-static int failed(struct ort *o, status s, const char *doing)
+static int failed(struct ort *o, ort_status s, const char *doing)
 {
+    char what[64];
     if (s == NULL) return 0;
-    const char *(*message)(const void *) = (const char *(*)(const void *))o->table[ERROR_MESSAGE];
-    fail(o->why, "ONNX Runtime, %s: %s", doing, message(s));
-    for (size_t n = strlen(o->why); n > 0 && o->why[n - 1] == '\n'; n--) o->why[n - 1] = '\0';
-    ((void (*)(void *))o->table[RELEASE_STATUS])(s);
+    const char *(*message)(const void *) =
+        (const char *(*)(const void *))o->table[ORT_ERROR_MESSAGE];
+    snprintf(what, sizeof what, "ONNX Runtime, %s", doing);
+    engine_fail_line(o->why, what, message(s));
+    ((void (*)(void *))o->table[ORT_RELEASE_STATUS])(s);
     return 1;
 }
 
@@ -91,247 +43,301 @@ static void release(const struct ort *o, int place, void *object)
     if (object != NULL) ((void (*)(void *))o->table[place])(object);
 }
 
-static void *open_library(const char *path)
-{
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
-static void *open_pattern(const char *folder, const char *pattern)
-{
-    char path[4096];
-    glob_t found;
-    void *library = NULL;
-    if (snprintf(path, sizeof path, "%s%s", folder, pattern) >= (int)sizeof path) return NULL;
-    if (glob(path, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && library == NULL; i++)
-            library = open_library(found.gl_pathv[i]);
-        globfree(&found);
-    }
-    return library;
-}
-
-static void *open_wheel(const char *prefix, const char *below)
-{
-    char folder[2048];
-    if (prefix == NULL ||
-        snprintf(folder, sizeof folder, "%s%s", prefix, below) >= (int)sizeof folder)
-        return NULL;
-    return open_pattern(folder, "/lib/python3.*/*-packages/onnxruntime/capi/libonnxruntime.so*");
-}
-
-/* The search that ort.h describes. */
-static void *find_library(char *why)
-{
-    const char *given = getenv("CERTREG_ORT");
-    void *library = open_library(given != NULL ? given : "libonnxruntime.so");
-    if (library == NULL && given != NULL) {
-        const char *reason = dlerror();
-        fail(why, "CERTREG_ORT: %s", reason != NULL ? reason : given);
-        return NULL;
-    }
-    if (library == NULL) library = open_library("libonnxruntime.so.1");
-    if (library == NULL) library = open_pattern("lib/deps", "/onnxruntime/capi/libonnxruntime.so*");
-    if (library == NULL) library = open_wheel(getenv("VIRTUAL_ENV"), "");
-    if (library == NULL) library = open_wheel(getenv("HOME"), "/.local");
-    if (library == NULL) library = open_wheel("/usr", "/local");
-    if (library == NULL) library = open_wheel("/usr", "");
-    if (library == NULL)
-        fail(why, "ONNX Runtime was not found: set CERTREG_ORT to its libonnxruntime.so, or "
-                  "install the wheel with make deps");
-    return library;
-}
-
-static int load(struct ort *o, uint32_t version)
-{
-    o->library = find_library(o->why);
-    if (o->library == NULL) return 1;
-    const struct base *(*get)(void) = NULL;
-    void *symbol = dlsym(o->library, "OrtGetApiBase");
-    if (symbol == NULL)
-        return fail(o->why, "the library found is not ONNX Runtime: it has no OrtGetApiBase");
-    memcpy(&get, &symbol, sizeof get); /* ISO C cannot cast an object pointer to a function's */
-    const struct base *base = get();
-    o->table = base->table(version);
-    if (o->table == NULL) return fail(o->why, "ONNX Runtime %s is too old", base->version());
-    snprintf(o->name, sizeof o->name, "ONNX Runtime %s", base->version());
-    return 0;
-}
-
-static int prepare(struct ort *o)
-{
-    function *const *t = o->table;
-    return failed(o,
-                  ((status(*)(int, const char *, void **))t[CREATE_ENV])(LOG_WARNINGS, "certreg",
-                                                                         &o->env),
-                  "starting") ||
-           failed(o, ((status(*)(void **))t[CREATE_SESSION_OPTIONS])(&o->options),
-                  "making options") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTRA_OP_THREADS])(o->options, 1),
-                  "setting threads") ||
-           failed(o, ((status(*)(void *, int))t[SET_INTER_OP_THREADS])(o->options, 1),
-                  "setting threads");
-}
-
+/* ---- session */
 /* Options are text. A stream is a pointer and is set by another function, the newest of those that
- * are used here. */
-static int add_cuda(struct ort *o, int device, void *stream)
+ * are used here. Without one the provider makes its own. */
+static int add_cuda(struct ort *o)
 {
     static const char *const key = "device_id";
     char number[16];
     const char *const value = number;
-    function *const *t = o->table;
+    ort_function *const *t = o->table;
     void *cuda = NULL;
-    snprintf(number, sizeof number, "%d", device);
+    snprintf(number, sizeof number, "%d", o->device);
     const int bad =
-        failed(o, ((status(*)(void **))t[CREATE_CUDA_OPTIONS])(&cuda), "making CUDA options") ||
+        failed(o, ORT_AT(t, ORT_CREATE_CUDA_OPTIONS, void **)(&cuda), "making CUDA options") ||
         failed(o,
-               ((status(*)(void *, const char *const *, const char *const *,
-                           size_t))t[UPDATE_CUDA_OPTIONS])(cuda, &key, &value, 1),
+               ORT_AT(t, ORT_UPDATE_CUDA_OPTIONS, void *, const char *const *, const char *const *,
+                      size_t)(cuda, &key, &value, 1),
                "choosing the CUDA device") ||
-        failed(o,
-               ((status(*)(void *, const char *, void *))t[UPDATE_CUDA_OPTIONS_WITH_VALUE])(
-                   cuda, "user_compute_stream", stream),
-               "setting the CUDA stream") ||
-        failed(o, ((status(*)(void *, const void *))t[ADD_CUDA])(o->options, cuda),
+        (o->stream != NULL &&
+         failed(o,
+                ORT_AT(t, ORT_UPDATE_CUDA_OPTIONS_WITH_VALUE, void *, const char *,
+                       void *)(cuda, "user_compute_stream", o->stream),
+                "setting the CUDA stream")) ||
+        failed(o, ORT_AT(t, ORT_ADD_CUDA, void *, const void *)(o->options, cuda),
                "adding the CUDA provider");
-    release(o, RELEASE_CUDA_OPTIONS, cuda);
-    return bad;
+    release(o, ORT_RELEASE_CUDA_OPTIONS, cuda);
+    return bad ? ENGINE_ABSENT : 0;
 }
 
-static int start(struct ort *o, const char *model, int device)
+/* On a device the run options keep a run from waiting for its stream at the end; on the host they
+ * change nothing. */
+static int prepare(struct ort *o)
 {
-    function *const *t = o->table;
-    const char *const memory = device == HOST ? "Cpu" : "Cuda";
-    const int number = device == HOST ? 0 : device;
+    ort_function *const *t = o->table;
     return failed(o,
-                  ((status(*)(const char *, int, int, int, void **))t[CREATE_MEMORY_INFO])(
-                      memory, DEVICE_ALLOCATOR, number, DEFAULT_MEMORY, &o->memory),
-                  "describing memory") ||
+                  ORT_AT(t, ORT_CREATE_ENV, int, const char *, void **)(LOG_FATAL, "certreg",
+                                                                        &o->env),
+                  "starting") ||
            failed(o,
-                  ((status(*)(const void *, const char *, const void *, void **))t[CREATE_SESSION])(
-                      o->env, model, o->options, &o->session),
-                  "opening the model");
-}
-
-/* Without this entry a run on a device waits for its stream at the end. On the host it changes
- * nothing. */
-static int open_binding(struct ort *o)
-{
-    function *const *t = o->table;
-    return failed(o, ((status(*)(void *, void **))t[CREATE_BINDING])(o->session, &o->binding),
-                  "making a binding") ||
-           failed(o, ((status(*)(void **))t[CREATE_RUN_OPTIONS])(&o->run_options),
+                  ORT_AT(t, ORT_CREATE_MEMORY_INFO, const char *, int, int, int,
+                         void **)(o->device == HOST ? "Cpu" : "Cuda", DEVICE_ALLOCATOR,
+                                  o->device == HOST ? 0 : o->device, DEFAULT_MEMORY, &o->memory),
+                  "describing memory") ||
+           failed(o, ORT_AT(t, ORT_CREATE_RUN_OPTIONS, void **)(&o->run_options),
                   "making run options") ||
            failed(o,
-                  ((status(*)(void *, const char *, const char *))t[ADD_RUN_CONFIG])(
+                  ORT_AT(t, ORT_ADD_RUN_CONFIG, void *, const char *, const char *)(
                       o->run_options, "disable_synchronize_execution_providers", "1"),
                   "setting run options");
 }
 
+static void close_session(struct ort *o)
+{
+    release(o, ORT_RELEASE_BINDING, o->binding);
+    release(o, ORT_RELEASE_SESSION, o->session);
+    release(o, ORT_RELEASE_SESSION_OPTIONS, o->options);
+    o->binding = o->session = o->options = NULL;
+}
+
+static int open_session(struct ort *o)
+{
+    ort_function *const *t = o->table;
+    if (failed(o, ORT_AT(t, ORT_CREATE_SESSION_OPTIONS, void **)(&o->options), "making options") ||
+        failed(o, ORT_AT(t, ORT_SET_INTRA_OP_THREADS, void *, int)(o->options, 1),
+               "setting threads") ||
+        failed(o, ORT_AT(t, ORT_SET_INTER_OP_THREADS, void *, int)(o->options, 1),
+               "setting threads"))
+        return ENGINE_FAILED;
+    const int absent = o->device != HOST ? add_cuda(o) : 0;
+    if (absent) return absent;
+    return failed(o,
+                  ORT_AT(t, ORT_CREATE_SESSION, const void *, const char *, const void *,
+                         void **)(o->env, o->model, o->options, &o->session),
+                  "opening the model") ||
+           failed(o, ORT_AT(t, ORT_CREATE_BINDING, void *, void **)(o->session, &o->binding),
+                  "making a binding");
+}
+
+/* ---- what the session says of its tensors */
+static int read_name(struct ort *o, int place, size_t index, char name[TENSOR_NAME])
+{
+    void *allocator = NULL;
+    char *text = NULL;
+    if (failed(o, ORT_AT(o->table, ORT_ALLOCATOR, void **)(&allocator), "asking for memory") ||
+        failed(o,
+               ORT_AT(o->table, place, const void *, size_t, void *, char **)(o->session, index,
+                                                                              allocator, &text),
+               "reading a name"))
+        return 1;
+    const int length = snprintf(name, TENSOR_NAME, "%s", text);
+    return failed(o, ORT_AT(o->table, ORT_FREE, void *, void *)(allocator, text),
+                  "freeing a name") ||
+           (length >= TENSOR_NAME && engine_fail(o->why, "a tensor's name is too long: %s", name));
+}
+
+/* Element type and sizes. `info` is NULL for what is no tensor. */
+static int read_info(struct ort *o, const void *info, struct tensor *t)
+{
+    size_t rank = 0;
+    ort_function *const *table = o->table;
+    if (info == NULL) return engine_fail(o->why, "\"%.100s\" is not a tensor", t->name);
+    if (failed(o, ORT_AT(table, ORT_ELEMENT_TYPE, const void *, int *)(info, &t->type),
+               "reading a type") ||
+        failed(o, ORT_AT(table, ORT_RANK, const void *, size_t *)(info, &rank), "reading a shape"))
+        return 1;
+    if (rank > TENSOR_RANK)
+        return engine_fail(o->why, "\"%.100s\" has more than %d dimensions", t->name, TENSOR_RANK);
+    t->rank = rank > 0 ? (int)rank : -1; /* a shape that is not known has 0 dimensions */
+    return failed(o, ORT_AT(table, ORT_SIZES, const void *, int64_t *, size_t)(info, t->size, rank),
+                  "reading a shape");
+}
+
+static int read_tensor(struct ort *o, int name, int type, size_t index, struct tensor *t)
+{
+    void *of_type = NULL;
+    const void *info = NULL;
+    const int bad =
+        read_name(o, name, index, t->name) ||
+        failed(o,
+               ORT_AT(o->table, type, const void *, size_t, void **)(o->session, index, &of_type),
+               "reading a type") ||
+        failed(o, ORT_AT(o->table, ORT_TENSOR_OF_TYPE, const void *, const void **)(of_type, &info),
+               "reading a type") ||
+        read_info(o, info, t);
+    release(o, ORT_RELEASE_TYPE, of_type);
+    return bad;
+}
+
+static int choose_output(struct ort *o, const struct engine_options *options, size_t *chosen)
+{
+    char names[MOST_OUTPUTS][TENSOR_NAME];
+    const char *list[MOST_OUTPUTS];
+    size_t count = 0;
+    if (failed(o, ORT_AT(o->table, ORT_OUTPUT_COUNT, const void *, size_t *)(o->session, &count),
+               "counting outputs"))
+        return 1;
+    if (count > MOST_OUTPUTS)
+        return engine_fail(o->why, "the model has more than %d outputs", MOST_OUTPUTS);
+    for (size_t i = 0; i < count; i++) {
+        if (read_name(o, ORT_OUTPUT_NAME, i, names[i])) return 1;
+        list[i] = names[i];
+    }
+    const int found = tensor_choose(options, list, count, o->why);
+    *chosen = (size_t)found;
+    return found < 0;
+}
+
+static int read_tensors(struct ort *o, const struct engine_options *options)
+{
+    size_t inputs = 0, chosen = 0;
+    if (failed(o, ORT_AT(o->table, ORT_INPUT_COUNT, const void *, size_t *)(o->session, &inputs),
+               "counting inputs"))
+        return 1;
+    if (inputs != 1)
+        return engine_fail(o->why,
+                           "the model has %zu inputs: an engine feeds one, so make constants of "
+                           "the others",
+                           inputs);
+    return choose_output(o, options, &chosen) ||
+           read_tensor(o, ORT_INPUT_NAME, ORT_INPUT_TYPE, 0, &o->input) ||
+           read_tensor(o, ORT_OUTPUT_NAME, ORT_OUTPUT_TYPE, chosen, &o->output);
+}
+
+/* ---- running */
 /* A tensor over the caller's memory; nothing is copied. */
-static int wrap(struct ort *o, const float *data, size_t rows, size_t columns, void **value)
+static int wrap(struct ort *o, const float *data, size_t numbers, const struct tensor *t,
+                size_t rows, void **value)
 {
-    const int64_t shape[2] = {(int64_t)rows, (int64_t)columns};
-    status (*make)(const void *, const void *, size_t, const int64_t *, size_t, int, void **) =
-        (status(*)(const void *, const void *, size_t, const int64_t *, size_t, int,
-                   void **))o->table[CREATE_TENSOR_WITH_DATA];
-    return failed(
-        o, make(o->memory, data, rows * columns * sizeof *data, shape, 2, FLOAT_ELEMENTS, value),
-        "wrapping an array");
+    int64_t size[TENSOR_RANK];
+    memcpy(size, t->size, sizeof size);
+    size[0] = (int64_t)rows;
+    return failed(o,
+                  ORT_AT(o->table, ORT_CREATE_TENSOR_WITH_DATA, const void *, const void *, size_t,
+                         const int64_t *, size_t, int,
+                         void **)(o->memory, data, numbers * sizeof *data, size, (size_t)t->rank,
+                                  TENSOR_FLOAT, value),
+                  "wrapping an array");
 }
 
-static int run(void *self, const float *x, float *y, size_t rows)
+static int run_bound(struct ort *o, const certreg_batch *b, void **in, void **out)
+{
+    ort_function *const *t = o->table;
+    return wrap(o, b->x, b->rows * b->inputs, &o->input, b->rows, in) ||
+           wrap(o, b->y, b->rows * b->columns, &o->output, b->rows, out) ||
+           failed(o,
+                  ORT_AT(t, ORT_BIND_INPUT, void *, const char *, const void *)(o->binding,
+                                                                                o->input.name, *in),
+                  "binding the input") ||
+           failed(o,
+                  ORT_AT(t, ORT_BIND_OUTPUT, void *, const char *,
+                         const void *)(o->binding, o->output.name, *out),
+                  "binding the output") ||
+           failed(o,
+                  ORT_AT(t, ORT_RUN_WITH_BINDING, void *, const void *,
+                         const void *)(o->session, o->run_options, o->binding),
+                  "running the model");
+}
+
+static int run(void *self, const certreg_batch *b, char *why)
 {
     struct ort *o = self;
-    static const char *const input = "x", *const output = "y";
     void *in = NULL, *out = NULL;
-    status (*go)(void *, const void *, const char *const *, void *const *, size_t,
-                 const char *const *, size_t,
-                 void **) = (status(*)(void *, const void *, const char *const *, void *const *,
-                                       size_t, const char *const *, size_t, void **))o->table[RUN];
-    const int bad =
-        wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
-        failed(o, go(o->session, NULL, &input, &in, 1, &output, 1, &out), "running the model");
-    release(o, RELEASE_VALUE, in);
-    release(o, RELEASE_VALUE, out);
+    o->why = why;
+    if (o->device != HOST && b->stream != o->stream) {
+        close_session(o);
+        o->stream = b->stream;
+    }
+    int bad = o->session == NULL ? open_session(o) : 0;
+    if (bad) close_session(o);
+    else bad = run_bound(o, b, &in, &out);
+    release(o, ORT_RELEASE_VALUE, in); /* the binding keeps references to them until the next run */
+    release(o, ORT_RELEASE_VALUE, out);
     return bad;
 }
 
-static int run_bound(void *self, const float *x, float *y, size_t rows)
+/* A run on zeros, where the file leaves the shape of the output open. ONNX Runtime allocates. */
+static int probe(struct ort *o, struct engine *e)
 {
-    struct ort *o = self;
-    function *const *t = o->table;
-    void *in = NULL, *out = NULL;
-    const int bad =
-        wrap(o, x, rows, o->inputs, &in) || wrap(o, y, rows, o->columns, &out) ||
-        failed(o,
-               ((status(*)(void *, const char *, const void *))t[BIND_INPUT])(o->binding, "x", in),
-               "binding the input") ||
-        failed(
-            o,
-            ((status(*)(void *, const char *, const void *))t[BIND_OUTPUT])(o->binding, "y", out),
-            "binding the output") ||
-        failed(o,
-               ((status(*)(void *, const void *, const void *))t[RUN_WITH_BINDING])(
-                   o->session, o->run_options, o->binding),
-               "running the model");
-    release(o, RELEASE_VALUE, in); /* the binding keeps references to them until the next run */
-    release(o, RELEASE_VALUE, out);
+    const size_t rows = e->batch > 0 ? e->batch : 1;
+    const char *const input = o->input.name, *const output = o->output.name;
+    void *in = NULL, *out = NULL, *info = NULL;
+    float *zeros = o->device == HOST ? calloc(rows * e->inputs, sizeof *zeros) : NULL;
+    if (zeros == NULL)
+        return engine_fail(o->why, o->device == HOST ? "no memory for a row"
+                                                     : "the file does not tell the output's shape, "
+                                                       "which a device needs");
+    const int bad = wrap(o, zeros, rows * e->inputs, &o->input, rows, &in) ||
+                    failed(o,
+                           ORT_AT(o->table, ORT_RUN, void *, const void *, const char *const *,
+                                  void *const *, size_t, const char *const *, size_t,
+                                  void **)(o->session, NULL, &input, &in, 1, &output, 1, &out),
+                           "running the model on zeros") ||
+                    failed(o,
+                           ORT_AT(o->table, ORT_TENSOR_OF_VALUE, const void *, void **)(out, &info),
+                           "reading a shape") ||
+                    read_info(o, info, &o->output) || tensor_ran(&o->output, rows, e);
+    release(o, ORT_RELEASE_TENSOR_OF_VALUE, info);
+    release(o, ORT_RELEASE_VALUE, out);
+    release(o, ORT_RELEASE_VALUE, in);
+    free(zeros);
     return bad;
 }
 
-/* The library stays loaded: its threads and exit handlers would not survive an unload. */
+/* ---- opening */
 static void close_ort(void *self)
 {
     struct ort *o = self;
-    if (o == NULL) return;
-    release(o, RELEASE_BINDING, o->binding);
-    release(o, RELEASE_RUN_OPTIONS, o->run_options);
-    release(o, RELEASE_SESSION, o->session);
-    release(o, RELEASE_SESSION_OPTIONS, o->options);
-    release(o, RELEASE_MEMORY_INFO, o->memory);
-    release(o, RELEASE_ENV, o->env);
+    close_session(o);
+    release(o, ORT_RELEASE_RUN_OPTIONS, o->run_options);
+    release(o, ORT_RELEASE_MEMORY_INFO, o->memory);
+    release(o, ORT_RELEASE_ENV, o->env);
+    free(o->model);
     free(o);
 }
 
-static struct ort *create(size_t inputs, size_t columns, struct engine *out, char *why)
+static struct ort *create(const char *model, const struct engine_options *options, char *why)
 {
     struct ort *o = calloc(1, sizeof *o);
-    memset(out, 0, sizeof *out);
-    if (o == NULL) {
-        fail(why, "no memory for ONNX Runtime");
+    char *path = malloc(strlen(model) + 1);
+    if (o == NULL || path == NULL) {
+        engine_fail(why, "no memory for ONNX Runtime");
+        free(o);
+        free(path);
         return NULL;
     }
-    o->inputs = inputs;
-    o->columns = columns;
-    o->why = why;
+    *o = (struct ort){.device = options->on_device ? options->device : HOST,
+                      .model = strcpy(path, model),
+                      .why = why};
     return o;
 }
 
-/* Fills *out with the engine, or closes it if opening failed. */
-static int finish(struct ort *o, int (*how)(void *, const float *, float *, size_t), int bad,
-                  struct engine *out)
+static int open_all(struct ort *o, const struct engine_options *options, struct engine *out)
 {
-    if (bad) close_ort(o);
-    else *out = (struct engine){how, close_ort, o, o->name};
-    return bad;
+    const uint32_t version = o->device == HOST ? ORT_HOST_VERSION : ORT_CUDA_VERSION;
+    if (ort_load(version, &o->table, out->name, o->why)) return ENGINE_ABSENT;
+    if (engine_find(o->model, o->why) || prepare(o)) return ENGINE_FAILED;
+    const int bad = open_session(o);
+    if (bad) return bad;
+    if (read_tensors(o, options) || tensor_input(options, &o->input, out) ||
+        tensor_output(&o->output, out))
+        return ENGINE_FAILED;
+    return out->columns == 0 ? probe(o, out) : 0;
 }
 
-int engine_open_ort(const char *model, size_t inputs, size_t columns, struct engine *out, char *why)
+int engine_open_ort(const char *model, const struct engine_options *options, struct engine *out)
 {
-    struct ort *o = create(inputs, columns, out, why);
-    if (o == NULL) return 1;
-    int bad = load(o, HOST_VERSION) ? ENGINE_ABSENT : prepare(o) || start(o, model, HOST);
-    return finish(o, run, bad, out);
-}
-
-int engine_open_ort_bound(const char *model, size_t inputs, size_t columns, int device,
-                          void *stream, struct engine *out, char *why)
-{
-    struct ort *o = create(inputs, columns, out, why);
-    if (o == NULL) return 1;
-    int bad = load(o, device == HOST ? HOST_VERSION : CUDA_VERSION) ? ENGINE_ABSENT : prepare(o);
-    if (!bad && device != HOST && add_cuda(o, device, stream)) bad = ENGINE_ABSENT;
-    if (!bad) bad = start(o, model, device) || open_binding(o);
-    return finish(o, run_bound, bad, out);
+    struct ort *o = create(model, options, out->why);
+    if (o == NULL) return ENGINE_FAILED;
+    const int bad = open_all(o, options, out);
+    if (bad) {
+        close_ort(o);
+        return bad;
+    }
+    out->device = o->device;
+    out->self = o;
+    out->run = run;
+    out->close = close_ort;
+    return 0;
 }

@@ -1,10 +1,10 @@
-#include "plain.h"
-
+/* The built-in engine, for machines without ONNX Runtime: it evaluates the networks that network.h
+ * reads, with OpenBLAS, whose number of threads it sets to 1 for the whole process. */
 #include <cblas.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter.h"
 #include "network.h"
 
 /* Rows go through the whole network a few at a time, so that all values between two layers stay in
@@ -12,7 +12,7 @@
  * contiguous runs, and a layer is one product of [pixels][window] by [window][channels]. */
 enum { CHUNK = 8 };
 
-struct plain {
+struct builtin {
     struct network network;
     float *window, *from, *to; /* work space */
 };
@@ -42,7 +42,7 @@ static void copy_windows(const float *image, const struct layer *l, float *windo
 }
 
 /* to = windows of from * weight' + bias. */
-static void convolve(struct plain *p, const struct layer *l, size_t images)
+static void convolve(struct builtin *p, const struct layer *l, size_t images)
 {
     const size_t rows = images * l->side * l->side;
     for (size_t i = 0; i < images; i++)
@@ -55,7 +55,7 @@ static void convolve(struct plain *p, const struct layer *l, size_t images)
 }
 
 /* Computes a layer. Its outputs are then in p->from. */
-static void run_layer(struct plain *p, size_t layer, size_t images)
+static void run_layer(struct builtin *p, size_t layer, size_t images)
 {
     const struct layer *l = &p->network.layer[layer];
     convolve(p, l, images);
@@ -67,24 +67,22 @@ static void run_layer(struct plain *p, size_t layer, size_t images)
     p->to = swap;
 }
 
-static int run(void *self, const float *x, float *y, size_t rows)
+static int run(void *self, const certreg_batch *b, char *why)
 {
-    struct plain *p = self;
-    const struct network *n = &p->network;
-    const size_t inputs = layer_in(n->layer), columns = layer_out(n->layer + n->layers - 1);
-    for (size_t first = 0; first < rows; first += CHUNK) {
-        const size_t count = rows - first < CHUNK ? rows - first : CHUNK;
-        memcpy(p->from, x + first * inputs, count * inputs * sizeof *x);
-        for (size_t i = 0; i < n->layers; i++) run_layer(p, i, count);
-        memcpy(y + first * columns, p->from, count * columns * sizeof *y);
+    struct builtin *p = self;
+    (void)why;
+    for (size_t first = 0; first < b->rows; first += CHUNK) {
+        const size_t count = b->rows - first < CHUNK ? b->rows - first : CHUNK;
+        memcpy(p->from, b->x + first * b->inputs, count * b->inputs * sizeof *b->x);
+        for (size_t i = 0; i < p->network.layers; i++) run_layer(p, i, count);
+        memcpy(b->y + first * b->columns, p->from, count * b->columns * sizeof *b->y);
     }
     return 0;
 }
 
-static void close_plain(void *self)
+static void close_builtin(void *self)
 {
-    struct plain *p = self;
-    if (p == NULL) return;
+    struct builtin *p = self;
     network_free(&p->network);
     free(p->window);
     free(p->from);
@@ -93,7 +91,7 @@ static void close_plain(void *self)
 }
 
 /* The work space is sized by the largest layer. */
-static int prepare(struct plain *p)
+static int prepare(struct builtin *p)
 {
     size_t most = layer_in(p->network.layer), window = 0;
     for (size_t i = 0; i < p->network.layers; i++) {
@@ -107,23 +105,29 @@ static int prepare(struct plain *p)
     return p->window == NULL || p->from == NULL || p->to == NULL;
 }
 
-static int no_memory(char *why)
+/* The input is a grey image; options may say so. */
+static int check_shape(const struct builtin *p, const struct engine_options *options,
+                       struct engine *out)
 {
-    snprintf(why, ENGINE_WHY, "no memory for the built-in engine");
-    return 1;
+    const int64_t side = (int64_t)p->network.layer[0].in_side;
+    struct tensor input = {"x", TENSOR_FLOAT, 2, {-1, side * side}};
+    out->columns = network_columns(&p->network);
+    return tensor_input(options, &input, out);
 }
 
-int engine_open_plain(const char *model, size_t inputs, size_t columns, struct engine *out,
-                      char *why)
+int engine_open_builtin(const char *model, const struct engine_options *options, struct engine *out)
 {
-    *out = (struct engine){0};
-    struct plain *p = calloc(1, sizeof *p);
-    if (p == NULL) return no_memory(why);
-    if (network_read(model, inputs, columns, &p->network, why) || (prepare(p) && no_memory(why))) {
-        close_plain(p);
-        return 1;
+    struct builtin *p = calloc(1, sizeof *p);
+    if (p == NULL) return engine_fail(out->why, "no memory for the built-in engine");
+    if (network_read(model, &p->network, out->why) || check_shape(p, options, out) ||
+        (prepare(p) && engine_fail(out->why, "no memory for the built-in engine"))) {
+        close_builtin(p);
+        return ENGINE_FAILED;
     }
     openblas_set_num_threads(1);
-    *out = (struct engine){run, close_plain, p, "the built-in engine (OpenBLAS)"};
+    out->self = p;
+    out->run = run;
+    out->close = close_builtin;
+    strcpy(out->name, "the built-in engine (OpenBLAS)");
     return 0;
 }
