@@ -101,8 +101,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/consumers/*.sh tests/golden/*.sh pkgconfig/*.sh \
-        .ci/run ||
+    shellcheck -x tests/*.sh tests/{consumers,engines,golden}/*.sh pkgconfig/*.sh .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }
@@ -149,6 +148,8 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start engines engines
+    start "engines, models" "$OBJ/tests/engines/engines"
+    start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh "$OBJ/demo"
     start site bash tests/site.sh
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"

@@ -34,7 +34,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
 	@$(MAKE) --no-print-directory check-valgrind
-sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs))
+sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(engines)
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs $(run_tests) $^
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of

@@ -76,10 +76,10 @@ static int add_cuda(struct ort *o)
 static int prepare(struct ort *o)
 {
     ort_function *const *t = o->table;
-    return failed(o,
-                  ORT_AT(t, ORT_CREATE_ENV, int, const char *, void **)(LOG_FATAL, "certreg",
-                                                                        &o->env),
-                  "starting") ||
+    return failed(
+               o,
+               ORT_AT(t, ORT_CREATE_ENV, int, const char *, void **)(LOG_FATAL, "certreg", &o->env),
+               "starting") ||
            failed(o,
                   ORT_AT(t, ORT_CREATE_MEMORY_INFO, const char *, int, int, int,
                          void **)(o->device == HOST ? "Cpu" : "Cuda", DEVICE_ALLOCATOR,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engines/engine.h"
+#include "engines/adapter.h"
 #include "models.h"
 #include "support/suite.h"
 
@@ -73,13 +73,13 @@ static const struct {
 
 START_TEST(shapes_and_outputs_are_those_of_the_file)
 {
-    char path[64];
+    char model[64];
     const int one = _i / KIT_ROWS(onnx_engines);
     const char *name = onnx_engines[_i % KIT_ROWS(onnx_engines)];
     const int untold = strcmp(dense[one].model, "untold") == 0;
     if (untold && strcmp(name, "opencv") == 0) return; /* refused, see below */
-    snprintf(path, sizeof path, "tests/engines/%s.onnx", dense[one].model);
-    if (!opens(name, path, dense[one].shape, dense[one].output)) return;
+    snprintf(model, sizeof model, "tests/engines/%s.onnx", dense[one].model);
+    if (!opens(name, model, dense[one].shape, dense[one].output)) return;
     ck_assert_uint_eq(engine.batch, dense[one].batch);
     check_dense(dense[one].batch > 0 ? dense[one].batch : ROWS);
     if (dense[one].batch == 0) check_dense(3);
@@ -213,9 +213,9 @@ static const struct {
 
 START_TEST(certificates_of_a_network_are_those_of_its_formula)
 {
-    char path[64];
-    snprintf(path, sizeof path, "tests/engines/%s", networks[_i].model);
-    if (opens(networks[_i].engine, path, networks[_i].shape, NULL))
+    char model[64];
+    snprintf(model, sizeof model, "tests/engines/%s", networks[_i].model);
+    if (opens(networks[_i].engine, model, networks[_i].shape, NULL))
         check_certificate(dense_input, 1.0, 2e-6, eval_dense, NULL);
 }
 END_TEST
@@ -368,37 +368,63 @@ static size_t read_file(const char *path)
     return size;
 }
 
-/* Opens a file of these bytes, and runs what can be opened. */
-static void try_bytes(const char *path, const char *name, size_t size)
+static char path[] = "/tmp/certreg_engines_XXXXXX";
+
+static void write_bytes(size_t size)
 {
-    const struct engine_options set = {.engine = name};
     FILE *f = fopen(path, "wb");
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
-    fclose(f);
-    if (engine_open(path, &set, &engine)) ck_assert_str_ne(engine.why, "");
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Opens the file by ONNX Runtime, and runs what can be opened. */
+static int run_bytes(size_t size)
+{
+    const struct engine_options set = {.engine = "onnxruntime"};
+    write_bytes(size);
+    const int bad = engine_open(path, &set, &engine);
+    if (bad) ck_assert_str_ne(engine.why, "");
     else if (engine.inputs * ROWS <= sizeof x / sizeof *x && engine.columns <= MOST)
         engine_run(&engine, x, y, engine.batch > 0 && engine.batch < ROWS ? engine.batch : ROWS);
     engine_close(&engine);
+    return !bad;
 }
 
-/* Cut at every place, and with every byte changed. OpenCV's own reader comes after onnx_file.c. */
-START_TEST(damaged_onnx_files_are_refused_or_run)
+/* Reads the file as OpenCV's adapter does. OpenCV 4.6 itself reads beyond the constants of a
+ * damaged file, so it gets none. */
+static int read_bytes(size_t size)
 {
-    char path[] = "/tmp/certreg_engines_XXXXXX";
+    const struct engine_options none = {.engine = NULL};
+    struct tensor input, output;
+    char why[ENGINE_WHY] = "", text[TENSOR_TEXT];
+    write_bytes(size);
+    if (onnx_read(path, &none, &input, &output, why)) {
+        ck_assert_str_ne(why, "");
+        return 0;
+    }
+    tensor_text(&input, text), tensor_text(&output, text);
+    return !tensor_input(&none, &input, &engine) && !tensor_output(&output, &engine);
+}
+
+/* Cut at every place, and with every byte changed. */
+START_TEST(damaged_onnx_files_are_refused_or_read)
+{
+    int (*try)(size_t) = _i == 0 ? read_bytes : run_bytes, sound = 0;
     const int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
     close(file);
     const size_t size = read_file("tests/engines/image.onnx");
     for (size_t i = 0; i < size; i++) {
-        try_bytes(path, onnx_engines[_i], i);
-        for (unsigned bit = 1; bit < 256; bit *= 16) {
+        sound += try(i);
+        for (unsigned bit = 1; bit < 256; bit *= 4) {
             bytes[i] ^= (unsigned char)bit;
-            try_bytes(path, onnx_engines[_i], size);
+            sound += try(size);
             bytes[i] ^= (unsigned char)bit;
         }
     }
     unlink(path);
+    ck_assert(sound > 0 || _i > 0); /* weights may be any; there may be no ONNX Runtime */
 }
 END_TEST
 
@@ -420,6 +446,6 @@ int main(void)
     tcase_add_test(bad, devices_are_for_onnx_runtime_only);
     tcase_add_test(bad, batches_of_another_shape_are_refused);
     tcase_add_test(bad, a_batch_that_the_model_cannot_take_is_an_error_of_the_run);
-    tcase_add_loop_test(bad, damaged_onnx_files_are_refused_or_run, 0, KIT_ROWS(onnx_engines));
+    tcase_add_loop_test(bad, damaged_onnx_files_are_refused_or_read, 0, 2);
     return kit_run(suite);
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# certify.sh PROGRAM: the command of examples/engines/certify.c prints a prediction and a radius, and
+# answers every mistake with one sentence, a status that is not 0, and no radius.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+certify=${1:?}
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+models=tests/engines
+
+judge() { # STATUS NAME [DETAIL]
+    [ "$1" = 0 ] && echo "ok $2" && return
+    [ -z "${3:-}" ] || echo "$3"
+    echo "not ok $2"
+    bad=1
+}
+
+absent() { # WHAT-WAS-SAID: whether an engine is missing
+    grep -qE 'built without the engine|ONNX Runtime was not found' <<<"$1"
+}
+
+certifies() { # NAME PATTERN ARGUMENT...: prints such a line; last digits may differ
+    local said
+    said=$("$certify" "${@:3}" 2>&1)
+    if absent "$said"; then echo "skip $1: $said"; return; fi
+    grep -qE -- "$2" <<<"$said"
+    judge $? "$1" "$said"
+}
+
+mistake() { # PART-OF-THE-SENTENCE ARGUMENT...
+    local status said
+    said=$("$certify" "${@:2}" 2>&1 >"$tmp/out")
+    status=$?
+    if absent "$said" && ! absent "$1"; then echo "skip ${*:2}: $said"; return; fi
+    [ "$status" != 0 ] && [ "$status" -lt 126 ] && [ "$(wc -l <<<"$said")" = 1 ] &&
+        grep -qF -- "$1" <<<"$said" && ! grep -q radius "$tmp/out"
+    judge $? "${*:2} is answered by a sentence" "status $status: $said"
+}
+
+# Inputs: bare numbers, a .npy file, and such that do not fit.
+python3 - "$tmp" <<'EOF'
+import struct, sys
+folder = sys.argv[1]
+numbers = struct.pack("<6f", 0.25, -0.5, 0.125, 1, -0.25, 0.5)
+def npy(name, kind, fortran, data, version=b"\x01\x00"):
+    head = f"{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': (6,), }}"
+    head = head.ljust(117) + "\n"
+    with open(f"{folder}/{name}", "wb") as f:
+        f.write(b"\x93NUMPY" + version + struct.pack("<H", len(head)) + head.encode() + data)
+open(f"{folder}/bare", "wb").write(numbers)
+open(f"{folder}/short", "wb").write(numbers[:20])
+open(f"{folder}/long", "wb").write(numbers + b"\0")
+open(f"{folder}/nan", "wb").write(numbers[:20] + struct.pack("<f", float("nan")))
+npy("good.npy", "<f4", False, numbers)
+npy("double.npy", "<f8", False, 2 * numbers)
+npy("fortran.npy", "<f4", True, numbers)
+npy("later.npy", "<f4", False, numbers, b"\x02\x00")
+npy("cut.npy", "<f4", False, numbers[:-1])
+EOF
+
+certifies "a network at zero" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' "$models/dense.onnx" 0.25 1
+certifies "the same by OpenCV" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
+    "$models/dense.onnx" --engine opencv 0.25 1
+certifies "the same by libtorch" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
+    "$models/dense.pt" --shape 6 0.25 1
+certifies "trees" '^output 0: 2\.0535[0-9]*, radius 0\.348[0-9]*$' "$models/trees.json" 0.25 1
+"$certify" "$models/dense.onnx" --input "$tmp/bare" 0.25 1 >"$tmp/one" 2>&1 &&
+    "$certify" "$models/dense.onnx" --input "$tmp/good.npy" 0.25 1 >"$tmp/two" 2>&1 &&
+    cmp -s "$tmp/one" "$tmp/two" && ! grep -q 'output 1: -0\.8379' "$tmp/one"
+status=$?
+if absent "$(cat "$tmp/one")"; then echo "skip inputs from files: $(cat "$tmp/one")"
+else judge $status "a .npy file and bare numbers are the same input" "$(cat "$tmp/one" "$tmp/two")"; fi
+
+export CERTREG_ORT=$tmp/no-such-library.so
+mistake 'no-such-library.so' "$models/dense.onnx" --engine onnxruntime 0.25 1
+mistake 'dense.weights: No such file' "$models/dense.onnx" 0.25 1
+said=$("$certify" examples/models/rotation.onnx 0.25 0.5 2>"$tmp/note") &&
+    grep -q 'built-in engine runs instead' "$tmp/note" && grep -q 'by the built-in' <<<"$said"
+judge $? "without ONNX Runtime the built-in engine runs a file with weights beside it" "$said"
+unset CERTREG_ORT
+
+mistake 'usage: ' "$models/dense.onnx" 0.25
+mistake 'one word too many' "$models/dense.onnx" 0.25 1 2
+mistake 'no value follows' "$models/dense.onnx" 0.25 1 --engine
+mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" 0 1
+mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" -1 1
+mistake 'SIGMA: it must be a number above 0' "$models/dense.onnx" inf 1
+mistake 'TOLERANCE: it must be a number above 0' "$models/dense.onnx" 0.25 0
+mistake 'TOLERANCE: it must be a number above 0' "$models/dense.onnx" 0.25 1e
+mistake 'no engine is called' "$models/dense.onnx" --engine caffe 0.25 1
+mistake 'no/such.onnx: No such file' no/such.onnx 0.25 1
+mistake 'name an engine' README.md 0.25 1
+mistake 'output 1 is nan' "$models/nan.onnx" 0.25 1
+mistake 'the input cannot be opened' "$models/dense.onnx" --input no/such 0.25 1
+mistake 'needs 6 numbers of float32, the file has fewer' \
+    "$models/dense.onnx" --input "$tmp/short" 0.25 1
+mistake 'the file has more' "$models/dense.onnx" --input "$tmp/long" 0.25 1
+mistake 'has fewer' "$models/dense.onnx" --input "$tmp/cut.npy" 0.25 1
+mistake 'z[5]' "$models/dense.onnx" --input "$tmp/nan" 0.25 1
+mistake 'does not hold float32 in C order' "$models/dense.onnx" --input "$tmp/double.npy" 0.25 1
+mistake 'does not hold float32 in C order' "$models/dense.onnx" --input "$tmp/fortran.npy" 0.25 1
+mistake 'cannot be read' "$models/dense.onnx" --input "$tmp/later.npy" 0.25 1
+exit $bad
