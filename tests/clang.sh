@@ -28,7 +28,7 @@ case $action in
     format | format-check)
         name=clang-format
         mapfile -t files < <(find src include tests examples bench python \
-            -name '*.[ch]' -o -name '*.cu' 2>/dev/null)
+            -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp' 2>/dev/null)
         ;;
     tidy)
         name=clang-tidy

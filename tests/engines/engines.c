@@ -368,7 +368,7 @@ static size_t read_file(const char *path)
     return size;
 }
 
-static char path[] = "/tmp/certreg_engines_XXXXXX";
+static char path[32];
 
 static void write_bytes(size_t size)
 {
@@ -411,6 +411,7 @@ static int read_bytes(size_t size)
 START_TEST(damaged_onnx_files_are_refused_or_read)
 {
     int (*try)(size_t) = _i == 0 ? read_bytes : run_bytes, sound = 0;
+    strcpy(path, "/tmp/certreg_engines_XXXXXX");
     const int file = mkstemp(path);
     ck_assert_int_ge(file, 0);
     close(file);
