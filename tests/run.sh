@@ -149,7 +149,8 @@ elif [ -z "$MODE" ]; then
     done
     start engines engines
     # In one process: each fork would copy and close the engines' libraries.
-    start "engines, models" env CK_FORK=no "$OBJ/tests/engines/engines"
+    start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
+    start "engines, refusals" env CK_FORK=no "$OBJ/tests/engines/refusals"
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh "$OBJ/demo"
     start site bash tests/site.sh

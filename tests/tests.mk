@@ -7,7 +7,7 @@ api      := $(filter $(OBJ)/tests/api_%,$(programs))
 # Those that take longer than a few seconds, which check-fast leaves out. A minute and more is begun
 # first, so that nothing is waited for at the end.
 named     = $(filter $(addprefix $(OBJ)/tests/,$(1)),$(programs))
-engines  := $(OBJ)/tests/engines/engines
+engines  := $(addprefix $(OBJ)/tests/engines/,outputs refusals)
 longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient% \
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
@@ -17,8 +17,8 @@ fast     := $(filter-out $(slow),$(programs))
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/tests/golden/golden \
-    $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
+everything = $(programs) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
+    $(OBJ)/tests/golden/golden $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
@@ -93,8 +93,7 @@ $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: \
 $(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
-$(engines): $(OBJ)/tests/engines/engines.o $(all_engines) $(OBJ)/libcertreg.a \
-    $(OBJ)/examples/engines/built
+$(engines): %: %.o $(all_engines) $(OBJ)/libcertreg.a $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) \
 	    $(all_engine_libs) $(static_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)

@@ -130,8 +130,8 @@ static int run(struct demo *d, FILE **file)
     settings_print(&d->set, workers_call_seconds(&d->workers));
     printf("%s, each turned by its own angle; tolerance %g degrees, alpha %g\n"
            "network: %s, run by %s; threads: %zu\n",
-           d->images.source, demo_tolerance, demo_alpha, d->set.model,
-           d->workers.engine[0].name, d->set.threads);
+           d->images.source, demo_tolerance, demo_alpha, d->set.model, d->workers.engine[0].name,
+           d->set.threads);
     if (certify_all(d)) return 1;
     rows_certificates(&d->results, file[FILE_CERTIFICATES]);
     rows_guarantees(&d->results, file[FILE_GUARANTEES]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# certify.sh PROGRAM: the command of examples/engines/certify.c prints a prediction and a radius, and
-# answers every mistake with one sentence, a status that is not 0, and no radius.
+# certify.sh PROGRAM: the command of examples/engines/certify.c prints a prediction and a radius,
+# and answers every mistake with one sentence, a status that is not 0, and no radius.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 certify=${1:?}
@@ -59,7 +59,8 @@ npy("later.npy", "<f4", False, numbers, b"\x02\x00")
 npy("cut.npy", "<f4", False, numbers[:-1])
 EOF
 
-certifies "a network at zero" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' "$models/dense.onnx" 0.25 1
+certifies "a network at zero" \
+    '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' "$models/dense.onnx" 0.25 1
 certifies "the same by OpenCV" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
     "$models/dense.onnx" --engine opencv 0.25 1
 certifies "the same by libtorch" '^output 1: -0\.8379[0-9]*, radius 0\.359[0-9]*$' \
@@ -70,7 +71,9 @@ certifies "trees" '^output 0: 2\.0535[0-9]*, radius 0\.348[0-9]*$' "$models/tree
     cmp -s "$tmp/one" "$tmp/two" && ! grep -q 'output 1: -0\.8379' "$tmp/one"
 status=$?
 if absent "$(cat "$tmp/one")"; then echo "skip inputs from files: $(cat "$tmp/one")"
-else judge $status "a .npy file and bare numbers are the same input" "$(cat "$tmp/one" "$tmp/two")"; fi
+else
+    judge $status "a .npy file and bare numbers are the same input" "$(cat "$tmp/one" "$tmp/two")"
+fi
 
 export CERTREG_ORT=$tmp/no-such-library.so
 mistake 'no-such-library.so' "$models/dense.onnx" --engine onnxruntime 0.25 1

@@ -1,0 +1,229 @@
+/* The same model gives the same outputs and certificates through different engines, and shapes are
+ * those of the file. Run from the root of the repository. */
+#include <math.h>
+
+#include "models.h"
+#include "open_engine.h"
+
+/* ---- outputs */
+static float wanted[ROWS * MOST];
+
+static void fill(size_t inputs)
+{
+    for (size_t i = 0; i < ROWS * inputs; i++) x[i] = (float)((i * 29) % 31) / 8.0f - 2.0f;
+}
+
+/* All numbers here are multiples of 1/512 below 2^10, so every engine must have every bit. */
+static void check_dense(size_t rows)
+{
+    ck_assert_uint_eq(engine.inputs, DENSE_INPUTS);
+    ck_assert_uint_eq(engine.columns, DENSE_COLUMNS);
+    fill(DENSE_INPUTS);
+    for (size_t r = 0; r < rows; r++)
+        dense_row(x + r * DENSE_INPUTS, NULL, wanted + r * DENSE_COLUMNS);
+    ck_assert_msg(!engine_run(&engine, x, y, rows), "%s", engine.why);
+    for (size_t i = 0; i < rows * DENSE_COLUMNS; i++)
+        ck_assert_msg(y[i] == wanted[i], "%s: %g, not %g", engine.name, (double)y[i],
+                      (double)wanted[i]);
+}
+
+static const struct {
+    const char *model, *shape, *output;
+    size_t batch;
+} dense[] = {
+    {"dense", NULL, NULL, 0},      {"fixed", NULL, NULL, 4},   {"image", NULL, NULL, 0},
+    {"image", "1x2x3", NULL, 0},   {"open", "1x2x3", NULL, 0}, {"untold", NULL, NULL, 0},
+    {"two_outputs", NULL, "y", 0},
+};
+
+START_TEST(shapes_and_outputs_are_those_of_the_file)
+{
+    char model[64];
+    const int one = _i / KIT_ROWS(onnx_engines);
+    const char *name = onnx_engines[_i % KIT_ROWS(onnx_engines)];
+    const int untold = strcmp(dense[one].model, "untold") == 0;
+    if (untold && strcmp(name, "opencv") == 0) return; /* refused, see below */
+    snprintf(model, sizeof model, "tests/engines/%s.onnx", dense[one].model);
+    if (!opens(name, model, dense[one].shape, dense[one].output)) return;
+    ck_assert_uint_eq(engine.batch, dense[one].batch);
+    check_dense(dense[one].batch > 0 ? dense[one].batch : ROWS);
+    if (dense[one].batch == 0) check_dense(3);
+}
+END_TEST
+
+START_TEST(another_output_can_be_named)
+{
+    if (!opens(onnx_engines[_i], "tests/engines/two_outputs.onnx", NULL, "r")) return;
+    ck_assert_uint_eq(engine.columns, DENSE_HIDDEN);
+    fill(DENSE_INPUTS);
+    dense_row(x, wanted, NULL);
+    ck_assert_int_eq(engine_run(&engine, x, y, 1), 0);
+    for (size_t i = 0; i < DENSE_HIDDEN; i++) ck_assert(y[i] == wanted[i]);
+}
+END_TEST
+
+START_TEST(scripts_have_the_values_of_their_formula)
+{
+    static const char *const paths[] = {"tests/engines/dense.pt", "tests/engines/tuple.pt"};
+    if (!opens("torch", paths[_i], "6", _i > 0 ? "1" : NULL)) return;
+    check_dense(ROWS);
+    check_dense(3);
+}
+END_TEST
+
+/* ---- trees */
+START_TEST(trees_have_the_values_that_they_have_by_hand)
+{
+    static const float edges[] = {-1.0f, -0.25f, 0.0f, 0.5f, 0.75f, 1.0f, 3.0f};
+    float row[3], out;
+    if (!opens(NULL, "tests/engines/trees.json", NULL, NULL)) return;
+    ck_assert_uint_eq(engine.inputs, 3);
+    ck_assert_uint_eq(engine.columns, 1);
+    for (int i = 0; i < 7 * 7 * 7; i++) { /* on the edges of every split, and beside them */
+        row[0] = edges[i % 7], row[1] = edges[i / 7 % 7], row[2] = edges[i / 49];
+        ck_assert_int_eq(engine_run(&engine, row, &out, 1), 0);
+        ck_assert_msg(out == trees_row(row), "%g, not %g", (double)out, (double)trees_row(row));
+    }
+}
+END_TEST
+
+/* ---- certificates */
+enum { SAMPLES = 2000 };
+
+/* A model, and another one that is compared with it on every batch. */
+struct pair {
+    certreg_eval eval, other;
+    void *user, *other_user;
+    double apart; /* the greatest difference of their outputs */
+    float out[4096];
+};
+
+static int eval_pair(void *user, const certreg_batch *b)
+{
+    struct pair *p = user;
+    certreg_batch other = *b;
+    const size_t count = b->rows * b->columns;
+    ck_assert_uint_le(count, sizeof p->out / sizeof *p->out);
+    other.y = p->out;
+    if (p->eval(p->user, b) || p->other(p->other_user, &other)) return 1;
+    for (size_t i = 0; i < count; i++)
+        p->apart = fmax(p->apart, fabs((double)b->y[i] - (double)p->out[i]));
+    return 0;
+}
+
+static int eval_dense(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t r = 0; r < b->rows; r++)
+        dense_row(b->x + r * b->inputs, NULL, b->y + r * b->columns);
+    return 0;
+}
+
+static int eval_trees(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t r = 0; r < b->rows; r++) b->y[r] = trees_row(b->x + r * b->inputs);
+    return 0;
+}
+
+static certreg_certificate certify(const certreg_model *m, const float *z, double tolerance,
+                                   const double *prediction)
+{
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .seed = 7};
+    const certreg_question q = {
+        .struct_size = sizeof q, .tolerance = tolerance, .prediction = prediction};
+    certreg_certificate c = {.struct_size = sizeof c};
+    certreg_estimator *e = NULL;
+    ck_assert_int_eq(certreg_estimator_create(NULL, m, &p, NULL, &e), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_begin(e, z, 0.25, 0), CERTREG_OK);
+    ck_assert_msg(certreg_certify(e, SAMPLES, &q, 1, &c) == CERTREG_OK, "%s %s",
+                  certreg_estimator_error(e)->text, engine.why);
+    certreg_estimator_destroy(e);
+    return c;
+}
+
+/* Outputs of the two models differ by at most `apart`. So around the same prediction the radius of
+ * the first lies between those of the second at a tolerance that is smaller and larger by that: an
+ * output within one tolerance is within the other. */
+static void check_certificate(const float *z, double tolerance, double most, certreg_eval eval,
+                              void *user)
+{
+    struct pair both = {.other = eval, .other_user = user};
+    certreg_model m = {.struct_size = sizeof m};
+    engine_model(&engine, &m);
+    both.eval = m.eval, both.user = m.user;
+    m.eval = eval_pair, m.user = &both;
+    const certreg_certificate own = certify(&m, z, tolerance, NULL),
+                              c = certify(&m, z, tolerance, &own.prediction);
+    m.eval = eval, m.user = user;
+    const double below = tolerance - both.apart, above = tolerance + both.apart;
+    const certreg_certificate inner = certify(&m, z, below, &own.prediction),
+                              outer = certify(&m, z, above, &own.prediction);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_msg(both.apart <= most, "outputs differ by %g", both.apart);
+    ck_assert_msg(inner.radius <= c.radius && c.radius <= outer.radius, "%.9g, not in [%.9g, %.9g]",
+                  c.radius, inner.radius, outer.radius);
+    ck_assert_double_ge(inner.radius, 0.99 * outer.radius); /* else this would say little */
+}
+
+static const float dense_input[DENSE_INPUTS] = {0.3f, -0.7f, 0.2f, 1.1f, -0.4f, 0.6f};
+
+static const struct {
+    const char *engine, *model, *shape;
+} networks[] = {
+    {"onnxruntime", "dense.onnx", NULL}, {"onnxruntime", "fixed.onnx", NULL},
+    {"opencv", "dense.onnx", NULL},      {"opencv", "fixed.onnx", NULL},
+    {"opencv", "image.onnx", NULL},      {"torch", "dense.pt", "6"},
+};
+
+START_TEST(certificates_of_a_network_are_those_of_its_formula)
+{
+    char model[64];
+    snprintf(model, sizeof model, "tests/engines/%s", networks[_i].model);
+    if (opens(networks[_i].engine, model, networks[_i].shape, NULL))
+        check_certificate(dense_input, 1.0, 2e-6, eval_dense, NULL);
+}
+END_TEST
+
+START_TEST(certificates_of_trees_are_those_of_their_formula)
+{
+    if (opens(NULL, "tests/engines/trees.json", NULL, NULL))
+        check_certificate(dense_input, 8.0, 0.0, eval_trees, NULL);
+}
+END_TEST
+
+/* The network of the demo, run by each of two engines. */
+START_TEST(certificates_of_one_file_agree_between_engines)
+{
+    static const char *const other[] = {"opencv", "builtin"};
+    const struct engine_options set = {.engine = "onnxruntime"};
+    const char *model = "examples/models/rotation.onnx";
+    struct engine peer;
+    float z[784] = {0};
+    for (size_t row = 5; row < 23; row++)
+        for (size_t k = 0; k < 3; k++) z[row * 28 + 16 - row / 4 + k] = 1.0f;
+    if (!opens(other[_i], model, NULL, NULL)) return;
+    if (engine_open(model, &set, &peer)) {
+        printf("skip ONNX Runtime: %s\n", peer.why);
+        return;
+    }
+    check_certificate(z, 0.5, 1e-5, engine_eval, &peer);
+    engine_close(&peer);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("engines");
+    TCase *typical = kit_case_with(suite, "typical", 60, clear, tear_down);
+    tcase_add_loop_test(typical, shapes_and_outputs_are_those_of_the_file, 0,
+                        KIT_ROWS(dense) * KIT_ROWS(onnx_engines));
+    tcase_add_loop_test(typical, another_output_can_be_named, 0, KIT_ROWS(onnx_engines));
+    tcase_add_test(typical, trees_have_the_values_that_they_have_by_hand);
+    tcase_add_loop_test(typical, scripts_have_the_values_of_their_formula, 0, 2);
+    tcase_add_loop_test(typical, certificates_of_a_network_are_those_of_its_formula, 0,
+                        KIT_ROWS(networks));
+    tcase_add_test(typical, certificates_of_trees_are_those_of_their_formula);
+    tcase_add_loop_test(typical, certificates_of_one_file_agree_between_engines, 0, 2);
+    return kit_run(suite);
+}

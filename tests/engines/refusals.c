@@ -1,0 +1,202 @@
+/* What an engine cannot use is refused with a sentence that says why. Run from the root of the
+ * repository. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engines/adapter.h"
+#include "models.h"
+#include "open_engine.h"
+
+/* ---- what is refused */
+static const struct {
+    const char *engine, *model, *shape, *output, *says;
+} refused[] = {
+    {NULL, "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
+    {"opencv", "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
+    {"opencv", "tests/engines/untold.onnx", NULL, NULL, "the rank of its output \"y\""},
+    {NULL, "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
+    {"opencv", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
+    {NULL, "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
+    {"opencv", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
+    {NULL, "tests/engines/two_outputs.onnx", NULL, "z", "no output \"z\""},
+    {NULL, "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
+    {"opencv", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
+    {NULL, "tests/engines/open.onnx", "3x2x3", NULL, "3x2x3 of a row does not fit"},
+    {NULL, "tests/engines/dense.onnx", "7", NULL, "7 of a row does not fit"},
+    {NULL, "tests/engines/dense.onnx", "six", NULL, "not of the form"},
+    {NULL, "tests/engines/dense.onnx", "6x", NULL, "not of the form"},
+    {NULL, "tests/engines/dense.onnx", "0", NULL, "not of the form"},
+    {NULL, "tests/engines/dense.onnx", "1x1x1x1x1x1x1x6", NULL, "not of the form"},
+    {NULL, "tests/engines/open.onnx", "1x1073741824x1073741824", NULL, "cannot hold rows"},
+    {"opencv", "tests/engines/no_batch.onnx", NULL, NULL, "\"x\" [] cannot hold rows"},
+    {NULL, "tests/engines/no_batch.onnx", NULL, NULL, "unknown dimensions"},
+    {NULL, "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
+    {"opencv", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
+    {NULL, "tests/engines/sum.onnx", NULL, NULL, "does not have one row"},
+    {"opencv", "tests/engines/sum.onnx", NULL, NULL, "\"y\" [] does not have one row"},
+    {"opencv", "examples/models/slant.onnx", NULL, NULL, "OpenCV, opening the model"},
+    {NULL, "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
+    {"opencv", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
+    {NULL, "no/such.json", NULL, NULL, "no/such.json: No such file"},
+    {"torch", "no/such.pt", "6", NULL, "no/such.pt: No such file"},
+    {"opencv", "tests", NULL, NULL, "no file"},
+    {"onnxruntime", "README.md", NULL, NULL, "opening the model"},
+    {"opencv", "README.md", NULL, NULL, "not an ONNX file"},
+    {"xgboost", "README.md", NULL, NULL, "XGBoost, opening"},
+    {"torch", "README.md", "6", NULL, "libtorch, opening"},
+    {"builtin", "README.md", NULL, NULL, "not a weight file"},
+    {NULL, "README.md", NULL, NULL, "name an engine"},
+    {"caffe", "README.md", NULL, NULL, "no engine is called caffe"},
+    {"torch", "tests/engines/dense.pt", NULL, NULL, "give the shape of a row"},
+    {"torch", "tests/engines/dense.pt", "5", NULL, "shapes cannot be multiplied"},
+    {"torch", "tests/engines/tuple.pt", "6", NULL, "2 outputs (\"0\", \"1\")"},
+    {"torch", "tests/engines/float64.pt", "6", NULL, "holds float64"},
+    {"torch", "tests/engines/list.pt", "6", NULL, "neither a tensor nor a tuple"},
+    {NULL, "tests/engines/trees.json", "4", NULL, "4 of a row does not fit"},
+};
+
+START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
+{
+    const struct engine_options set = {
+        .engine = refused[_i].engine, .shape = refused[_i].shape, .output = refused[_i].output};
+    const int bad = engine_open(refused[_i].model, &set, &engine);
+    if (bad == ENGINE_ABSENT) {
+        printf("skip %s: %s\n", refused[_i].model, engine.why);
+        return;
+    }
+    ck_assert_msg(bad == ENGINE_FAILED, "%s was not refused", refused[_i].model);
+    ck_assert_msg(strstr(engine.why, refused[_i].says) != NULL, "%s", engine.why);
+    ck_assert_msg(strstr(engine.why, refused[_i].model) != NULL || !strcmp("caffe", set.engine),
+                  "%s", engine.why);
+    ck_assert(engine.run == NULL && engine.close == NULL);
+}
+END_TEST
+
+START_TEST(devices_are_for_onnx_runtime_only)
+{
+    const struct engine_options set = {.engine = "builtin", .on_device = 1};
+    ck_assert_int_eq(engine_open("examples/models/rotation.onnx", &set, &engine), ENGINE_FAILED);
+    ck_assert_msg(strstr(engine.why, "no arrays in memory of device 0") != NULL, "%s", engine.why);
+}
+END_TEST
+
+START_TEST(batches_of_another_shape_are_refused)
+{
+    float z[DENSE_INPUTS] = {0}, out[8 * DENSE_COLUMNS];
+    const certreg_batch sound = {.device = -1,
+                                 .rows = 4,
+                                 .inputs = DENSE_INPUTS,
+                                 .columns = DENSE_COLUMNS,
+                                 .x = z,
+                                 .y = out};
+    if (!opens("onnxruntime", "tests/engines/fixed.onnx", NULL, NULL)) return;
+    certreg_batch b = sound;
+    b.rows = 3;
+    ck_assert(engine_eval(&engine, &b) && strstr(engine.why, "set model.batch to 4"));
+    b = sound, b.inputs = 7;
+    ck_assert(engine_eval(&engine, &b) && strstr(engine.why, "model.inputs is 7"));
+    b = sound, b.columns = 1;
+    ck_assert(engine_eval(&engine, &b) && strstr(engine.why, "have 1 columns"));
+    b = sound, b.device = 0;
+    ck_assert(engine_eval(&engine, &b) && strstr(engine.why, "the batch is on 0"));
+    engine_close(&engine);
+    ck_assert(engine_eval(&engine, &sound) && strstr(engine.why, "closed"));
+    engine_close(&engine); /* twice does no harm */
+}
+END_TEST
+
+/* A model that gives other rows than it was opened with says so when it runs. */
+START_TEST(a_batch_that_the_model_cannot_take_is_an_error_of_the_run)
+{
+    float z[9] = {0}, out[9];
+    const struct engine_options set = {.engine = "onnxruntime"};
+    const int bad = engine_open("tests/engines/one_row.onnx", &set, &engine);
+    ck_assert(bad == ENGINE_ABSENT || (bad && strstr(engine.why, "does not have one row")) ||
+              (!bad && engine_run(&engine, z, out, 3) && engine.why[0] != '\0'));
+}
+END_TEST
+
+/* ---- damaged files */
+static unsigned char bytes[4096];
+
+static size_t read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    const size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    return size;
+}
+
+static char path[32];
+
+static void write_bytes(size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, f), size);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* Opens the file by ONNX Runtime, and runs what can be opened. */
+static int run_bytes(size_t size)
+{
+    const struct engine_options set = {.engine = "onnxruntime"};
+    write_bytes(size);
+    const int bad = engine_open(path, &set, &engine);
+    if (bad) ck_assert_str_ne(engine.why, "");
+    else if (engine.inputs * ROWS <= sizeof x / sizeof *x && engine.columns <= MOST)
+        engine_run(&engine, x, y, engine.batch > 0 && engine.batch < ROWS ? engine.batch : ROWS);
+    engine_close(&engine);
+    return !bad;
+}
+
+/* Reads the file as OpenCV's adapter does. OpenCV 4.6 itself reads beyond the constants of a
+ * damaged file, so it gets none. */
+static int read_bytes(size_t size)
+{
+    const struct engine_options none = {.engine = NULL};
+    struct tensor input, output;
+    char why[ENGINE_WHY] = "", text[TENSOR_TEXT];
+    write_bytes(size);
+    if (onnx_read(path, &none, &input, &output, why)) {
+        ck_assert_str_ne(why, "");
+        return 0;
+    }
+    tensor_text(&input, text), tensor_text(&output, text);
+    return !tensor_input(&none, &input, &engine) && !tensor_output(&output, &engine);
+}
+
+/* Cut at every place, and with every byte changed. */
+START_TEST(damaged_onnx_files_are_refused_or_read)
+{
+    int (*try)(size_t) = _i == 0 ? read_bytes : run_bytes, sound = 0;
+    strcpy(path, "/tmp/certreg_engines_XXXXXX");
+    const int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    const size_t size = read_file("tests/engines/image.onnx");
+    for (size_t i = 0; i < size; i++) {
+        sound += try(i);
+        for (unsigned bit = 1; bit < 256; bit *= 4) {
+            bytes[i] ^= (unsigned char)bit;
+            sound += try(size);
+            bytes[i] ^= (unsigned char)bit;
+        }
+    }
+    unlink(path);
+    ck_assert(sound > 0 || _i > 0); /* weights may be any; there may be no ONNX Runtime */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("engines: what is refused");
+    TCase *bad = kit_case_with(suite, "bad_input", 60, clear, tear_down);
+    tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
+    tcase_add_test(bad, devices_are_for_onnx_runtime_only);
+    tcase_add_test(bad, batches_of_another_shape_are_refused);
+    tcase_add_test(bad, a_batch_that_the_model_cannot_take_is_an_error_of_the_run);
+    tcase_add_loop_test(bad, damaged_onnx_files_are_refused_or_read, 0, 2);
+    return kit_run(suite);
+}
