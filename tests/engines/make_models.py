@@ -29,10 +29,10 @@ def value(name, shape, kind=FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def save(name, nodes, inputs, outputs, constants=(), check=True):
+def save(name, nodes, inputs, outputs, constants=(), check=True, version=8):
     graph = helper.make_graph(nodes, "test", inputs, outputs, list(constants))
     opset = [helper.make_opsetid("", 13)]
-    model = helper.make_model(graph, opset_imports=opset, ir_version=8, producer_name="libcertreg")
+    model = helper.make_model(graph, opset_imports=opset, ir_version=version)
     if check:
         onnx.checker.check_model(model)
     (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
@@ -60,6 +60,8 @@ def layers(source="x", result="y"):
 def dense():
     x, y = value("x", ["N", INPUTS]), value("y", ["N", COLUMNS])
     save("dense", layers(), [x], [y], constants())
+    listed = [value(c.name, list(c.dims)) for c in constants()]  # as older files do
+    save("older", layers(), [x, *listed], [y], constants(), version=3)
     save("fixed", layers(), [value("x", [4, INPUTS])], [value("y", [4, COLUMNS])], constants())
     flat = [helper.make_node("Flatten", ["image"], ["x"], axis=1)]
     save("image", flat + layers(), [value("image", ["N", 1, 2, 3])], [y], constants())
