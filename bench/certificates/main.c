@@ -6,7 +6,7 @@
  *
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn, for
  *                                  which the targets are not meant
- *   CERTREG_ORT                    libonnxruntime.so, see ort.h
+ *   CERTREG_ORT                    libonnxruntime.so, see ort_library.c
  *   BENCH_MODEL=examples/models/rotation.onnx
  *                                  with rotation.weights beside it, for the gradients of attacks
  *   BENCH_ROWS=123456789           digits of the rows to compute

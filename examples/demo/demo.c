@@ -10,7 +10,7 @@
  * goes to the error stream. Settings are environment variables, with their defaults:
  *
  *   CERTREG_MNIST                  folder of the MNIST files; without it digits are drawn
- *   CERTREG_ORT                    libonnxruntime.so, see ort.h
+ *   CERTREG_ORT                    libonnxruntime.so, see ort_library.c
  *   DEMO_MODEL=examples/models/rotation.onnx
  *                                  or rotation.weights, for the built-in engine
  *   DEMO_IMAGES=20                 number of images; make demo-full takes 100

@@ -3,8 +3,8 @@
 
     python3 convert.py [rotation.onnx]
 
-A weight file is what the built-in engine (examples/engines/plain.c) reads. It holds numbers of four
-bytes, little-endian, without gaps:
+A weight file is what the built-in engine (examples/engines/builtin.c) reads. It holds numbers of
+four bytes, little-endian, without gaps:
 
     "certregw"                            eight letters
     version = 1, side, layers             unsigned; the input is one grey image of side x side
