@@ -56,7 +56,7 @@ $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.s
 # They look for it beside the library.
 $(examples) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
 # Which engines were built: one more, or one less, links again.
-ifneq ($(strip $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
+ifneq ($(strip builtin $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE
-	@mkdir -p $(@D); echo $(built_engines) >$@
+	@mkdir -p $(@D); echo builtin $(built_engines) >$@
 endif

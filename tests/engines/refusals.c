@@ -11,31 +11,31 @@
 static const struct {
     const char *engine, *model, *shape, *output, *says;
 } refused[] = {
-    {NULL, "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
+    {"onnxruntime", "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
     {"opencv", "tests/engines/float64.onnx", NULL, NULL, "\"x\" [?, 6] holds float64"},
     {"opencv", "tests/engines/untold.onnx", NULL, NULL, "the rank of its output \"y\""},
-    {NULL, "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
+    {"onnxruntime", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
     {"opencv", "tests/engines/two_inputs.onnx", NULL, NULL, "2 inputs"},
-    {NULL, "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
+    {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
     {"opencv", "tests/engines/two_outputs.onnx", NULL, NULL, "2 outputs (\"r\", \"y\")"},
-    {NULL, "tests/engines/two_outputs.onnx", NULL, "z", "no output \"z\""},
-    {NULL, "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
+    {"onnxruntime", "tests/engines/two_outputs.onnx", NULL, "z", "no output \"z\""},
+    {"onnxruntime", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
     {"opencv", "tests/engines/open.onnx", NULL, NULL, "\"image\" [?, 1, ?, ?] has unknown"},
-    {NULL, "tests/engines/open.onnx", "3x2x3", NULL, "3x2x3 of a row does not fit"},
-    {NULL, "tests/engines/dense.onnx", "7", NULL, "7 of a row does not fit"},
-    {NULL, "tests/engines/dense.onnx", "six", NULL, "not of the form"},
-    {NULL, "tests/engines/dense.onnx", "6x", NULL, "not of the form"},
-    {NULL, "tests/engines/dense.onnx", "0", NULL, "not of the form"},
-    {NULL, "tests/engines/dense.onnx", "1x1x1x1x1x1x1x6", NULL, "not of the form"},
-    {NULL, "tests/engines/open.onnx", "1x1073741824x1073741824", NULL, "cannot hold rows"},
+    {"onnxruntime", "tests/engines/open.onnx", "3x2x3", NULL, "3x2x3 of a row does not fit"},
+    {"onnxruntime", "tests/engines/dense.onnx", "7", NULL, "7 of a row does not fit"},
+    {"onnxruntime", "tests/engines/dense.onnx", "six", NULL, "not of the form"},
+    {"onnxruntime", "tests/engines/dense.onnx", "6x", NULL, "not of the form"},
+    {"onnxruntime", "tests/engines/dense.onnx", "0", NULL, "not of the form"},
+    {"onnxruntime", "tests/engines/dense.onnx", "1x1x1x1x1x1x1x6", NULL, "not of the form"},
+    {"onnxruntime", "tests/engines/open.onnx", "1x1073741824x1073741824", NULL, "cannot hold rows"},
     {"opencv", "tests/engines/no_batch.onnx", NULL, NULL, "\"x\" [] cannot hold rows"},
-    {NULL, "tests/engines/no_batch.onnx", NULL, NULL, "unknown dimensions"},
-    {NULL, "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
+    {"onnxruntime", "tests/engines/no_batch.onnx", NULL, NULL, "unknown dimensions"},
+    {"onnxruntime", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
     {"opencv", "tests/engines/row.onnx", NULL, NULL, "\"y\" [1, 3] does not have one row"},
-    {NULL, "tests/engines/sum.onnx", NULL, NULL, "does not have one row"},
+    {"onnxruntime", "tests/engines/sum.onnx", NULL, NULL, "does not have one row"},
     {"opencv", "tests/engines/sum.onnx", NULL, NULL, "\"y\" [] does not have one row"},
     {"opencv", "examples/models/slant.onnx", NULL, NULL, "OpenCV, opening the model"},
-    {NULL, "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
+    {"onnxruntime", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
     {"opencv", "no/such.onnx", NULL, NULL, "no/such.onnx: No such file"},
     {NULL, "no/such.json", NULL, NULL, "no/such.json: No such file"},
     {"torch", "no/such.pt", "6", NULL, "no/such.pt: No such file"},
@@ -61,7 +61,7 @@ START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
         .engine = refused[_i].engine, .shape = refused[_i].shape, .output = refused[_i].output};
     const int bad = engine_open(refused[_i].model, &set, &engine);
     if (bad == ENGINE_ABSENT) {
-        printf("skip %s: %s\n", refused[_i].model, engine.why);
+        skip(engine.why);
         return;
     }
     ck_assert_msg(bad == ENGINE_FAILED, "%s was not refused", refused[_i].model);
