@@ -80,9 +80,6 @@ own=${CERTREG_ORT:-}
 export CERTREG_ORT=$tmp/no-such-library.so
 mistake 'no-such-library.so' "$models/dense.onnx" --engine onnxruntime 0.25 1
 mistake 'dense.weights: No such file' "$models/dense.onnx" 0.25 1
-said=$("$certify" examples/models/rotation.onnx 0.25 0.5 2>"$tmp/note") &&
-    grep -q 'built-in engine runs instead' "$tmp/note" && grep -q 'by the built-in' <<<"$said"
-judge $? "without ONNX Runtime the built-in engine runs a file with weights beside it" "$said"
 export CERTREG_ORT=libm.so.6
 mistake 'the library found is not ONNX Runtime' "$models/dense.onnx" --engine onnxruntime 0.25 1
 if [ -n "$own" ]; then CERTREG_ORT=$own; else unset CERTREG_ORT; fi

@@ -72,6 +72,27 @@ START_TEST(what_cannot_be_used_is_refused_with_a_sentence)
 }
 END_TEST
 
+/* A missing library is refused where it is named; else the weights beside the file are run. */
+START_TEST(without_onnx_runtime_the_built_in_engine_runs)
+{
+    static const char *const model = "examples/models/rotation.onnx";
+    const struct engine_options named = {.engine = "onnxruntime"};
+    const char *own = getenv("CERTREG_ORT");
+    char kept[4096] = "";
+    if (own != NULL) snprintf(kept, sizeof kept, "%s", own);
+    setenv("CERTREG_ORT", "/no/such/library.so", 1);
+    ck_assert_int_eq(engine_open(model, &named, &engine), ENGINE_ABSENT);
+    ck_assert_msg(strstr(engine.why, "/no/such/library.so") != NULL, "%s", engine.why);
+    ck_assert_msg(!engine_open(model, NULL, &engine), "%s", engine.why);
+    ck_assert_msg(strstr(engine.why, "built-in engine runs instead") != NULL, "%s", engine.why);
+    ck_assert(!engine_fits(&engine, model, 784, 2) && engine_fits(&engine, model, 784, 3));
+    ck_assert_msg(strstr(engine.why, "784 numbers into 2, not 784 into 3") != NULL, "%s",
+                  engine.why);
+    if (own != NULL) setenv("CERTREG_ORT", kept, 1);
+    else unsetenv("CERTREG_ORT");
+}
+END_TEST
+
 START_TEST(devices_are_for_onnx_runtime_only)
 {
     const struct engine_options set = {.engine = "builtin", .on_device = 1};
@@ -194,6 +215,7 @@ int main(void)
     Suite *suite = suite_create("engines: what is refused");
     TCase *bad = kit_case_with(suite, "bad_input", 60, clear, tear_down);
     tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
+    tcase_add_test(bad, without_onnx_runtime_the_built_in_engine_runs);
     tcase_add_test(bad, devices_are_for_onnx_runtime_only);
     tcase_add_test(bad, batches_of_another_shape_are_refused);
     tcase_add_test(bad, a_batch_that_the_model_cannot_take_is_an_error_of_the_run);
