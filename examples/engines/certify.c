@@ -1,9 +1,11 @@
 /* certify MODEL [--engine NAME] [--shape 3x224x224] [--output NAME] [--input FILE] SIGMA TOLERANCE
  *
  * Certifies the median of a model's outputs around one input, by 10,000 samples, and prints
- * prediction and radius, a line for each output. The engine follows from the end of MODEL's name,
- * see engine.h. FILE has the input as float32: a .npy file, or bare numbers in the order of the
- * machine; without it the input is zero. */
+ * prediction and radius, a line for each output: no shift of the input shorter than the radius
+ * moves the median by TOLERANCE from the prediction, with an alpha of 0.05 for each line. The noise
+ * is the same in each run; a deployment keeps its seed secret. The engine follows from the end of
+ * MODEL's name, see engine.h. FILE has the input as float32: a .npy file, or bare numbers in the
+ * order of the machine; without it the input is zero. */
 #include <certreg/certreg.h>
 #include <math.h>
 #include <stdio.h>

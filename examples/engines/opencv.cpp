@@ -56,10 +56,11 @@ cv::Mat forward(opencv *o, const float *x, size_t rows)
 int look(const cv::Mat &y, size_t rows, engine *e)
 {
     tensor t = {};
+    if (y.dims > TENSOR_RANK) return engine_fail(e->why, "the output has too many dimensions");
     snprintf(t.name, sizeof t.name, "%s", "output");
     t.type = y.type() == CV_32F ? TENSOR_FLOAT : 0;
     t.rank = y.dims;
-    for (int i = 0; i < y.dims && i < TENSOR_RANK; i++) t.size[i] = y.size[i];
+    for (int i = 0; i < y.dims; i++) t.size[i] = y.size[i];
     return tensor_ran(&t, rows, e);
 }
 
