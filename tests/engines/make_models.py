@@ -1,12 +1,13 @@
-"""Write the small models that tests/engines/engines.c opens, into this folder.
+"""Write the small models that the tests of engines open, into this folder.
 
     python3 -m pip install numpy onnx && python3 make_models.py
 
 dense.onnx and its relatives compute y = W2 relu(W1 x + b1) + b2 from 6 numbers to 2, with weights
-that are multiples of 1/8, so that engines.c can compute them too. trees.json holds two trees of
-XGBoost, in the format of its version 1.6.
+that are multiples of 1/8, so that models.h can compute them too. trees.json holds two trees of
+XGBoost, in the format of its version 1.6; Debian's libxgboost0 writes them as trees.ubj, too.
 """
 
+import ctypes
 import json
 import pathlib
 
@@ -20,7 +21,7 @@ FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
 
 
 def weight(rows, columns, start):
-    """Multiples of 1/8 in [-1, 1]; engines.c has the same formula."""
+    """Multiples of 1/8 in [-1, 1]; models.h has the same formula."""
     index = np.arange(rows * columns)
     return (((index * 7 + start) % 17 - 8) / 8).astype(np.float32).reshape(rows, columns)
 
@@ -124,6 +125,10 @@ def trees():
     }
     text = json.dumps({"learner": learner, "version": [1, 6, 0]}, separators=(",", ":"))
     (HERE / "trees.json").write_text(text)
+    xgboost, booster = ctypes.CDLL("libxgboost.so.0"), ctypes.c_void_p()
+    assert xgboost.XGBoosterCreate(None, ctypes.c_uint64(0), ctypes.byref(booster)) == 0
+    assert xgboost.XGBoosterLoadModel(booster, bytes(HERE / "trees.json")) == 0
+    assert xgboost.XGBoosterSaveModel(booster, bytes(HERE / "trees.ubj")) == 0
 
 
 if __name__ == "__main__":

@@ -76,7 +76,8 @@ START_TEST(trees_have_the_values_that_they_have_by_hand)
 {
     static const float edges[] = {-1.0f, -0.25f, 0.0f, 0.5f, 0.75f, 1.0f, 3.0f};
     float row[3], out;
-    if (!opens(NULL, "tests/engines/trees.json", NULL, NULL)) return;
+    static const char *const paths[] = {"tests/engines/trees.json", "tests/engines/trees.ubj"};
+    if (!opens(NULL, paths[_i], NULL, NULL)) return;
     ck_assert_uint_eq(engine.inputs, 3);
     ck_assert_uint_eq(engine.columns, 1);
     for (int i = 0; i < 7 * 7 * 7; i++) { /* on the edges of every split, and beside them */
@@ -237,7 +238,7 @@ int main(void)
     tcase_add_loop_test(typical, shapes_and_outputs_are_those_of_the_file, 0,
                         KIT_ROWS(dense) * KIT_ROWS(onnx_engines));
     tcase_add_loop_test(typical, another_output_can_be_named, 0, KIT_ROWS(onnx_engines));
-    tcase_add_test(typical, trees_have_the_values_that_they_have_by_hand);
+    tcase_add_loop_test(typical, trees_have_the_values_that_they_have_by_hand, 0, 2);
     tcase_add_loop_test(typical, scripts_have_the_values_of_their_formula, 0, 2);
     tcase_add_loop_test(typical, the_same_rows_give_the_same_bits_again, 0, KIT_ROWS(networks));
     tcase_add_loop_test(typical, certificates_of_a_network_are_those_of_its_formula, 0,
