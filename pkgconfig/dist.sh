@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dist.sh: make dist. Packs the files that git tracks into DISTDIR/libcertreg-VERSION.tar.gz (the
-# sdist of the Python package is certreg-VERSION.tar.gz). The same commit gives the same bytes: names
+# dist.sh: make dist. Packs the files that git tracks into DISTDIR/libcertreg-VERSION.tar.gz; the
+# sdist of the Python package is certreg-VERSION.tar.gz. The same commit gives the same bytes: names
 # in order, no owner, the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."

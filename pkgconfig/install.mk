@@ -31,7 +31,7 @@ $(descriptions:%=lib/%): pkgconfig/fill.sh pkgconfig/install.mk include/certreg/
 lib/pkgconfig/certreg.pc: pkgconfig/certreg.pc.in
 lib/cmake/certreg/%.cmake: pkgconfig/%.cmake.in
 
-.PHONY: install uninstall dist distcheck
+.PHONY: install uninstall dist distcheck release
 #: Install
 install: all ## Install libraries, headers, documentation, and what pkg-config and CMake read
 	@$(installed) bash pkgconfig/install.sh
@@ -41,3 +41,9 @@ dist: ## Pack the sources into dist/libcertreg-VERSION.tar.gz; DIRTY=1: changes 
 	@VERSION=$(VERSION) DISTDIR=$(call word_of,$(DISTDIR)) DIRTY=$(DIRTY) bash pkgconfig/dist.sh
 distcheck: ## Build, test, install and use what dist packs, in an empty folder
 	@bash tests/consumers/dist.sh
+release: ## Write tarball, sdist and wheel of the commit to dist/, and test each of them
+	@rm -rf dist
+	@$(MAKE) --no-print-directory dist DISTDIR=dist
+	@$(MAKE) --no-print-directory wheel
+	@$(any_python) -m build --sdist $(if $(have_build),--no-isolation) -o dist . >/dev/null
+	@VERSION=$(VERSION) bash tests/released.sh
