@@ -1,0 +1,525 @@
+/** @file certreg.hpp
+ * libcertreg for C++17 and later: certreg.h with destructors, exceptions and callables.
+ *
+ *     #include <certreg/certreg.hpp>
+ *     #include <cstdio>
+ *     int main()
+ *     try {
+ *         certreg::plan plan(10000); // most samples of one input
+ *         plan.seed = 42;
+ *         certreg::estimator e(
+ *             [](const float *x) { return x[0] + x[1] * x[2]; }, certreg::model(3),
+ * plan); e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id const
+ * certreg::certificate c = e.certify(10000, certreg::question(0.5)); std::printf("%g,
+ * radius %g\n", c.prediction, c.radius); } catch (const certreg::error &why) { return
+ * std::puts(why.what()), 1;
+ *     }
+ *
+ * It is all inline: link certreg and nothing else. solver.hpp, attack.hpp and
+ * interval.hpp do the same for the other headers. Five rules:
+ *
+ * names      Methods and functions have the names of certreg.h, without the prefix, and
+ *            mean what it says there: units, ranges, statuses, threads. Only export and
+ *            import are export_record and import_record.
+ * structs    certreg::question is certreg_question, zeroed, with its struct_size set.
+ *            The constructor takes what has no default. Parameters are the structs of
+ *            certreg.h, so these serve as well, and C++20's {.tolerance = 0.5} too. A
+ *            struct_size of 0 is filled in, except in arrays and behind pointers.
+ * errors     Every status but CERTREG_OK is thrown as certreg::error. What the model or
+ *            the progress throws comes out of the call that sampled, as it was thrown.
+ *            Either way the record stays, and the estimator can go on.
+ * lifetime   Estimators, solvers, bisections and attacks move and are not copied. An
+ *            estimator keeps its model and its backend, an attack its estimator; so
+ *            they may be destroyed in any order.
+ * memory     Objects and exceptions allocate, and so do functions that return a vector
+ *            or a string. The others do not; certificates of a control loop are free of
+ *            it.
+ *
+ * Exceptions are needed, RTTI is not. Without exceptions use certreg.h itself.
+ */
+#ifndef CERTREG_HPP
+#define CERTREG_HPP
+#include "certreg/callbacks.hpp"
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace certreg
+{
+
+/* ==== backend ===================================================================== */
+
+/** Where noise is drawn. A cheap copy of a shared handle; it is closed with the last
+ *  copy, or the last estimator that uses it. */
+class backend
+{
+  public:
+    /** The CPU, one thread. */
+    backend() noexcept = default;
+    /** certreg_backend_open_cpu. 0: one thread per processor. */
+    static backend cpu(int32_t threads = 0)
+    {
+        certreg_backend *opened = nullptr;
+        sized<certreg_error> why;
+        detail::check(certreg_backend_open_cpu(threads, &why, &opened), &why);
+        return backend(opened);
+    }
+    /** certreg_backend_open_cuda. The stream must outlive all copies and estimators. */
+    static backend cuda(
+        int32_t device = 0, void *stream = nullptr, const char *module = nullptr)
+    {
+        certreg_backend *opened = nullptr;
+        sized<certreg_error> why;
+        detail::check(
+            certreg_backend_open_cuda(device, stream, module, &why, &opened), &why);
+        return backend(opened);
+    }
+    /** For functions of certreg.h; NULL: the CPU, one thread. */
+    certreg_backend *get() const noexcept { return handle_.get(); }
+
+  private:
+    explicit backend(certreg_backend *opened) : handle_(opened, certreg_backend_close)
+    {
+    }
+    std::shared_ptr<certreg_backend> handle_;
+    friend class estimator;
+};
+
+/* ==== estimator =================================================================== */
+
+/** certreg_estimator. A moved-from one can be assigned to and destroyed; its other
+ *  methods throw CERTREG_E_INVALID, except get, which is NULL, and cancel. */
+class estimator
+{
+  public:
+    /** @param f  the model: any callable, copied or moved in (std::ref for one that
+     *            stays yours), in one of these forms, the first that fits:
+     *
+     *      number f(view<const float> x)               one row; one output
+     *      number f(const float *x)
+     *      void f(const float *x, float *y, size_t n)  n rows, row-major
+     *      void f(view<const float> x, view<float> y)  one row; all its outputs
+     *      void f(const float *x, float *y)
+     *      void f(const certreg_batch &)               as certreg_eval
+     *
+     *            Where void stands, int serves too; other than 0 it is
+     *            CERTREG_E_MODEL_FAILED with this model_code. Only the last form runs
+     *            on a CUDA device, with pointers and a stream of the device. Only rows
+     *            that are used are passed, except in the last. Write the types of
+     *            parameters: a generic lambda is taken for the first form.
+     *  @param shape  eval and user are not read
+     *  @param on     the default: the CPU, one thread
+     *  @throws error as certreg_estimator_create; CERTREG_E_INVALID also for a model
+     *          that returns a number, if there is more than one column of outputs */
+    template <class F>
+    estimator(
+        F &&f, const certreg_model &shape, const certreg_plan &plan, backend on = {})
+    {
+        using callable = std::decay_t<F>;
+        certreg_model m = shape;
+        detail::fill(m);
+        if (detail::gives_number<callable>() && columns_of(m) > 1)
+            detail::check_count("what the model returns for a row", 1, columns_of(m));
+        auto s = std::make_shared<detail::state_of<callable>>(std::forward<F>(f));
+        m.eval = detail::state_of<callable>::eval;
+        m.user = s.get();
+        create(std::move(s), m, plan, std::move(on));
+    }
+    /** With shape.eval, a model in C; or NULL, for draw and record. */
+    estimator(const certreg_model &shape, const certreg_plan &plan, backend on = {})
+    {
+        certreg_model m = shape;
+        detail::fill(m);
+        create(std::make_shared<detail::state>(), m, plan, std::move(on));
+    }
+
+    estimator(estimator &&) noexcept = default;
+    estimator &operator=(estimator &&) noexcept = default;
+
+    /** Bytes on the host, without making one. */
+    static size_t size(
+        const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
+    {
+        return bytes(certreg_estimator_size, shape, plan, on);
+    }
+    static size_t device_size(
+        const certreg_model &shape, const certreg_plan &plan, const backend &on = {})
+    {
+        return bytes(certreg_estimator_device_size, shape, plan, on);
+    }
+
+    /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
+     *  plan.progress. f returns void, or an int other than 0 to cancel. */
+    template <class F> void on_progress(F &&f)
+    {
+        here().progress = [g = std::decay_t<F>(std::forward<F>(f))](
+                              uint64_t done, uint64_t total) mutable {
+            return detail::call(g, done, total);
+        };
+    }
+
+    /** level: as certreg_estimator_begin_level.
+     *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers */
+    void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
+    {
+        detail::state &s = here();
+        detail::check_count("z", z.size(), s.inputs);
+        s.check(
+            certreg_estimator_begin_level(s.handle, z.data(), sigma, noise_id, level));
+    }
+
+    certificate certify(size_t total_samples, const certreg_question &q)
+    {
+        return one(
+            q, [&](certreg_estimator *e, const certreg_question *p, certificate *c) {
+                return certreg_certify(e, total_samples, p, 1, c);
+            });
+    }
+    /** Several questions: out[i] answers questions[i]. `out` is written also where this
+     *  throws; out[i].status says which of them failed. */
+    void certify(
+        size_t total_samples, view<const certreg_question> questions,
+        view<certreg_certificate> out)
+    {
+        detail::state &s = here();
+        detail::check_count("out", out.size(), questions.size());
+        s.check(certreg_certify(
+            s.handle, total_samples, questions.data(), questions.size(), out.data()));
+    }
+    std::vector<certificate> certify(
+        size_t total_samples, view<const certreg_question> questions)
+    {
+        std::vector<certificate> out(questions.size());
+        certify(total_samples, questions, out);
+        return out;
+    }
+
+    /** certreg_output_bounds. */
+    certificate output_bounds(
+        size_t total_samples, const certreg_question &q, double radius)
+    {
+        return one(
+            q, [&](certreg_estimator *e, const certreg_question *p, certificate *c) {
+                return certreg_output_bounds(e, total_samples, p, 1, radius, c);
+            });
+    }
+    /** Several questions, as for certify. */
+    void output_bounds(
+        size_t total_samples, view<const certreg_question> questions, double radius,
+        view<certreg_certificate> out)
+    {
+        detail::state &s = here();
+        detail::check_count("out", out.size(), questions.size());
+        s.check(certreg_output_bounds(
+            s.handle, total_samples, questions.data(), questions.size(), radius,
+            out.data()));
+    }
+
+    /** certreg_certify_outputs.
+     *  @param each  as many as questions; written also where this throws
+     *  @return the radius for all outputs together */
+    certificate certify_outputs(
+        size_t total_samples, view<const certreg_question> questions,
+        view<certreg_certificate> each)
+    {
+        detail::state &s = here();
+        certificate combined;
+        detail::check_count("each", each.size(), questions.size());
+        s.check(certreg_certify_outputs(
+            s.handle, total_samples, questions.data(), questions.size(), each.data(),
+            &combined));
+        return combined;
+    }
+
+    /** certreg_certify_sigmas. It begins the input itself.
+     *  @param out  sigmas.size()*questions.size(), level by level; written also where
+     *              this throws */
+    void certify_sigmas(
+        view<const float> z, view<const double> sigmas, uint64_t noise_id,
+        size_t total_samples, view<const certreg_question> questions,
+        view<certreg_certificate> out)
+    {
+        detail::state &s = here();
+        detail::check_count("z", z.size(), s.inputs);
+        detail::check_count("out", out.size(), sigmas.size() * questions.size());
+        s.check(certreg_certify_sigmas(
+            s.handle, z.data(), sigmas.data(), sigmas.size(), noise_id, total_samples,
+            questions.data(), questions.size(), out.data()));
+    }
+    std::vector<certificate> certify_sigmas(
+        view<const float> z, view<const double> sigmas, uint64_t noise_id,
+        size_t total_samples, view<const certreg_question> questions)
+    {
+        std::vector<certificate> out(sigmas.size() * questions.size());
+        certify_sigmas(z, sigmas, noise_id, total_samples, questions, out);
+        return out;
+    }
+
+    /** certreg_estimator_prediction, of one number. */
+    double prediction(const certreg_question &q)
+    {
+        double number = 0;
+        prediction(q, view<double>(&number, 1));
+        return number;
+    }
+    /** Of a vector: out has a number for each of its outputs. */
+    void prediction(const certreg_question &q, view<double> out)
+    {
+        numbers(certreg_estimator_prediction, q, out);
+    }
+    /** certreg_estimator_estimate, of one number. */
+    double estimate(const certreg_question &q)
+    {
+        double number = 0;
+        estimate(q, view<double>(&number, 1));
+        return number;
+    }
+    /** Of a vector: out has a number for each of its outputs. */
+    void estimate(const certreg_question &q, view<double> out)
+    {
+        numbers(certreg_estimator_estimate, q, out);
+    }
+
+    /** certreg_estimator_bounds. */
+    certreg::bounds bounds(const certreg_question &q, int32_t side)
+    {
+        detail::state &s = here();
+        certreg_question asked = q;
+        detail::fill(asked);
+        certreg::bounds out;
+        s.check(certreg_estimator_bounds(s.handle, &asked, side, &out));
+        return out;
+    }
+    /** certreg_estimator_forecast. */
+    certreg::forecast forecast(const certreg_question &q)
+    {
+        detail::state &s = here();
+        certreg_question asked = q;
+        detail::fill(asked);
+        certreg::forecast out;
+        s.check(certreg_estimator_forecast(s.handle, &asked, &out));
+        return out;
+    }
+    /** certreg_estimator_run: what to keep beside the certificates of this input. */
+    certreg::run run()
+    {
+        detail::state &s = here();
+        certreg::run out;
+        s.check(certreg_estimator_run(s.handle, &out));
+        return out;
+    }
+
+    /** certreg_estimator_sample. */
+    void sample(uint64_t first, size_t count)
+    {
+        detail::state &s = here();
+        s.check(certreg_estimator_sample(s.handle, first, count));
+    }
+    /** certreg_estimator_draw.
+     *  @param x  samples*inputs floats, with a CUDA backend of its device */
+    void draw(uint64_t first, view<float> x)
+    {
+        detail::state &s = here();
+        const size_t count = detail::rows_of("x", x.size(), s.inputs);
+        s.check(certreg_estimator_draw(s.handle, first, count, x.data()));
+    }
+    /** certreg_estimator_record.
+     *  @param y  samples*columns floats, on the host */
+    void record(uint64_t first, view<const float> y)
+    {
+        detail::state &s = here();
+        const size_t count = detail::rows_of("y", y.size(), s.columns);
+        s.check(certreg_estimator_record(s.handle, first, count, y.data()));
+    }
+
+    /** certreg_estimator_export. The bytes contain the seed. */
+    std::vector<unsigned char> export_record()
+    {
+        detail::state &s = here();
+        size_t count = 0;
+        s.check(certreg_estimator_export(s.handle, nullptr, &count));
+        std::vector<unsigned char> record(count);
+        s.check(certreg_estimator_export(s.handle, record.data(), &count));
+        return record;
+    }
+    /** certreg_estimator_import. */
+    void import_record(const void *record, size_t count)
+    {
+        detail::state &s = here();
+        s.check(certreg_estimator_import(s.handle, record, count));
+    }
+    /** A vector or string of bytes. */
+    template <class C> void import_record(const C &bytes)
+    {
+        static_assert(sizeof *bytes.data() == 1, "a record is a container of bytes");
+        import_record(bytes.data(), bytes.size());
+    }
+
+    /** certreg_estimator_set_deadline, from now on, such as 8ms. 0: no deadline; below
+     *  0: it is over already. */
+    void set_deadline(std::chrono::duration<double> from_now)
+    {
+        detail::state &s = here();
+        s.check(certreg_estimator_set_deadline(s.handle, from_now.count()));
+    }
+    /** At a point in time, such as the end of a tick. One that has passed is over. */
+    void set_deadline(std::chrono::steady_clock::time_point end)
+    {
+        const std::chrono::duration<double> left =
+            end - std::chrono::steady_clock::now();
+        set_deadline(left.count() > 0 ? left : std::chrono::duration<double>(-1));
+    }
+
+    /** certreg_estimator_cancel. Any thread, and signal handlers; but not while the
+     *  estimator is moved, assigned to or destroyed. */
+    void cancel() noexcept
+    {
+        if (state_) certreg_estimator_cancel(state_->handle);
+    }
+
+    /** What the last call reported. When the model has thrown, it names the samples,
+     * and model_code is -1. */
+    const certreg_error &last_error()
+    {
+        return *certreg_estimator_error(here().handle);
+    }
+
+    /** For functions of certreg.h; stays ours. */
+    certreg_estimator *get() const noexcept
+    {
+        return state_ ? state_->handle : nullptr;
+    }
+
+  private:
+    detail::state &here() const
+    {
+        if (!state_) throw error(CERTREG_E_INVALID, "the estimator was moved from");
+        return *state_;
+    }
+
+    static size_t columns_of(const certreg_model &m)
+    {
+        size_t columns = m.outputs;
+        for (size_t i = 0; m.kind && i < m.outputs; i++)
+            columns += m.kind[i] == CERTREG_OUTPUT_ANGLE_PAIR;
+        return columns;
+    }
+
+    void create(
+        std::shared_ptr<detail::state> s, const certreg_model &m,
+        const certreg_plan &given, backend on)
+    {
+        certreg_plan p = given;
+        detail::fill(p);
+        if (p.progress)
+            s->progress = [f = p.progress, user = p.progress_user](auto... counts) {
+                return f(user, counts...);
+            };
+        p.progress = detail::state::report;
+        p.progress_user = s.get();
+        s->backend = std::move(on.handle_);
+        sized<certreg_error> why;
+        detail::check(
+            certreg_estimator_create(s->backend.get(), &m, &p, &why, &s->handle), &why);
+        s->inputs = m.inputs;
+        s->outputs = m.outputs;
+        s->columns = columns_of(m);
+        state_ = std::move(s);
+    }
+
+    template <class Size>
+    static size_t bytes(
+        Size *size, const certreg_model &shape, const certreg_plan &plan,
+        const backend &on)
+    {
+        certreg_model m = shape;
+        detail::fill(m);
+        certreg_plan p = plan;
+        detail::fill(p);
+        size_t out = 0;
+        detail::check(size(on.get(), &m, &p, &out), nullptr);
+        return out;
+    }
+
+    template <class Ask> certificate one(const certreg_question &q, Ask ask)
+    {
+        detail::state &s = here();
+        certreg_question asked = q;
+        detail::fill(asked);
+        certificate out;
+        s.check(ask(s.handle, &asked, &out));
+        return out;
+    }
+
+    /* The library writes as many numbers as the question has outputs. */
+    template <class Get>
+    void numbers(Get *of, const certreg_question &q, view<double> out)
+    {
+        detail::state &s = here();
+        certreg_question asked = q;
+        detail::fill(asked);
+        const size_t needs = asked.output == CERTREG_ALL_OUTPUTS ? s.outputs
+                             : asked.output_count > 1            ? asked.output_count
+                                                                 : 1;
+        detail::check_count("out", out.size(), needs);
+        s.check(of(s.handle, &asked, out.data()));
+    }
+
+    std::shared_ptr<detail::state> state_;
+    friend class attack;
+};
+
+/* ==== functions without a handle ================================================== */
+
+/** certreg_version: of the library at run time, as CERTREG_VERSION_NUMBER. */
+inline uint32_t version() noexcept
+{
+    return certreg_version();
+}
+
+/** certreg_choose_sigma.
+ *  @param certificates  inputs*levels, input by input
+ *  @param mean_radius   empty, or levels numbers, which receive the means
+ *  @return the level */
+inline size_t choose_sigma(
+    view<const certreg_certificate> certificates, size_t levels,
+    view<double> mean_radius = {})
+{
+    const size_t inputs = levels ? certificates.size() / levels : 0;
+    detail::check_count("certificates", certificates.size(), inputs * levels);
+    if (mean_radius.size())
+        detail::check_count("mean_radius", mean_radius.size(), levels);
+    size_t level = 0;
+    detail::check(
+        certreg_choose_sigma(
+            certificates.data(), inputs, levels, mean_radius.data(), &level),
+        nullptr);
+    return level;
+}
+
+/** certreg_question_digest. */
+inline uint64_t question_digest(const certreg_question &q)
+{
+    certreg_question asked = q;
+    detail::fill(asked);
+    uint64_t digest = 0;
+    detail::check(certreg_question_digest(&asked, &digest), nullptr);
+    return digest;
+}
+
+/** certreg_write_json: one line. A NULL part is left out.
+ *  @param flags  CERTREG_JSON_..., or 0 */
+inline std::string write_json(
+    const certreg_question *q, const certreg_run *r, const certreg_certificate *c,
+    uint32_t flags = 0)
+{
+    size_t bytes = 0;
+    detail::check(certreg_write_json(q, r, c, flags, nullptr, &bytes), nullptr);
+    std::string line(bytes, '\0');
+    detail::check(certreg_write_json(q, r, c, flags, line.data(), &bytes), nullptr);
+    line.resize(bytes - 1); /* without the NUL */
+    return line;
+}
+
+} // namespace certreg
+#endif
