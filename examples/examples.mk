@@ -1,5 +1,6 @@
 # Example programs and the demo. They are linked with the shared library, as anybody's programs are.
 examples     := $(patsubst %.c,$(OBJ)/%,$(sort $(wildcard examples/*.c)))
+examples_cpp := $(patsubst %.cpp,$(OBJ)/%_cpp,$(sort $(wildcard examples/*.cpp)))
 certify      := $(OBJ)/examples/engines/certify
 example_cuda := $(OBJ)/examples/cuda/onnx $(if $(NVCC),$(OBJ)/examples/cuda/network)
 link_shared   = $(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
@@ -31,7 +32,7 @@ $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 
 .PHONY: demo demo-full examples
 #: Run
-examples: $(examples) $(example_cuda) $(certify)
+examples: $(examples) $(examples_cpp) $(example_cuda) $(certify)
 examples: ## Build the example programs, and say where they are
 	@echo "Built in $(OBJ)/examples"
 demo: all $(OBJ)/demo ## Certify a network that reads the angle of turned digits
@@ -41,6 +42,13 @@ demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
 
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
+# In C++, of which there may be one of the same name.
+CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(filter-out %-prototypes,$(WARN)) $(CXXFLAGS) $(EXTRA)
+$(OBJ)/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) -Iinclude $(CPPFLAGS) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
+$(examples_cpp): $(OBJ)/examples/%_cpp: $(OBJ)/examples/%.cpp.o $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..'
 $(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(engine_objects) $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/../..) $(engine_libs)
 $(OBJ)/examples/cuda/network: $(OBJ)/examples/cuda/network.o $(OBJ)/libcertreg.so \
@@ -54,7 +62,7 @@ $(certify): $(OBJ)/examples/engines/certify.o $(all_engines) $(OBJ)/libcertreg.s
     $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(call link_shared,/../..) $(all_engine_libs)
 # They look for it beside the library.
-$(examples) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
+$(examples) $(examples_cpp) $(example_cuda) $(certify) $(OBJ)/demo: $(blas_made)
 # Which engines were built: one more, or one less, links again.
 ifneq ($(strip builtin $(built_engines)),$(strip $(file <$(OBJ)/examples/engines/built)))
 $(OBJ)/examples/engines/built: FORCE

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang.sh format|format-check: clang-format 14 on all sources in C and CUDA, by .clang-format.
+# clang.sh format|format-check: clang-format 14 on all sources in C, C++ and CUDA, by .clang-format.
 # clang.sh tidy: clang-tidy 14 on src, by .clang-tidy, compiled as compile_commands.json says, JOBS
 # at a time. Other versions break some lines elsewhere, and know other checks, so where there is no
 # 14 nothing is said about the sources.
@@ -28,7 +28,7 @@ case $action in
     format | format-check)
         name=clang-format
         mapfile -t files < <(find src include tests examples bench python \
-            -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp' 2>/dev/null)
+            -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' 2>/dev/null)
         ;;
     tidy)
         name=clang-tidy

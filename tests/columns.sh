@@ -18,9 +18,12 @@ narrow() { # NAME COLUMNS WHICH-LINES: of the files that are listed on the input
 sources() { find "${@:2}" -type f -name "$1" -not -path '*/.*' -not -path '*/lib/*' 2>/dev/null; }
 
 folders=(src tests examples bench pkgconfig python docs)
-for kind in '*.[ch]' '*.cu' '*.cpp' '*.py' '*.sh' '*.mk'; do sources "$kind" "${folders[@]}"; done |
+for kind in '*.[ch]' '*.[ch]pp' '*.cu' '*.py' '*.sh' '*.mk'; do
+    sources "$kind" "${folders[@]}"
+done |
     { cat; echo Makefile; echo .ci/run; } | narrow code 100 '{ kept = 1 }' || bad=1
-sources '*.h' include | narrow 'the public header' 88 '{ kept = 1 }' || bad=1
+for kind in '*.h' '*.hpp'; do sources "$kind" include; done |
+    narrow 'every public header' 88 '{ kept = 1 }' || bad=1
 sources '*.md' ./*.md "${folders[@]}" | narrow Markdown 88 '
     FNR == 1 { fence = code = 0; blank = 1 }
     /^[ \t]*(```|~~~)/ { fence = !fence }

@@ -13,7 +13,7 @@ tracked() {
 }
 
 pages=$(tracked '*.md')
-sources=$(tracked '*.md' '*.[ch]' '*.cu' '*.cuh' '*.py' '*.sh' '*.mk' Makefile)
+sources=$(tracked '*.md' '*.[ch]' '*.[ch]pp' '*.cu' '*.cuh' '*.py' '*.sh' '*.mk' Makefile)
 exec perl - "$pages" "$sources" << 'END'
 use strict; use warnings;
 binmode STDOUT, ':utf8';

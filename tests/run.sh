@@ -136,17 +136,19 @@ if [[ $MODE = "" || $MODE = fast ]]; then
 fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/headers.sh
+    start "headers for C++" bash tests/cpp.sh headers
 elif [ "$MODE" = heavy ]; then
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh
     python_tests tests/python
     python_tests tests/python/heavy
 elif [ -z "$MODE" ]; then
-    for source in examples/*.c; do
+    for source in examples/*.c examples/*.cpp; do
         [ -e "$source" ] || continue
-        name=$(basename "$source" .c)
+        name=$(basename "${source/%.cpp/_cpp}" .c)
         start "example $name" example "$name"
     done
+    start "headers for C++" bash tests/cpp.sh
     start engines engines
     # In one process: each fork would copy and close the engines' libraries.
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"

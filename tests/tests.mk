@@ -12,12 +12,13 @@ longest  := $(call named,api_device% cover_hessian% cover_finite% cover_gradient
     prop_solver)
 slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_%_device \
     unit_backend% unit_normal4%))
-fast     := $(filter-out $(slow),$(programs))
+in_cpp   := $(OBJ)/tests/api_cpp
+fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
     bash tests/run.sh
-everything = $(programs) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
+everything = $(programs) $(in_cpp) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
     $(OBJ)/tests/golden/golden $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
 check: all $(everything) ## Build and run every test
@@ -34,13 +35,13 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
 	@$(MAKE) --no-print-directory check-valgrind
-sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(engines)
+sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs $(run_tests) $^
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
 # them.
 no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% fault_models%)
-check-valgrind: $(filter-out $(no_valgrind),$(programs))
+check-valgrind: $(filter-out $(no_valgrind),$(programs)) $(in_cpp)
 check-valgrind: ## Run the tests of the public interface under valgrind
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
@@ -99,6 +100,10 @@ $(engines): %: %.o $(all_engines) $(OBJ)/libcertreg.a $(OBJ)/examples/engines/bu
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl
+# The headers for C++: one program of all files of tests/cpp, so that they are linked together.
+$(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(OBJ)/libcertreg.so
+	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
+	    -Wl,-rpath,'$$ORIGIN/..' -lpthread
 # Certificates of every kind, compared with those that are kept (tests/golden).
 $(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \

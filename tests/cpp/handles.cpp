@@ -31,17 +31,18 @@ struct witness {
 };
 } // namespace
 
-void *operator new(std::size_t bytes)
+// Not inline, where compilers take the pair of malloc and free for a mistake.
+[[gnu::noinline]] void *operator new(std::size_t bytes)
 {
     allocations++;
     if (void *block = std::malloc(bytes ? bytes : 1)) return block;
     throw std::bad_alloc();
 }
-void operator delete(void *block) noexcept
+[[gnu::noinline]] void operator delete(void *block) noexcept
 {
     std::free(block);
 }
-void operator delete(void *block, size_t) noexcept
+[[gnu::noinline]] void operator delete(void *block, std::size_t) noexcept
 {
     std::free(block);
 }

@@ -213,3 +213,29 @@ TEST(every_question_is_that_of_c)
     }();
     CHECK(kit::same(e.certify(0, unsized), c[0]));
 }
+
+// Whoever compiles this header, however it is optimised, sees what was stored before the call.
+TEST(what_pointers_point_to_is_read_in_every_call)
+{
+    certreg::plan p = kit::plan(500);
+    p.pilot = SIZE_MAX;
+    float scale[3] = {0, 0, 0}, offset = 0;
+    scale[0] = 1;
+    certreg::model shape(3);
+    shape.scale = scale;
+    certreg::estimator e([&](const float *x) { return x[0] + offset; }, shape, p);
+    double prediction = 0;
+    certreg::target wanted;
+    certreg::question q(0.5);
+    q.prediction = &prediction;
+    q.target = &wanted;
+    for (int tick = 0; tick < 3; tick++) {
+        prediction = tick;
+        wanted.radius = 0.01 * (tick + 1);
+        offset = static_cast<float>(tick) - 1;
+        e.begin(kit::input, 0.25, static_cast<uint64_t>(tick));
+        const certreg::certificate c = e.certify(500, q);
+        CHECK(c.prediction == tick && c.stop == CERTREG_STOP_TARGET);
+        CHECK(e.forecast(q).least_samples > 0);
+    }
+}

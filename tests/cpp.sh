@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# cpp.sh [headers]: the headers for C++ under several compilers and standards, each of them alone
+# and without a warning; what they refuse, and in which words; and, unless "headers" is said, the
+# program of tests/cpp as other compilers make it. From tests/run.sh: OBJ (folder of objects).
+# shellcheck disable=SC2317 # functions are called through tell
+set -u
+cd "$(dirname "$0")/.." || exit 2
+: "${OBJ:?run me by make check}"
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tell.sh
+. tests/tell.sh
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude'
+has() { command -v "${1%% *}" >/dev/null || { echo "skip $1 is not installed"; return 1; }; }
+
+# ---- each header alone, and all in one, twice
+for header in include/certreg/*.hpp; do
+    printf '#include "%s"\n' "${header#include/}" >"$tmp/$(basename "$header").cpp"
+done
+cat "$tmp"/*.hpp.cpp >"$tmp/all.cpp"
+cat "$tmp"/*.hpp.cpp >>"$tmp/all.cpp"
+# shellcheck disable=SC2086 # flags and the compiler are lists of words
+compiles() { # COMPILER FILE...
+    local file
+    for file in "${@:2}"; do $1 $strict -fsyntax-only "$file" || return; done
+}
+has g++ && tell 'each header alone' compiles 'g++ -std=c++17' "$tmp"/*.hpp.cpp
+for compiler in 'g++ -std=c++17' 'g++ -std=c++20' 'g++ -std=c++23' 'g++ -std=c++17 -fno-rtti' \
+    'clang++ -std=c++17' 'clang++ -std=c++2b'; do
+    has "$compiler" && tell "all headers under $compiler" compiles "$compiler" "$tmp/all.cpp"
+done
+
+# ---- refused, with a sentence
+refuses() { # SENTENCE FLAGS... FILE
+    local said
+    # shellcheck disable=SC2086 # a list of words
+    said=$(g++ $strict -fsyntax-only "${@:2}" 2>&1) && echo 'it compiles' && return 1
+    grep -qF -- "$1" <<<"$said" || { echo "$said"; return 1; }
+}
+model() { # NAME SENTENCE MODEL
+    printf '#include <certreg/certreg.hpp>\nvoid f() { certreg::estimator e(%s, %s); }\n' "$3" \
+        'certreg::model(3), certreg::plan(10)' >"$tmp/model.cpp"
+    tell "refused: $1" refuses "$2" -std=c++17 "$tmp/model.cpp"
+}
+if has g++; then
+    tell 'refused: an older standard' refuses 'needs C++17' -std=c++14 "$tmp/all.cpp"
+    tell 'refused: no exceptions' refuses 'needs exceptions' -std=c++17 -fno-exceptions \
+        "$tmp/all.cpp"
+    model 'a model of another form' 'is called as one of those' '[](int) { return 1.0f; }'
+    model 'a model that returns no number' 'returns a number' '[](const float *x) { return x; }'
+    model 'a model that returns a bool' 'returns void, or an int' \
+        '[](const certreg_batch &) { return true; }'
+fi
+[ "${1:-}" != headers ] || exit "$bad"
+
+# ---- the program of tests/cpp. GCC at -O1 knows much about functions that are not inline.
+library=$(realpath "$OBJ")
+# shellcheck disable=SC2086 # flags and the compiler are lists of words
+passes() {
+    $1 $strict tests/cpp/*.cpp -L"$library" -lcertreg -Wl,-rpath,"$library" -lpthread \
+        -o "$tmp/program" && "$tmp/program"
+}
+for compiler in 'g++ -std=c++20 -O1' 'clang++ -std=c++17 -O1'; do
+    has "$compiler" && tell "the tests under $compiler" passes "$compiler"
+done
+exit "$bad"
