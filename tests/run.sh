@@ -149,6 +149,7 @@ elif [ -z "$MODE" ]; then
         start "example $name" example "$name"
     done
     start "headers for C++" bash tests/cpp.sh
+    start bindings bash tests/bindings.sh
     start engines engines
     # In one process: each fork would copy and close the engines' libraries.
     start "engines, outputs" env CK_FORK=no "$OBJ/tests/engines/outputs"
