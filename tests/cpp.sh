@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # cpp.sh [headers]: the headers for C++ under several compilers and standards, each of them alone
 # and without a warning; what they refuse, and in which words; and, unless "headers" is said, the
-# program of tests/cpp as other compilers make it. From tests/run.sh: OBJ (folder of objects).
+# program of tests/cpp as other compilers make it, and the programs of the guide.
+# From tests/run.sh: OBJ (folder of objects).
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -53,14 +54,34 @@ if has g++; then
 fi
 [ "${1:-}" != headers ] || exit "$bad"
 
-# ---- the program of tests/cpp. GCC at -O1 knows much about functions that are not inline.
+# ---- the program of tests/cpp, here as one file, without the emulated device. GCC at -O1 knows
+# much about functions that are not inline, and may know wrongly what the library reads: see fill
+# in structs.hpp.
 library=$(realpath "$OBJ")
+printf '#include "%s"\n' "$PWD"/tests/cpp/*.cpp | grep -v device.cpp >"$tmp/tests.cpp"
 # shellcheck disable=SC2086 # flags and the compiler are lists of words
 passes() {
-    $1 $strict tests/cpp/*.cpp -L"$library" -lcertreg -Wl,-rpath,"$library" -lpthread \
+    $1 $strict "$tmp/tests.cpp" -L"$library" -lcertreg -Wl,-rpath,"$library" -lpthread \
         -o "$tmp/program" && "$tmp/program"
 }
 for compiler in 'g++ -std=c++20 -O1' 'clang++ -std=c++17 -O1'; do
     has "$compiler" && tell "the tests under $compiler" passes "$compiler"
 done
+
+# ---- the programs of the guide, and what it says that they print (the indented lines below them)
+awk -v out="$tmp/guide" '
+    /^```cpp$/ { number++; on = 1; next }
+    /^```$/ { on = 0; next }
+    on { print >(out number ".cpp") }
+    !on && number && /^    / { print substr($0, 5) >(out number ".said") }' docs/guide/cpp.md
+prints() {
+    # shellcheck disable=SC2086 # a list of words
+    g++ -std=c++17 $strict "$1.cpp" -L"$library" -lcertreg -Wl,-rpath,"$library" -lpthread \
+        -o "$1" && "$1" | diff "$1.said" -
+}
+if has g++; then
+    for number in 1 2 3; do
+        tell "program $number of docs/guide/cpp.md" prints "$tmp/guide$number"
+    done
+fi
 exit "$bad"

@@ -169,6 +169,30 @@ class Header(unittest.TestCase):
             else:
                 self.assertTrue(hasattr(certreg.Estimator, name) or hasattr(certreg, name), name)
 
+    def test_generators_of_bindings_find_nothing_that_they_cannot_express(self):
+        """Enums have tags and stay out of signatures; numbers have fixed widths; no struct is
+        passed by value; nothing is variadic, inline or a union; no macro is needed."""
+        code = re.sub(r"^#.*$", "", text, flags=re.M)
+        for tag in re.findall(r"\benum\b\s*(\w*)", code):
+            self.assertRegex(tag, r"^certreg_\w+$")
+        self.assertNotRegex(code, r"\b(union|inline|static|long|short|char (?!\*|text\[)|bool)\b")
+        self.assertNotIn("...", code.replace("_...", ""))
+        macros = re.findall(r"^#define (\w+)(?:\s|\()", text, re.M)
+        guards = {"CERTREG_API"} | {name for name in macros if name.endswith("_H")}
+        self.assertEqual(set(macros) - guards, {"CERTREG_VERSION_NUMBER"})
+        plain = "void|int32_t|uint32_t|int64_t|uint64_t|size_t|float|double|certreg_status"
+        structs_of = rf"certreg_(?:{'|'.join(structs())}|backend|estimator|attack|solver|bisection)"
+        allowed = rf"(?:const )?(?:{plain}|char|{structs_of})\s*\*{{0,2}}\s*\w*"
+        functions = re.findall(r"^CERTREG_API ([^;(]*?)\bcertreg_\w+\(([^;]*)\);", code, re.M)
+        self.assertGreater(len(functions), 50)
+        self.assertEqual(len(functions), len(re.findall(r"^CERTREG_API", code, re.M)))
+        for result, parameters in functions:
+            for word in [result, *parameters.split(",")]:
+                word = " ".join(word.split())
+                self.assertRegex(word, rf"^{allowed}$")
+                if "*" not in word and word != "void":
+                    self.assertRegex(word, rf"^(?:{plain})(?: \w+)?$", parameters)
+
     def test_version_is_that_of_the_header_and_of_the_library(self):
         number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text).group(1))
         self.assertEqual((certreg.VERSION_NUMBER, certreg.version()), (number, number))
