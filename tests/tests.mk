@@ -105,7 +105,6 @@ $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(OBJ)/l
     $(test_modules)
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 	    $(emulated_link) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' -lpthread
-$(OBJ)/tests/cpp/device.cpp.o: own = -Itests/emulated
 # Certificates of every kind, compared with those that are kept (tests/golden).
 $(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
