@@ -101,6 +101,29 @@ TEST(rows_fill_their_outputs)
     }));
 }
 
+TEST(rows_that_are_not_used_are_not_passed)
+{
+    size_t passed = 0;
+    certreg::estimator e(
+        [&](const float *x, float *y, size_t rows) {
+            passed += rows;
+            for (size_t i = 0; i < rows; i++) y[i] = kit::plain(x + 3 * i);
+        },
+        certreg::model(3), kit::plan(1000));
+    certreg::estimator by_row = kit::estimator(), at_once = kit::estimator();
+    for (certreg::estimator *each : {&e, &by_row, &at_once}) each->begin(kit::input, 0.25, 7);
+    for (certreg::estimator *each : {&e, &by_row}) {
+        each->sample(700, 33);
+        each->sample(100, 300);
+    }
+    CHECK(passed == 333);
+    at_once.sample(0, 1000);
+    for (certreg::estimator *each : {&e, &by_row}) {
+        each->sample(0, 1000);
+        CHECK(each->export_record() == at_once.export_record());
+    }
+}
+
 TEST(a_batch_is_that_of_c)
 {
     CHECK(agrees([](const certreg_batch &b) { return in_c(nullptr, &b); }, 2));
