@@ -119,7 +119,9 @@ class estimator
         certreg_model m = shape;
         detail::fill(m);
         if (detail::gives_number<callable>() && columns_of(m) > 1)
-            detail::check_count("what the model returns for a row", 1, columns_of(m));
+            throw error(
+                CERTREG_E_INVALID, "the model returns one number for a row, and y has "
+                                   "more columns: let it take x and y");
         auto s = std::make_shared<detail::state_of<callable>>(std::forward<F>(f));
         m.eval = detail::state_of<callable>::eval;
         m.user = s.get();
@@ -149,7 +151,8 @@ class estimator
     }
 
     /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
-     *  plan.progress. f returns void, or an int other than 0 to cancel. */
+     *  plan.progress. f returns void, or an int other than 0 to cancel; it is copied.
+     */
     template <class F> void on_progress(F &&f)
     {
         here().progress = [g = std::decay_t<F>(std::forward<F>(f))](

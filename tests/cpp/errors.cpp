@@ -10,12 +10,12 @@ TEST(creation_names_the_field)
     REFUSED(certreg::estimator(kit::plain, certreg::model(3), certreg::plan()), CERTREG_E_INVALID,
             "plan.max_samples");
     REFUSED(certreg::estimator(kit::plain, certreg::model(3, 2), kit::plan(100)), CERTREG_E_INVALID,
-            "what the model returns for a row has 1 elements, but needs 2");
+            "let it take x and y");
     const int32_t pair = CERTREG_OUTPUT_ANGLE_PAIR;
     certreg::model angle(3);
     angle.kind = &pair;
     REFUSED(certreg::estimator(kit::plain, angle, kit::plan(100)), CERTREG_E_INVALID,
-            "but needs 2");
+            "let it take x and y");
     certreg::plan small = kit::plan(100);
     alignas(64) static unsigned char memory[64];
     small.memory = memory;

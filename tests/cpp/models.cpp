@@ -2,6 +2,9 @@
 #include "kit.hpp"
 #include <array>
 #include <memory>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
 
 namespace
 {
@@ -262,3 +265,14 @@ TEST(what_pointers_point_to_is_read_in_every_call)
         CHECK(e.forecast(q).least_samples > 0);
     }
 }
+
+#if __cplusplus >= 202002L
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+TEST(designated_initialisers_and_spans_serve)
+{
+    certreg::estimator e([](std::span<const float> x) { return x[0] + x[1] * x[2]; },
+                         {.inputs = 3, .outputs = 1}, {.seed = 42, .max_samples = 1000});
+    e.begin(std::span<const float>(kit::input), 0.25, 7);
+    CHECK(kit::same<certreg_certificate>(e.certify(1000, {.tolerance = 0.5}), expected(1)));
+}
+#endif

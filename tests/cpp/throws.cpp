@@ -2,6 +2,7 @@
 #include "kit.hpp"
 #include <certreg/attack.hpp>
 #include <stdexcept>
+#include <thread>
 
 namespace
 {
@@ -159,4 +160,24 @@ TEST(a_call_from_its_own_model_is_busy_and_arrives)
     e.begin(kit::input, 0.25, 0);
     REFUSED(e.sample(0, 10), CERTREG_E_BUSY, certreg_status_text(CERTREG_E_BUSY));
     CHECK(e.last_error().status == CERTREG_E_MODEL_FAILED);
+}
+
+TEST(a_call_of_another_thread_is_busy_and_does_no_harm)
+{
+    certreg::estimator *running = nullptr;
+    int busy = 0, batches = 0;
+    certreg::estimator e(
+        [&](const float *x, float *y, size_t rows) {
+            std::thread([&] {
+                const certreg::question q(0.5);
+                busy += kit::thrown([&] { running->certify(1000, q); }).status == CERTREG_E_BUSY;
+            }).join();
+            for (size_t i = 0; i < rows; i++) y[i] = kit::plain(x + 3 * i);
+            batches++;
+        },
+        certreg::model(3), kit::plan(1000));
+    running = &e;
+    e.begin(kit::input, 0.25, 0);
+    CHECK(e.certify(1000, certreg::question(0.5)).radius > 0);
+    CHECK(busy == batches && batches > 1);
 }
