@@ -27,7 +27,8 @@
  *            struct_size of 0 is filled in, except in arrays and behind pointers.
  * errors     Every status but CERTREG_OK is thrown as certreg::error. What the model or
  *            the progress throws comes out of the call that sampled, as it was thrown.
- *            Either way the record stays, and the estimator can go on.
+ *            Either way the record stays, and the estimator can go on. In
+ *            c = e.certify(...) c stays as it was; use it after success only.
  * lifetime   Estimators, solvers, bisections and attacks move and are not copied. An
  *            estimator keeps its model and its backend, an attack its estimator; so
  *            they may be destroyed in any order.
@@ -151,8 +152,8 @@ class estimator
     }
 
     /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
-     *  plan.progress. f returns void, or an int other than 0 to cancel; it is copied.
-     */
+     *  plan.progress. f returns void, or an int other than 0 to cancel. It is copied.
+     *  Between calls only. */
     template <class F> void on_progress(F &&f)
     {
         here().progress = [g = std::decay_t<F>(std::forward<F>(f))](
@@ -162,13 +163,16 @@ class estimator
     }
 
     /** level: as certreg_estimator_begin_level.
-     *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers */
+     *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers. After a
+     *          failure no input is begun, not the last one either */
     void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
     {
         detail::state &s = here();
-        detail::check_count("z", z.size(), s.inputs);
-        s.check(
-            certreg_estimator_begin_level(s.handle, z.data(), sigma, noise_id, level));
+        const float *data = z.size() == s.inputs ? z.data() : nullptr;
+        const certreg_status status =
+            certreg_estimator_begin_level(s.handle, data, sigma, noise_id, level);
+        if (status == CERTREG_E_INVALID) detail::check_count("z", z.size(), s.inputs);
+        s.check(status);
     }
 
     certificate certify(size_t total_samples, const certreg_question &q)
@@ -185,7 +189,7 @@ class estimator
         view<certreg_certificate> out)
     {
         detail::state &s = here();
-        detail::check_count("out", out.size(), questions.size());
+        check_room("out", out, questions.size());
         s.check(certreg_certify(
             s.handle, total_samples, questions.data(), questions.size(), out.data()));
     }
@@ -212,7 +216,7 @@ class estimator
         view<certreg_certificate> out)
     {
         detail::state &s = here();
-        detail::check_count("out", out.size(), questions.size());
+        check_room("out", out, questions.size());
         s.check(certreg_output_bounds(
             s.handle, total_samples, questions.data(), questions.size(), radius,
             out.data()));
@@ -227,7 +231,7 @@ class estimator
     {
         detail::state &s = here();
         certificate combined;
-        detail::check_count("each", each.size(), questions.size());
+        check_room("each", each, questions.size());
         s.check(certreg_certify_outputs(
             s.handle, total_samples, questions.data(), questions.size(), each.data(),
             &combined));
@@ -243,8 +247,9 @@ class estimator
         view<certreg_certificate> out)
     {
         detail::state &s = here();
+        if (z.size() != s.inputs) clear(out);
         detail::check_count("z", z.size(), s.inputs);
-        detail::check_count("out", out.size(), sigmas.size() * questions.size());
+        check_room("out", out, sigmas.size() * questions.size());
         s.check(certreg_certify_sigmas(
             s.handle, z.data(), sigmas.data(), sigmas.size(), noise_id, total_samples,
             questions.data(), questions.size(), out.data()));
@@ -398,6 +403,18 @@ class estimator
     {
         if (!state_) throw error(CERTREG_E_INVALID, "the estimator was moved from");
         return *state_;
+    }
+
+    /* What is refused here claims nothing, and no earlier answer stays. */
+    static void clear(view<certreg_certificate> out)
+    {
+        for (certreg_certificate &c : out) c = certificate();
+    }
+    static void check_room(
+        const char *name, view<certreg_certificate> out, size_t needs)
+    {
+        if (out.size() != needs) clear(out);
+        detail::check_count(name, out.size(), needs);
     }
 
     static size_t columns_of(const certreg_model &m)

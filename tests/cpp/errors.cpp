@@ -35,6 +35,10 @@ TEST(an_input_has_the_models_dimension)
     REFUSED(e.begin({1, 2}, 0.25, 0), CERTREG_E_INVALID, "z has 2 elements, but needs 3");
     REFUSED(e.begin(std::vector<float>(4), 0.25, 0), CERTREG_E_INVALID, "z has 4 elements");
     REFUSED(e.begin({}, 0.25, 0), CERTREG_E_INVALID, "z has 0 elements");
+    e.begin(kit::input, 0.25, 0);
+    e.sample(0, 1000);
+    REFUSED(e.begin({1, 2}, 0.25, 1), CERTREG_E_INVALID, "z has 2 elements");
+    REFUSED(e.certify(0, certreg::question(0.5)), CERTREG_E_WRONG_STATE, "begin"); // not the last
     const double none[] = {0.25};
     REFUSED(e.certify_sigmas({1, 2}, none, 0, 100, {certreg::question(1)}), CERTREG_E_INVALID,
             "z has 2 elements");

@@ -232,6 +232,7 @@ TEST(every_question_is_that_of_c)
     CHECK(kit::same<certreg_certificate>(c[0], out[0]));
     REFUSED(e.certify(0, ask, certreg::view<certreg_certificate>(out.data(), 1)), CERTREG_E_INVALID,
             "out has 1 elements, but needs 2");
+    CHECK(out[0].radius == 0 && out[0].outcome == CERTREG_OUTCOME_ABSTAINED);
     const certreg_question unsized = [] {
         certreg_question q = certreg_question();
         q.tolerance = 0.5;
