@@ -63,17 +63,19 @@ rust_layout() {
     sed 's/^fn main()/fn quickstart()/' "$folder"/quickstart.rs >"$tmp/layout.rs"
     {
         echo 'fn main() { let _ = quickstart;'
-        awk '{ print "println!(\"" $2 " " $3 " {}\", std::mem::offset_of!(" $1 ", " $3 "));" }
-            !seen[$1]++ { print "println!(\"" $2 " {}\", size_of::<" $1 ">());" }' "$tmp/fields"
+        awk '!seen[$1]++ { print "println!(\"" $2 " {}\", size_of::<" $1 ">());"
+                print "let at = std::mem::MaybeUninit::<" $1 ">::uninit(); let at = at.as_ptr();" }
+            { print "println!(\"" $2 " " $3 " {}\", unsafe { std::ptr::addr_of!((*at)." $3 \
+                ") } as usize - at as usize);" }' "$tmp/fields"
         echo '}'
     } >>"$tmp/layout.rs"
     rust "$tmp/layout.rs" "$tmp/layout_rust" || return
-    c_says "$(awk '{ print "printf(\"" $2 " " $3 " %zu\\n\", offsetof(certreg_" $2 ", " $3 "));" }
-        !seen[$1]++ { print "printf(\"" $2 " %zu\\n\", sizeof(certreg_" $2 "));" }' \
+    c_says "$(awk '!seen[$1]++ { print "printf(\"" $2 " %zu\\n\", sizeof(certreg_" $2 "));" }
+        { print "printf(\"" $2 " " $3 " %zu\\n\", offsetof(certreg_" $2 ", " $3 "));" }' \
         "$tmp/fields")" >"$tmp/layout_c" || return
     "$tmp/layout_rust" | diff "$tmp/layout_c" -
 }
-if command -v rustc >/dev/null; then
+if rustc --version >/dev/null 2>&1; then
     tell 'the program in Rust compiles' rust "$folder"/quickstart.rs "$tmp/rust"
     # A panic in its model is a status.
     tell 'it prints the radius and its error' prints "$tmp/rust" 'status 4: the model returned 1'
@@ -101,7 +103,7 @@ go_layout() { # the sizes of all structs, by the table of the library
     } >"$tmp/layout.go"
     go build -o "$tmp/layout_go" "$tmp/layout.go" && "$tmp/layout_go" | diff "$tmp/sizes" -
 }
-if command -v go >/dev/null && command -v pkg-config >/dev/null; then
+if go version >/dev/null 2>&1 && command -v pkg-config >/dev/null; then
     tell 'the program in Go compiles' go_builds "$folder"/quickstart.go "$tmp/go"
     tell 'it is laid out by gofmt' formatted
     tell 'it prints the radius and its error' prints "$tmp/go" 'status 1: sigma is -1'

@@ -1,6 +1,7 @@
 //! One certificate from Rust, without a crate: how much of certreg.h a program has to repeat.
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::CStr;
 use std::mem::{size_of, zeroed};
+use std::os::raw::{c_char, c_int, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 
