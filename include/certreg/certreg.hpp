@@ -88,8 +88,11 @@ class backend
 
 /* ==== estimator =================================================================== */
 
-/** certreg_estimator. A moved-from one can be assigned to and destroyed; its other
- *  methods throw CERTREG_E_INVALID, except get, which is NULL, and cancel. */
+/** certreg_estimator: samples a model, and answers questions about one input after the
+ *  other. One call at a time; a second one, of another thread or of the model, throws
+ *  CERTREG_E_BUSY and changes nothing. Different estimators are independent. A
+ *  moved-from one can be assigned to and destroyed; its other methods throw
+ *  CERTREG_E_INVALID, except get, which is NULL, and cancel. */
 class estimator
 {
   public:
@@ -162,7 +165,11 @@ class estimator
         };
     }
 
-    /** level: as certreg_estimator_begin_level.
+    /** certreg_estimator_begin: a new input, with an empty record.
+     *  @param z         inputs finite floats in host memory, copied
+     *  @param sigma     noise level > 0; feature j has noise sigma*scale[j]
+     *  @param noise_id  names the noise: a new one for each input
+     *  @param level     as certreg_estimator_begin_level
      *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers. After a
      *          failure no input is begun, not the last one either */
     void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
@@ -175,6 +182,11 @@ class estimator
         s.check(status);
     }
 
+    /** certreg_certify, one question. An abstention, a cap and an early stop are no
+     *  errors: see outcome and stop of the certificate.
+     *  @param total_samples  in the record afterwards, pilot included; 0: only answer
+     *  @throws error as certreg_certify; what the model or the progress throws. Samples
+     *          before it stay, and the same call goes on from there */
     certificate certify(size_t total_samples, const certreg_question &q)
     {
         return one(
@@ -183,7 +195,8 @@ class estimator
             });
     }
     /** Several questions: out[i] answers questions[i]. `out` is written also where this
-     *  throws; out[i].status says which of them failed. */
+     *  throws, and claims nothing then, except answers whose status is CERTREG_OK. Does
+     *  not allocate. */
     void certify(
         size_t total_samples, view<const certreg_question> questions,
         view<certreg_certificate> out)
@@ -193,6 +206,7 @@ class estimator
         s.check(certreg_certify(
             s.handle, total_samples, questions.data(), questions.size(), out.data()));
     }
+    /** Allocates the answers, of which none is left where this throws. */
     std::vector<certificate> certify(
         size_t total_samples, view<const certreg_question> questions)
     {
@@ -201,7 +215,8 @@ class estimator
         return out;
     }
 
-    /** certreg_output_bounds. */
+    /** certreg_output_bounds: where T stays for every shift within the radius.
+     *  @throws error as certify */
     certificate output_bounds(
         size_t total_samples, const certreg_question &q, double radius)
     {
@@ -263,7 +278,8 @@ class estimator
         return out;
     }
 
-    /** certreg_estimator_prediction, of one number. */
+    /** certreg_estimator_prediction, of one number.
+     *  @throws error CERTREG_E_INVALID also for a vector, whose prediction has more */
     double prediction(const certreg_question &q)
     {
         double number = 0;
@@ -288,7 +304,7 @@ class estimator
         numbers(certreg_estimator_estimate, q, out);
     }
 
-    /** certreg_estimator_bounds. */
+    /** certreg_estimator_bounds: those behind one side, CERTREG_SIDE_... */
     certreg::bounds bounds(const certreg_question &q, int32_t side)
     {
         detail::state &s = here();
@@ -298,7 +314,7 @@ class estimator
         s.check(certreg_estimator_bounds(s.handle, &asked, side, &out));
         return out;
     }
-    /** certreg_estimator_forecast. */
+    /** certreg_estimator_forecast: how many samples question.target takes. */
     certreg::forecast forecast(const certreg_question &q)
     {
         detail::state &s = here();
@@ -317,13 +333,15 @@ class estimator
         return out;
     }
 
-    /** certreg_estimator_sample. */
+    /** certreg_estimator_sample: calls the model for missing samples first to
+     *  first+count-1.
+     *  @throws error also for a cancel and a deadline; what the model throws */
     void sample(uint64_t first, size_t count)
     {
         detail::state &s = here();
         s.check(certreg_estimator_sample(s.handle, first, count));
     }
-    /** certreg_estimator_draw.
+    /** certreg_estimator_draw: noisy inputs of samples from first on.
      *  @param x  samples*inputs floats, with a CUDA backend of its device */
     void draw(uint64_t first, view<float> x)
     {
@@ -331,7 +349,7 @@ class estimator
         const size_t count = detail::rows_of("x", x.size(), s.inputs);
         s.check(certreg_estimator_draw(s.handle, first, count, x.data()));
     }
-    /** certreg_estimator_record.
+    /** certreg_estimator_record: their outputs.
      *  @param y  samples*columns floats, on the host */
     void record(uint64_t first, view<const float> y)
     {
@@ -350,7 +368,8 @@ class estimator
         s.check(certreg_estimator_export(s.handle, record.data(), &count));
         return record;
     }
-    /** certreg_estimator_import. */
+    /** certreg_estimator_import: adds a record, all or nothing. Begin its input first.
+     */
     void import_record(const void *record, size_t count)
     {
         detail::state &s = here();
