@@ -14,6 +14,8 @@ The package contains the library. Set CERTREG_LIB to the path of another one to 
 
 from ._arrays import DeviceArray
 from ._library import library_path, version
+from types import ModuleType as _Module
+
 from .answers import (
     Bounds,
     Certificate,
@@ -69,4 +71,8 @@ from .solver import Bisection, Solver
 from .store import ResumeError
 from .tuning import Trial, TunedScale, tune_scale
 
-__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
+__all__ = ["__version__"] + [
+    name
+    for name, value in globals().items()
+    if not name.startswith("_") and name != "annotations" and not isinstance(value, _Module)
+]
