@@ -35,7 +35,7 @@ def public():
     """The public names by the module that defines them, in the order of the package."""
     found = {}
     for node in parsed("__init__").body:
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
             names = [name.name for name in node.names if name.name.strip("_") == name.name]
             found.setdefault(node.module, []).extend(names)
     return found
