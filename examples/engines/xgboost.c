@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "adapter.h"
 
@@ -72,11 +73,52 @@ static int read_shape(BoosterHandle booster, const struct engine_options *option
     return bad;
 }
 
+/* The version that follows the word "version": "version":[1,7,4] in .json; in .ubj version[#L, a
+ * count of 8 bytes, and each number behind an i. */
+static int read_version(FILE *f, int *major, int *minor)
+{
+    char bytes[14];
+    const int next = getc(f);
+    if (next == '"') return fscanf(f, " : [ %3d , %3d", major, minor) == 2;
+    if (next != '[' || fread(bytes, 1, sizeof bytes, f) != sizeof bytes ||
+        memcmp(bytes, "#L", 2) != 0 || bytes[10] != 'i' || bytes[12] != 'i')
+        return 0;
+    *major = bytes[11], *minor = bytes[13];
+    return 1;
+}
+
+/* XGBoost reads files of later versions, but may take a wrong base score from them. */
+static int check_version(const char *model, struct engine *out)
+{
+    static const char key[] = "version";
+    int own[3] = {0}, major = 0, minor = 0, known = 0, newer = 0, c = 0;
+    size_t same = 0;
+    FILE *f = fopen(model, "rb");
+    XGBoostVersion(&own[0], &own[1], &own[2]);
+    snprintf(out->name, sizeof out->name, "XGBoost %d.%d.%d", own[0], own[1], own[2]);
+    while (f != NULL && !newer && (c = getc(f)) != EOF) {
+        same = c == key[same] ? same + 1 : c == key[0];
+        if (same < sizeof key - 1) continue;
+        same = 0;
+        if (!read_version(f, &major, &minor)) continue;
+        known = 1;
+        newer = major > own[0] || (major == own[0] && minor > own[1]);
+    }
+    if (f != NULL) fclose(f);
+    if (!known) return engine_fail(out->why, "XGBoost did not save this file, it has no version");
+    return newer ? engine_fail(out->why,
+                               "XGBoost %d.%d saved this file, which %s may misread: build with "
+                               "that version or a later one",
+                               major, minor, out->name)
+                 : 0;
+}
+
 int engine_open_xgboost(const char *model, const struct engine_options *options, struct engine *out)
 {
+    static const char *const output = "prediction";
     BoosterHandle booster = NULL;
-    int major = 0, minor = 0, patch = 0;
-    if (engine_find(model, out->why) ||
+    if (engine_find(model, out->why) || check_version(model, out) ||
+        tensor_choose(options, &output, 1, out->why) < 0 ||
         failed(XGBoosterCreate(NULL, 0, &booster), "XGBoost, starting", out->why))
         return ENGINE_FAILED;
     if (failed(XGBoosterLoadModel(booster, model), "XGBoost, opening the model", out->why) ||
@@ -85,8 +127,6 @@ int engine_open_xgboost(const char *model, const struct engine_options *options,
         close_xgboost(booster);
         return ENGINE_FAILED;
     }
-    XGBoostVersion(&major, &minor, &patch);
-    snprintf(out->name, sizeof out->name, "XGBoost %d.%d.%d", major, minor, patch);
     out->self = booster;
     out->run = run;
     out->close = close_xgboost;
