@@ -105,14 +105,16 @@ static int prepare(struct builtin *p)
     return p->window == NULL || p->from == NULL || p->to == NULL;
 }
 
-/* The input is a grey image; options may say so. */
+/* The input is a grey image, and the output is called "y", as in the ONNX file; options may say so.
+ */
 static int check_shape(const struct builtin *p, const struct engine_options *options,
                        struct engine *out)
 {
     const int64_t side = (int64_t)p->network.layer[0].in_side;
     struct tensor input = {"x", TENSOR_FLOAT, 2, {-1, side * side}};
+    const char *const output = "y";
     out->columns = network_columns(&p->network);
-    return tensor_input(options, &input, out);
+    return tensor_choose(options, &output, 1, out->why) < 0 || tensor_input(options, &input, out);
 }
 
 int engine_open_builtin(const char *model, const struct engine_options *options, struct engine *out)

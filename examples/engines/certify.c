@@ -41,8 +41,7 @@ static const char *skip_head(FILE *f)
     const size_t length = head[8] + 256u * head[9];
     if (head[6] != 1 || length >= sizeof text || fread(text, 1, length, f) != length)
         return "this .npy file has a head that cannot be read";
-    const int fortran = strstr(text, "'fortran_order': False") == NULL;
-    return strstr(text, "'<f4'") == NULL || fortran
+    return strstr(text, "'descr': '<f4'") == NULL || strstr(text, "'fortran_order': False") == NULL
                ? "this .npy file does not hold float32 in C order: save x.astype('<f4').copy()"
                : NULL;
 }

@@ -8,7 +8,8 @@
  *
  * The names and shapes of the model's tensors are read from the file. A model has one input of
  * float32, whose first dimension is the batch; the product of the others is `inputs`. The output is
- * float32, too, one row of `columns` numbers for each row of the input.
+ * float32, too, one row of `columns` numbers for each row of the input. Opening runs the model on
+ * host memory, and refuses it if a row's output changes with other rows or from run to run.
  *
  *     file              engine        needs
  *     NAME.onnx         onnxruntime   ONNX Runtime, which ort_library.c looks for

@@ -9,7 +9,13 @@
 
 /* Numbers of the fields, from onnx.proto. */
 enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
-enum { TENSOR_PROTO_NAME = 8, VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1 };
+enum {
+    TENSOR_PROTO_NAME = 8,
+    TENSOR_PROTO_LOCATION = 14,
+    VALUE_NAME = 1,
+    VALUE_TYPE = 2,
+    TYPE_TENSOR = 1
+};
 enum { TENSOR_ELEMENT = 1, TENSOR_SHAPE = 2, SHAPE_DIMENSION = 1, DIMENSION_VALUE = 1 };
 enum { VARINT = 0, WORD8 = 1, BYTES = 2, WORD4 = 5 };
 enum { MOST_VALUES = 16 };
@@ -88,6 +94,16 @@ static int is_constant(struct part graph, struct part value)
     return 0;
 }
 
+/* OpenCV would take constants that are in another file for empty ones. */
+static int has_external(struct part graph)
+{
+    struct field f;
+    while (next_field(&graph, &f) == 0)
+        if (f.number == GRAPH_INITIALIZER && find(f.bytes, TENSOR_PROTO_LOCATION).value != 0)
+            return 1;
+    return 0;
+}
+
 /* Returns 0, or 1 if the bytes are no graph or have too many inputs or outputs. */
 static int list_values(struct part graph, struct values *inputs, struct values *outputs)
 {
@@ -139,8 +155,10 @@ static int read_graph(struct part graph, const struct engine_options *options, s
     struct values inputs = {0}, outputs = {0};
     char names[MOST_VALUES][TENSOR_NAME];
     const char *list[MOST_VALUES];
-    if (graph.at == NULL || list_values(graph, &inputs, &outputs) || outputs.count == 0)
+    if (graph.at == NULL || list_values(graph, &inputs, &outputs))
         return engine_fail(why, "this is not an ONNX file");
+    if (has_external(graph))
+        return engine_fail(why, "it keeps constants in other files: save it as one file");
     if (inputs.count != 1)
         return engine_fail(why,
                            "the model has %zu inputs: an engine feeds one, so make constants "

@@ -70,7 +70,8 @@ int run(void *self, const certreg_batch *b, char *why)
     if (b->rows > INT_MAX) return engine_fail(why, "OpenCV takes at most %d rows", INT_MAX);
     return safely(why, "OpenCV, running the model", [&] {
         const cv::Mat y = forward(o, b->x, b->rows);
-        if (y.type() != CV_32F || !y.isContinuous() || y.total() != b->rows * b->columns)
+        if (y.type() != CV_32F || !y.isContinuous() || y.total() != b->rows * b->columns ||
+            y.size[0] != static_cast<int>(b->rows))
             return engine_fail(why, "OpenCV gave %zu numbers, not %zu rows of %zu", y.total(),
                                b->rows, b->columns);
         std::memcpy(b->y, y.ptr<float>(), y.total() * sizeof *b->y);

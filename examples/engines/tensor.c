@@ -4,7 +4,7 @@
 
 #include "adapter.h"
 
-enum { MOST_NUMBERS = 1 << 30 }; /* of a row */
+enum { MOST_NUMBERS = 1 << 30 }; /* of a row, and of a batch that the file fixes */
 
 /* Names of TensorProto.DataType. */
 static const char *type_name(int type)
@@ -111,10 +111,11 @@ int tensor_input(const struct engine_options *options, struct tensor *t, struct 
     if (check_type(t, "input", out->why)) return ENGINE_FAILED;
     if (options->shape != NULL && fill_shape(options->shape, t, out->why)) return ENGINE_FAILED;
     const int64_t numbers = t->rank > 0 ? row_numbers(t) : 0;
-    if (t->rank == 0 || numbers < 0 || (t->rank > 0 && t->size[0] == 0))
+    if (t->rank == 0 || numbers < 0 || (t->rank > 0 && t->size[0] == 0) ||
+        (numbers > 0 && t->size[0] > MOST_NUMBERS / numbers))
         return engine_fail(out->why,
                            "the model's input %s cannot hold rows: its first dimension must be the "
-                           "batch, and none may be 0",
+                           "batch, none may be 0, and all together at most 2^30 numbers",
                            tensor_text(t, text));
     if (numbers == 0)
         return engine_fail(out->why,
@@ -169,7 +170,8 @@ int tensor_choose(const struct engine_options *options, const char *const *names
                                      i > 0 ? ", " : "", names[i]);
     }
     if (options->output == NULL && count == 1) return 0;
-    if (options->output != NULL)
+    if (count == 0) engine_fail(why, "the model has no outputs");
+    else if (options->output != NULL)
         engine_fail(why, "the model has no output \"%.60s\", but %s", options->output, list);
     else engine_fail(why, "the model has %zu outputs (%s): name the one to certify", count, list);
     return -1;

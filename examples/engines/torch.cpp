@@ -54,12 +54,12 @@ torch::jit::IValue forward(script *s, const float *x, size_t rows)
     return s->module.forward({torch::from_blob(const_cast<float *>(x), size).clone()});
 }
 
-// Of several outputs, which have no names, the one whose index the options name.
+// Outputs have no names, so options name an index; a tensor alone is "0".
 int choose(const engine_options *options, const torch::jit::IValue &given, script *s, char *why)
 {
-    if (given.isTensor()) return 0;
-    if (!given.isTuple()) return engine_fail(why, "the script gives neither a tensor nor a tuple");
-    const size_t count = given.toTupleRef().elements().size();
+    if (!given.isTensor() && !given.isTuple())
+        return engine_fail(why, "the script gives neither a tensor nor a tuple");
+    const size_t count = given.isTensor() ? 1 : given.toTupleRef().elements().size();
     std::vector<std::string> names;
     std::vector<const char *> list;
     for (size_t i = 0; i < count; i++) names.push_back(std::to_string(i));
@@ -90,7 +90,8 @@ int run(void *self, const certreg_batch *b, char *why)
     script *s = static_cast<script *>(self);
     return safely(why, "libtorch, running the script", [&] {
         const torch::Tensor y = pick(s, forward(s, b->x, b->rows)).contiguous();
-        if (y.scalar_type() != torch::kFloat || y.numel() != int64_t(b->rows * b->columns))
+        if (y.scalar_type() != torch::kFloat || y.numel() != int64_t(b->rows * b->columns) ||
+            y.size(0) != int64_t(b->rows))
             return engine_fail(why, "the script gave %lld numbers, not %zu rows of %zu",
                                static_cast<long long>(y.numel()), b->rows, b->columns);
         std::memcpy(b->y, y.data_ptr<float>(), b->rows * b->columns * sizeof *b->y);

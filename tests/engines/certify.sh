@@ -49,7 +49,7 @@ import struct, sys
 folder = sys.argv[1]
 numbers = struct.pack("<6f", 0.25, -0.5, 0.125, 1, -0.25, 0.5)
 def npy(name, kind, fortran, data, version=b"\x01\x00"):
-    head = f"{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': (6,), }}"
+    head = f"{{'descr': {kind!r}, 'fortran_order': {fortran}, 'shape': (6,), }}"
     head = head.ljust(117) + "\n"
     with open(f"{folder}/{name}", "wb") as f:
         f.write(b"\x93NUMPY" + version + struct.pack("<H", len(head)) + head.encode() + data)
@@ -59,6 +59,7 @@ open(f"{folder}/long", "wb").write(numbers + b"\0")
 open(f"{folder}/nan", "wb").write(numbers[:20] + struct.pack("<f", float("nan")))
 npy("good.npy", "<f4", False, numbers)
 npy("double.npy", "<f8", False, 2 * numbers)
+npy("mixed.npy", [("a", "<f4"), ("b", "<i4")], False, numbers)
 npy("fortran.npy", "<f4", True, numbers)
 npy("later.npy", "<f4", False, numbers, b"\x02\x00")
 npy("cut.npy", "<f4", False, numbers[:-1])
@@ -103,6 +104,7 @@ mistake 'the file has more' "$models/dense.onnx" --input "$tmp/long" 0.25 1
 mistake 'has fewer' "$models/dense.onnx" --input "$tmp/cut.npy" 0.25 1
 mistake 'z[5]' "$models/dense.onnx" --input "$tmp/nan" 0.25 1
 mistake 'does not hold float32 in C order' "$models/dense.onnx" --input "$tmp/double.npy" 0.25 1
+mistake 'does not hold float32 in C order' "$models/dense.onnx" --input "$tmp/mixed.npy" 0.25 1
 mistake 'does not hold float32 in C order' "$models/dense.onnx" --input "$tmp/fortran.npy" 0.25 1
 mistake 'cannot be read' "$models/dense.onnx" --input "$tmp/later.npy" 0.25 1
 exit $bad

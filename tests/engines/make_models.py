@@ -82,8 +82,37 @@ def others():
     save("row", [helper.make_node("ReduceMean", ["x"], ["y"], axes=[0], keepdims=1)], [x],
          [value("y", [1, 3])])
     save("nan", [helper.make_node("Sqrt", ["x"], ["y"])], [x], [y])  # of negative numbers
+    save("large", [helper.make_node("Relu", ["x"], ["y"])], [value("x", [1 << 30, 3])],
+         [value("y", [1 << 30, 3])])
+    save("no_output", [helper.make_node("Relu", ["x"], ["y"])], [x], [], check=False)
     size = numpy_helper.from_array(np.array([1, 3]), "size")
     save("one_row", [helper.make_node("Reshape", ["x", "size"], ["y"])], [x], [y], [size])
+
+
+def mixed():
+    """Outputs of a row that change with the other rows, or from run to run; and constants that are
+    in a file beside the model."""
+    x, y = value("x", ["N", INPUTS]), value("y", ["N", COLUMNS])
+    turn = [helper.make_node("Transpose", ["t"], ["y"], perm=[1, 0])]
+    save("turned", layers(result="t") + turn, [x], [value("y", ["M", "K"])], constants())
+    save("turned_fixed", layers(result="t") + turn, [value("x", [2, INPUTS])],
+         [value("y", [2, COLUMNS])], constants())
+    mean = [helper.make_node("ReduceMean", ["t"], ["mean"], axes=[0], keepdims=1),
+            helper.make_node("Sub", ["t", "mean"], ["y"])]
+    save("centred", layers(result="t") + mean, [x], [y], constants())
+    scale = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+             helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["z"])]
+    save("quantized", scale + layers("z"), [x], [y], constants())
+    noise = [helper.make_node("RandomNormalLike", ["t"], ["noise"]),
+             helper.make_node("Add", ["t", "noise"], ["y"])]
+    save("random", layers(result="t") + noise, [x], [y], constants())
+    outside = constants()
+    for part in outside:
+        part.ClearField("raw_data")
+        part.data_location = TensorProto.EXTERNAL
+        entry = part.external_data.add()
+        entry.key, entry.value = "location", "no_such_file"
+    save("external", layers(), [x], [y], outside, check=False)
 
 
 def tree(number, splits, leaves):
@@ -125,13 +154,17 @@ def trees():
     }
     text = json.dumps({"learner": learner, "version": [1, 6, 0]}, separators=(",", ":"))
     (HERE / "trees.json").write_text(text)
+    (HERE / "newer.json").write_text(text.replace("[1,6,0]", "[99,0,0]"))
     xgboost, booster = ctypes.CDLL("libxgboost.so.0"), ctypes.c_void_p()
     assert xgboost.XGBoosterCreate(None, ctypes.c_uint64(0), ctypes.byref(booster)) == 0
     assert xgboost.XGBoosterLoadModel(booster, bytes(HERE / "trees.json")) == 0
     assert xgboost.XGBoosterSaveModel(booster, bytes(HERE / "trees.ubj")) == 0
+    head, version = (HERE / "trees.ubj").read_bytes().rsplit(b"i\x01i", 1)  # 1, then the rest
+    (HERE / "newer.ubj").write_bytes(head + b"i\x63i" + version)
 
 
 if __name__ == "__main__":
     dense()
     others()
+    mixed()
     trees()

@@ -34,4 +34,7 @@ int main()
     save("tuple.pt", "(r, y)");
     save("float64.pt", "y.double()");
     save("list.pt", "[r, y]");
+    save("turned.pt", "y.t()");
+    save("centred.pt", "y - y.mean(0)");
+    save("random.pt", "torch.dropout(y, 0.5, True)");
 }
