@@ -150,5 +150,5 @@ int main(int argc, char **argv)
     if (engine_open(r.model, &r.options, &engine)) return fail(engine.why, NULL);
     const int bad = run(&engine, &r);
     engine_close(&engine);
-    return bad;
+    return fflush(stdout) != 0 ? fail("the results cannot be printed", NULL) : bad;
 }

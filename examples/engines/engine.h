@@ -21,7 +21,7 @@
  *
  * Every engine uses one thread, and gives the same bits for the same rows in the same batch. It may
  * be used by one thread at a time. Functions return 0, or another number with a sentence in
- * engine.why; nothing prints, exits or aborts. */
+ * engine.why; the adapters do not print, exit or abort. */
 #ifndef ENGINE_H
 #define ENGINE_H
 #include <certreg/certreg.h>

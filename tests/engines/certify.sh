@@ -77,6 +77,10 @@ certifies "trees" '^output 0: 2\.0535[0-9]*, radius 0\.348[0-9]*$' "$models/tree
     cmp -s "$tmp/one" "$tmp/two" && ! grep -q 'output 1: -0\.8379' "$tmp/one"
 judge $? "a .npy file and bare numbers are the same input" "$(cat "$tmp/one" "$tmp/two" 2>&1)"
 
+"$certify" "$models/dense.onnx" 0.25 1 >/dev/full 2>"$tmp/full"
+[ $? = 1 ] && grep -q 'cannot be printed' "$tmp/full"
+judge $? "results that cannot be printed are an error" "$(cat "$tmp/full")"
+
 own=${CERTREG_ORT:-}
 export CERTREG_ORT=$tmp/no-such-library.so
 mistake 'no-such-library.so' "$models/dense.onnx" --engine onnxruntime 0.25 1
