@@ -27,18 +27,19 @@ struct attack_options : sized<certreg_attack_options> {
 using attack_result = sized<certreg_attack_result>;
 
 /** certreg_attack. It keeps the estimator and its model, also where the estimator
- * object is destroyed or moved. After a move only destroy it or assign to it. */
+ *  object is destroyed or moved. It and its estimator run one call at a time; another
+ *  one throws CERTREG_E_BUSY. After a move only destroy it or assign to it. */
 class attack
 {
   public:
     attack(const estimator &of, const certreg_attack_plan &plan)
-        : state_(of.state_), handle_(create(of, plan))
+        : handle_(create(of, plan), destroy{of.state_})
     {
     }
 
     /** certreg_attack_run.
-     *  @param shift  empty, or inputs floats. Here options.direction is a pointer, as
-     * in attack.h
+     *  @param options  its pointers are as in attack.h
+     *  @param shift    empty, or inputs floats, which receive the shift
      *  @throws error as certreg_attack_run; what the model has thrown */
     attack_result run(
         const certreg_question &q, const certreg_attack_options &options,
@@ -49,8 +50,11 @@ class attack
         certreg_attack_options o = options;
         detail::fill(o);
         attack_result out;
-        if (shift.size()) detail::check_count("shift", shift.size(), state().inputs);
-        check(certreg_attack_run(get(), &asked, &o, shift.data(), &out));
+        const detail::turn s = call();
+        if (shift.size()) detail::check_count("shift", shift.size(), s->inputs);
+        s->check(
+            certreg_attack_run(get(), &asked, &o, shift.data(), &out),
+            certreg_attack_error(get()));
         return out;
     }
     /** certreg_attack_gradient.
@@ -59,14 +63,18 @@ class attack
     {
         certreg_question asked = q;
         detail::fill(asked);
-        detail::check_count("out", out.size(), state().inputs);
-        check(certreg_attack_gradient(get(), &asked, side, out.data()));
+        const detail::turn s = call();
+        detail::check_count("out", out.size(), s->inputs);
+        s->check(
+            certreg_attack_gradient(get(), &asked, side, out.data()),
+            certreg_attack_error(get()));
     }
     /** For functions of attack.h. */
     certreg_attack *get() const noexcept { return handle_.get(); }
 
   private:
     struct destroy {
+        std::shared_ptr<detail::state> state; /* outlives the handle */
         void operator()(certreg_attack *a) const noexcept { certreg_attack_destroy(a); }
     };
     static certreg_attack *create(const estimator &of, const certreg_attack_plan &plan)
@@ -78,16 +86,10 @@ class attack
         detail::check(certreg_attack_create(of.get(), &p, &why, &made), &why);
         return made;
     }
-    detail::state &state() const
+    detail::turn call() const
     {
-        if (!state_) throw error(CERTREG_E_INVALID, "the attack was moved from");
-        return *state_;
+        return detail::turn(handle_.get_deleter().state, "the attack was moved from");
     }
-    void check(certreg_status status) const
-    {
-        state().check(status, certreg_attack_error(get()));
-    }
-    std::shared_ptr<detail::state> state_; /* destroyed after the handle */
     std::unique_ptr<certreg_attack, destroy> handle_;
 };
 

@@ -6,6 +6,7 @@
 #ifndef CERTREG_CALLBACKS_HPP
 #define CERTREG_CALLBACKS_HPP
 #include "certreg/structs.hpp"
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -102,6 +103,7 @@ struct state {
     std::shared_ptr<certreg_backend> backend;
     std::function<int(uint64_t, uint64_t)> progress;
     std::exception_ptr thrown; /* in a callback of the running call */
+    std::atomic_flag running = ATOMIC_FLAG_INIT;
     size_t inputs = 0, outputs = 0, columns = 0;
 
     state() = default;
@@ -136,6 +138,8 @@ struct state {
 template <class F> struct state_of final : state {
     F f;
     template <class G> explicit state_of(G &&g) : f(std::forward<G>(g)) {}
+    /* Before f: a device may still be working for it. */
+    ~state_of() { certreg_estimator_destroy(std::exchange(handle, nullptr)); }
 
     static int eval(void *self, const certreg_batch *batch) noexcept
     {
@@ -147,6 +151,28 @@ template <class F> struct state_of final : state {
             return -1;
         }
     }
+};
+
+/* One call. It keeps what it uses, also where the model moves or destroys its
+ * estimator, and lets no other call begin before its error and its exception have been
+ * taken. */
+class turn
+{
+  public:
+    turn(std::shared_ptr<state> of, const char *moved_from) : state_(std::move(of))
+    {
+        if (!state_) throw error(CERTREG_E_INVALID, moved_from);
+        if (state_->running.test_and_set(std::memory_order_acquire))
+            throw error(CERTREG_E_BUSY, certreg_status_text(CERTREG_E_BUSY));
+        state_->thrown = nullptr; /* in a function of certreg.h */
+    }
+    ~turn() { state_->running.clear(std::memory_order_release); }
+    turn(const turn &) = delete;
+    turn &operator=(const turn &) = delete;
+    state *operator->() const noexcept { return state_.get(); }
+
+  private:
+    std::shared_ptr<state> state_;
 };
 } // namespace detail
 } // namespace certreg

@@ -7,12 +7,13 @@
  *     try {
  *         certreg::plan plan(10000); // most samples of one input
  *         plan.seed = 42;
- *         certreg::estimator e(
- *             [](const float *x) { return x[0] + x[1] * x[2]; }, certreg::model(3),
- * plan); e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id const
- * certreg::certificate c = e.certify(10000, certreg::question(0.5)); std::printf("%g,
- * radius %g\n", c.prediction, c.radius); } catch (const certreg::error &why) { return
- * std::puts(why.what()), 1;
+ *         const auto model = [](const float *x) { return x[0] + x[1] * x[2]; };
+ *         certreg::estimator e(model, certreg::model(3), plan); // 3 inputs
+ *         e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id
+ *         const certreg::certificate c = e.certify(10000, certreg::question(0.5));
+ *         std::printf("%g, radius %g\n", c.prediction, c.radius);
+ *     } catch (const certreg::error &why) {
+ *         return std::puts(why.what()), 1;
  *     }
  *
  * It is all inline: link certreg and nothing else. solver.hpp, attack.hpp and
@@ -24,17 +25,20 @@
  * structs    certreg::question is certreg_question, zeroed, with its struct_size set.
  *            The constructor takes what has no default. Parameters are the structs of
  *            certreg.h, so these serve as well, and C++20's {.tolerance = 0.5} too. A
- *            struct_size of 0 is filled in, except in arrays and behind pointers.
+ *            struct_size of 0 is filled in, except in arrays that are read and behind
+ *            pointers.
  * errors     Every status but CERTREG_OK is thrown as certreg::error. What the model or
  *            the progress throws comes out of the call that sampled, as it was thrown.
- *            Either way the record stays, and the estimator can go on. In
+ *            The samples before it stay, and the next call goes on from them. In
  *            c = e.certify(...) c stays as it was; use it after success only.
  * lifetime   Estimators, solvers, bisections and attacks move and are not copied. An
  *            estimator keeps its model and its backend, an attack its estimator; so
- *            they may be destroyed in any order.
- * memory     Objects and exceptions allocate, and so do functions that return a vector
- *            or a string. The others do not; certificates of a control loop are free of
- *            it.
+ *            they may be destroyed in any order. What they borrow (plan.memory, a
+ *            model by std::ref, a CUDA stream) outlives them all, attacks included. A
+ *            model may destroy or move its estimator, but not an attack that calls it.
+ * memory     Objects, exceptions and on_progress allocate, and so do functions that
+ *            return a vector or a string. The others do not; so a control loop can
+ *            certify without allocating.
  *
  * Exceptions are needed, RTTI is not. Without exceptions use certreg.h itself.
  */
@@ -89,10 +93,12 @@ class backend
 /* ==== estimator =================================================================== */
 
 /** certreg_estimator: samples a model, and answers questions about one input after the
- *  other. One call at a time; a second one, of another thread or of the model, throws
- *  CERTREG_E_BUSY and changes nothing. Different estimators are independent. A
- *  moved-from one can be assigned to and destroyed; its other methods throw
- *  CERTREG_E_INVALID, except get, which is NULL, and cancel. */
+ *  other. One call at a time, those of its attacks included: while one is running, a
+ *  second one, by another thread, the model or the progress, throws CERTREG_E_BUSY and
+ *  changes nothing but its own `out`. No other thread may use an estimator while it is
+ *  moved, assigned to or destroyed. Different estimators are independent, if their
+ *  models are. A moved-from one can be assigned to and destroyed; its other methods
+ *  throw CERTREG_E_INVALID, except get, which is NULL, and cancel. */
 class estimator
 {
   public:
@@ -106,7 +112,8 @@ class estimator
      *      void f(const float *x, float *y)
      *      void f(const certreg_batch &)               as certreg_eval
      *
-     *            Where void stands, int serves too; other than 0 it is
+     *            A number is rounded to float; the certificate is about that. Where
+     *            void stands, int serves too; other than 0 it is
      *            CERTREG_E_MODEL_FAILED with this model_code. Only the last form runs
      *            on a CUDA device, with pointers and a stream of the device. Only rows
      *            that are used are passed, except in the last. Write the types of
@@ -131,7 +138,8 @@ class estimator
         m.user = s.get();
         create(std::move(s), m, plan, std::move(on));
     }
-    /** With shape.eval, a model in C; or NULL, for draw and record. */
+    /** With shape.eval, a model in C, which gets shape.user; or NULL, for draw and
+     *  record. */
     estimator(const certreg_model &shape, const certreg_plan &plan, backend on = {})
     {
         certreg_model m = shape;
@@ -155,12 +163,13 @@ class estimator
     }
 
     /** Calls f(uint64_t done, uint64_t total) after each batch from now on, instead of
-     *  plan.progress. f returns void, or an int other than 0 to cancel. It is copied.
-     *  Between calls only. */
+     *  plan.progress. f returns void, or an int other than 0 to cancel. It is copied
+     *  or moved in, and has to be copyable. */
     template <class F> void on_progress(F &&f)
     {
-        here().progress = [g = std::decay_t<F>(std::forward<F>(f))](
-                              uint64_t done, uint64_t total) mutable {
+        const detail::turn s = call();
+        s->progress = [g = std::decay_t<F>(std::forward<F>(f))](
+                          uint64_t done, uint64_t total) mutable {
             return detail::call(g, done, total);
         };
     }
@@ -174,12 +183,12 @@ class estimator
      *          failure no input is begun, not the last one either */
     void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
     {
-        detail::state &s = here();
-        const float *data = z.size() == s.inputs ? z.data() : nullptr;
+        const detail::turn s = call();
+        const float *data = z.size() == s->inputs ? z.data() : nullptr;
         const certreg_status status =
-            certreg_estimator_begin_level(s.handle, data, sigma, noise_id, level);
-        if (status == CERTREG_E_INVALID) detail::check_count("z", z.size(), s.inputs);
-        s.check(status);
+            certreg_estimator_begin_level(s->handle, data, sigma, noise_id, level);
+        if (status == CERTREG_E_INVALID) detail::check_count("z", z.size(), s->inputs);
+        s->check(status);
     }
 
     /** certreg_certify, one question. An abstention, a cap and an early stop are no
@@ -194,17 +203,18 @@ class estimator
                 return certreg_certify(e, total_samples, p, 1, c);
             });
     }
-    /** Several questions: out[i] answers questions[i]. `out` is written also where this
-     *  throws, and claims nothing then, except answers whose status is CERTREG_OK. Does
-     *  not allocate. */
+    /** Several questions: out[i] answers questions[i]. Where this throws, `out` claims
+     *  nothing, except for answers of this call whose status is CERTREG_OK. Does not
+     *  allocate. */
     void certify(
         size_t total_samples, view<const certreg_question> questions,
         view<certreg_certificate> out)
     {
-        detail::state &s = here();
-        check_room("out", out, questions.size());
-        s.check(certreg_certify(
-            s.handle, total_samples, questions.data(), questions.size(), out.data()));
+        clear(out);
+        const detail::turn s = call();
+        detail::check_count("out", out.size(), questions.size());
+        s->check(certreg_certify(
+            s->handle, total_samples, questions.data(), questions.size(), out.data()));
     }
     /** Allocates the answers, of which none is left where this throws. */
     std::vector<certificate> certify(
@@ -230,10 +240,11 @@ class estimator
         size_t total_samples, view<const certreg_question> questions, double radius,
         view<certreg_certificate> out)
     {
-        detail::state &s = here();
-        check_room("out", out, questions.size());
-        s.check(certreg_output_bounds(
-            s.handle, total_samples, questions.data(), questions.size(), radius,
+        clear(out);
+        const detail::turn s = call();
+        detail::check_count("out", out.size(), questions.size());
+        s->check(certreg_output_bounds(
+            s->handle, total_samples, questions.data(), questions.size(), radius,
             out.data()));
     }
 
@@ -244,11 +255,12 @@ class estimator
         size_t total_samples, view<const certreg_question> questions,
         view<certreg_certificate> each)
     {
-        detail::state &s = here();
+        clear(each);
+        const detail::turn s = call();
         certificate combined;
-        check_room("each", each, questions.size());
-        s.check(certreg_certify_outputs(
-            s.handle, total_samples, questions.data(), questions.size(), each.data(),
+        detail::check_count("each", each.size(), questions.size());
+        s->check(certreg_certify_outputs(
+            s->handle, total_samples, questions.data(), questions.size(), each.data(),
             &combined));
         return combined;
     }
@@ -261,12 +273,12 @@ class estimator
         size_t total_samples, view<const certreg_question> questions,
         view<certreg_certificate> out)
     {
-        detail::state &s = here();
-        if (z.size() != s.inputs) clear(out);
-        detail::check_count("z", z.size(), s.inputs);
-        check_room("out", out, sigmas.size() * questions.size());
-        s.check(certreg_certify_sigmas(
-            s.handle, z.data(), sigmas.data(), sigmas.size(), noise_id, total_samples,
+        clear(out);
+        const detail::turn s = call();
+        detail::check_count("z", z.size(), s->inputs);
+        detail::check_count("out", out.size(), sigmas.size() * questions.size());
+        s->check(certreg_certify_sigmas(
+            s->handle, z.data(), sigmas.data(), sigmas.size(), noise_id, total_samples,
             questions.data(), questions.size(), out.data()));
     }
     std::vector<certificate> certify_sigmas(
@@ -307,29 +319,29 @@ class estimator
     /** certreg_estimator_bounds: those behind one side, CERTREG_SIDE_... */
     certreg::bounds bounds(const certreg_question &q, int32_t side)
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         certreg_question asked = q;
         detail::fill(asked);
         certreg::bounds out;
-        s.check(certreg_estimator_bounds(s.handle, &asked, side, &out));
+        s->check(certreg_estimator_bounds(s->handle, &asked, side, &out));
         return out;
     }
     /** certreg_estimator_forecast: how many samples question.target takes. */
     certreg::forecast forecast(const certreg_question &q)
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         certreg_question asked = q;
         detail::fill(asked);
         certreg::forecast out;
-        s.check(certreg_estimator_forecast(s.handle, &asked, &out));
+        s->check(certreg_estimator_forecast(s->handle, &asked, &out));
         return out;
     }
     /** certreg_estimator_run: what to keep beside the certificates of this input. */
     certreg::run run()
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         certreg::run out;
-        s.check(certreg_estimator_run(s.handle, &out));
+        s->check(certreg_estimator_run(s->handle, &out));
         return out;
     }
 
@@ -338,42 +350,42 @@ class estimator
      *  @throws error also for a cancel and a deadline; what the model throws */
     void sample(uint64_t first, size_t count)
     {
-        detail::state &s = here();
-        s.check(certreg_estimator_sample(s.handle, first, count));
+        const detail::turn s = call();
+        s->check(certreg_estimator_sample(s->handle, first, count));
     }
     /** certreg_estimator_draw: noisy inputs of samples from first on.
      *  @param x  samples*inputs floats, with a CUDA backend of its device */
     void draw(uint64_t first, view<float> x)
     {
-        detail::state &s = here();
-        const size_t count = detail::rows_of("x", x.size(), s.inputs);
-        s.check(certreg_estimator_draw(s.handle, first, count, x.data()));
+        const detail::turn s = call();
+        const size_t count = detail::rows_of("x", x.size(), s->inputs);
+        s->check(certreg_estimator_draw(s->handle, first, count, x.data()));
     }
     /** certreg_estimator_record: their outputs.
      *  @param y  samples*columns floats, on the host */
     void record(uint64_t first, view<const float> y)
     {
-        detail::state &s = here();
-        const size_t count = detail::rows_of("y", y.size(), s.columns);
-        s.check(certreg_estimator_record(s.handle, first, count, y.data()));
+        const detail::turn s = call();
+        const size_t count = detail::rows_of("y", y.size(), s->columns);
+        s->check(certreg_estimator_record(s->handle, first, count, y.data()));
     }
 
     /** certreg_estimator_export. The bytes contain the seed. */
     std::vector<unsigned char> export_record()
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         size_t count = 0;
-        s.check(certreg_estimator_export(s.handle, nullptr, &count));
+        s->check(certreg_estimator_export(s->handle, nullptr, &count));
         std::vector<unsigned char> record(count);
-        s.check(certreg_estimator_export(s.handle, record.data(), &count));
+        s->check(certreg_estimator_export(s->handle, record.data(), &count));
         return record;
     }
-    /** certreg_estimator_import: adds a record, all or nothing. Begin its input first.
-     */
+    /** certreg_estimator_import: adds a record, all or nothing. First begin its input.
+     *  @param record, count  the bytes */
     void import_record(const void *record, size_t count)
     {
-        detail::state &s = here();
-        s.check(certreg_estimator_import(s.handle, record, count));
+        const detail::turn s = call();
+        s->check(certreg_estimator_import(s->handle, record, count));
     }
     /** A vector or string of bytes. */
     template <class C> void import_record(const C &bytes)
@@ -382,19 +394,20 @@ class estimator
         import_record(bytes.data(), bytes.size());
     }
 
-    /** certreg_estimator_set_deadline, from now on, such as 8ms. 0: no deadline; below
-     *  0: it is over already. */
+    /** certreg_estimator_set_deadline: a time from now on, such as 8ms. 0: no deadline;
+     *  below 0: it is over already. */
     void set_deadline(std::chrono::duration<double> from_now)
     {
-        detail::state &s = here();
-        s.check(certreg_estimator_set_deadline(s.handle, from_now.count()));
+        const detail::turn s = call();
+        s->check(certreg_estimator_set_deadline(s->handle, from_now.count()));
     }
     /** At a point in time, such as the end of a tick. One that has passed is over. */
     void set_deadline(std::chrono::steady_clock::time_point end)
     {
-        const std::chrono::duration<double> left =
-            end - std::chrono::steady_clock::now();
-        set_deadline(left.count() > 0 ? left : std::chrono::duration<double>(-1));
+        const std::chrono::steady_clock::time_point now =
+            std::chrono::steady_clock::now();
+        using seconds = std::chrono::duration<double>;
+        set_deadline(end > now ? seconds(end - now) : seconds(-1));
     }
 
     /** certreg_estimator_cancel. Any thread, and signal handlers; but not while the
@@ -404,11 +417,12 @@ class estimator
         if (state_) certreg_estimator_cancel(state_->handle);
     }
 
-    /** What the last call reported. When the model has thrown, it names the samples,
-     * and model_code is -1. */
+    /** What the last call reported; valid until the next. When the model has thrown, it
+     *  names the samples, and model_code is -1. */
     const certreg_error &last_error()
     {
-        return *certreg_estimator_error(here().handle);
+        if (!state_) throw error(CERTREG_E_INVALID, moved_from);
+        return *certreg_estimator_error(state_->handle);
     }
 
     /** For functions of certreg.h; stays ours. */
@@ -418,22 +432,13 @@ class estimator
     }
 
   private:
-    detail::state &here() const
-    {
-        if (!state_) throw error(CERTREG_E_INVALID, "the estimator was moved from");
-        return *state_;
-    }
+    static constexpr const char *moved_from = "the estimator was moved from";
+    detail::turn call() const { return detail::turn(state_, moved_from); }
 
-    /* What is refused here claims nothing, and no earlier answer stays. */
+    /* Whatever refuses the call, no earlier answer stays. */
     static void clear(view<certreg_certificate> out)
     {
         for (certreg_certificate &c : out) c = certificate();
-    }
-    static void check_room(
-        const char *name, view<certreg_certificate> out, size_t needs)
-    {
-        if (out.size() != needs) clear(out);
-        detail::check_count(name, out.size(), needs);
     }
 
     static size_t columns_of(const certreg_model &m)
@@ -482,11 +487,11 @@ class estimator
 
     template <class Ask> certificate one(const certreg_question &q, Ask ask)
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         certreg_question asked = q;
         detail::fill(asked);
         certificate out;
-        s.check(ask(s.handle, &asked, &out));
+        s->check(ask(s->handle, &asked, &out));
         return out;
     }
 
@@ -494,14 +499,14 @@ class estimator
     template <class Get>
     void numbers(Get *of, const certreg_question &q, view<double> out)
     {
-        detail::state &s = here();
+        const detail::turn s = call();
         certreg_question asked = q;
         detail::fill(asked);
-        const size_t needs = asked.output == CERTREG_ALL_OUTPUTS ? s.outputs
+        const size_t needs = asked.output == CERTREG_ALL_OUTPUTS ? s->outputs
                              : asked.output_count > 1            ? asked.output_count
                                                                  : 1;
         detail::check_count("out", out.size(), needs);
-        s.check(of(s.handle, &asked, out.data()));
+        s->check(of(s->handle, &asked, out.data()));
     }
 
     std::shared_ptr<detail::state> state_;

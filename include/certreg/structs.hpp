@@ -49,7 +49,8 @@ struct CERTREG_API error : std::exception, certreg_error {
 
 /** A pointer and a count: what a function reads (view<const float>) or fills
  *  (view<float>). Anything with data() and size() becomes one, an array, or a list such
- *  as {1, 0.5f}. It owns nothing: as a parameter it lives as long as its argument. */
+ *  as {1, 0.5f}. It owns nothing: use it as a parameter. A variable made from a
+ *  temporary would dangle. */
 template <class T> class view
 {
     /* Elements of type U lie as elements of type T do: the same, or T with nothing
@@ -58,6 +59,11 @@ template <class T> class view
     static constexpr bool holds = std::is_convertible_v<U *, T *> &&
                                   sizeof(U) == sizeof(T);
     using value = std::remove_const_t<T>;
+    /* What is filled is no container that ends with the expression. */
+    template <class C>
+    static constexpr bool lasts = std::is_const_v<T> ||
+                                  std::is_trivially_copyable_v<C> ||
+                                  std::is_lvalue_reference_v<C>;
 
   public:
     constexpr view() noexcept = default;
@@ -73,7 +79,7 @@ template <class T> class view
     template <
         class C, class U = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
         class = decltype(std::declval<C &>().size()),
-        class = std::enable_if_t<holds<U>>>
+        class = std::enable_if_t<holds<U> && lasts<C>>>
     constexpr view(C &&container) noexcept : view(container.data(), container.size())
     {
     }
@@ -133,8 +139,10 @@ struct question : sized<certreg_question> {
 
 namespace detail
 {
-/* In place: where a function returns the copy, GCC 12 at -O1 loses track of what the
- * copy's pointers point to, and leaves out stores that the library would read. */
+/* In place. Not by a function that takes the struct by value and returns it: GCC 12
+ * misses, where it does not inline one, that what the struct's pointers point to can be
+ * read and written elsewhere. That is its error (-fno-ipa-modref helps), in C as well.
+ */
 template <class T> void fill(T &copy) noexcept
 {
     if (copy.struct_size == 0) copy.struct_size = sizeof(T);

@@ -1,6 +1,9 @@
 // CUDA, on the device that tests/emulated makes of the host.
 #include "kit.hpp"
 #include "emulated.h"
+#include <certreg/attack.hpp>
+#include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace
@@ -81,4 +84,42 @@ TEST(what_a_model_throws_arrives_from_the_device)
     }
     CHECK(caught == "out of paper");
     CHECK(e.certify(1000, certreg::question(0.5)).radius > 0);
+}
+
+// The device may still be working for the model, or for the attack.
+TEST(the_model_outlives_what_calls_it)
+{
+    struct watcher {
+        int *left;
+        std::unique_ptr<int> alive = std::make_unique<int>(0); // not in what was moved from
+        ~watcher()
+        {
+            if (alive) *left = emulated()->objects;
+        }
+        watcher(int *count) : left(count)
+        {
+        }
+        watcher(watcher &&) = default;
+        void operator()(const certreg_batch &b) const
+        {
+            on_stream(b);
+        }
+    };
+    int left = 0, left_of_other = 0;
+    const certreg::backend cuda = device();
+    const int alone = emulated()->objects;
+    const auto make = [&](int *count) {
+        return certreg::estimator(watcher(count), certreg::model(3), kit::plan(1000), cuda);
+    };
+    make(&left);
+    CHECK(left == alone);
+    std::optional<certreg::estimator> e(make(&left));
+    std::optional<certreg::attack> a(certreg::attack(*e, certreg::attack_plan(100)));
+    CHECK(emulated()->objects > alone);
+    e.reset();
+    e.emplace(make(&left_of_other));
+    certreg::attack second(*e, certreg::attack_plan(100));
+    const int all = emulated()->objects; // two estimators and two attacks
+    *a = std::move(second);
+    CHECK(2 * (left - alone) == all - alone);
 }

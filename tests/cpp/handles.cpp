@@ -1,6 +1,7 @@
 // Handles: moves, any order of destruction, cancel, deadlines, memory.
 #include "kit.hpp"
 #include <certreg/attack.hpp>
+#include <certreg/interval.hpp>
 #include <certreg/solver.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -73,6 +74,10 @@ TEST(a_moved_estimator_goes_on_and_the_old_one_says_so)
     REFUSED(a.begin(kit::input, 0.25, 0), CERTREG_E_INVALID, "moved from");
     REFUSED(a.certify(1000, certreg::question(0.5)), CERTREG_E_INVALID, "moved from");
     REFUSED(a.last_error(), CERTREG_E_INVALID, "moved from");
+    certreg::certificate earlier = c;
+    const certreg::view<certreg_certificate> out(&earlier, 1);
+    REFUSED(a.certify(0, {certreg::question(0.5)}, out), CERTREG_E_INVALID, "moved from");
+    CHECK(earlier.radius == 0 && earlier.outcome == CERTREG_OUTCOME_ABSTAINED);
     REFUSED(a.on_progress([](uint64_t, uint64_t) {}), CERTREG_E_INVALID, "moved from");
     REFUSED(certreg::attack(a, certreg::attack_plan(10)), CERTREG_E_INVALID, "");
     certreg::estimator &same = b;
@@ -111,6 +116,31 @@ TEST(handles_are_destroyed_in_any_order)
             CHECK(gone == (!e && !a));
         }
     }
+}
+
+TEST(an_estimator_may_go_away_in_its_model)
+{
+    bool gone = false;
+    std::optional<certreg::estimator> e;
+    e.emplace(
+        [&, held = witness(&gone)](const float *x) {
+            e.reset();
+            CHECK(!gone);
+            return held(x);
+        },
+        certreg::model(3), kit::plan(1000));
+    e->begin(kit::input, 0.25, 0);
+    CHECK(e->certify(1000, certreg::question(0.5)).radius > 0);
+    CHECK(gone);
+}
+
+TEST(what_is_filled_is_no_temporary)
+{
+    using filled = certreg::view<double>;
+    static_assert(!std::is_constructible_v<certreg::calibration, std::vector<double>>);
+    static_assert(std::is_constructible_v<certreg::calibration, std::vector<double> &>);
+    static_assert(std::is_constructible_v<filled, filled>);
+    static_assert(std::is_constructible_v<certreg::view<const double>, std::vector<double>>);
 }
 
 TEST(a_moved_solver_goes_on)
@@ -174,8 +204,10 @@ TEST(deadlines_take_durations_and_points_in_time)
     CHECK(stop(1h) == CERTREG_STOP_ALL);
     CHECK(stop(0s) == CERTREG_STOP_ALL); // none, as in certreg.h
     CHECK(stop(std::chrono::steady_clock::now() + 1h) == CERTREG_STOP_ALL);
+    CHECK(stop(std::chrono::steady_clock::time_point::max()) == CERTREG_STOP_ALL);
     CHECK(stop(std::chrono::steady_clock::now()) == CERTREG_STOP_DEADLINE);
     CHECK(stop(std::chrono::steady_clock::time_point()) == CERTREG_STOP_DEADLINE);
+    CHECK(stop(std::chrono::steady_clock::time_point::min()) == CERTREG_STOP_DEADLINE);
     REFUSED(e.sample(0, 10), CERTREG_E_DEADLINE, "");
     REFUSED(e.set_deadline(std::chrono::duration<double>(double(NAN))), CERTREG_E_INVALID, "");
 }

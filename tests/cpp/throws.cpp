@@ -181,3 +181,54 @@ TEST(a_call_of_another_thread_is_busy_and_does_no_harm)
     CHECK(e.certify(1000, certreg::question(0.5)).radius > 0);
     CHECK(busy == batches && batches > 1);
 }
+
+TEST(a_call_that_races_loses_no_exception)
+{
+    certreg::estimator e([](const float *) -> float { throw lost_connection(7); },
+                         certreg::model(3), kit::plan(100));
+    e.begin(kit::input, 0.25, 0);
+    int wrong[2] = {0, 0};
+    const auto race = [&](int &lost) {
+        for (int i = 0; i < 20000; i++)
+            lost += kit::thrown([&] {
+                        if (code_of([&] { e.sample(0, 10); }) != 7) lost++;
+                    }).status %
+                        CERTREG_E_BUSY !=
+                    0;
+    };
+    std::thread other([&] { race(wrong[0]); });
+    race(wrong[1]);
+    other.join();
+    CHECK(wrong[0] == 0 && wrong[1] == 0);
+}
+
+TEST(what_was_thrown_below_a_function_of_c_is_not_thrown_later)
+{
+    size_t calls = 0, at = 0;
+    certreg::estimator e(fragile{&calls, &at}, certreg::model(3), kit::plan(1000));
+    e.begin(kit::input, 0.25, 3);
+    CHECK(certreg_estimator_sample(e.get(), 0, 10) == CERTREG_E_MODEL_FAILED);
+    e.begin(kit::input, 0.25, 4);
+    CHECK(e.certify(1000, certreg::question(0.5)).radius > 0);
+}
+
+TEST(a_running_call_keeps_its_progress_and_refuses_others)
+{
+    certreg::estimator e = kit::estimator();
+    certreg::attack a(e, certreg::attack_plan(100));
+    certreg::certificate out;
+    int refused = 0;
+    e.on_progress([&, reports = std::vector<int>(100)](uint64_t, uint64_t) mutable {
+        const auto busy = [&](auto call) { refused += kit::thrown(call).status == CERTREG_E_BUSY; };
+        out.radius = 1;
+        busy([&] { e.on_progress([](uint64_t, uint64_t) {}); });
+        busy([&] {
+            e.certify(0, {certreg::question(0.5)}, certreg::view<certreg_certificate>(&out, 1));
+        });
+        busy([&] { a.run(certreg::question(0.5), certreg::attack_options(100)); });
+        CHECK(reports.at(99) == 0 && out.radius == 0);
+    });
+    e.begin(kit::input, 0.25, 3);
+    e.sample(0, 256);
+    CHECK(refused == 3);
+}
