@@ -68,18 +68,22 @@ for compiler in 'g++ -std=c++20 -O1' 'clang++ -std=c++17 -O1'; do
     has "$compiler" && tell "the tests under $compiler" passes "$compiler"
 done
 
-# ---- the programs of the guide, and what it says that they print (the indented lines below them)
+# ---- the program at the top of certreg.hpp, and those of the guide, and what it says that they print (the indented lines below them)
 awk -v out="$tmp/guide" '
     /^```cpp$/ { number++; on = 1; next }
     /^```$/ { on = 0; next }
     on { print >(out number ".cpp") }
     !on && number && /^    / { print substr($0, 5) >(out number ".said") }' docs/guide/cpp.md
+awk '/^ \*     / { print substr($0, 8); next } /^ \* It is all inline/ { exit }' \
+    include/certreg/certreg.hpp >"$tmp/top.cpp"
+echo '0.870896, radius 0.406925' >"$tmp/top.said"
 prints() {
     # shellcheck disable=SC2086 # a list of words
     g++ -std=c++17 $strict "$1.cpp" -L"$library" -lcertreg -Wl,-rpath,"$library" -lpthread \
         -o "$1" && "$1" | diff "$1.said" -
 }
 if has g++; then
+    tell 'the program in certreg.hpp' prints "$tmp/top"
     for number in 1 2 3; do
         tell "program $number of docs/guide/cpp.md" prints "$tmp/guide$number"
     done

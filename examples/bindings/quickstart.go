@@ -38,20 +38,25 @@ func min(a, b int) int {
 
 // Estimator samples a model, from one row of inputs to one number.
 type Estimator struct {
-	handle *C.certreg_estimator
-	model  func(x []float32) float32
-	inputs int
+	handle          *C.certreg_estimator
+	model           func(x []float32) float32
+	inputs, samples int
 }
 
-// New makes an estimator. Close it.
-func New(model func(x []float32) float32, inputs, maxSamples int, seed uint64) (*Estimator, error) {
+// New makes an estimator that takes so many samples of each input. Close it. One goroutine at a
+// time may use it.
+func New(model func(x []float32) float32, inputs, samples int, seed uint64) (*Estimator, error) {
 	shape := C.certreg_model{struct_size: C.sizeof_certreg_model,
 		inputs: C.size_t(inputs), outputs: 1}
 	plan := C.certreg_plan{struct_size: C.sizeof_certreg_plan,
-		max_samples: C.size_t(maxSamples), seed: C.uint64_t(seed)}
+		max_samples: C.size_t(samples), seed: C.uint64_t(seed)}
 	why := C.certreg_error{struct_size: C.sizeof_certreg_error}
-	e := &Estimator{model: model, inputs: inputs}
-	return e, check(C.certreg_estimator_create(nil, &shape, &plan, &why, &e.handle), &why)
+	e := &Estimator{model: model, inputs: inputs, samples: samples}
+	err := check(C.certreg_estimator_create(nil, &shape, &plan, &why, &e.handle), &why)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Close frees it.
@@ -66,16 +71,19 @@ func (e *Estimator) check(status C.certreg_status) error {
 
 // Certify begins the input z, samples, and says within which radius the median of the outputs
 // stays within the tolerance.
-func (e *Estimator) Certify(z []float32, sigma float64, noiseID uint64, samples int,
+func (e *Estimator) Certify(z []float32, sigma float64, noiseID uint64,
 	tolerance float64) (c C.certreg_certificate, err error) {
 	c.struct_size = C.sizeof_certreg_certificate
+	if e.handle == nil {
+		return c, errors.New("the estimator is closed")
+	}
 	if len(z) != e.inputs {
 		return c, errors.New("z has another number of inputs")
 	}
 	err = e.check(C.certreg_estimator_begin(e.handle, (*C.float)(&z[0]), C.double(sigma),
 		C.uint64_t(noiseID)))
-	for first := 0; err == nil && first < samples; first += batch {
-		err = e.sample(first, min(batch, samples-first))
+	for first := 0; err == nil && first < e.samples; first += batch {
+		err = e.sample(first, min(batch, e.samples-first))
 	}
 	if err != nil {
 		return c, err
@@ -105,12 +113,12 @@ func run() error {
 		return err
 	}
 	defer e.Close()
-	c, err := e.Certify([]float32{1, 0.5, -0.25}, 0.25, 0, 10000, 0.5)
+	c, err := e.Certify([]float32{1, 0.5, -0.25}, 0.25, 0, 0.5)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("within %g of %.6f for every shift below %.6f\n", c.tolerance, c.prediction, c.radius)
-	_, err = e.Certify([]float32{1, 0.5, -0.25}, -1, 1, 10000, 0.5)
+	_, err = e.Certify([]float32{1, 0.5, -0.25}, -1, 1, 0.5)
 	var why *Error
 	if errors.As(err, &why) {
 		fmt.Printf("status %d: %s\n", why.Status, why.Text)

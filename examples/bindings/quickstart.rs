@@ -1,6 +1,6 @@
 //! One certificate from Rust, without a crate: how much of certreg.h a program has to repeat.
 use std::ffi::CStr;
-use std::mem::{size_of, zeroed};
+use std::mem::{forget, size_of, zeroed};
 use std::os::raw::{c_char, c_int, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -86,11 +86,11 @@ extern "C" {
 /// A status that is not 0, and the library's sentence.
 #[derive(Debug)]
 pub struct Error(pub i32, pub String);
-fn check(status: i32, why: *const Failure) -> Result<(), Error> {
+fn check(status: i32, why: &Failure) -> Result<(), Error> {
     match status {
         0 => Ok(()),
         _ => {
-            let text = unsafe { CStr::from_ptr((*why).text.as_ptr()) };
+            let text = unsafe { CStr::from_ptr(why.text.as_ptr()) }; // the library ends it by NUL
             Err(Error(status, text.to_string_lossy().into()))
         }
     }
@@ -104,7 +104,7 @@ pub struct Estimator<F: FnMut(&[f32]) -> f32> {
 }
 
 /// What the library calls. A panic must not unwind into C: it becomes a status here, and the
-/// record stays.
+/// record stays. What was panicked with is leaked, since dropping it could panic again.
 unsafe extern "C" fn eval<F: FnMut(&[f32]) -> f32>(user: *mut c_void, b: *const Batch) -> c_int {
     let (f, b) = (&mut *(user as *mut F), &*b);
     let run = || {
@@ -112,7 +112,10 @@ unsafe extern "C" fn eval<F: FnMut(&[f32]) -> f32>(user: *mut c_void, b: *const 
             *b.y.add(i) = f(std::slice::from_raw_parts(b.x.add(i * b.inputs), b.inputs));
         }
     };
-    catch_unwind(AssertUnwindSafe(run)).map_or(1, |_| 0)
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(()) => 0,
+        Err(payload) => { forget(payload); 1 }
+    }
 }
 
 impl<F: FnMut(&[f32]) -> f32> Estimator<F> {
@@ -138,15 +141,15 @@ impl<F: FnMut(&[f32]) -> f32> Estimator<F> {
     pub fn certify(
         &mut self, z: &[f32], sigma: f64, noise_id: u64, samples: usize, tolerance: f64,
     ) -> Result<Certificate, Error> {
-        assert_eq!(z.len(), self.inputs);
+        assert_eq!(z.len(), self.inputs, "z has another number of inputs");
         unsafe {
             let e = self.handle;
             let q = Question { struct_size: size_of::<Question>() as u32, tolerance, ..zeroed() };
             let mut c = Certificate { struct_size: size_of::<Certificate>() as u32, ..zeroed() };
             let begun = certreg_estimator_begin(e, z.as_ptr(), sigma, noise_id);
-            check(begun, certreg_estimator_error(e))?;
+            check(begun, &*certreg_estimator_error(e))?;
             let answered = certreg_certify(e, samples, &q, 1, &mut c);
-            check(answered, certreg_estimator_error(e))?;
+            check(answered, &*certreg_estimator_error(e))?;
             Ok(c)
         }
     }
