@@ -68,7 +68,8 @@ for compiler in 'g++ -std=c++20 -O1' 'clang++ -std=c++17 -O1'; do
     has "$compiler" && tell "the tests under $compiler" passes "$compiler"
 done
 
-# ---- the program at the top of certreg.hpp, and those of the guide, and what it says that they print (the indented lines below them)
+# ---- the programs of the guide, and what it says that they print (the indented lines below them);
+# and the one at the top of certreg.hpp
 awk -v out="$tmp/guide" '
     /^```cpp$/ { number++; on = 1; next }
     /^```$/ { on = 0; next }

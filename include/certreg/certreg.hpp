@@ -180,7 +180,8 @@ class estimator
      *  @param noise_id  names the noise: a new one for each input
      *  @param level     as certreg_estimator_begin_level
      *  @throws error CERTREG_E_INVALID also if z has not model.inputs numbers. After a
-     *          failure no input is begun, not the last one either */
+     *          failure no input is begun, not the last one either, unless z could not
+     *          become a view */
     void begin(view<const float> z, double sigma, uint64_t noise_id, uint64_t level = 0)
     {
         const detail::turn s = call();

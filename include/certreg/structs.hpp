@@ -49,8 +49,9 @@ struct CERTREG_API error : std::exception, certreg_error {
 
 /** A pointer and a count: what a function reads (view<const float>) or fills
  *  (view<float>). Anything with data() and size() becomes one, an array, or a list such
- *  as {1, 0.5f}. It owns nothing: use it as a parameter. A variable made from a
- *  temporary would dangle. */
+ *  as {1, 0.5f}. It owns nothing: use it as a parameter, since a variable made from a
+ *  temporary would dangle. A row of a matrix stored by columns throws CERTREG_E_INVALID
+ *  where it becomes a view, if it has begin(). */
 template <class T> class view
 {
     /* Elements of type U lie as elements of type T do: the same, or T with nothing
@@ -80,8 +81,13 @@ template <class T> class view
         class C, class U = std::remove_pointer_t<decltype(std::declval<C &>().data())>,
         class = decltype(std::declval<C &>().size()),
         class = std::enable_if_t<holds<U> && lasts<C>>>
-    constexpr view(C &&container) noexcept : view(container.data(), container.size())
+    constexpr view(C &&container)
+        : view(container.data(), static_cast<size_t>(container.size()))
     {
+        if (!contiguous(container))
+            throw error(
+                CERTREG_E_INVALID,
+                "the elements do not lie one after the other: copy them first");
     }
     constexpr T *data() const noexcept { return data_; }
     constexpr size_t size() const noexcept { return size_; }
@@ -90,6 +96,22 @@ template <class T> class view
     constexpr T &operator[](size_t i) const noexcept { return data_[i]; }
 
   private:
+    /* Whether its last element lies where it should. */
+    template <class C> constexpr bool contiguous(C &container) const
+    {
+        if constexpr (iterates<C>(0))
+            return size_ == 0 ||
+                   &*(container.begin() + static_cast<ptrdiff_t>(size_ - 1)) ==
+                       data_ + (size_ - 1);
+        else return true;
+    }
+    template <class C>
+    static constexpr auto iterates(int)
+        -> decltype(&*(std::declval<C &>().begin() + 1), true)
+    {
+        return true;
+    }
+    template <class C> static constexpr bool iterates(long) { return false; }
     T *data_ = nullptr;
     size_t size_ = 0;
 };

@@ -47,6 +47,48 @@ TEST(an_input_has_the_models_dimension)
     REFUSED(e.begin(kit::input, NAN, 0), CERTREG_E_INVALID, "sigma");
 }
 
+// What libraries of matrices give for a row of a matrix that is stored by columns.
+namespace
+{
+struct strided {
+    struct iterator {
+        const float *at;
+        std::ptrdiff_t step;
+        const float &operator*() const
+        {
+            return *at;
+        }
+        iterator operator+(std::ptrdiff_t n) const
+        {
+            return {at + n * step, step};
+        }
+    };
+    const float *start;
+    std::ptrdiff_t step;
+    const float *data() const
+    {
+        return start;
+    }
+    std::ptrdiff_t size() const
+    {
+        return 3;
+    }
+    iterator begin() const
+    {
+        return {start, step};
+    }
+};
+} // namespace
+
+TEST(a_row_with_gaps_is_no_input)
+{
+    const float matrix[6] = {1, 9, 0.5f, 9, -0.25f, 9}; // 2 rows, by columns
+    certreg::estimator e = kit::estimator();
+    REFUSED(e.begin(strided{matrix, 2}, 0.25, 0), CERTREG_E_INVALID, "one after the other");
+    REFUSED(e.certify(0, certreg::question(0.5)), CERTREG_E_WRONG_STATE, "begin");
+    e.begin(strided{matrix, 1}, 0.25, 0);
+}
+
 TEST(questions_are_checked)
 {
     certreg::estimator e = kit::estimator();
