@@ -84,8 +84,9 @@ static void add(cr_conditions *conditions, const cr_score *score, int guard, dou
 
 /* "mu stays near the prediction" on one side; mu exists then, since the resultant has a positive
  * component. */
-static cr_score guard_of(cr_score score, const struct cut *cut)
+static cr_score guard_of(const cr_score *about, const struct cut *cut)
 {
+    cr_score score = *about;
     if (!(cut->greatest > 0)) {
         score.kind = CR_SCORE_SINE;
         score.tolerance = cut->near * score.period;
@@ -166,7 +167,7 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     for (s.side = -1; s.side <= 1; s.side += 2)
         add(conditions, &s, 0, threshold_of(e, conditions, &s, of_side));
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
-        const cr_score guard = guard_of(s, cut);
+        const cr_score guard = guard_of(&s, cut);
         add(conditions, &guard, 1, threshold_of(e, conditions, &guard, of_near));
     }
     add_together(conditions, s, division);
@@ -201,7 +202,7 @@ static const struct cut *least_demanding(const certreg_estimator *e, const cr_qu
     const cr_score score = {.tolerance = q->tolerance, .period = cr_question_period(e, q)};
     const struct cut *least = cuts;
     for (int i = 1; i < ARCS; i++)
-        if (guard_of(score, cuts + i).needed < guard_of(score, least).needed) least = cuts + i;
+        if (guard_of(&score, cuts + i).needed < guard_of(&score, least).needed) least = cuts + i;
     return least;
 }
 
