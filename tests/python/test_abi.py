@@ -1,7 +1,8 @@
 """What a program was written with stays: the fields and constants of every released header are in
 the present ones, at the same place, with the same type and value; and every name of the Python
-package with its arguments, and every option of the command. tests/abi/VERSION.txt has them.
-`test_abi.py record` writes the file of the present version, once, when it is released."""
+package with its arguments, and every option of the command. Nothing more must be given to them.
+tests/abi/VERSION.txt has them; abi.sh has the functions. `test_abi.py record` writes the file of
+the present version, once, when it is released."""
 
 import enum
 import inspect
@@ -23,17 +24,23 @@ KINDS = {
 }
 
 
+MUST = " must be given"
+
+
 def arguments(name, made):
-    """Lines such as "python Question tolerance 0": a name, an argument, its default."""
+    """Lines such as "python Question 2 alpha" (a name, the place of an argument, or "*" where it is
+    given by name alone) and "python Question 2 alpha = 0.0" (its default)."""
+    lines = [f"python {name}"]
     try:
-        signature = inspect.signature(made)
+        given = inspect.signature(made).parameters.values()
     except (TypeError, ValueError):
-        return [f"python {name}"]
-    given = [p for p in signature.parameters.values() if p.name != "self"]
-    empty = inspect.Parameter.empty
-    return [f"python {name}"] + [
-        f"python {name} {p.name}" + ("" if p.default is empty else f" {p.default!r}") for p in given
-    ]
+        return lines
+    for place, p in enumerate(p for p in given if p.name != "self"):
+        stars = {p.KEYWORD_ONLY: "* ", p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}
+        lines.append(f"python {name} {stars.get(p.kind, f'{place} ')}{p.name}")
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            lines.append(lines[-1] + (MUST if p.default is p.empty else f" = {p.default!r}"))
+    return lines
 
 
 def package():
@@ -52,51 +59,102 @@ def package():
 
 
 def command():
-    """Lines such as "certreg certify --tolerance"."""
+    """Lines such as "certreg certify --method" and, behind that, " = None" (its default), " takes 2" or
+    " finite" (one of its words); "certreg certify 0 model" is the first word without a name."""
     lines = []
     for action in parser.parser()._actions:
         for name, sub in (getattr(action, "choices", None) or {}).items():
+            lines.append(f"certreg {name}")
+            places = [option for option in sub._actions if not option.option_strings]
             for option in sub._actions:
-                for word in option.option_strings or [option.dest]:
-                    lines.append(f"certreg {name} {word}")
+                for word in option.option_strings or [f"{places.index(option)} {option.dest}"]:
+                    line = f"certreg {name} {word}"
+                    lines += [line, f"{line} = {option.default!r}", f"{line} takes {option.nargs}"]
+                    lines += [line + MUST] if option.required else []
+                    lines += [f"{line} {choice}" for choice in option.choices or ()]
     return lines
 
 
+def declared(name, field):
+    """The type of a field of a struct as it is written: "const double *"."""
+    (body,) = re.findall(rf"struct certreg_{name} \{{(.*?)\}}", text, re.S)
+    for statement in body.split(";"):
+        if re.search(rf"\b{field}\b *($|[,)[])", statement):
+            words = " ".join(statement.split())
+            return words if re.search(r"[(\[]", words) else re.match(r"[^*]*\*?", words)[0]
+
+
 def headers():
-    """Lines such as "plan.seed 8 uint64" (its offset) and "CERTREG_E_BUSY 18". A pointer has the
-    kind pointer, an array the kind of its elements and their number."""
+    """Lines such as "plan.seed 8 8 uint64" (its offset, size and type), the types of functions that
+    programs write, and "CERTREG_E_BUSY 18"."""
     lines = []
     kinds = ", ".join(f'{c}: "{name}"' for c, name in KINDS.items())
     for name, fields in sorted(structs().items()):
         for field in fields:
             there = f"((certreg_{name} *)0)->{field}"
-            # The first element of an array has the kind; of a pointer or a number it is itself.
             lines.append(
-                f'printf("{name}.{field} %zu %s %zu\\n", offsetof(certreg_{name}, {field}), '
-                f'_Generic({there}, {kinds}, char *: "text", int32_t *: "int32", '
-                f'double *: "float64", default: "pointer"), sizeof {there});'
+                f'printf("{name}.{field} %zu %zu %s\\n", offsetof(certreg_{name}, {field}), '
+                f'sizeof {there}, _Generic({there}, {kinds}, default: "{declared(name, field)}"));'
             )
+    types = [" ".join(words.split()) for words in re.findall(r"typedef ([^;{]*\(\*[^;]*);", text)]
     constants = dict(re.findall(r"(CERTREG_\w+)\s*=\s*(-?\d+)", text))
-    return printed_by_c(lines).splitlines() + [f"{n} {v}" for n, v in sorted(constants.items())]
+    return printed_by_c(lines).splitlines() + types + [f"{n} {v}" for n, v in constants.items()]
 
 
 def present():
     return sorted(set(headers() + package() + command()))
 
 
+def breaks(before, now):
+    """What programs written with the lines of before do not find, or do not give, now."""
+    gone = [line for line in before if line not in now and not line.endswith(MUST)]
+    asked = [
+        line
+        for line in now
+        if line.endswith(MUST) and line not in before and " ".join(line.split()[:2]) in before
+    ]
+    return gone + asked
+
+
 class Abi(unittest.TestCase):
-    def test_fields_and_constants_of_releases_are_there(self):
-        now = set(present())
+    def test_what_releases_have_is_there(self):
+        now = present()
         releases = list((root / "tests/abi").glob("*.*.*.txt"))
         self.assertTrue(releases)
         for release in releases:
-            lines = release.read_text().splitlines()
+            lines = release.read_text(encoding="utf-8").splitlines()
             self.assertGreater(len(lines), 600)
-            self.assertEqual([line for line in lines if line not in now], [], release.name)
+            self.assertEqual(breaks(lines, now), [], release.name)
+
+    def test_a_break_is_found(self):
+        now = present()
+        for line, other in (
+            ("plan.seed 8 8 uint64", "plan.seed 8 8 int64"),
+            ("model.scale 48 8 const float *", "model.scale 48 8 const double *"),
+            ("error.text 40 256 char text[256]", "error.text 40 128 char text[128]"),
+            ("int (*certreg_eval)(void *user, const certreg_batch *batch)", ""),
+            ("plan.progress 40 8 int (*progress)(void *user, uint64_t done, uint64_t total)", ""),
+            ("CERTREG_E_BUSY 18", "CERTREG_E_BUSY 19"),
+            ("python Score.NORM", ""),
+            ("python Estimator.certify", ""),
+            ("python Question 0 tolerance", "python Question 1 tolerance"),
+            ("python Question 2 alpha = 0.0", "python Question 2 alpha = 0.1"),
+            ("python Estimator * seed", "python Estimator * noise"),
+            ("certreg certify --sigma", ""),
+            ("certreg certify --method finite", ""),
+        ):
+            with self.subTest(line):
+                changed = [other if one == line else one for one in now]
+                self.assertEqual(breaks(now, changed), [line])
+        for line in ("python Question 20 more", "certreg certify 2 more", "certreg certify --more"):
+            self.assertEqual(breaks(now, [*now, line]), [])
+            self.assertEqual(breaks(now, [*now, line + MUST]), [line + MUST])
+        self.assertEqual(breaks(now, [*now, "python New", "python New 0 x" + MUST]), [])
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["record"]:
-        (root / f"tests/abi/{certreg.__version__}.txt").write_text("\n".join(present()) + "\n")
+        file = root / f"tests/abi/{certreg.__version__}.txt"
+        file.write_text("\n".join([*present(), ""]), encoding="utf-8")
     else:
         run()
