@@ -9,6 +9,10 @@ lib=$DESTDIR$LIBDIR include=$DESTDIR$INCLUDEDIR doc=$DESTDIR$DOCDIR
 library=libcertreg.so.$VERSION
 descriptions=(pkgconfig/certreg.pc cmake/certreg/certreg-config.cmake
     cmake/certreg/certreg-config-version.cmake)
+refuse() { # SENTENCE
+    echo "$1" >&2
+    exit 1
+}
 # The documentation, and the programs that it links to.
 documents() {
     find LICENSE ./*.md docs examples -type f -regextype posix-extended \

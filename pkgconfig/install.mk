@@ -42,8 +42,4 @@ dist: ## Pack the sources into dist/libcertreg-VERSION.tar.gz; DIRTY=1: changes 
 distcheck: ## Build, test, install and use what dist packs, in an empty folder
 	@bash tests/consumers/dist.sh
 release: ## Write tarball, sdist and wheel of the commit to dist/, and test each of them
-	@rm -rf dist
-	@$(MAKE) --no-print-directory dist DISTDIR=dist
-	@$(MAKE) --no-print-directory wheel
-	@$(any_python) -m build --sdist $(if $(have_build),--no-isolation) -o dist . >/dev/null
-	@VERSION=$(VERSION) bash tests/released.sh
+	@VERSION=$(VERSION) JOBS=$(jobs) PYTHON='$(any_python)' bash pkgconfig/release.sh

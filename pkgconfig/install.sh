@@ -4,12 +4,12 @@
 . "$(dirname "$0")/common.sh"
 folders=("$lib" "$lib/pkgconfig" "$lib/cmake/certreg" "$include/certreg" "$doc/include")
 [ -z "$MODULES" ] || folders+=("$lib/certreg")
+umask 022
+# Not by install -d, which would change the mode of folders that are there.
 for folder in "${folders[@]}"; do
-    if ! install -d "$folder" 2>/dev/null || [ ! -w "$folder" ]; then
-        echo "make install: $folder cannot be written to; install as root, or below another" \
-            "PREFIX" >&2
-        exit 1
-    fi
+    mkdir -p "$folder" 2>/dev/null || true
+    [ -w "$folder" ] || refuse \
+        "make install: $folder cannot be written to; install as root, or below another PREFIX"
 done
 
 install -m 644 lib/libcertreg.a "$lib/"

@@ -3,6 +3,10 @@
 # links to it stay.
 # shellcheck source=pkgconfig/common.sh
 . "$(dirname "$0")/common.sh"
+for folder in "$lib" "$include/certreg" "$doc"; do
+    [ ! -d "$folder" ] || [ -w "$folder" ] ||
+        refuse "make uninstall: $folder cannot be written to; uninstall as root"
+done
 rm -f "$lib/$library"
 for link in "libcertreg.so.$MAJOR" libcertreg.so; do
     [ -e "$lib/$link" ] || { rm -f "$lib/$link" && continue; }

@@ -148,4 +148,30 @@ tell 'twice in all' [ "$(wc -l <"$tmp/renewed")" = 2 ]
 use_prefix "$tmp/file/usr"
 tell 'a prefix below a file is refused' says \
     "$prefix/lib cannot be written to; install as root, or below another PREFIX" make_it install
+use_prefix "$tmp/kept"
+mkdir -p "$prefix/lib"
+chmod 2775 "$prefix/lib"
+keeps_mode() { make_it install && [ "$(stat -c %a "$prefix/lib")" = 2775 ]; }
+tell 'folders that are there keep their mode' keeps_mode
+open_to_all() { ! find "$1" ! -perm -444 | grep . && ! find "$1" -type d ! -perm -555 | grep .; }
+private() { (umask 077 && make_it install INCLUDEDIR="$prefix/new") && open_to_all "$prefix/new"; }
+tell 'what is new is readable for all' private
+nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+as_nobody() { # install|uninstall, with files of root
+    PREFIX=$prefix LIBDIR=$prefix/lib INCLUDEDIR=$prefix/include DOCDIR=$prefix/doc DESTDIR='' \
+        MODULES='' SILENT=s VERSION=$(readlink -f "$prefix/lib/libcertreg.so" | sed 's/.*so\.//') \
+        MAJOR=0 STATIC_LIBS='' nobody bash "$root/pkgconfig/$1.sh"
+}
+count() { find "$prefix" | wc -l; }
+chmod 755 "$tmp" "$prefix/lib"
+if nobody ls "$root/pkgconfig/install.sh" "$prefix/lib" >/dev/null 2>&1; then
+    before=$(count)
+    for act in install uninstall; do
+        tell "no one else can $act" says \
+            "make $act: $prefix/lib cannot be written to; $act as root" as_nobody "$act"
+    done
+    tell 'and nothing has changed' [ "$(count)" = "$before" ]
+else
+    echo 'skip another user: this one cannot become nobody'
+fi
 exit "$bad"
