@@ -64,14 +64,15 @@ FORCE:
 
 include src/library.mk
 include src/backend/cuda/cuda.mk
-include examples/examples.mk
-include tests/tests.mk
-include tests/gpu/gpu.mk
-include tests/style.mk
-include bench/bench.mk
 include pkgconfig/install.mk
-include python/python.mk
-include docs/docs.mk
+# Distributions may remove folders that the library does not need.
+-include examples/examples.mk
+-include tests/tests.mk
+-include tests/gpu/gpu.mk
+-include tests/style.mk
+-include bench/bench.mk
+-include python/python.mk
+-include docs/docs.mk
 
 #: Build
 all: $(libraries) $(descriptions:%=lib/%) ## Build the libraries into lib/, CUDA module included

@@ -15,7 +15,9 @@ refuse() { # SENTENCE
 }
 # The documentation, and the programs that it links to.
 documents() {
-    find LICENSE ./*.md docs examples -type f -regextype posix-extended \
+    local found
+    mapfile -t found < <(ls -d LICENSE ./*.md docs examples 2>/dev/null)
+    find "${found[@]}" -type f -regextype posix-extended \
         -regex 'LICENSE|.*\.(md|svg|png|py|[ch]|[ch]pp|cu|rs|go|mod|toml)' | sed 's|^\./||'
 }
 # Whether the loader finds what is in LIBDIR, once its cache has been renewed.
