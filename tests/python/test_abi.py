@@ -59,7 +59,7 @@ def package():
 
 
 def command():
-    """Lines such as "certreg certify --method" and, behind that, " = None" (its default), " takes 2" or
+    """Lines such as "certreg certify --method" and behind it " = None" (its default), " takes 2",
     " finite" (one of its words); "certreg certify 0 model" is the first word without a name."""
     lines = []
     for action in parser.parser()._actions:
