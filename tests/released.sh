@@ -24,9 +24,9 @@ tree=$tmp/libcertreg-$version
 tar xzf "$source" -C "$tmp"
 mkdir "$tree/lib" && ln -s "$root/lib/deps" "$tree/lib/deps" # what make deps has installed
 checked() {
-    make -C "$tree" check WERROR=1 >"$tmp/checked" 2>&1
+    make --no-print-directory -C "$tree" check WERROR=1 >"$tmp/checked" 2>&1
     local status=$?
-    tail -1 "$tmp/checked" >&3
+    tail -1 "$tmp/checked" | sed "s/^/    /" >&3
     [ "$status" = 0 ] || { grep -A20 FAILED "$tmp/checked"; return 1; }
 }
 tell "$source: make check" checked 3>&1
