@@ -8,7 +8,7 @@ module_flags  := -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 
 # `own` is what one file needs beyond the common flags.
-ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
