@@ -7,7 +7,8 @@ blas_inside  := src/backend/blas.c
 blas_cflags   = $(call once,blas_cflags,pkg-config --cflags lapacke openblas 2>/dev/null)
 blas_libs    := -llapacke -lopenblas
 # The module has LAPACKE inside where there is an archive of it: the shared one needs two LAPACKs.
-lapacke      := $(if $(filter /%,$(shell $(CC) -print-file-name=liblapacke.a 2>/dev/null)),-l:liblapacke.a)
+lapacke      := $(if $(filter /%,$(shell \
+    $(CC) -print-file-name=liblapacke.a 2>/dev/null)),-l:liblapacke.a)
 module_blas  := $(or $(lapacke),-llapacke) -lopenblas
 blas_objects := $(blas_sources:%.c=$(OBJ)/%.o)
 shared_libs  := -lm -lpthread -ldl
