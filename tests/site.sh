@@ -30,6 +30,11 @@ without_docstring() {
 tell 'without doxygen the build says in a sentence what to install' without_doxygen
 tell 'a public name of Python without a docstring is refused' without_docstring
 tell 'the site is whole' python3 "$build"
+fields=$copy/lib/docs/html/structcertreg__question.html
+for place in group__section5.html#target-radius group__section5.html#serving \
+    group__section3.html#methods CERTREG_STATISTIC_ 'outputs output \.\.'; do
+    tell "fields of a question lead to or say: $place" grep -q "$place" "$fields"
+done
 
 # All of these mistakes at once. The build names each of them.
 change() { # FILE SED-SCRIPT: the script must change the file

@@ -111,4 +111,9 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("docs: interrupted; the next run begins anew")
+    except OSError as why:
+        sys.exit(f"docs: {why}; make lib/docs writable, or make room there")

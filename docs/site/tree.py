@@ -121,6 +121,17 @@ def names():
     return set(re.findall(r"\b(?:certreg_\w+|CERTREG_\w+)", code)) - {"CERTREG_API"}
 
 
+@functools.lru_cache(None)
+def enums():
+    """The enum of the constants that share a prefix: CERTREG_METHOD -> certreg_method."""
+    found = {}
+    for header in HEADERS:
+        for name, body in re.findall(r"^enum (certreg_\w+) \{([^}]*)\}", read(header), re.M):
+            for prefix in re.findall(r"\b(CERTREG_[A-Z]+)_\w+ = ", body):
+                found.setdefault(prefix, name)
+    return found
+
+
 def address(page, link):
     """Where a relative link of a page leads to in the site: a page, a header, or a copy of another
     file of the repository. Returns (address, the file to be copied or None)."""

@@ -10,6 +10,7 @@ ESCAPED = {"@": "\\@", "#": "\\#", "%": "\\%", "<": "&lt;", ">": "&gt;", "&": "&
            '"': "&quot;", "\\": "\\\\"}
 SPECIAL = re.compile("[" + re.escape("".join(ESCAPED)) + "]")
 NAME = re.compile(r"\b(?:certreg|CERTREG)_\w+\b")
+FAMILY = re.compile(r"\b(CERTREG_(?:[A-Z]+_)*[A-Z]+)\\_(?=\.\.\.)")  # as plain writes it
 CITATION = re.compile(r"\b(theory)(\s+)((?:\d+(?:\.\d+)?(?:,\s+(?:and\s+)?|\s+and\s+)?)+)", re.I)
 
 
@@ -17,7 +18,7 @@ def plain(text):
     """Text without any markup: every character means itself."""
     text = SPECIAL.sub(lambda m: ESCAPED[m[0]], text)
     text = re.sub(r"[*`\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
-    return dashes(text)
+    return dashes(text).replace(" .. ", " ..&nbsp;")  # "." and space would end a brief description
 
 
 def dashes(text):
@@ -41,9 +42,15 @@ def cited(text):
     return CITATION.sub(lambda m: m[1] + m[2] + re.sub(r"\d+(?:\.\d+)?", link, m[3]), text)
 
 
+def families(text):
+    """With links from prefixes such as CERTREG_METHOD_... to the enums of these constants."""
+    known = tree.enums()
+    return FAMILY.sub(lambda m: f'@ref {known[m[1]]} "{m[1]}_"' if m[1] in known else m[0], text)
+
+
 def told(text):
-    """With both kinds of links."""
-    return cited(linked(text))
+    """With all kinds of links."""
+    return cited(families(linked(text)))
 
 
 def code(text):
