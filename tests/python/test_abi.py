@@ -98,7 +98,11 @@ def headers():
             )
     types = [" ".join(words.split()) for words in re.findall(r"typedef ([^;{]*\(\*[^;]*);", text)]
     constants = dict(re.findall(r"(CERTREG_\w+)\s*=\s*(-?\d+)", text))
-    return printed_by_c(lines).splitlines() + types + [f"{n} {v}" for n, v in constants.items()]
+    values = [  # of efforts the name stays, and the number may change
+        name if name.endswith("_EVALUATIONS") else f"{name} {value}"
+        for name, value in constants.items()
+    ]
+    return printed_by_c(lines).splitlines() + types + values
 
 
 def present():
