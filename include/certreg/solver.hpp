@@ -25,18 +25,29 @@ using worst_function = sized<certreg_worst_function>;
 using solve_info = sized<certreg_solve_info>;
 using radius = sized<certreg_radius>;
 
+namespace detail
+{
+/* The handle that a certreg_..._create makes from a plan. */
+template <class Handle, class Plan>
+Handle *create(
+    certreg_status (*by)(const Plan *, certreg_error *, Handle **), const Plan &plan)
+{
+    Plan p = plan;
+    fill(p);
+    Handle *made = nullptr;
+    sized<certreg_error> why;
+    check(by(&p, &why, &made), &why);
+    return made;
+}
+} // namespace detail
+
 /** certreg_solver. After a move only destroy it or assign to it. */
 class solver
 {
   public:
     explicit solver(const certreg_solver_plan &plan = solver_plan())
+        : handle_(detail::create(certreg_solver_create, plan))
     {
-        certreg_solver_plan p = plan;
-        detail::fill(p);
-        certreg_solver *made = nullptr;
-        sized<certreg_error> why;
-        detail::check(certreg_solver_create(&p, &why, &made), &why);
-        handle_.reset(made);
     }
 
     /** certreg_solver_worst_case. constraints: 0: all that the bounds name. */
@@ -97,13 +108,8 @@ class bisection
 {
   public:
     explicit bisection(const certreg_bisection_plan &plan = bisection_plan())
+        : handle_(detail::create(certreg_bisection_create, plan))
     {
-        certreg_bisection_plan p = plan;
-        detail::fill(p);
-        certreg_bisection *made = nullptr;
-        sized<certreg_error> why;
-        detail::check(certreg_bisection_create(&p, &why, &made), &why);
-        handle_.reset(made);
     }
 
     /** certreg_bisection_within. constraints: 0: all that the bounds name. */
