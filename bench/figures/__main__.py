@@ -7,45 +7,38 @@ import os
 import pathlib
 import sys
 import time
+from typing import Sequence
 
-from certreg import CertregError
 from certreg._optional import needed
-from reproduce import figures, settings as _settings
+from reproduce import figures
+from reproduce.parts import run
+from reproduce.settings import ROOT, Settings, SettingsError
 
 PARTS = ("certificate", "worst_function", "radii", "attacked", "digit")
 
 
 def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        print(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}", file=sys.stderr)
-        return 2
-    try:
-        settings = _settings.read()
-        folder = _folder(settings)
-        for name in names or PARTS:
-            _draw(name, settings, folder)
-    except (_settings.SettingsError, CertregError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted: the figures of this part are as they were", file=sys.stderr)
-        return 130
-    return 0
+    return run(names, PARTS, _work, "the figures of this part are as they were")
 
 
-def _folder(settings: _settings.Settings) -> pathlib.Path:
-    usual = _settings.ROOT / "docs" / "figures" if settings.full else settings.path("figures")
+def _work(settings: Settings, names: Sequence[str]) -> None:
+    folder = _folder(settings)
+    for name in names:
+        _draw(name, settings, folder)
+
+
+def _folder(settings: Settings) -> pathlib.Path:
+    usual = ROOT / "docs" / "figures" if settings.full else settings.path("figures")
     folder = pathlib.Path(os.environ.get("FIGURES_OUT") or usual)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         text = f"the folder {folder} cannot be made: {error.strerror} (FIGURES_OUT)"
-        raise _settings.SettingsError(text) from None
+        raise SettingsError(text) from None
     return folder
 
 
-def _draw(name: str, settings: _settings.Settings, folder: pathlib.Path) -> None:
+def _draw(name: str, settings: Settings, folder: pathlib.Path) -> None:
     """Draws what can be drawn here. Where something is missing it says so, and old figures stay."""
     print(f"== {name}", flush=True)
     began = time.monotonic()

@@ -7,35 +7,27 @@ import importlib
 import sys
 import time
 from types import ModuleType
+from typing import Sequence
 
-from certreg import CertregError
-
-from . import report, settings as _settings
+from . import report
+from .parts import run
+from .settings import Settings
 
 PARTS = ("synthetic", "rotation", "slant", "convergence", "tightness", "intervals")
 
 
 def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        print(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}", file=sys.stderr)
-        return 2
-    try:
-        settings = _settings.read()
-        parts = {name: importlib.import_module(f"reproduce.{name}") for name in PARTS}
-        for name in names or PARTS:
-            _compute(name, parts[name], settings)
-        report.write(settings, parts.values())
-    except (_settings.SettingsError, CertregError, ImportError, OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted: run it again to go on where it stopped", file=sys.stderr)
-        return 130
-    return 0
+    return run(names, PARTS, _work, "run it again to go on where it stopped")
 
 
-def _compute(name: str, part: ModuleType, settings: _settings.Settings) -> None:
+def _work(settings: Settings, names: Sequence[str]) -> None:
+    parts = {name: importlib.import_module(f"reproduce.{name}") for name in PARTS}
+    for name in names:
+        _compute(name, parts[name], settings)
+    report.write(settings, parts.values())
+
+
+def _compute(name: str, part: ModuleType, settings: Settings) -> None:
     print(f"== {name}", flush=True)
     began = time.monotonic()
     part.compute(settings)
