@@ -68,7 +68,7 @@ include pkgconfig/install.mk
 # Distributions may remove folders that the library does not need.
 -include examples/examples.mk
 -include tests/tests.mk
--include tests/gpu/gpu.mk
+-include tests/*/*.mk
 -include tests/style.mk
 -include bench/bench.mk
 -include python/python.mk

@@ -101,7 +101,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/{consumers,engines,golden}/*.sh pkgconfig/*.sh .ci/run ||
+    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden}/*.sh pkgconfig/*.sh .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }
@@ -158,6 +158,11 @@ elif [ -z "$MODE" ]; then
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh "$OBJ/demo"
     start site bash tests/site.sh
+    for corpus in tests/fuzz/corpus/*/; do
+        [ -d "$corpus" ] || continue
+        name=$(basename "$corpus")
+        start "fuzz $name" "$OBJ/tests/fuzz/$name" "$corpus"
+    done
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"

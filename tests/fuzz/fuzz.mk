@@ -1,0 +1,31 @@
+# Fuzzing: each tests/fuzz/NAME.c is one fuzzer, with fuzz_one of fuzz.h. make check replays the
+# inputs of tests/fuzz/corpus/NAME with the ordinary compiler; make fuzz goes on from them with
+# clang's libFuzzer, and sanitizers.
+fuzz_common := tests/fuzz/replay.c tests/fuzz/libfuzzer.c
+fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(filter-out $(fuzz_common),$(wildcard tests/fuzz/*.c)))
+replays     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%)
+fuzzers     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%-fuzzer)
+check: $(replays)
+
+FUZZ     ?= $(fuzz_names)
+FUZZ_S   ?= 60
+FUZZ_SAN ?= address,undefined
+.PHONY: fuzz fuzzers fuzz-corpus
+#: Test
+fuzz: ## Fuzz for FUZZ_S seconds each: FUZZ=names, FUZZ_SAN=memory for MSan; needs clang
+	@$(MAKE) --no-print-directory CC=clang OPT='-O1 -g' NVCC= \
+	    $(if $(findstring memory,$(FUZZ_SAN)),BLAS=0) \
+	    EXTRA='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=all' \
+	    FUZZ='$(FUZZ)' FUZZ_S='$(FUZZ_S)' fuzzers
+fuzzers: $(FUZZ:%=$(OBJ)/tests/fuzz/%-fuzzer)
+	@OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(FUZZ_S) bash tests/fuzz/run.sh $(FUZZ)
+fuzz-corpus: ## Keep the smallest inputs that reach what was found, in tests/fuzz/corpus
+	@$(MAKE) --no-print-directory MERGE=1 fuzz
+
+$(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples
+fuzz_objects := $(OBJ)/tests/support.a $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a
+$(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o $(fuzz_objects)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
+$(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
+    $(fuzz_objects)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(engine_libs) $(static_libs)
