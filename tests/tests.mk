@@ -106,6 +106,7 @@ $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(OBJ)/l
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 	    $(emulated_link) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' -lpthread
 # Certificates of every kind, compared with those that are kept (tests/golden).
-$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/libcertreg.so $(test_modules)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
+$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/tests/golden/rows.o \
+    $(OBJ)/libcertreg.so $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/..' -lm -lpthread -ldl
