@@ -101,7 +101,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden}/*.sh pkgconfig/*.sh .ci/run ||
+    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden,platforms}/*.sh pkgconfig/*.sh .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }
@@ -164,6 +164,8 @@ elif [ -z "$MODE" ]; then
         start "fuzz $name" "$OBJ/tests/fuzz/$name" "$corpus"
     done
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
+    start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
+    start "platforms refused" bash tests/platforms/refused.sh
     start "example cuda/onnx" on_device examples/cuda/onnx "^within 10 degrees"
     start "example cuda/network" on_device examples/cuda/network "^within"
     start check_gpu on_device check_gpu "^100%: "

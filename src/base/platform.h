@@ -1,11 +1,17 @@
 /* What every file of the library takes for granted. */
 #ifndef CR_BASE_PLATFORM_H
 #define CR_BASE_PLATFORM_H
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __FAST_MATH__
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || __ASSOCIATIVE_MATH__ || \
+    __RECIPROCAL_MATH__ || __NO_SIGNED_ZEROS__
 #error "build libcertreg without -ffast-math: it rounds outward, and tests for NaN and infinity"
+#endif
+/* 1, floats in double, is the default of some C11 compilers: the float code rounds each result. */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "libcertreg needs arithmetic that evaluates doubles in double; on x86 use -mfpmath=sse"
 #endif
 #ifdef __cplusplus
 #define CR_STATIC_ASSERT static_assert
@@ -14,7 +20,8 @@
 #endif
 CR_STATIC_ASSERT(sizeof(size_t) == 8 && sizeof(void *) == 8 && SIZE_MAX == UINT64_MAX,
                  "libcertreg needs 64-bit sizes and pointers");
-CR_STATIC_ASSERT(sizeof(double) == 8 && sizeof(float) == 4,
+CR_STATIC_ASSERT(sizeof(double) == 8 && sizeof(float) == 4 && FLT_RADIX == 2 &&
+                     FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53 && DBL_MAX_EXP == 1024,
                  "libcertreg needs IEEE 754 doubles and floats");
 
 #endif

@@ -28,22 +28,35 @@ static const struct model_case {
 enum { CASES = sizeof cases / sizeof *cases };
 static const struct model_case *now;
 
-/* Sums and products alone, so that outputs have the same bits everywhere. */
+/* Sums, products and quotients alone, each of them rounded to float, so that outputs have the same
+ * bits everywhere, also where FLT_EVAL_METHOD is 1. */
+static float sum(float x, float y)
+{
+    return x + y;
+}
+
+static float product(float x, float y)
+{
+    return x * y;
+}
+
 static float smooth(const float *x)
 {
-    const float t = x[0] + 0.5f * x[1] - 0.25f * x[2] * x[4];
-    return t / (1 + 0.5f * t * t) + 0.1f * x[5];
+    const float bent = product(product(0.25f, x[2]), x[4]),
+                t = sum(sum(x[0], product(0.5f, x[1])), -bent),
+                under = sum(1, product(product(0.5f, t), t)), share = t / under;
+    return sum(share, product(0.1f, x[5]));
 }
 
 static void outputs_of(const float *x, float *y)
 {
-    const float t = smooth(x), u = x[5] * x[1] + 0.3f * x[2];
+    const float t = smooth(x), u = sum(product(x[5], x[1]), product(0.3f, x[2]));
     if (now->kind[0] == CERTREG_OUTPUT_REAL) {
         y[0] = t > 2 ? 2 : t < -2 ? -2 : t;
         if (now->outputs > 1) y[1] = u > 3 ? 3 : u < -3 ? -3 : u;
         return;
     }
-    const float degrees = 40 * t + (u > 1 ? 170 : 0);
+    const float degrees = sum(product(40, t), u > 1 ? 170 : 0);
     y[0] = degrees;
     y[1] = 1, y[2] = 0.5f * t;
 }

@@ -1,0 +1,142 @@
+"""Known answers for tests/platforms/exact.c, by mpmath at 60 digits.
+
+Run: python3 make_exact.py > exact.inc
+Radii are rounded down to a double, and changes of a mean up, so that the library's number is on the
+safe side of the true one if and only if it is on the safe side of the one here.
+"""
+
+import math
+from mpmath import mp, mpf, erfc, exp, expm1, log, loggamma, log1p, sqrt
+
+mp.dps = 60
+
+
+def rounded(value, up):
+    near = float(value)
+    if up and mpf(near) < value:
+        near = math.nextafter(near, math.inf)
+    if not up and mpf(near) > value:
+        near = math.nextafter(near, -math.inf)
+    return near.hex()
+
+
+def cdf(x):
+    return erfc(-x / sqrt(mpf(2))) / 2
+
+
+def quantile(p):
+    """x with P(t <= x) = p: bisection on the tail below one half."""
+    tail = p if p < mpf(1) / 2 else 1 - p
+    low, high = mpf(0), mpf(60)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if cdf(-middle) > tail:
+            low = middle
+        else:
+            high = middle
+    return -low if p < mpf(1) / 2 else low
+
+
+def binomial(k, n, p):
+    """P(X <= k), term by term from the last one."""
+    lead = exp(
+        loggamma(mpf(n + 1)) - loggamma(mpf(k + 1)) - loggamma(mpf(n - k + 1))
+        + k * log(p) + (n - k) * log(1 - p)
+    )
+    term = total = mpf(1)
+    for i in range(k, 0, -1):
+        term *= i / mpf(n - i + 1) * (1 - p) / p
+        total += term
+        if term < total * mpf(10) ** -50:
+            break
+    return lead * total
+
+
+def upper(k, n, alpha):
+    """Largest p with P(X <= k) >= alpha, by bisection."""
+    low, high = mpf(k) / n, mpf(1)
+    low = max(low, mpf(10) ** -40)
+    for _ in range(180):
+        middle = (low + high) / 2
+        if binomial(k, n, middle) >= alpha:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def critical(n, p, alpha):
+    """Largest k with P(X <= k) <= alpha, -1 if there is none."""
+    low, high = -1, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        if binomial(middle, n, p) <= alpha:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def rows(name, fields, lines):
+    print(f"static const struct {{ {fields}; }} {name}[] = {{")
+    for line in lines:
+        print("    {" + ", ".join(str(field) for field in line) + "},")
+    print("};")
+
+
+def medians():
+    """sigma times the quantile of the share that Clopper and Pearson leave."""
+    for n in (100, 1000, 20000):
+        for k in (0, 1, n // 20, n * 3 // 10):
+            for alpha in (0.05, 1e-3, 1e-10):
+                for sigma in (0.25, 1.0):
+                    p = upper(k, n, mpf(alpha))
+                    radius = -quantile(p) * mpf(sigma) if p < mpf(1) / 2 else mpf(0)
+                    yield n, k, alpha, sigma, rounded(radius, False)
+
+
+def orders():
+    for n in (50, 999, 20000):
+        for alpha in (0.05, 1e-6):
+            for r in (0.015625, 0.25, 1.0, 1.75):
+                yield n, alpha, r, critical(n, cdf(-mpf(r)), mpf(alpha) / 2)
+
+
+def changes():
+    for r in (1e-6, 0.01, 0.3, 1.0, 2.5, 5.0):
+        x = mpf(r) ** 2
+        for variance in (1e-8, 0.04, 0.9):
+            c = mpf(variance)
+            yield "CERTREG_CONSTRAINTS_C", r, variance, 0.0, 0.0, rounded(sqrt(c * expm1(x)), True)
+            for share in (0.01, 0.25):
+                gradient = float(sqrt(c)) * share
+                k = min(mpf(gradient), sqrt(c / expm1(x)) * r)  # more is of no use
+                change = r * k + sqrt((c - k * k) * (expm1(x) - x))
+                yield "CERTREG_CONSTRAINTS_CG", r, variance, gradient, 0.0, rounded(change, True)
+        for mean in (0.5, 0.75, 0.999):
+            m = mpf(mean)
+            change = m - cdf(quantile(m) - r)
+            rise = cdf(quantile(m) + r) - m
+            yield "MEAN_AND_RANGE", r, 0.0, 0.0, mean, rounded(max(change, rise), True)
+
+
+def radii():
+    for tolerance in (0.001, 0.05, 0.2):
+        for variance in (1e-4, 0.01, 0.5):
+            radius = sqrt(log1p(mpf(tolerance) ** 2 / mpf(variance)))
+            yield "CERTREG_CONSTRAINTS_C", tolerance, variance, 0.0, rounded(radius, False)
+        for mean in (0.5, 0.625, 0.75):
+            m, t = mpf(mean), mpf(tolerance)
+            radius = min(quantile(m) - quantile(m - t), quantile(m + t) - quantile(m))
+            yield "MEAN_AND_RANGE", tolerance, 0.0, mean, rounded(radius, False)
+
+
+def main():
+    print("/* Made by make_exact.py (mpmath, 60 digits); see there. */")
+    rows("median_rows", "uint64_t n, k; double alpha, sigma, radius", medians())
+    rows("order_rows", "uint64_t n; double alpha, radius; int64_t critical", orders())
+    rows("change_rows", "uint32_t known; double r, variance, gradient, mean, change", changes())
+    rows("radius_rows", "uint32_t known; double tolerance, variance, mean, radius", radii())
+
+
+main()

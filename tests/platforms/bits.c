@@ -1,0 +1,228 @@
+/* What has the same bits everywhere: noise, sums over it, records, digests, JSON lines. Nothing
+ * here passes through libm, except fma, sqrt and fmod, which are exact or rounded once. */
+#include "backend/backend.h"
+#include "base/bytes.h"
+#include "platforms/platform.h"
+#include "support/made_up.h"
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_bits(const char *name, size_t number, uint64_t value)
+{
+    printf("bits %s-%zu %016" PRIx64 "\n", name, number, value);
+}
+
+static uint64_t hash_of_floats(const float *x, size_t count)
+{
+    uint64_t h = CR_HASH_START;
+    for (size_t i = 0; i < count; i++) h = cr_hash32(h, cr_bits_of_float(x[i]));
+    return cr_hash_end(h);
+}
+
+static uint64_t hash_of_doubles(const double *x, size_t count)
+{
+    uint64_t h = CR_HASH_START;
+    for (size_t i = 0; i < count; i++) h = cr_hash64(h, cr_bits_of_double(x[i]));
+    return cr_hash_end(h);
+}
+
+/* ---- noise, and sums over it */
+static const struct shape {
+    uint64_t seed, stream, level, first;
+    size_t inputs, count;
+} shapes[] = {
+    {0, 0, 0, 0, 1, 400},
+    {1, 2, 0, 3, 3, 131},
+    {UINT64_C(0x0123456789ABCDEF), UINT64_C(0xFEDCBA9876543210), 1, 0, 5, 700},
+    {9, 10, CR_LEVELS - 1, 0, 16, 320},
+    {11, UINT64_C(1) << 32, 7, UINT64_C(0xFFFFFFF0), 63, 96},
+    {20, 21, 0, 0, 784, 100},
+    {24, 25, 3, 1000, 4097, 40},
+    {28, UINT64_MAX, 0, UINT64_MAX - 99, 4, 100},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes, BLOCKS = 8 };
+
+typedef struct arrays {
+    float *z, *step, *mask, *x, *weights, *direction;
+    double *sums, *room, *dots, *norms, gram[BLOCKS * BLOCKS], lengths[2 * BLOCKS + 2];
+} arrays;
+
+static arrays arrays_of(const struct shape *s)
+{
+    arrays a = {.z = made_up_numbers(s->inputs, 1), .step = made_up_numbers(s->inputs, 2)};
+    a.mask = malloc(s->inputs * sizeof *a.mask);
+    for (size_t j = 0; j < s->inputs; j++) a.mask[j] = s->inputs < 5 || j % 5 != 3;
+    a.x = malloc(s->inputs * s->count * sizeof *a.x);
+    a.weights = made_up_numbers(2 * s->count, 3);
+    a.direction = malloc(s->inputs * sizeof *a.direction);
+    a.sums = calloc(2 * BLOCKS * s->inputs, sizeof *a.sums);
+    a.room = malloc(2 * BLOCKS * s->inputs * sizeof *a.room);
+    a.dots = malloc(s->count * sizeof *a.dots), a.norms = malloc(s->count * sizeof *a.norms);
+    return a;
+}
+
+static void free_arrays(arrays *a)
+{
+    free(a->z), free(a->step), free(a->mask), free(a->x), free(a->weights), free(a->direction);
+    free(a->sums), free(a->room), free(a->dots), free(a->norms);
+}
+
+static void print_shape(size_t i)
+{
+    const struct shape *s = shapes + i;
+    const cr_noise noise = {.seed = s->seed,
+                            .noise_id = s->stream,
+                            .level = s->level,
+                            .inputs = s->inputs,
+                            .clean_first = s->first == 0};
+    certreg_backend *b = cr_backend_default();
+    arrays a = arrays_of(s);
+    const size_t length = s->count / BLOCKS, sums = BLOCKS * s->inputs;
+    b->ops->draw(b, &noise, a.z, a.step, s->first, s->count, a.x);
+    print_bits("noise", i, hash_of_floats(a.x, s->inputs * s->count));
+    b->ops->block_sums(b, &noise, s->first, length, BLOCKS, 1, a.weights, s->count, a.mask, a.sums,
+                       NULL);
+    print_bits("block-sums", i, hash_of_doubles(a.sums, sums));
+    b->ops->gram(b, a.sums, s->inputs, BLOCKS, s->inputs, a.gram);
+    print_bits("gram", i, hash_of_doubles(a.gram, BLOCKS * BLOCKS));
+    b->ops->replay(b, &noise, s->first, s->count, 2, a.weights, s->count, a.sums);
+    print_bits("replay", i, hash_of_doubles(a.sums, 2 * s->inputs));
+    b->ops->aim(b, a.sums, a.mask, s->inputs, a.direction, a.lengths);
+    print_bits("aim", i, hash_of_doubles(a.lengths, 2) ^ hash_of_floats(a.direction, s->inputs));
+    b->ops->project(b, &noise, s->first, s->count, a.direction, a.mask, a.dots, a.norms);
+    print_bits("project", i,
+               hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.norms, s->count));
+    b->ops->walk(b, &noise, s->first, s->count, BLOCKS, a.weights, a.mask, a.room, a.lengths,
+                 a.dots, a.norms, NULL);
+    print_bits("walk", i,
+               hash_of_doubles(a.dots, s->count) ^ hash_of_doubles(a.lengths, 2 * BLOCKS + 2));
+    free_arrays(&a);
+}
+
+/* ---- records */
+enum { INPUTS = 3, OUTPUTS = 2, SAMPLES = 60, MOST_BYTES = 4096 };
+static const float input[INPUTS] = {0.5f, -1, 3}, scale[INPUTS] = {1, 2, 0.5f};
+static size_t calls;
+
+/* Sums and products; degrees beyond the turn, which the library wraps. */
+static int polynomial(void *user, const certreg_batch *b)
+{
+    (void)user;
+    calls++;
+    for (size_t i = 0; i < b->rows; i++) {
+        const float *x = b->x + i * b->inputs, t = x[0] * x[1], u = t + x[2];
+        b->y[i * b->columns] = u;
+        b->y[i * b->columns + 1] = 300 * u;
+    }
+    return 0;
+}
+
+static certreg_estimator *begin(void)
+{
+    const int32_t kinds[OUTPUTS] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
+    const double lo[OUTPUTS] = {-INFINITY, -180}, hi[OUTPUTS] = {INFINITY, 180};
+    const certreg_model m = {.struct_size = sizeof m,
+                             .eval = polynomial,
+                             .inputs = INPUTS,
+                             .outputs = OUTPUTS,
+                             .batch = 16,
+                             .scale = scale,
+                             .kind = kinds,
+                             .lo = lo,
+                             .hi = hi};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .seed = 2026, .max_samples = SAMPLES, .pilot = 20};
+    certreg_estimator *e = NULL;
+    calls = 0;
+    if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) exit(1);
+    if (certreg_estimator_begin_level(e, input, 0.25, 7, 1)) exit(1);
+    return e;
+}
+
+static size_t export_of(certreg_estimator *e, unsigned char *bytes)
+{
+    size_t count = MOST_BYTES;
+    if (certreg_estimator_export(e, bytes, &count)) exit(1);
+    return count;
+}
+
+static size_t sampled(unsigned char *bytes)
+{
+    certreg_estimator *e = begin();
+    if (certreg_estimator_sample(e, 0, SAMPLES)) exit(1);
+    const size_t count = export_of(e, bytes);
+    certreg_estimator_destroy(e);
+    return count;
+}
+
+int platform_record(void)
+{
+    unsigned char bytes[MOST_BYTES];
+    const size_t count = sampled(bytes);
+    return fwrite(bytes, 1, count, stdout) != count;
+}
+
+static int print_record(const char *file)
+{
+    unsigned char here[MOST_BYTES], there[MOST_BYTES], again[MOST_BYTES];
+    FILE *f = fopen(file, "rb");
+    if (!f) return perror(file), 1;
+    const size_t read = fread(there, 1, sizeof there, f), count = sampled(here);
+    fclose(f);
+    print_bits("record", count, cr_hash_end(cr_hash(CR_HASH_START, here, count)));
+    print_bits("record-is-the-file", 0, read == count && !memcmp(here, there, count));
+    certreg_estimator *e = begin();
+    print_bits("import", 0, (uint64_t)certreg_estimator_import(e, there, read));
+    certreg_estimator_sample(e, 0, SAMPLES);
+    const size_t exported = export_of(e, again);
+    print_bits("calls-after-import", 0, calls);
+    print_bits("export-of-import", exported, cr_hash_end(cr_hash(CR_HASH_START, again, exported)));
+    there[read / 2] ^= 1;
+    print_bits("import-of-damaged", 0, (uint64_t)certreg_estimator_import(e, there, read));
+    certreg_estimator_destroy(e);
+    return 0;
+}
+
+/* ---- digests, JSON */
+static void print_question(size_t i)
+{
+    static const double prediction[2] = {0.1, -DBL_TRUE_MIN};
+    static const uint64_t looks[3] = {100, 200, UINT64_C(1) << 40};
+    const certreg_target target = {
+        .struct_size = sizeof target, .radius = 1.0 / 3, .look_count = 3, .looks = looks};
+    const certreg_serving serving = {
+        .struct_size = sizeof serving, .samples = 51, .failure_rate = 0.05};
+    const double n = (double)i + 1;
+    certreg_question q = {.struct_size = sizeof q, .tolerance = n - 0.9, .alpha = 1e-3 / n};
+    q.statistic = (int32_t)(i % 3), q.method = (int32_t)(i % 4), q.output = (int32_t)i - 1;
+    if (i & 1) q.target = &target;
+    if (i & 2) q.serving = &serving;
+    if (i & 4) q.prediction = prediction, q.prediction_count = 2;
+    uint64_t digest = 0;
+    print_bits("digest-status", i, (uint64_t)certreg_question_digest(&q, &digest));
+    print_bits("digest", i, digest);
+    certreg_certificate c = {.struct_size = sizeof c, .radius = 0x1.921fb54442d18p+1 * n};
+    c.output_lo = -INFINITY, c.output_hi = DBL_MAX / n, c.prediction = DBL_TRUE_MIN * n;
+    c.estimate = 1 / (3 * n + 4), c.sigma = NAN, c.question = digest, c.outcome = -1;
+    char line[MOST_BYTES];
+    size_t room = sizeof line;
+    if (certreg_write_json(&q, NULL, &c, 0, line, &room)) strcpy(line, "failed");
+    printf("bits json-%zu %s\n", i, line);
+}
+
+int platform_bits(const char *record)
+{
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = 8};
+    const float zero[8] = {0}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    float x[8];
+    certreg_backend *b = cr_backend_default();
+    b->ops->draw(b, &noise, zero, one, 0, 1, x);
+    for (size_t j = 0; j < 8; j++) print_bits("normal", j, cr_bits_of_float(x[j]));
+    for (size_t i = 0; i < SHAPES; i++) print_shape(i);
+    for (size_t i = 0; i < 8; i++) print_question(i);
+    return print_record(record);
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# check.sh NAME PROGRAM [EMULATOR...]: whether a platform has the bits of tests/platforms/bits.txt,
+# and keeps to the safe side of what is known exactly.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+name=$1 program=$2
+shift 2
+bad=0
+if said=$("$@" "$program" bits tests/platforms/record.bin |
+    diff tests/platforms/bits.txt - 2>&1); then
+    echo "ok $name: noise, sums, records, digests and JSON lines have the same bits"
+else
+    head -10 <<<"$said"
+    echo "not ok $name: bits differ"
+    bad=1
+fi
+"$@" "$program" exact | sed "s/^\(ok\|not ok\) /\1 $name: /"
+[ "${PIPESTATUS[0]}" = 0 ] || bad=1
+exit "$bad"

@@ -1,0 +1,18 @@
+/* platform PART [FILE]: prints one part of platform.h. It needs the static library without BLAS,
+ * and nothing else, so that it runs under an emulator of another processor.
+ * tests/platforms/platforms.sh compares what it prints from platform to platform. */
+#include "platforms/platform.h"
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    if (!strcmp(part, "bits") && argc > 2) return platform_bits(argv[2]);
+    if (!strcmp(part, "record")) return platform_record();
+    if (!strcmp(part, "rows")) return platform_rows();
+    if (!strcmp(part, "exact")) return platform_exact();
+    if (!strcmp(part, "libm")) return platform_libm();
+    fprintf(stderr, "platform bits RECORD | record | rows | exact | libm\n");
+    return 2;
+}
