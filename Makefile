@@ -34,10 +34,12 @@ MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     $(if $(WERROR),-Werror)
 CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
+target := $(shell $(CC) -dumpmachine 2>/dev/null)
+include src/harden.mk
 # -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are
 # the same everywhere.
 CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno \
-    $(WARN) $(CFLAGS) $(EXTRA)
+    $(hardened) $(WARN) $(CFLAGS) $(EXTRA)
 
 # "  CC    src/base/error.c" in front of a command; V=1 shows the command itself, -s nothing.
 silent := $(findstring s,$(filter-out --% %=%,$(firstword $(MAKEFLAGS))))
@@ -115,7 +117,7 @@ help: ## List the targets
 	    $(MAKEFILE_LIST)
 	@echo 'Variables: JOBS=N (default: one per core)  V=1 (show commands)  WERROR=1  CC  OPT'
 	@echo '    PREFIX  LIBDIR  INCLUDEDIR  DOCDIR  DESTDIR  NVCC= (no CUDA)'
-	@echo '    BLAS=0 (without OpenBLAS)  DIRTY=1 (make dist packs changes)'
+	@echo '    BLAS=0 (without OpenBLAS)  HARDEN=0  DIRTY=1 (make dist packs changes)'
 	@echo 'What the demo and bench-certificates read: examples/demo/demo.c, bench/certificates/main.c'
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -27,7 +27,7 @@ $(OBJ)/examples/engines/opencv.o: own = -isystem /usr/include/opencv4
 $(OBJ)/examples/engines/torch.o: own = -isystem /usr/include/torch/csrc/api/include
 $(OBJ)/examples/engines/%.o: examples/engines/%.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) -std=c++17 $(CPPFLAGS_ALL) $(OPT) -fPIC -Wall -Wextra \
+	$(call say,CXX,$<)$(CXX) -std=c++17 $(CPPFLAGS_ALL) $(OPT) -fPIC $(hardened) -Wall -Wextra \
 	    $(if $(WERROR),-Werror) $(EXTRA) $(own) -MMD -MP -c $< -o $@
 
 .PHONY: demo demo-full examples
@@ -43,7 +43,7 @@ demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
 # In C++, of which there may be one of the same name.
-CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(filter-out %-prototypes,$(WARN)) $(CXXFLAGS) $(EXTRA)
+CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(hardened) $(filter-out %-prototypes,$(WARN)) $(CXXFLAGS) $(EXTRA)
 $(OBJ)/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) -Iinclude $(CPPFLAGS) $(CXXFLAGS_ALL) $(own) -MMD -MP -c $< -o $@

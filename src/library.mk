@@ -4,11 +4,11 @@ objects   := $(sources:%.c=$(OBJ)/%.o)
 libraries := lib/libcertreg.a lib/libcertreg.so
 # Modules are opened by their path, and share what reports errors and grows structs.
 module_common := $(addprefix $(OBJ)/src/base/,error.o structs.o)
-module_flags  := -shared -Wl,-z,defs -Wl,-z,now -Wl,--exclude-libs,ALL
+module_flags  := -shared -Wl,-z,defs $(hardened_link) -Wl,--exclude-libs,ALL
 include src/backend/blas/blas.mk
 
 # `own` is what one file needs beyond the common flags.
-ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+ifneq ($(filter x86_64-%,$(target)),)
 $(OBJ)/%_avx2.o:   own := -mavx2 -mfma
 $(OBJ)/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
@@ -18,12 +18,12 @@ $(OBJ)/%.o: %.c
 
 # The libraries are made per configuration and copied to lib/, which holds what was asked for last.
 library_flags = -shared -Wl,-soname,libcertreg.so.$(MAJOR) \
-    -Wl,--version-script=src/certreg.map -Wl,-z,defs -Wl,-z,now
+    -Wl,--version-script=src/certreg.map -Wl,-z,defs $(hardened_link)
 $(OBJ)/libcertreg.a: $(static_objects)
 	@rm -f $@
 	$(call say,AR,$@)$(AR) rcs $@ $^
 $(OBJ)/libcertreg.so: $(objects) src/certreg.map
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(library_flags) -Wl,-z,relro $(LDFLAGS) \
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(library_flags) $(LDFLAGS) \
 	    $(filter %.o,$^) $(shared_libs) -o $@
 	@ln -sf libcertreg.so $(@D)/libcertreg.so.$(MAJOR)
 lib/libcertreg.a: $(OBJ)/libcertreg.a

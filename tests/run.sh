@@ -129,6 +129,7 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start columns bash tests/columns.sh
     start layout bash tests/clang.sh format-check
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
+    start hardened bash tests/hardened.sh "$OBJ/libcertreg.so"
     start ABI bash tests/abi.sh "$OBJ/libcertreg.so"
     python_tests tests/python
     start types bash tests/types.sh

@@ -17,7 +17,7 @@ fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
-    bash tests/run.sh
+    HARDENED='$(hardened)' bash tests/run.sh
 everything = $(programs) $(in_cpp) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
     $(OBJ)/tests/golden/golden $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test

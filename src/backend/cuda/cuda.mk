@@ -11,7 +11,7 @@ $(OBJ)/src/backend/cuda/%.o: own = -isystem $(CUDA_HOME)/include
 $(OBJ)/%.o: %.cu $(wildcard src/backend/*.h src/backend/cuda/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)$(NVCC) -std=c++17 -O3 -lineinfo $(CPPFLAGS_ALL) \
-	    -Xcompiler -fPIC,-fvisibility=hidden,-Wall \
+	    -Xcompiler -fPIC,-fvisibility=hidden,-Wall $(hardened:%=-Xcompiler %) \
 	    $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$a,code=sm_$a) \
 	    $(foreach a,$(sort $(firstword $(CUDA_ARCH)) $(lastword $(CUDA_ARCH))),-gencode \
 	        arch=compute_$a,code=compute_$a) -c $< -o $@

@@ -1,0 +1,18 @@
+# Flags that make faults harder to exploit, as far as this compiler knows them for its target;
+# HARDEN=0 leaves them out. What the caller sets comes after them, and so wins.
+HARDEN ?= 1
+hardened_link := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+ifneq ($(HARDEN),0)
+hardened := $(shell for flag in -fstack-protector-strong -fstack-clash-protection \
+    $(if $(filter x86_64-%,$(target)),-fcf-protection); do \
+    $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
+# Only glibc has checked calls, and only where it optimizes. Sanitizers check more without them.
+# Whoever defines the macro already, as some distributions' compilers do, knows better.
+hash := \#
+ifeq ($(findstring -fsanitize,$(OPT) $(CFLAGS) $(EXTRA)),)
+hardened += $(shell echo '$(hash)include <features.h>' | \
+    $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA) -dM -E -x c - 2>/dev/null | \
+    awk '{ seen[$$2] } END { if ("__OPTIMIZE__" in seen && "__GLIBC__" in seen && \
+        !("_FORTIFY_SOURCE" in seen)) print "-D_FORTIFY_SOURCE=2" }')
+endif
+endif
