@@ -53,13 +53,34 @@ static int print_solver(void)
     return 0;
 }
 
+/* ---- ranks of prediction intervals */
+static void print_ranks(void)
+{
+    for (int i = 0; i < 6; i++) {
+        const certreg_coverage c = {.struct_size = sizeof c,
+                                    .alpha = i & 1 ? 0.01 : 0.1,
+                                    .radius = 0.2 * (i % 3),
+                                    .sigma = 0.5,
+                                    .points = 2000,
+                                    .calibration_samples = 1000,
+                                    .samples = 500};
+        certreg_ranks ranks = {.struct_size = sizeof ranks};
+        const int status = certreg_interval_ranks(&c, NULL, &ranks);
+        printf("ranks-%d : %d %d %d %d %.17g\n", i, status, (int)ranks.calibration_rank,
+               (int)ranks.point_rank, (int)ranks.sample_rank, ranks.alpha);
+    }
+}
+
 /* ---- angles of pairs, which atan2 gives */
 enum { SAMPLES = 40 };
 
 static int pair_of(void *user, const certreg_batch *b)
 {
     (void)user;
-    for (size_t i = 0; i < 2 * b->rows; i++) b->y[i] = b->x[i] * 3 - 0.5f;
+    for (size_t i = 0; i < 2 * b->rows; i++) {
+        const float larger = b->x[i] * 3; /* rounded to float, whatever FLT_EVAL_METHOD is */
+        b->y[i] = larger - 0.5f;
+    }
     return 0;
 }
 
@@ -94,5 +115,6 @@ static int print_pairs(void)
 int platform_rows(void)
 {
     const rows_where cpu = {.name = "cpu", .constraints = CERTREG_CONSTRAINTS_ECGM};
+    print_ranks();
     return rows_print(&cpu) || print_solver() || print_pairs();
 }
