@@ -1,4 +1,5 @@
 /* Given a radius, where can T go? (theory 1, "the inverse question") */
+#include "base/constants.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "bounds/bounds.h"
@@ -51,13 +52,13 @@ static certreg_status bounds_of_mean(certreg_estimator *e, const cr_answer *a, d
     if (a->abstained) return CERTREG_OK;
     const certreg_status status = cr_solve_mean(e, a, q->at_radius, &least, &greatest);
     if (status) return status;
-    const double span = e->model.hi[q->output] - e->model.lo[q->output]; /* Hoeffding, for a fresh
-                                                                      sample mean */
-    const double served =
-        q->served_samples ? span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples))
-                          : 0;
-    *from = least - served;
-    *to = greatest + served;
+    *from = least, *to = greatest;
+    if (!q->served_samples) return CERTREG_OK;
+    const double span = e->model.hi[q->output] - e->model.lo[q->output];
+    const double fresh = span * sqrt(log(2 / q->served_rate) / (2 * (double)q->served_samples)) *
+                         (1 + CR_ROUNDING); /* Hoeffding, for a fresh sample mean */
+    *from = nextafter(least - fresh, -INFINITY);
+    *to = nextafter(greatest + fresh, INFINITY);
     return CERTREG_OK;
 }
 

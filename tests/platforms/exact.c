@@ -102,6 +102,37 @@ static int orders_keep_outside(void)
     return tell("output bounds of medians are not inside the true ones", COUNT(order_rows));
 }
 
+/* What fresh samples add to the output bounds of a mean, by Hoeffding's inequality. */
+static int served_means_keep_outside(void)
+{
+    enum { N = 400, ROWS = 40 };
+    for (size_t i = 0; i < ROWS; i++) {
+        certreg_estimator *e = begin(N, 0.5);
+        float *y = malloc(N * sizeof *y);
+        for (size_t j = 0; j < N; j++) y[j] = (float)((double)(j * 7 % 20) - 10) * 0.1f;
+        record(e, y, N);
+        const certreg_serving serving = {.struct_size = sizeof serving,
+                                         .samples = 11 + 1000 * i * i,
+                                         .failure_rate = 0.5 / (double)(i + 1)};
+        certreg_question q = {.struct_size = sizeof q,
+                              .tolerance = 1e6,
+                              .statistic = CERTREG_STATISTIC_MEAN,
+                              .prediction = &(double){0}};
+        certreg_certificate plain = {.struct_size = sizeof plain}, served = plain;
+        if (certreg_output_bounds(e, 0, &q, 1, 0.01, &plain)) bad++;
+        q.serving = &serving;
+        if (certreg_output_bounds(e, 0, &q, 1, 0.01, &served)) bad++;
+        const long double fresh = 2e6L * sqrtl(logl(2 / (long double)serving.failure_rate) /
+                                               (2 * (long double)serving.samples));
+        const double above = (double)((long double)served.output_hi - plain.output_hi - fresh),
+                     below = (double)((long double)plain.output_lo - served.output_lo - fresh);
+        within("above", i, above, 0, 1e-10 * (double)fresh + 1e-9);
+        within("below", i, below, 0, 1e-10 * (double)fresh + 1e-9);
+        certreg_estimator_destroy(e);
+    }
+    return tell("output bounds of served means are not inside the true ones", ROWS);
+}
+
 /* ---- bounds filled by hand */
 static certreg_bounds bounds_of(uint32_t known, double variance, double gradient, double mean)
 {
@@ -204,6 +235,7 @@ int platform_exact(void)
 {
     int failed = 0;
     failed += medians_keep_below() + orders_keep_outside();
+    failed += served_means_keep_outside();
     failed += changes_keep_above() + radii_keep_below();
     failed += binomial_bounds_keep_above() + normal_is_accurate();
     failed += other_distributions_are_accurate();
