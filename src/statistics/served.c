@@ -1,6 +1,7 @@
 #include "statistics/served.h"
 #include "base/constants.h"
 #include "statistics/binomial.h"
+#include <float.h>
 #include <math.h>
 
 /* The estimate fails if at most so many of the values are 1. */
@@ -46,7 +47,9 @@ double cr_served_bounded(uint64_t samples, double least, double greatest, double
         const double p = 0.5 * (low + high);
         const double divergence =
             (zero > 0 ? zero * log(zero / p) : 0) + (1 - zero) * (log1p(-zero) - log1p(-p));
-        if (divergence >= need * (1 + 1e-9)) high = p;
+        /* Logarithms of numbers below 1 may be off by 2 ulp each: that is more than a part of
+         * `need` where N' is large. */
+        if (divergence >= need * (1 + 1e-9) + 4 * DBL_EPSILON) high = p;
         else low = p;
     }
     return least + span * high + CR_ROUNDING * span;

@@ -3,6 +3,7 @@
 #include "platforms/platform.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
+#include "statistics/served.h"
 #include <certreg/solver.h>
 #include <float.h>
 #include <math.h>
@@ -179,6 +180,26 @@ static int radii_keep_below(void)
 }
 
 /* ---- what certificates are made of */
+/* The mean of N' fresh values has the divergence that Hoeffding asks for, with room for logarithms
+ * that are worse than those of this platform. */
+static int served_thresholds_keep_above(void)
+{
+    enum { ROWS = 300 };
+    for (size_t i = 0; i < ROWS; i++) {
+        const uint64_t n = i % 3 == 0 ? 1000000000 : i % 3 == 1 ? 1000000 : 51;
+        const double least = -exp2(0.05 * (double)i - 8), beta = i & 1 ? 0.5 : 0.01;
+        const double got = cr_served_bounded(n, least, 1, beta);
+        const long double span = 1 - (long double)least, zero = -least / span,
+                          p = (got - (long double)least) / span,
+                          need = -logl((long double)beta) / (long double)n;
+        if (!(p < 1)) continue; /* nothing is promised */
+        const long double divergence =
+            zero * logl(zero / p) + (1 - zero) * (log1pl(-zero) - log1pl(-p));
+        within("divergence", i, (double)(divergence - need), 2 * DBL_EPSILON, INFINITY);
+    }
+    return tell("thresholds of served means leave room for the logarithms", ROWS);
+}
+
 static int binomial_bounds_keep_above(void)
 {
     for (size_t i = 0; i < COUNT(bound_rows); i++) {
@@ -237,6 +258,7 @@ int platform_exact(void)
     failed += medians_keep_below() + orders_keep_outside();
     failed += served_means_keep_outside();
     failed += changes_keep_above() + radii_keep_below();
+    failed += served_thresholds_keep_above();
     failed += binomial_bounds_keep_above() + normal_is_accurate();
     failed += other_distributions_are_accurate();
     return failed != 0;
