@@ -43,7 +43,8 @@ demo-full: all $(OBJ)/demo ## The same with the protocol of the benchmarks
 $(examples): $(OBJ)/examples/%: $(OBJ)/examples/%.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(call link_shared,/..) -lm
 # In C++, of which there may be one of the same name.
-CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(hardened) $(filter-out %-prototypes,$(WARN)) $(CXXFLAGS) $(EXTRA)
+CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(hardened) $(filter-out %-prototypes,$(WARN)) \
+    $(CXXFLAGS) $(EXTRA)
 $(OBJ)/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) -Iinclude $(CPPFLAGS) $(CXXFLAGS_ALL) $(own) -MMD -MP -c $< -o $@

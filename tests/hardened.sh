@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hardened.sh LIBRARY: what the library and its modules were linked and compiled with (src/harden.mk).
-# From the Makefile: HARDENED, the flags that this compiler knows; and OBJ.
+# hardened.sh LIBRARY: what the library and its modules were linked and compiled with
+# (src/harden.mk). From the Makefile: HARDENED, the flags that this compiler knows; and OBJ.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"

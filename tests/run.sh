@@ -101,7 +101,8 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden,platforms}/*.sh pkgconfig/*.sh .ci/run ||
+    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden,platforms}/*.sh \
+        pkgconfig/*.sh .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }

@@ -22,4 +22,24 @@ for machine in x86_64 aarch64; do
 done
 tell 'kernels for x86 are made for x86' with '-mavx2' CC="$tmp/x86_64-cc"
 tell 'and by a compiler for another processor without' without '-mavx2' CC="$tmp/aarch64-cc"
+
+# Hardening is what the compiler, the C library and the other flags allow (src/harden.mk).
+branches='-fcf-protection' checked='-D_FORTIFY_SOURCE=2'
+tell 'branches are marked on x86' with "$branches" HARDEN=1 CC="$tmp/x86_64-cc"
+tell 'and not for another processor' without "$branches" CC="$tmp/aarch64-cc"
+if echo '#include <features.h>' | cc -dM -E -x c - 2>/dev/null | grep -q '__GLIBC__ '; then
+    tell 'calls are checked where the compiler optimizes' with "$checked" HARDEN=1 OPT=-O2
+fi
+tell 'not at -O0' without "$checked" OPT=-O0
+tell 'nor where CFLAGS end in it' without "$checked" OPT=-O2 CFLAGS=-O0
+tell 'nor under sanitizers' without "$checked" EXTRA=-fsanitize=address
+tell 'nor where somebody does so already' without "$checked" CPPFLAGS=-D_FORTIFY_SOURCE=3
+tell 'HARDEN=0 leaves all of it out' without '-fstack\|-fcf\|FORTIFY' HARDEN=0
+cat >"$tmp/plain-cc" <<'EOF'
+#!/bin/sh
+for flag; do case $flag in -fstack* | -fcf*) exit 1 ;; esac; done
+exec cc "$@"
+EOF
+chmod +x "$tmp/plain-cc"
+tell 'a compiler gets no flag that it does not know' without '-fstack\|-fcf' CC="$tmp/plain-cc"
 exit "$bad"
