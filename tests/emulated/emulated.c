@@ -67,9 +67,16 @@ static cudaError_t leave(cudaError_t code)
     return code;
 }
 
+static _Thread_local int unobserved;
+
+void emulated_observe(int on)
+{
+    unobserved = !on;
+}
+
 static cudaError_t count(void)
 {
-    if (++state.calls == state.fail_at) {
+    if (!unobserved && ++state.calls == state.fail_at) {
         if (state.fail_code >= EMULATED_LOST) lost[emulated_current()] = state.fail_code;
         return state.fail_code;
     }

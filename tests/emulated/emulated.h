@@ -42,6 +42,8 @@ typedef struct emulated_state { /* for tests to read, and to set where so marked
 emulated_state *emulated(void);
 /* Everything as at first, apart from what is alive. */
 void emulated_reset(void);
+/* Whether the calls of this thread count, and may fail. Those of a test's model do not. */
+void emulated_observe(int on);
 
 typedef void emulated_work(void *with);
 /* Every call begins so: it is counted, and may fail. */

@@ -59,10 +59,8 @@ static inline int on_device(void *user, const certreg_batch *b)
     struct cudaPointerAttributes x, y;
     task *t = malloc(sizeof *t);
     *t = task_of(s, b);
-    const int before = emulated()->calls; /* what the model does is not counted as the library's */
-    const int fail_at = emulated()->fail_at;
-    emulated()->fail_at = 0;
     int device = -1;
+    emulated_observe(0); /* what the model does is not counted as the library's */
     cudaGetDevice(&device);
     s->strange |= cudaPointerGetAttributes(&x, b->x) || x.type != cudaMemoryTypeDevice ||
                   x.device != b->device || (uintptr_t)b->x % 256 != 0;
@@ -72,7 +70,7 @@ static inline int on_device(void *user, const certreg_batch *b)
     const int refused = (int)emulated_enqueue(b->stream, work, t, free);
     if (s->calls == s->crash_at) emulated_crash(b->stream);
     cudaSetDevice(device);
-    emulated()->calls = before, emulated()->fail_at = fail_at;
+    emulated_observe(1);
     return refused ? refused : s->calls == s->fail_at ? 17 : 0;
 }
 
