@@ -294,6 +294,66 @@ START_TEST(several_inputs_at_once_on_streams_of_their_own)
 }
 END_TEST
 
+/* ---- one device for several threads */
+enum { SHARERS = 4, TRIES = 12, FEW = 300 };
+typedef struct sharer {
+    pthread_t id;
+    certreg_backend *backend;
+    double expected;
+    int answered, wrong;
+} sharer;
+
+static certreg_status certify_few(certreg_backend *backend, surface *s, double *radius)
+{
+    const certreg_model m = model_of(s, backend != NULL);
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = FEW};
+    const certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    certreg_estimator *e = NULL;
+    certreg_status status = certreg_estimator_create(backend, &m, &p, NULL, &e);
+    if (!status) status = certreg_estimator_begin(e, where, 0.3, 0);
+    if (!status) status = certreg_certify(e, FEW, &q, 1, &c);
+    certreg_estimator_destroy(e);
+    return *radius = c.radius, status;
+}
+
+static void *share(void *of)
+{
+    sharer *s = of;
+    for (int i = 0; i < TRIES; i++) {
+        surface there = {0};
+        double radius = 7;
+        const certreg_status status = certify_few(s->backend, &there, &radius);
+        s->answered += !status;
+        s->wrong += there.strange ||
+                    (status ? status != CERTREG_E_BUSY || radius != 0 : radius != s->expected);
+    }
+    return NULL;
+}
+
+START_TEST(threads_that_share_a_device_get_the_truth_or_are_told)
+{
+    surface alone = {0};
+    double expected = 0;
+    int answered = 0;
+    ck_assert_int_eq(certify_few(NULL, &alone, &expected), CERTREG_OK);
+    ck_assert_double_gt(expected, 0);
+    certreg_backend *backend = open_device(0, NULL);
+    sharer s[SHARERS];
+    for (int i = 0; i < SHARERS; i++) {
+        s[i] = (sharer){.backend = backend, .expected = expected};
+        ck_assert_int_eq(pthread_create(&s[i].id, NULL, share, s + i), 0);
+    }
+    for (int i = 0; i < SHARERS; i++) {
+        pthread_join(s[i].id, NULL);
+        ck_assert_int_eq(s[i].wrong, 0);
+        answered += s[i].answered;
+    }
+    ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
+    close_all(NULL, backend);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("devices");
@@ -307,6 +367,8 @@ int main(void)
     tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);
     tcase_add_test(typical, the_calling_threads_device_stays_current);
     tcase_add_test(typical, cancelling_and_deadlines_hold_between_batches);
-    tcase_add_test(typical, several_inputs_at_once_on_streams_of_their_own);
+    TCase *threads = kit_case_with(suite, "threads", 120, as_new, NULL);
+    tcase_add_test(threads, several_inputs_at_once_on_streams_of_their_own);
+    tcase_add_test(threads, threads_that_share_a_device_get_the_truth_or_are_told);
     return kit_run(suite);
 }

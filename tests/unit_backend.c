@@ -284,7 +284,8 @@ int main(void)
     tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0,
                         SHAPES);
     tcase_add_test(typical, default_backend_is_host_memory_of_this_version);
-    tcase_add_test(typical, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
+    TCase *threads = kit_case(suite, "threads", 60);
+    tcase_add_test(threads, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
     tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);
     tcase_add_test(bad_input, unknown_paths_are_refused);

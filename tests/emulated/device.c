@@ -22,7 +22,7 @@ cudaError_t cudaSetDevice(int device)
     if (device < 0 || device >= EMULATED_DEVICES) return cudaErrorInvalidDevice;
     if (depth) pushed[depth - 1] = device;
     else chosen = device;
-    emulated()->contexts |= 1u << device; /* since CUDA 12 */
+    emulated_count_context(device); /* since CUDA 12 */
     return emulated_enter();
 }
 
@@ -38,7 +38,7 @@ static int primary_retain(void **context, int device)
     const cudaError_t code = emulated_enter();
     if (code) return code;
     *context = (void *)(uintptr_t)(device + 1);
-    emulated()->contexts |= 1u << device;
+    emulated_count_context(device);
     emulated_count_object(1);
     return cudaSuccess;
 }

@@ -96,6 +96,13 @@ void emulated_count_object(int by)
     leave(cudaSuccess);
 }
 
+void emulated_count_context(int device)
+{
+    lock();
+    state.contexts |= 1u << device;
+    leave(cudaSuccess);
+}
+
 void emulated_broken(const char *what)
 {
     fprintf(stderr, "emulated CUDA: %s\n", what);
