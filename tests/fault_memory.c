@@ -1,9 +1,11 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
  * behind. */
+#include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 #include "support/counting_malloc.h"
+#include "support/emulated_device.h"
 
 /* ---- models */
 enum { INPUTS = 6, OUTPUTS = 3, CAPACITY = 1500 };
@@ -88,17 +90,21 @@ static const certreg_question questions[QUESTIONS] = {
 static certreg_estimator *estimator;
 static certreg_solver *solver;
 static certreg_bisection *bisection;
+static certreg_attack *attack;
 
 static void setup(void)
 {
     const certreg_model m = model_of();
+    const certreg_attack_plan calls = {.struct_size = sizeof calls, .max_calls = 300};
     failing = 0;
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &plan, NULL, &estimator), CERTREG_OK);
+    ck_assert_int_eq(certreg_attack_create(estimator, &calls, NULL, &attack), CERTREG_OK);
     kit_open_solver(&solver, &bisection);
 }
 
 static void teardown(void)
 {
+    certreg_attack_destroy(attack);
     kit_close_solver(solver, bisection);
     certreg_estimator_destroy(estimator);
 }
@@ -193,6 +199,19 @@ static int calibrate_and_predict(void)
     return bad + (inside < 0) + (set.samples != c.samples);
 }
 
+static int attack_everything(void)
+{
+    certreg_question q = questions[0];
+    const certreg_attack_options o = {.struct_size = sizeof o, .calls = 300};
+    certreg_attack_result r = {.struct_size = sizeof r};
+    float shift[INPUTS];
+    double slope[INPUTS];
+    q.struct_size = sizeof q;
+    int bad = certreg_attack_run(attack, &q, &o, shift, &r) != CERTREG_OK;
+    bad += certreg_attack_gradient(attack, &q, CERTREG_SIDE_UPPER, slope) != CERTREG_OK;
+    return bad + (r.calls == 0);
+}
+
 static int fail_in_every_way(void)
 {
     certreg_question q = questions[0];
@@ -221,13 +240,13 @@ static int fail_in_every_way(void)
     return bad;
 }
 
-static int (*const phases[])(void) = {sample_everything, certify_everything, solve_everything,
-                                      calibrate_and_predict, fail_in_every_way};
+static int (*const phases[])(void) = {sample_everything,     certify_everything, solve_everything,
+                                      calibrate_and_predict, attack_everything,  fail_in_every_way};
 
 START_TEST(nothing_allocates_after_create)
 {
     if (!interposed()) return;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < KIT_ROWS(phases); i++) {
         watch(0);
         const int bad = phases[i]();
         unwatch();
@@ -241,12 +260,13 @@ END_TEST
 START_TEST(nothing_allocates_in_callers_memory)
 {
     if (!interposed()) return;
-    static _Alignas(64) unsigned char memory[1 << 21], small[2][1 << 16];
+    static _Alignas(64) unsigned char memory[1 << 21], small[2][1 << 16], beside[1 << 18];
     const certreg_model m = model_of();
     certreg_plan p = plan;
     certreg_estimator *e = NULL;
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
+    certreg_attack *a = NULL;
     p.memory = memory, p.memory_bytes = sizeof memory;
     watch(0);
     int bad = certreg_estimator_create(NULL, &m, &p, NULL, &e) != CERTREG_OK;
@@ -259,6 +279,13 @@ START_TEST(nothing_allocates_in_callers_memory)
                                          .memory = small[1],
                                          .memory_bytes = sizeof small[1]},
                NULL, &b) != CERTREG_OK;
+    bad += certreg_attack_create(e,
+                                 &(certreg_attack_plan){.struct_size = sizeof(certreg_attack_plan),
+                                                        .max_calls = 300,
+                                                        .memory = beside,
+                                                        .memory_bytes = sizeof beside},
+                                 NULL, &a) != CERTREG_OK;
+    certreg_attack_destroy(a);
     kit_close_solver(s, b);
     certreg_estimator_destroy(e);
     unwatch();
@@ -308,12 +335,45 @@ static certreg_status make_backend(void)
     return status;
 }
 
+static certreg_status make_attack(void)
+{
+    const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = 300};
+    certreg_attack *a = NULL;
+    const certreg_status status = certreg_attack_create(estimator, &p, &why, &a);
+    if ((status != CERTREG_OK) != (a == NULL)) return -1;
+    certreg_attack_destroy(a);
+    return status;
+}
+
+/* Of the products of matrices nothing is allocated here: they are inside a static library. */
+static certreg_status make_second_order(void)
+{
+    const certreg_model m = model_of();
+    certreg_plan p = plan;
+    certreg_estimator *e = NULL;
+    p.constraints = CERTREG_CONSTRAINTS_ECGHM;
+    certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);
+    if ((status != CERTREG_OK) != (e == NULL)) return -1;
+    if (status == CERTREG_E_NO_BACKEND) status = make_estimator(); /* made without OpenBLAS */
+    certreg_estimator_destroy(e);
+    return status;
+}
+
+/* On the emulated device: only what the library and its module take can fail, not the device. */
+static certreg_status make_device(void)
+{
+    certreg_backend *b = NULL;
+    const certreg_status status = try_emulated(0, NULL, &why, &b);
+    if ((status != CERTREG_OK) != (b == NULL)) return -1;
+    certreg_backend_close(b);
+    return status;
+}
+
 static const struct {
     certreg_status (*make)(void);
     long least; /* allocations that it needs at least */
-    int explains;
-} makers[] = {
-    {make_estimator, 1, 1}, {make_solver, 1, 1}, {make_bisection, 1, 1}, {make_backend, 2, 1}};
+} makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},   {make_backend, 2},
+              {make_attack, 1},    {make_device, 1}, {make_second_order, 1}};
 
 START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
 {
@@ -332,8 +392,8 @@ START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
         if (taken < k) break;
         ck_assert_msg(status == CERTREG_E_NO_MEMORY, "allocation %ld fails: status %d", k,
                       (int)status);
-        if (makers[_i].explains) ck_assert_int_eq(why.status, CERTREG_E_NO_MEMORY);
-        if (makers[_i].explains) ck_assert_uint_gt(strlen(why.text), 10);
+        ck_assert_int_eq(why.status, CERTREG_E_NO_MEMORY);
+        ck_assert_uint_gt(strlen(why.text), 10);
     } while (k < 100);
     ck_assert_int_eq(status, CERTREG_OK);
     ck_assert_int_gt(k, makers[_i].least);
@@ -350,6 +410,7 @@ int main(void)
     TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, teardown);
     tcase_add_test(typical, nothing_allocates_after_create);
     tcase_add_test(limits, nothing_allocates_in_callers_memory);
-    tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0, 4);
+    tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0,
+                        KIT_ROWS(makers));
     return kit_run(suite);
 }

@@ -165,6 +165,7 @@ elif [ -z "$MODE" ]; then
         name=$(basename "$corpus")
         start "fuzz $name" "$OBJ/tests/fuzz/$name" "$corpus"
     done
+    start soak "$OBJ/tests/soak/soak" 2e4
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
     start "platforms refused" bash tests/platforms/refused.sh
