@@ -359,7 +359,7 @@ static certreg_status make_second_order(void)
     return status;
 }
 
-/* On the emulated device: only what the library and its module take can fail, not the device. */
+/* On the emulated device, which takes memory of the host as a driver does. */
 static certreg_status make_device(void)
 {
     certreg_backend *b = NULL;

@@ -18,8 +18,10 @@ cublasStatus_t cublasCreate(cublasHandle_t *out)
 {
     const cudaError_t code = emulated_enter();
     *out = code ? NULL : calloc(1, sizeof **out);
-    if (*out) emulated_count_object(1);
-    return *out ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+    if (code) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!*out) return CUBLAS_STATUS_ALLOC_FAILED;
+    emulated_count_object(1);
+    return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t blas)
@@ -70,7 +72,7 @@ static void run_product(void *with)
 static cublasStatus_t give(cublasHandle_t blas, product what)
 {
     product *p = malloc(sizeof *p);
-    if (!p) abort();
+    if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
     emulated()->products++;
     *p = what;
     return status_of(emulated_enqueue(blas->stream, run_product, p, free));

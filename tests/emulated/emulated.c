@@ -12,7 +12,7 @@ typedef struct work {
     void *with;
 } work;
 
-struct emulated_stream { /* never freed: events may know it */
+struct emulated_stream { /* never used again: events may know it */
     int device, at_once, capturing;
     work *first, *last;
     uint64_t given, done; /* numbers of work */
@@ -25,7 +25,7 @@ struct emulated_event {
 
 static emulated_state state;
 static int lost[EMULATED_DEVICES], last_code;
-static cudaStream_t streams[4096];
+static struct emulated_stream streams[4096];
 static size_t streams_made;
 
 emulated_state *emulated(void)
@@ -125,12 +125,9 @@ static void run_to(cudaStream_t s, uint64_t number)
     emulated_open_memory(0);
 }
 
-static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, emulated_work *drop)
+static cudaError_t enqueue(cudaStream_t stream, work *w)
 {
     if (stream->capturing) emulated_broken("work for a stream that is capturing");
-    work *w = malloc(sizeof *w);
-    if (!w) emulated_broken("no memory");
-    *w = (work){.run = run, .with = with, .drop = drop};
     if (stream->first) stream->last->next = w;
     else stream->first = w;
     stream->last = w;
@@ -142,12 +139,18 @@ static cudaError_t enqueue(cudaStream_t stream, emulated_work *run, void *with, 
 cudaError_t emulated_enqueue(cudaStream_t stream, emulated_work *run, void *with,
                              emulated_work *drop)
 {
+    work *w = malloc(sizeof *w);
     lock();
-    cudaError_t code = count();
+    cudaError_t code = w ? count() : cudaErrorMemoryAllocation;
     if (!code && (!stream || stream->device != emulated_current()))
         code = cudaErrorInvalidResourceHandle;
-    if (code && drop) drop(with);
-    return leave(code ? code : enqueue(stream, run, with, drop));
+    if (code) {
+        if (drop) drop(with);
+        free(w);
+        return leave(code);
+    }
+    *w = (work){.run = run, .with = with, .drop = drop};
+    return leave(enqueue(stream, w));
 }
 
 typedef struct transfer {
@@ -167,7 +170,7 @@ static void copy_now(void *with)
 static cudaError_t give_transfer(cudaStream_t stream, transfer what)
 {
     transfer *t = malloc(sizeof *t);
-    if (!t) emulated_broken("no memory");
+    if (!t) return cudaErrorMemoryAllocation;
     *t = what;
     return emulated_enqueue(stream, copy_now, t, free);
 }
@@ -242,7 +245,7 @@ cudaError_t cudaFree(void *memory)
     if (device < 0) emulated_broken("cudaFree of what cudaMalloc did not give");
     state.strays += device != emulated_current();
     for (size_t i = 0; i < streams_made; i++)
-        if (streams[i]->device == device) run_to(streams[i], streams[i]->given);
+        if (streams[i].device == device) run_to(streams + i, streams[i].given);
     emulated_give_back(memory);
     return leave(code);
 }
@@ -273,8 +276,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
     const cudaError_t code = count();
     if (code) return leave(code);
     if (streams_made == sizeof streams / sizeof *streams) emulated_broken("too many streams");
-    *out = streams[streams_made++] = calloc(1, sizeof **out);
-    if (!*out) emulated_broken("no memory");
+    *out = streams + streams_made++;
     (*out)->device = emulated_current(), (*out)->at_once = state.at_once;
     state.objects++;
     return leave(cudaSuccess);
@@ -322,7 +324,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     (void)flags;
     if (!event->stream) return emulated_enter();
     struct emulated_event *now = malloc(sizeof *now);
-    if (!now) emulated_broken("no memory");
+    if (!now) return cudaErrorMemoryAllocation;
     *now = *event;
     return emulated_enqueue(stream, wait_now, now, free);
 }
@@ -334,7 +336,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     const cudaError_t code = count();
     if (code) return leave(code);
     *out = calloc(1, sizeof **out);
-    if (!*out) emulated_broken("no memory");
+    if (!*out) return leave(cudaErrorMemoryAllocation);
     state.objects++;
     return leave(cudaSuccess);
 }

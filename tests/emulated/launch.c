@@ -128,7 +128,7 @@ cudaError_t emulated_launch(cudaStream_t stream, emulated_index grid, emulated_i
                             emulated_work *kernel, void *with, emulated_work *drop)
 {
     launch *l = malloc(sizeof *l);
-    if (!l) emulated_broken("no memory");
+    if (!l) return cudaErrorMemoryAllocation;
     *l = (launch){grid, block_size, kernel, drop, with};
     return emulated_enqueue(stream, launch_now, l, drop_launch);
 }

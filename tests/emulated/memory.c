@@ -32,7 +32,7 @@ cudaError_t emulated_take(void **out, size_t bytes)
     if (emulated_current() == EMULATED_SMALL && state->taken + bytes > EMULATED_SMALL_BYTES)
         return cudaErrorMemoryAllocation;
     block *b = calloc(1, sizeof *b);
-    if (!b) emulated_broken("no memory");
+    if (!b) return cudaErrorMemoryAllocation;
     b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
     b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
