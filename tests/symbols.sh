@@ -33,6 +33,12 @@ needed='libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*'
 [ -e "${library%/*}/certreg/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
 tell "only ${needed//|/, } are needed" \
     "$(grep NEEDED <<<"$dynamic" | grep -Ev "\[($needed)\.so\.[0-9]+\]")"
+# What would read the environment, print, end the program or handle signals.
+calls='.*getenv|environ|.*putenv|.?printf|v?[fd]printf|f?puts|f?putc(har)?|fwrite|write|perror'
+calls+='|v?syslog|_?exit|_Exit|abort|.*assert.*|raise|kill|signal|sigaction|setlocale|system|exec.*'
+tell 'it reads no environment, prints, ends and handles nothing' \
+    "$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' |
+        grep -xE "(__)?($calls)(_chk)?")"
 tell 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
 # Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the

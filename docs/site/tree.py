@@ -47,7 +47,8 @@ def project():
         key=lambda page: (order.index(page.stem) if page.stem in order else len(order), page.stem),
     )
     examples = sorted((ROOT / "examples").glob("**/README.md"))
-    return [*beside, *examples, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    root = [ROOT / name for name in ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*beside, *examples, *root]
 
 
 def written():
