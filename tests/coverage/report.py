@@ -1,6 +1,6 @@
-"""report.py OBJ LEAST: which lines of src/ were reached, by room and by file, from gcov's data below
-OBJ. Writes lib/coverage.txt, prints its summary, and exits with 1 where less than LEAST per cent
-were reached. tests/coverage/unreached.txt says why lines are not reached."""
+"""report.py OBJ LEAST: which lines of src/ were reached, by room and by file, from the data of gcov
+below OBJ. Writes lib/coverage.txt, prints its summary, and exits with 1 where less than LEAST per
+cent were reached. tests/coverage/unreached.txt says why lines are not reached."""
 import json
 import subprocess
 import sys
