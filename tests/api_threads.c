@@ -7,8 +7,18 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { INPUTS = 5, SAMPLES = 400, BATCH = 16, CALLS = 300, JOBS = 6, ASKED = 4, THREADS = 5 };
-static const float z[INPUTS] = {0.5f, -1, 2, 0, 0.25f}, scale[INPUTS] = {1, 0.5f, 2, 0, 1};
+enum { SAMPLES = 400, CALLS = 300, JOBS = 6, ASKED = 4, THREADS = 5 };
+/* Of every third job few, and the second order; of the others enough that a backend of several
+ * threads uses them. */
+enum { FEW = 5, MANY = 640, BATCH = 64 };
+
+static const float z[MANY] = {0.5f, -1, 2, 0, 0.25f};
+static float scale[MANY] = {1, 0.5f, 2, 0, 1};
+
+static int is_wide(int job)
+{
+    return job % 3 != 0;
+}
 
 static int rounds(void)
 {
@@ -51,10 +61,10 @@ static void questions(certreg_question q[ASKED])
 static certreg_status create(certreg_backend *backend, int job, certreg_estimator **e)
 {
     static const double lo = -3, hi = 3;
-    certreg_model m = kit_model(model, NULL, INPUTS, 1);
+    certreg_model m = kit_model(model, NULL, is_wide(job) ? MANY : FEW, 1);
     certreg_plan p = kit_plan(SAMPLES);
     m.batch = BATCH, m.scale = scale, m.lo = &lo, m.hi = &hi;
-    p.constraints = job % 3 ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECGHM;
+    p.constraints = is_wide(job) ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECGHM;
     const certreg_status status = certreg_estimator_create(backend, &m, &p, NULL, e);
     if (status != CERTREG_E_NO_BACKEND) return status;
     p.constraints = CERTREG_CONSTRAINTS_ECGM; /* made without OpenBLAS */
@@ -137,6 +147,7 @@ static int do_job(certreg_backend *backend, int job, answer *a)
 
 static void setup(void)
 {
+    for (int j = FEW; j < MANY; j++) scale[j] = 1;
     for (int job = 0; job < JOBS; job++) {
         ck_assert(do_job(NULL, job, expected + job));
         ck_assert_double_gt(expected[job].c[0].radius, 0);
@@ -310,7 +321,7 @@ static void *sample_or_cancel(void *argument)
     certreg_estimator *e = interrupted = c->e[m->number];
     told_by = c;
     for (int i = 0; i < 10 * rounds(); i++) {
-        const int job = (int)choose(m, JOBS);
+        const int job = m->number % 3 + 3 * (int)choose(m, 2); /* of the estimator's width */
         certreg_status status;
         m->wrong += begin(e, job) != CERTREG_OK;
         do {
