@@ -71,6 +71,8 @@ START_TEST(questions_that_cannot_be_attacked_are_refused_by_name)
     KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.center");
     q.output = CERTREG_ALL_OUTPUTS;
     refused(&s, &q, &o, CERTREG_E_INVALID);
+    q = kit_question(5), q.output = CERTREG_ALL_OUTPUTS;
+    KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "question.output");
     q = kit_question(0);
     KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
     q = kit_question(-1);

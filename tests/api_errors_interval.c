@@ -99,6 +99,11 @@ START_TEST(ranks_and_records_must_fit_the_calibration)
                    CERTREG_E_MISMATCH);
     }
     const certreg_ranks r = ranks_of(coverage());
+    certreg_ranks strange = r;
+    strange.reserved = 1;
+    KIT_STATUS(e, certreg_estimator_interval(e, &c, &strange, 0, lo, hi, SAMPLES, &set),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "ranks.reserved");
     KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 0, lo, hi, SAMPLES - 1, &set),
                CERTREG_E_SMALL_MEMORY);
     KIT_STATUS(e, certreg_estimator_interval(e, &c, &r, 1, lo, hi, SAMPLES, &set),

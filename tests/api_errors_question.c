@@ -93,6 +93,14 @@ static const struct {
      {.statistic = CERTREG_STATISTIC_HUBER,
       .method = CERTREG_METHOD_ASYMPTOTIC,
       .huber_width = NAN}},
+    {{"1e6 tolerances", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.statistic = CERTREG_STATISTIC_HUBER,
+      .method = CERTREG_METHOD_ASYMPTOTIC,
+      .huber_width = 4e6}},
+    {{"1e9", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.serving = &(certreg_serving){.struct_size = sizeof(certreg_serving),
+                                    .samples = 1000000001,
+                                    .failure_rate = 0.1}}},
     {{"target", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.target = &(certreg_target){.struct_size = sizeof(certreg_target), .radius = 0.1},
       .method = CERTREG_METHOD_ASYMPTOTIC}},
@@ -250,6 +258,25 @@ START_TEST(combinations_name_the_field_that_is_refused)
 }
 END_TEST
 
+START_TEST(output_bounds_refuse_targets_and_the_true_mean)
+{
+    const certreg_target target = {.struct_size = sizeof target, .radius = 0.1};
+    certreg_question q[2] = {kit_question(3), kit_question(3)};
+    q[0].target = &target;
+    q[1].statistic = CERTREG_STATISTIC_MEAN, q[1].center = CERTREG_CENTER_TRUE_MEAN;
+    for (int i = 0; i < 2; i++) {
+        certreg_certificate c = kit_certificate();
+        KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
+        KIT_STATUS(shared, certreg_output_bounds(shared, 400, q + i, 1, 0.1, &c),
+                   CERTREG_E_INVALID);
+        KIT_SAYS(certreg_estimator_error(shared), i ? "CENTER_PREDICTION" : "question.target");
+        ck_assert_double_eq(c.output_lo, -INFINITY);
+        ck_assert_double_eq(c.radius, 0);
+        check_usable();
+    }
+}
+END_TEST
+
 START_TEST(tolerances_of_angles_have_a_limit)
 {
     static const int32_t kinds[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE};
@@ -362,6 +389,7 @@ int main(void)
     tcase_add_loop_test(bad_input, combinations_name_the_field_that_is_refused, 0,
                         KIT_ROWS(combinations));
     tcase_add_test(limits, tolerances_of_angles_have_a_limit);
+    tcase_add_test(limits, output_bounds_refuse_targets_and_the_true_mean);
     tcase_add_test(bad_input, plans_without_what_a_question_needs_refuse_it);
     tcase_add_test(limits, too_few_samples_for_the_question_are_a_wrong_state);
     tcase_add_test(bad_input, sides_belong_to_promises);

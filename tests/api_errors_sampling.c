@@ -171,6 +171,25 @@ START_TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
 }
 END_TEST
 
+START_TEST(pairs_without_a_direction_are_told)
+{
+    static const float pairs[][2] = {{0, 0}, {NAN, 1}, {1, INFINITY}};
+    static const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
+    certreg_model m = kit_model(NULL, NULL, 3, 1);
+    const certreg_plan p = kit_plan(CAPACITY);
+    m.kind = &kind;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, origin, 0.5, 0));
+    KIT_OK(e, certreg_estimator_record(e, 0, 1, (const float[2]){0, -1}));
+    for (int i = 0; i < KIT_ROWS(pairs); i++) {
+        KIT_STATUS(e, certreg_estimator_record(e, 1, 1, pairs[i]), CERTREG_E_NOT_FINITE);
+        ck_assert_int_eq(certreg_estimator_error(e)->sample, 1);
+        ck_assert(i == 0 || !isfinite(certreg_estimator_error(e)->value));
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(nothing_works_before_the_first_begin)
 {
     certreg_question q = kit_question(3);
@@ -253,6 +272,7 @@ int main(void)
     tcase_add_test(limits, samples_beyond_the_capacity_are_too_many);
     tcase_add_test(bad_input, rows_that_cannot_be_recorded_leave_the_record_as_it_was);
     tcase_add_test(bad_input, nothing_works_before_the_first_begin);
+    tcase_add_test(bad_input, pairs_without_a_direction_are_told);
     tcase_add_test(typical, models_without_eval_can_only_draw_and_record);
     tcase_add_test(bad_input, null_arguments_of_calls_are_named);
     return kit_run(suite);

@@ -121,6 +121,19 @@ START_TEST(forged_records_are_refused)
 }
 END_TEST
 
+START_TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
+{
+    KIT_OK(e, certreg_estimator_sample(e, 3, 9));
+    save(e, &before);
+    bytes forged = before;
+    put64(&forged, PILOT, 4), put64(&forged, ASKED_CAPACITY, 4);
+    seal(&forged);
+    KIT_OK(e, certreg_estimator_begin(e, input, 0.25, 7));
+    KIT_STATUS(e, certreg_estimator_import(e, forged.at, forged.count), CERTREG_E_CORRUPT);
+    KIT_SAYS(certreg_estimator_error(e), "pilot");
+}
+END_TEST
+
 /* Two ranges of three samples each; the second is moved onto the first, with other outputs. */
 START_TEST(ranges_that_overlap_each_other_leave_no_trace)
 {
@@ -217,6 +230,7 @@ int main(void)
     tcase_add_test(bad_input, records_cut_off_or_drawn_out_are_noticed);
     tcase_add_loop_test(bad_input, forged_records_are_refused, 0, KIT_ROWS(forgeries));
     tcase_add_test(bad_input, ranges_that_overlap_each_other_leave_no_trace);
+    tcase_add_test(bad_input, a_pilot_beyond_what_was_ever_planned_is_refused);
     tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
     tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
     return kit_run(suite);

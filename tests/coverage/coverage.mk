@@ -3,8 +3,8 @@
 # every instruction set that this processor has are reached, since tests force each of them
 # (unit_contract). lib/coverage.txt has the lines that no test reaches, and why not
 # (tests/coverage/unreached.txt).
-covered   := $(filter-out $(in_cpp),$(fast)) \
-    $(call named,prop_deadline_closing prop_units prop_solver_hessian prop_worst_function)
+covered   := $(filter-out $(in_cpp),$(fast)) $(call named,api_device_attack api_device_failures \
+    prop_deadline_closing prop_units prop_solver_hessian prop_worst_function)
 COVERAGE  ?= 92
 
 .PHONY: coverage coverage-report
