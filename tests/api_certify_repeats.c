@@ -46,6 +46,27 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
 }
 END_TEST
 
+/* Whose bounds are found once for both. */
+START_TEST(tolerances_about_the_true_mean_are_answered_as_one_by_one)
+{
+    certreg_question q[2] = {kit_question(0.4), kit_question(0.6)};
+    certreg_certificate all[2] = {kit_certificate(), kit_certificate()}, one = kit_certificate();
+    toy t = slope;
+    certreg_estimator *e = make(&t, MOST, units, 2000, 0);
+    for (int i = 0; i < 2; i++) {
+        q[i].statistic = CERTREG_STATISTIC_MEAN, q[i].center = CERTREG_CENTER_TRUE_MEAN;
+        q[i].method = CERTREG_METHOD_ASYMPTOTIC;
+    }
+    KIT_OK(e, certreg_certify(e, 2000, q, 2, all));
+    ck_assert_double_lt(all[0].radius, all[1].radius);
+    for (int i = 0; i < 2; i++) {
+        KIT_OK(e, certreg_certify(e, 0, q + i, 1, &one));
+        ck_assert_mem_eq(&all[i], &one, sizeof one);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;
@@ -125,6 +146,7 @@ int main(void)
     TCase *typical = kit_case(suite, "typical", 60);
     tcase_add_test(typical, runs_repeat_bit_for_bit);
     tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
+    tcase_add_test(typical, tolerances_about_the_true_mean_are_answered_as_one_by_one);
     tcase_add_test(typical, certificate_run_and_question_tell_all_that_is_needed_to_run_them_again);
     tcase_add_test(typical, bounds_lead_to_the_radius_of_the_certificate);
     return kit_run(suite);

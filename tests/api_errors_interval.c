@@ -231,6 +231,32 @@ START_TEST(bad_fields_of_a_calibration_are_named)
 }
 END_TEST
 
+START_TEST(quantiles_are_two_real_outputs_without_units)
+{
+    static const set_up angles = {.kind = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE},
+                                  .lo = {-180, -180},
+                                  .hi = {180, 180},
+                                  .scale = 1,
+                                  .pilot = SIZE_MAX,
+                                  .seed = 3};
+    double scores[POINTS];
+    float y[OUTPUTS * SAMPLES];
+    fill(y, SAMPLES, 1, 0);
+    for (int i = 0; i < 3; i++) {
+        certreg_estimator *e = estimator_of(i < 2 ? &reals : &angles);
+        certreg_calibration c = calibration_of(scores);
+        c.score = CERTREG_SCORE_QUANTILES;
+        if (i == 0) c.outputs = 1;
+        if (i == 1) c.units = (const double[]){1, 1};
+        take(e, 0, SAMPLES, y);
+        KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}), CERTREG_E_INVALID);
+        KIT_SAYS(certreg_estimator_error(e), "CERTREG_SCORE_QUANTILES");
+        ck_assert_uint_eq(c.count, 0);
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
 static const spoil bad_coverages[] = {
     {"alpha", CERTREG_E_INVALID, offsetof(certreg_coverage, alpha), 'd', 0.6, 0, NULL},
     {"alpha", CERTREG_E_INVALID, offsetof(certreg_coverage, alpha), 'd', NAN, 0, NULL},
@@ -285,6 +311,7 @@ int main(void)
     tcase_add_test(refusals, noise_of_the_calibration_is_refused);
     tcase_add_test(refusals, points_must_agree_and_nothing_is_added_where_they_do_not);
     tcase_add_test(refusals, ranks_and_records_must_fit_the_calibration);
+    tcase_add_test(refusals, quantiles_are_two_real_outputs_without_units);
     tcase_add_test(refusals, how_points_are_scored_must_stay);
     tcase_add_test(refusals, truths_of_angles_are_near_the_turn);
     tcase_add_test(refusals, samples_of_the_pilot_are_not_used);
