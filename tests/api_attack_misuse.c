@@ -339,6 +339,26 @@ START_TEST(failures_that_are_counted_are_never_out)
 }
 END_TEST
 
+static double always_bad(const float *x, size_t inputs)
+{
+    (void)x, (void)inputs;
+    return NAN;
+}
+
+START_TEST(a_record_of_failures_has_no_gradient)
+{
+    setup s = {.v = {.output = always_bad}, .flags = CERTREG_PLAN_COUNT_FAILURES};
+    const certreg_question q = kit_question(5);
+    double out[INPUTS] = {7, 7, 7};
+    open_all(&s);
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out),
+                  CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_attack_error(s.v.a), "failed");
+    ck_assert_double_eq(out[0], 7);
+    close_all(&s);
+}
+END_TEST
+
 /* ---- calls on busy handles */
 static certreg_status asked[4];
 
@@ -394,6 +414,7 @@ int main(void)
     tcase_add_test(t, what_was_proved_before_a_cancel_is_reported);
     tcase_add_loop_test(t, a_model_that_fails_ends_the_attack, 0, 3);
     tcase_add_loop_test(t, failures_that_are_counted_are_never_out, 0, 2);
+    tcase_add_test(t, a_record_of_failures_has_no_gradient);
     tcase_add_test(t, a_running_call_has_its_handles_to_itself);
     return kit_run(suite);
 }

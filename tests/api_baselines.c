@@ -146,6 +146,11 @@ START_TEST(estimates_are_cut_opposite_the_prediction)
     q.prediction = &prediction;
     const certreg_certificate c = kit_ask(e, 0, q);
     ck_assert_double_lt(fabs(c.estimate), 20); /* opposite their circular mean it is near 180 */
+    certreg_question median = baseline(CERTREG_STATISTIC_MEDIAN, 175);
+    median.prediction = &prediction;
+    double alone = 7;
+    KIT_OK(e, certreg_estimator_estimate(e, &median, &alone));
+    ck_assert_double_eq(alone, kit_ask(e, 0, median).estimate);
     certreg_estimator_destroy(e);
 }
 END_TEST

@@ -277,6 +277,19 @@ START_TEST(output_bounds_refuse_targets_and_the_true_mean)
 }
 END_TEST
 
+START_TEST(noise_levels_count_among_the_guarantees)
+{
+    static const double levels[2] = {0.5, 1};
+    certreg_question q = kit_question(3);
+    certreg_certificate c[2] = {kit_certificate(), kit_certificate()};
+    q.bonferroni = (uint64_t)1 << 53;
+    KIT_STATUS(shared, certreg_certify_sigmas(shared, origin, levels, 2, 0, 400, &q, 1, c),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(shared), "2 noise levels");
+    check_usable();
+}
+END_TEST
+
 START_TEST(tolerances_of_angles_have_a_limit)
 {
     static const int32_t kinds[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE};
@@ -389,6 +402,7 @@ int main(void)
     tcase_add_loop_test(bad_input, combinations_name_the_field_that_is_refused, 0,
                         KIT_ROWS(combinations));
     tcase_add_test(limits, tolerances_of_angles_have_a_limit);
+    tcase_add_test(limits, noise_levels_count_among_the_guarantees);
     tcase_add_test(limits, output_bounds_refuse_targets_and_the_true_mean);
     tcase_add_test(bad_input, plans_without_what_a_question_needs_refuse_it);
     tcase_add_test(limits, too_few_samples_for_the_question_are_a_wrong_state);
