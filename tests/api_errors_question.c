@@ -93,6 +93,8 @@ static const struct {
      {.statistic = CERTREG_STATISTIC_HUBER,
       .method = CERTREG_METHOD_ASYMPTOTIC,
       .huber_width = NAN}},
+    {{"1e-300", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
+     {.alpha = 1e-290, .bonferroni = (uint64_t)1 << 53}},
     {{"1e6 tolerances", CERTREG_E_INVALID, 0, 0, 0, 0, NULL},
      {.statistic = CERTREG_STATISTIC_HUBER,
       .method = CERTREG_METHOD_ASYMPTOTIC,

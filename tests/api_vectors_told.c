@@ -342,6 +342,29 @@ START_TEST(a_deadline_leaves_no_claim)
 }
 END_TEST
 
+/* The mean of outputs that failed has no bounds, along no direction. */
+START_TEST(bounds_of_a_vector_that_abstains_claim_nothing)
+{
+    enum { COUNT = 400 };
+    static const double least[2] = {-9, -9}, most[2] = {9, 9};
+    certreg_model m = kit_model(NULL, NULL, 1, 2);
+    certreg_plan p = kit_plan(COUNT);
+    certreg_question q = kit_question(2);
+    certreg_bounds b = {.struct_size = sizeof b, .constraints = 99};
+    float y[2 * COUNT];
+    for (int i = 0; i < 2 * COUNT; i++) y[i] = 0.1f * (float)(i % 7);
+    y[2 * 300] = NAN;
+    m.lo = least, m.hi = most, p.pilot = 40, p.flags = CERTREG_PLAN_COUNT_FAILURES;
+    q.output = CERTREG_ALL_OUTPUTS, q.statistic = CERTREG_STATISTIC_MEAN;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[1]){0.5f}, 0.5, 1));
+    KIT_OK(e, certreg_estimator_record(e, 0, COUNT, y));
+    KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
+    ck_assert_uint_eq(b.constraints, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("vectors, what is told");
@@ -365,5 +388,6 @@ int main(void)
     tcase_add_test(told, a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction);
     tcase_add_test(told, the_last_direction_may_rule_a_target_out);
     tcase_add_test(told, a_deadline_leaves_no_claim);
+    tcase_add_test(told, bounds_of_a_vector_that_abstains_claim_nothing);
     return kit_run(suite);
 }
