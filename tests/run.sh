@@ -101,8 +101,7 @@ engines() {
 
 lint() {
     command -v shellcheck >/dev/null || { echo "skip shellcheck is not installed"; return; }
-    shellcheck -x tests/*.sh tests/{consumers,engines,fuzz,golden,platforms}/*.sh \
-        pkgconfig/*.sh .ci/run ||
+    shellcheck -x tests/*.sh tests/*/*.sh pkgconfig/*.sh .ci/run ||
         { echo "not ok shellcheck"; return; }
     echo "ok shellcheck"
 }
@@ -119,8 +118,9 @@ python_tests() { # FOLDER
     done
 }
 
-# First, since it takes a minute.
+# First, since they take a minute.
 [ -n "$MODE" ] || start clang-tidy env JOBS=1 bash tests/clang.sh tidy
+[ -n "$MODE" ] || start misses "$OBJ/tests/misses/misses" --settings 64
 for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"

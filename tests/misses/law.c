@@ -1,0 +1,227 @@
+#include "misses/law.h"
+#include "statistics/normal.h"
+#include <certreg/solver.h>
+#include <math.h>
+#include <string.h>
+
+static int dice(simulate_source *s, int sides)
+{
+    return (int)(sides * simulate_uniform(s));
+}
+
+static double between(simulate_source *s, double lo, double hi)
+{
+    return lo + (hi - lo) * simulate_uniform(s);
+}
+
+/* ---- values */
+static double wrapped(const menu *m, double x)
+{
+    return m->turn > 0 ? x - m->turn * floor(x / m->turn + 0.5) : fmax(m->lo, fmin(x, m->hi));
+}
+
+/* Distances from the center that certificates find hard, of both signs. */
+static double far_value(const menu *m, simulate_source *s)
+{
+    const double sign = dice(s, 2) ? 1 : -1, e = m->tolerance, hair = m->exact ? 0x1p-20 : 1e-3;
+    const double edge = m->turn > 0 ? 0.499 * m->turn : 30 * e;
+    switch (dice(s, 10)) {
+    case 0:
+    case 1: return m->exact ? sign * e : sign * e * (1 + hair);
+    case 2: return sign * e * (1 + hair);
+    case 3: return sign * e * (1 - hair);
+    case 4: return sign * edge;
+    case 5: return sign * (m->turn > 0 ? 0.25 * m->turn : 10 * e);
+    case 6: return sign * e * between(s, 0, 1);
+    case 7: return sign * (m->turn > 0 ? between(s, 0, 0.5) * m->turn : e * between(s, 0, 3));
+    case 8: return isfinite(m->lo) && m->turn == 0 ? (sign < 0 ? m->lo : m->hi) : sign * edge;
+    default: return 0;
+    }
+}
+
+static void any_value(const menu *m, simulate_source *s, float *value)
+{
+    const double far = far_value(m, s);
+    const int on_axis = dice(s, 2), axis = dice(s, m->outputs);
+    double part[MOST_OUTPUTS] = {1}, length = 1;
+    if (m->outputs > 1 && !m->ball) {
+        length = 0;
+        for (int k = 0; k < m->outputs; k++) {
+            part[k] = on_axis ? k == axis : simulate_normal(s);
+            length += part[k] * part[k];
+        }
+    }
+    for (int k = 0; k < m->outputs; k++) {
+        const double unit = m->ball ? 1 / sqrt(m->outputs) : part[k] / sqrt(length);
+        value[k] = (float)wrapped(m, m->center[k] + far * unit);
+    }
+    if (m->failures && dice(s, 4) == 0) value[dice(s, m->outputs)] = NAN;
+}
+
+static void center_value(const menu *m, float *value)
+{
+    for (int k = 0; k < m->outputs; k++) value[k] = (float)m->center[k];
+}
+
+/* ---- shapes */
+static void sort(law *l)
+{
+    l->from[0] = -INFINITY;
+    for (int i = 2; i < l->cells; i++) {
+        const double moved = l->from[i];
+        int j = i;
+        for (; j > 1 && l->from[j - 1] > moved; j--) l->from[j] = l->from[j - 1];
+        l->from[j] = moved;
+    }
+}
+
+static void half_space(const menu *m, simulate_source *s, law *l)
+{
+    l->cells = 2, l->from[1] = between(s, -0.2, 2.5);
+    center_value(m, l->value[0]);
+    any_value(m, s, l->value[1]);
+}
+
+static void spike(const menu *m, simulate_source *s, law *l)
+{
+    l->cells = m->most_cells > 2 ? 3 : 2;
+    for (int k = 1; k < l->cells; k++) {
+        l->from[k] = (l->cells == 3 && k == 1 ? -1 : 1) *
+                     cr_normal_quantile_sf(between(s, 0.05, 6) / m->rare);
+        any_value(m, s, l->value[k]);
+    }
+    center_value(m, l->value[0]);
+    if (l->cells == 3) { /* spike, center, spike */
+        memcpy(l->value[0], l->value[2], sizeof l->value[0]);
+        memcpy(l->value[2], l->value[1], sizeof l->value[1]);
+        center_value(m, l->value[1]);
+    }
+}
+
+static void any_steps(const menu *m, simulate_source *s, law *l)
+{
+    const int most = m->most_cells < 6 ? m->most_cells : 6;
+    l->cells = 2 + dice(s, most - 1);
+    for (int k = 0; k < l->cells; k++) l->from[k] = 1.3 * simulate_normal(s);
+    sort(l);
+    for (int k = 0; k < l->cells; k++) {
+        const int middle = l->from[k] < 0 && (k + 1 == l->cells || l->from[k + 1] >= 0);
+        if (middle && dice(s, 10) < 8) center_value(m, l->value[k]);
+        else any_value(m, s, l->value[k]);
+    }
+}
+
+/* A line rounded to steps, some of which may be the tolerance. */
+static void lattice(const menu *m, simulate_source *s, law *l)
+{
+    const double step = m->tolerance / (1 << dice(s, 3)), wide = between(s, 0.2, 1);
+    l->cells = m->most_cells < 13 ? m->most_cells : 13;
+    const int middle = l->cells / 2;
+    for (int k = 0; k < l->cells; k++) {
+        l->from[k] = (k - middle - 0.5) * wide;
+        for (int j = 0; j < m->outputs; j++) {
+            const double part = m->outputs == 1 ? 1
+                                : m->ball       ? 1 / sqrt(m->outputs)
+                                                : (double)(j == 0);
+            l->value[k][j] = (float)wrapped(m, m->center[j] + (k - middle) * step * part);
+        }
+    }
+    l->from[0] = -INFINITY;
+}
+
+/* Steps of the function that the solver finds worst for some bounds (theory 3.6). */
+static int worst_function(const menu *m, simulate_source *s, law *l)
+{
+    certreg_solver *solver = NULL;
+    certreg_worst_function w = {.struct_size = sizeof w};
+    certreg_bounds b = {
+        .struct_size = sizeof b, .sigma = 1, .constraints = CERTREG_CONSTRAINTS_ECM};
+    const double e = m->tolerance, radius = between(s, 0.2, 2);
+    b.mean_lo = b.mean_hi = e * between(s, -0.5, 0.5);
+    b.variance_hi = e * e * between(s, 0.01, 2);
+    b.range_lo = isfinite(m->lo) ? m->lo : -4 * e, b.range_hi = isfinite(m->hi) ? m->hi : 4 * e;
+    int found = certreg_solver_create(NULL, NULL, &solver) == CERTREG_OK &&
+                certreg_solver_worst_function(solver, &b, 0, radius,
+                                              dice(s, 2) ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER,
+                                              &w) == CERTREG_OK;
+    certreg_solver_destroy(solver);
+    if (!found) return 0;
+    l->cells = m->most_cells;
+    for (int k = 0; k < l->cells; k++) {
+        const double step = 5.5 / l->cells;
+        double at = -2.5 + step * (k + 0.5), y;
+        l->from[k] = k ? -2.5 + step * k : -INFINITY;
+        if (certreg_worst_function_values(&w, 1, &at, &y)) return 0;
+        l->value[k][0] = (float)wrapped(m, m->center[0] + y);
+    }
+    return 1;
+}
+
+void law_draw(const menu *m, simulate_source *s, law *l)
+{
+    memset(l, 0, sizeof *l);
+    l->outputs = m->outputs;
+    const int shape = dice(s, 10);
+    if (shape < 3) half_space(m, s, l);
+    else if (shape < 4) spike(m, s, l);
+    else if (shape < 8) any_steps(m, s, l);
+    else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
+    l->from[0] = -INFINITY;
+    center_value(m, l->noise_free);
+    if (dice(s, 3) == 0) any_value(m, s, l->noise_free);
+    for (int k = 0; k < m->outputs; k++)
+        if (isnan(l->noise_free[k])) center_value(m, l->noise_free);
+    l->has_pilot = m->hostile_pilot && dice(s, 2) == 0;
+    double sum = 0;
+    for (int k = 0; k < l->cells; k++) sum += l->pilot_share[k] = pow(simulate_uniform(s), 3);
+    for (int k = 0; k < l->cells; k++) l->pilot_share[k] /= sum;
+    l->tilted = 0;
+    for (int k = 0; k < l->cells; k++) /* what is not the center is rarer than it is */
+        if (memcmp(l->value[k], l->noise_free, sizeof(float) * (size_t)m->outputs) != 0)
+            l->tilted |= 1u << k;
+}
+
+void law_translate(law *l, double by)
+{
+    for (int k = 1; k < l->cells; k++) l->from[k] += by;
+}
+
+void law_mutate(const menu *m, simulate_source *s, double step, law *l)
+{
+    const int k = 1 + dice(s, l->cells - 1);
+    switch (dice(s, 8)) {
+    case 0: any_value(m, s, l->value[dice(s, l->cells)]); break;
+    case 1: l->tilted ^= 1u << dice(s, l->cells); break;
+    case 2:
+        l->pilot_share[dice(s, l->cells)] += simulate_uniform(s);
+        for (int j = 0; j < l->cells; j++) l->pilot_share[j] /= 2;
+        break;
+    case 3: any_value(m, s, l->noise_free); break;
+    case 4: law_translate(l, step * simulate_normal(s)); break;
+    default: l->from[k] += step * simulate_normal(s);
+    }
+    for (int j = 0; j < m->outputs; j++)
+        if (isnan(l->noise_free[j])) center_value(m, l->noise_free);
+    double sum = 0;
+    for (int j = 0; j < l->cells; j++) sum += l->pilot_share[j];
+    for (int j = 0; j < l->cells; j++) l->pilot_share[j] /= sum;
+    sort(l);
+}
+
+void law_shares(const law *l, double sigma, double shift, double *share)
+{
+    for (int k = 0; k < l->cells; k++) { /* either tail from its own side */
+        const double lo = (l->from[k] - shift) / sigma,
+                     hi = k + 1 < l->cells ? (l->from[k + 1] - shift) / sigma : INFINITY;
+        share[k] = lo >= 0   ? cr_normal_sf(lo) - cr_normal_sf(hi)
+                   : hi <= 0 ? cr_normal_sf(-hi) - cr_normal_sf(-lo)
+                             : 1 - cr_normal_sf(hi) - cr_normal_sf(-lo);
+    }
+}
+
+int law_cell(const law *l, double x)
+{
+    int k = l->cells - 1;
+    while (k > 0 && x < l->from[k]) k--;
+    return k;
+}

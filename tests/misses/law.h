@@ -1,0 +1,45 @@
+/* Hostile models of one coordinate of the noise: steps, so that the distribution of the outputs is
+ * known exactly at every shift. No shift of the same length does more than one along the
+ * coordinate. Half-spaces, slabs, lattices, rare spikes and the steps of worst functions are all
+ * of this kind. */
+#ifndef MISSES_LAW_H
+#define MISSES_LAW_H
+#include "misses/points.h"
+#include "support/simulate.h"
+
+typedef struct law {
+    int cells, outputs;
+    double from[MOST_POINTS]; /* cell k begins here, in units of the noise; from[0] = -infinity */
+    float value[MOST_POINTS][MOST_OUTPUTS]; /* NaN: failed */
+    float noise_free[MOST_OUTPUTS];         /* f(z): anything, since noise never hits z */
+    /* The pilot's outputs have shares of their own. Every promise holds given the pilot, so that an
+     * adversary may choose it. */
+    int has_pilot;
+    double pilot_share[MOST_POINTS];
+    /* Cells (bits) that are made rarer, to simulate what is too rare to be seen; 0: none. */
+    uint32_t tilted;
+} law;
+
+/* What laws of one setting have in common. */
+typedef struct menu {
+    int outputs, most_cells, ball, failures;
+    int exact;   /* outputs exactly at the tolerance mean something */
+    double turn; /* 0: numbers */
+    double center[MOST_OUTPUTS], tolerance, lo, hi;
+    int worst_functions; /* of means */
+    int hostile_pilot;
+    double rare; /* about one in so many samples */
+} menu;
+
+void law_draw(const menu *m, simulate_source *source, law *out);
+/* Changes a little of it, of the size of `step`. */
+void law_mutate(const menu *m, simulate_source *source, double step, law *l);
+/* All steps moved by so much: the law seen from elsewhere. */
+void law_translate(law *l, double by);
+
+/* Probabilities of the cells at a shift, in the units of from, when the noise is `sigma` of them.
+ */
+void law_shares(const law *l, double sigma, double shift, double *share);
+int law_cell(const law *l, double x);
+
+#endif

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# run.sh: JOBS processes of tests/misses attack certificates for SECONDS_EACH, with seeds of their
+# own, and lib/misses.csv gets what they found, the smallest p first. FROM: the first seed, to go on
+# where an earlier run ended. The status is 1 if a setting misses more often than alpha.
+# From make check-misses: OBJ, JOBS, SECONDS_EACH.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+program=${OBJ:?run me by make check-misses}/tests/misses/misses
+jobs=${JOBS:-1} bad=0
+parts=$(mktemp -d) || exit 2
+trap 'rm -rf "$parts"' EXIT
+trap 'exit 130' INT TERM
+running=()
+for ((i = 0; i < jobs; i++)); do
+    "$program" --seconds "${SECONDS_EACH:-60}" --worker "$i" --workers "$jobs" \
+        --from "${FROM:-1}" --table "$parts/$i.csv" &
+    running+=($!)
+done
+for process in "${running[@]}"; do wait "$process" || bad=1; done
+mkdir -p lib
+{
+    head -1 -q "$parts"/0.csv
+    tail -q -n +2 "$parts"/*.csv | sort -t, -k1,1g
+} >lib/misses.csv
+awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4; if ($1 > 0 && ($1 < least || !least)) least = $1 }
+    END { printf "%d settings, %d certificates, smallest p %s, %d attain alpha: lib/misses.csv\n",
+                 settings, certificates, least, attained }' lib/misses.csv
+exit "$bad"

@@ -1,0 +1,284 @@
+#include "misses/setting.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int dice(simulate_source *s, int sides)
+{
+    return (int)(sides * simulate_uniform(s));
+}
+
+static int chance(simulate_source *s, double share)
+{
+    return simulate_uniform(s) < share;
+}
+
+static double between(simulate_source *s, double lo, double hi)
+{
+    return lo + (hi - lo) * simulate_uniform(s);
+}
+
+#define ONE_OF(s, ...) \
+    ((const double[]){__VA_ARGS__})[dice(s, (int)(sizeof(double[]){__VA_ARGS__} / sizeof(double)))]
+
+/* ---- what is asked */
+static int32_t any_statistic(simulate_source *s)
+{
+    static const int32_t often[] = {CERTREG_STATISTIC_MEDIAN,
+                                    CERTREG_STATISTIC_MEDIAN,
+                                    CERTREG_STATISTIC_MEDIAN,
+                                    CERTREG_STATISTIC_MEDIAN,
+                                    CERTREG_STATISTIC_MEDIAN,
+                                    CERTREG_STATISTIC_HUBER,
+                                    CERTREG_STATISTIC_HUBER,
+                                    CERTREG_STATISTIC_MEAN,
+                                    CERTREG_STATISTIC_MEAN,
+                                    CERTREG_STATISTIC_MEAN,
+                                    CERTREG_STATISTIC_CIRCULAR_MEAN,
+                                    CERTREG_STATISTIC_CIRCULAR_MEAN,
+                                    CERTREG_STATISTIC_TRIMMED_MEAN,
+                                    CERTREG_STATISTIC_BALL_CENTER,
+                                    CERTREG_STATISTIC_PROJECTION_MEDIAN};
+    return often[dice(s, (int)(sizeof often / sizeof *often))];
+}
+
+static int32_t any_method(simulate_source *s, int32_t of)
+{
+    if (of == CERTREG_STATISTIC_TRIMMED_MEAN || of == CERTREG_STATISTIC_BALL_CENTER)
+        return CERTREG_METHOD_BASELINE;
+    if (of == CERTREG_STATISTIC_MEDIAN && chance(s, 0.15)) return CERTREG_METHOD_BASELINE;
+    return chance(s, 0.3) ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
+}
+
+static int is_score(const certreg_question *q) /* as means of a bounded score are */
+{
+    return q->statistic == CERTREG_STATISTIC_HUBER || q->statistic == CERTREG_STATISTIC_MEAN ||
+           q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN;
+}
+
+/* How it is asked, and about how many outputs. */
+static void draw_shape(simulate_source *s, const certreg_question *q, setting *out)
+{
+    const int baseline = q->method == CERTREG_METHOD_BASELINE;
+    const int vector = q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN ||
+                       q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    out->parts = out->levels = 1, out->outputs = 1, out->asked = ASKED_ALONE;
+    if (vector) out->outputs = 2 + (size_t)dice(s, 2);
+    else if (chance(s, 0.25)) {
+        out->asked = chance(s, 0.5) ? ASKED_TOGETHER : ASKED_BONFERRONI;
+        out->parts = 2 + dice(s, 2), out->outputs = (size_t)out->parts;
+    } else if (chance(s, 0.15) && !baseline) out->asked = ASKED_BOUNDS;
+    else if (chance(s, 0.1)) out->asked = ASKED_LEVELS, out->levels = MOST_LEVELS;
+    else if (chance(s, 0.2) && !baseline && q->statistic != CERTREG_STATISTIC_CIRCULAR_MEAN)
+        out->outputs = 2 + (size_t)dice(s, 2);
+    for (int i = 0; i < out->parts; i++) {
+        out->part[i].first = (size_t)i;
+        out->part[i].outputs = out->parts > 1 ? 1 : out->outputs;
+    }
+    out->real_noise = out->asked == ASKED_LEVELS;
+    out->bounds_radius = out->asked == ASKED_BOUNDS ? between(s, 0.1, 1.5) : 0;
+}
+
+/* Kinds of outputs and their ranges; what laws may use of them. */
+static void draw_outputs(simulate_source *s, const certreg_question *q, setting *out)
+{
+    menu *m = &out->menu;
+    const int circular = q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN,
+              alone = out->part[0].outputs == 1;
+    const int may_turn = alone && q->statistic != CERTREG_STATISTIC_MEAN &&
+                         q->statistic != CERTREG_STATISTIC_BALL_CENTER,
+              angle = circular || (may_turn && chance(s, 0.35)), pair = angle && chance(s, 0.3);
+    const int ranged = q->statistic == CERTREG_STATISTIC_MEAN ||
+                       (!angle && out->parts == 1 && chance(s, 0.15));
+    *m = (menu){.outputs = (int)out->outputs, .lo = -INFINITY, .hi = INFINITY};
+    m->tolerance = angle ? ONE_OF(s, 5, 20, 45, 80, 120) : ONE_OF(s, 1, 1, 0.25, 8);
+    if (circular) m->tolerance = fmin(m->tolerance, 80);
+    if (angle) m->turn = 360;
+    m->center[0] = m->center[1] = m->center[2] = angle ? ONE_OF(s, 0, 0, 100, -170)
+                                                       : m->tolerance * ONE_OF(s, 0, 0, 0.5);
+    m->exact = !pair;
+    m->ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    if (ranged) {
+        m->lo = m->center[0] - m->tolerance * ONE_OF(s, 1.5, 3, 10, 40);
+        m->hi = m->center[0] + m->tolerance * ONE_OF(s, 1.5, 3, 10, 40);
+    }
+    for (size_t k = 0; k < MOST_OUTPUTS; k++) {
+        out->kind[k] = pair    ? CERTREG_OUTPUT_ANGLE_PAIR
+                       : angle ? CERTREG_OUTPUT_ANGLE
+                               : CERTREG_OUTPUT_REAL;
+        out->lo[k] = angle ? -180 : m->lo, out->hi[k] = angle ? 180 : m->hi;
+    }
+    out->columns = out->outputs * (pair ? 2 : 1);
+    m->failures = !angle && chance(s, 0.2) &&
+                  (q->statistic == CERTREG_STATISTIC_MEDIAN ||
+                   q->statistic == CERTREG_STATISTIC_HUBER ||
+                   q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN);
+    out->flags = m->failures ? CERTREG_PLAN_COUNT_FAILURES : 0;
+    m->worst_functions = !angle && out->outputs == 1 && is_score(q);
+    m->most_cells = MOST_POINTS;
+}
+
+/* ---- options of the question */
+static void draw_serving(simulate_source *s, certreg_question *q, setting *out)
+{
+    const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN;
+    if (!trimmed &&
+        (out->asked == ASKED_LEVELS || q->center == CERTREG_CENTER_TRUE_MEAN ||
+         (q->method == CERTREG_METHOD_BASELINE && q->statistic != CERTREG_STATISTIC_BALL_CENTER) ||
+         !chance(s, 0.25)))
+        return;
+    certreg_serving v = {.struct_size = sizeof v};
+    v.samples = (size_t)ONE_OF(s, 1, 2, 3, 5, 9, 15, 21, 51);
+    v.failure_rate = ONE_OF(s, 0.5, 0.3, 0.1, 0.02) / out->parts;
+    if (trimmed) {
+        v.trim = ONE_OF(s, 0, 0, 0.1, 0.35);
+        if (chance(s, 0.4) && (out->menu.turn > 0 || isfinite(out->menu.lo)))
+            v.core = 0.5 * out->menu.tolerance;
+    }
+    out->menu.most_cells = v.samples > 21 ? 2 : v.samples > 9 ? 3 : 4;
+    if (out->menu.failures && v.samples > 21) v.samples = 21;
+    for (int i = 0; i < out->parts; i++) out->part[i].serving = v;
+}
+
+static void draw_constraints(simulate_source *s, certreg_question *q, setting *out)
+{
+    out->constraints = CERTREG_CONSTRAINTS_ECM;
+    if (q->method != CERTREG_METHOD_FINITE || out->asked == ASKED_BOUNDS) return;
+    if (q->statistic == CERTREG_STATISTIC_MEAN && chance(s, 0.2))
+        q->constraints = CERTREG_CONSTRAINTS_C;
+    if (out->target_part > 0 || out->part[0].outputs > 1 || !chance(s, 0.15)) return;
+    out->constraints = CERTREG_CONSTRAINTS_ECGM, out->real_noise = 1;
+    q->constraints = q->constraints   ? CERTREG_CONSTRAINTS_CG
+                     : chance(s, 0.5) ? CERTREG_CONSTRAINTS_BY_PILOT
+                                      : CERTREG_CONSTRAINTS_ECGM;
+}
+
+static void draw_target(simulate_source *s, const certreg_question *q, setting *out)
+{
+    const int may = q->method == CERTREG_METHOD_ANYTIME ||
+                    (q->method == CERTREG_METHOD_FINITE &&
+                     (q->statistic == CERTREG_STATISTIC_MEDIAN ||
+                      q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN));
+    if (may && out->asked != ASKED_BOUNDS && out->asked != ASKED_LEVELS && chance(s, 0.3))
+        out->target_part = ONE_OF(s, 1, 1, 0.8, 0.6, 0.2);
+}
+
+/* ---- numbers */
+static void draw_numbers(simulate_source *s, const certreg_question *q, setting *out)
+{
+    const int score = is_score(q), gradient = out->constraints == CERTREG_CONSTRAINTS_ECGM;
+    const double most = gradient ? 400 : !score ? 1000 : out->part[0].outputs > 1 ? 60 : 200;
+    out->samples = (size_t)(20 * pow(most / 20, simulate_uniform(s)));
+    if (gradient) out->samples = 150 + (size_t)dice(s, 250);
+    out->inputs = out->real_noise ? 1 + (size_t)dice(s, 3) : 1;
+    out->pilot = chance(s, 0.4) ? 0 : 2 + (size_t)dice(s, 4);
+    for (int i = 0; i < out->parts; i++) out->part[i].given = chance(s, 0.6);
+    if (out->real_noise) out->alpha = ONE_OF(s, 0.2, 0.1, 0.05);
+    else out->alpha = ONE_OF(s, 0.2, 0.1, 0.05, 0.05, 0.01, 1e-3, 1e-4, 1e-6);
+    out->tilted = out->alpha < 0.005;
+    int all = 1;
+    for (int i = 0; i < out->parts; i++) all &= out->part[i].given;
+    if (all && !gradient && chance(s, 0.7)) out->pilot = SIZE_MAX;
+    out->menu.hostile_pilot = out->pilot != SIZE_MAX;
+    out->menu.rare = (double)out->samples;
+    out->sigma[0] = 1, out->sigma[1] = 0.6;
+    /* Without pilot and target no method for a fixed number of samples looks at their order, unless
+     * it bets. */
+    out->exact = out->pilot == SIZE_MAX && !score && !out->real_noise && out->target_part == 0 &&
+                 q->method != CERTREG_METHOD_ANYTIME && chance(s, 0.6);
+    if (out->exact) {
+        const int three = chance(s, 0.5);
+        out->menu.most_cells = 2 + three, out->tilted = 0;
+        if (three && out->samples > 50) out->samples = 20 + out->samples % 30;
+    }
+}
+
+static void finish(simulate_source *s, const certreg_question *q, setting *out)
+{
+    for (int i = 0; i < out->parts; i++) {
+        part *p = out->part + i;
+        p->question = *q;
+        p->question.output = (int32_t)p->first;
+        if (p->outputs > 1) p->question.output = CERTREG_ALL_OUTPUTS;
+        p->question.alpha = out->alpha;
+        p->question.tolerance = out->menu.tolerance;
+        if (out->asked == ASKED_BOUNDS && q->statistic != CERTREG_STATISTIC_MEDIAN)
+            p->question.tolerance = fmin(4 * out->menu.tolerance, out->menu.turn > 0 ? 80 : 1e9);
+        if (q->statistic == CERTREG_STATISTIC_HUBER)
+            p->question.huber_width = out->menu.tolerance * ONE_OF(s, 0.5, 1, 0.1);
+        if (out->asked == ASKED_BONFERRONI) p->question.bonferroni = (uint64_t)out->parts;
+        memcpy(p->prediction, out->menu.center, sizeof p->prediction);
+        if (out->pilot == SIZE_MAX) p->given = 1;
+        if (out->target_part > 0 && out->samples >= 60 && chance(s, 0.4))
+            for (size_t k = 0; k < 3; k++) p->looks[k] = out->samples * (k + 1) / 3;
+    }
+}
+
+static void name(setting *s)
+{
+    static const char *const statistics[] = {"median",       "Huber", "mean",       "circular mean",
+                                             "trimmed mean", "ball",  "projections"},
+                             *const methods[] = {"finite", "", "", "anytime", "baseline"},
+                             *const how[] = {"", ", several", ", together", ", levels", ", bounds"},
+                             *const kinds[] = {"", ", angle", ", pair"};
+    const certreg_question *q = &s->part[0].question;
+    char vector[32] = "", constraints[16] = "", serving[32] = "";
+    if (s->part[0].outputs > 1) snprintf(vector, sizeof vector, ", of %zu", s->outputs);
+    if (s->part[0].serving.samples)
+        snprintf(serving, sizeof serving, ", served %zu", s->part[0].serving.samples);
+    if (q->constraints)
+        snprintf(constraints, sizeof constraints, ", %s",
+                 q->constraints == CERTREG_CONSTRAINTS_BY_PILOT ? "by pilot"
+                 : q->constraints == CERTREG_CONSTRAINTS_C      ? "C"
+                 : q->constraints == CERTREG_CONSTRAINTS_CG     ? "CG"
+                                                                : "ECGM");
+    snprintf(s->name, sizeof s->name, "%s %s%s%s%s%s%s%s%s%s%s%s n=%zu", methods[q->method],
+             statistics[q->statistic], q->center ? ", true mean" : "", kinds[s->kind[0]], vector,
+             constraints, how[s->asked], serving, s->target_part > 0 ? ", target" : "",
+             s->pilot == SIZE_MAX ? ""
+             : s->pilot           ? ", tiny pilot"
+                                  : ", pilot",
+             s->flags ? ", failures" : "", s->exact ? ", exact" : "", s->samples);
+}
+
+void setting_draw(uint64_t seed, setting *out)
+{
+    simulate_source source, *const s = &source;
+    simulate_seed(s, seed);
+    memset(out, 0, sizeof *out);
+    out->seed = seed;
+    certreg_question q = {.struct_size = sizeof q, .statistic = any_statistic(s)};
+    q.method = any_method(s, q.statistic);
+    draw_shape(s, &q, out);
+    draw_outputs(s, &q, out);
+    if (q.statistic == CERTREG_STATISTIC_MEAN && out->asked != ASKED_BOUNDS && chance(s, 0.5))
+        q.center = CERTREG_CENTER_TRUE_MEAN;
+    draw_target(s, &q, out);
+    draw_serving(s, &q, out);
+    draw_constraints(s, &q, out);
+    draw_numbers(s, &q, out);
+    finish(s, &q, out);
+    name(out);
+}
+
+certreg_question setting_question(setting *s, int i, double target)
+{
+    part *p = s->part + i;
+    certreg_question q = p->question;
+    if (p->given && q.center == CERTREG_CENTER_PREDICTION)
+        q.prediction = p->prediction, q.prediction_count = p->outputs;
+    if (p->serving.samples) q.serving = &p->serving;
+    if (s->target_part > 0) {
+        p->target = (certreg_target){.struct_size = sizeof p->target, .radius = target};
+        if (p->looks[0]) p->target.look_count = 3, p->target.looks = p->looks;
+        q.target = &p->target;
+    }
+    return q;
+}
+
+int setting_gives_all_predictions(const setting *s)
+{
+    for (int i = 0; i < s->parts; i++)
+        if (!s->part[i].given && s->part[i].question.center == CERTREG_CENTER_PREDICTION) return 0;
+    return 1;
+}
