@@ -192,7 +192,8 @@ void law_mutate(const menu *m, simulate_source *s, double step, law *l)
     switch (dice(s, 8)) {
     case 0: any_value(m, s, l->value[dice(s, l->cells)]); break;
     case 1: l->tilted ^= 1u << dice(s, l->cells); break;
-    case 2:
+    case 2: /* another pilot, or an honest one */
+        l->has_pilot = m->hostile_pilot && dice(s, 2);
         l->pilot_share[dice(s, l->cells)] += simulate_uniform(s);
         for (int j = 0; j < l->cells; j++) l->pilot_share[j] /= 2;
         break;

@@ -99,8 +99,8 @@ static void draw_outputs(simulate_source *s, const certreg_question *q, setting 
     m->exact = !pair;
     m->ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
     if (ranged) {
-        m->lo = m->center[0] - m->tolerance * ONE_OF(s, 1.5, 3, 10, 40);
-        m->hi = m->center[0] + m->tolerance * ONE_OF(s, 1.5, 3, 10, 40);
+        m->lo = m->center[0] - m->tolerance * ONE_OF(s, 1.5, 1.5, 3, 3, 10, 40);
+        m->hi = m->center[0] + m->tolerance * ONE_OF(s, 1.5, 1.5, 3, 3, 10, 40);
     }
     for (size_t k = 0; k < MOST_OUTPUTS; k++) {
         out->kind[k] = pair    ? CERTREG_OUTPUT_ANGLE_PAIR
@@ -164,17 +164,30 @@ static void draw_target(simulate_source *s, const certreg_question *q, setting *
 }
 
 /* ---- numbers */
+/* No alpha is so small that hardly anything could be certified. */
+static double any_alpha(simulate_source *s, const setting *out, int score)
+{
+    const double most = (score ? 0.04 : 0.15) * (double)out->samples;
+    for (;;) {
+        const double alpha = out->real_noise
+                                 ? ONE_OF(s, 0.2, 0.1, 0.05)
+                                 : ONE_OF(s, 0.2, 0.1, 0.05, 0.05, 0.01, 1e-3, 1e-4, 1e-6);
+        if (alpha == 0.2 || -log(alpha) < most) return alpha;
+    }
+}
+
 static void draw_numbers(simulate_source *s, const certreg_question *q, setting *out)
 {
     const int score = is_score(q), gradient = out->constraints == CERTREG_CONSTRAINTS_ECGM;
-    const double most = gradient ? 400 : !score ? 1000 : out->part[0].outputs > 1 ? 60 : 200;
-    out->samples = (size_t)(20 * pow(most / 20, simulate_uniform(s)));
+    const double least = score ? 40 : 20, most = !score                     ? 1000
+                                                 : out->part[0].outputs > 1 ? 80
+                                                                            : 250;
+    out->samples = (size_t)(least * pow(most / least, simulate_uniform(s)));
     if (gradient) out->samples = 150 + (size_t)dice(s, 250);
     out->inputs = out->real_noise ? 1 + (size_t)dice(s, 3) : 1;
     out->pilot = chance(s, 0.4) ? 0 : 2 + (size_t)dice(s, 4);
     for (int i = 0; i < out->parts; i++) out->part[i].given = chance(s, 0.6);
-    if (out->real_noise) out->alpha = ONE_OF(s, 0.2, 0.1, 0.05);
-    else out->alpha = ONE_OF(s, 0.2, 0.1, 0.05, 0.05, 0.01, 1e-3, 1e-4, 1e-6);
+    out->alpha = any_alpha(s, out, score);
     out->tilted = out->alpha < 0.005;
     int all = 1;
     for (int i = 0; i < out->parts; i++) all &= out->part[i].given;
