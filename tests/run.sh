@@ -120,7 +120,7 @@ python_tests() { # FOLDER
 
 # First, since they take a minute.
 [ -n "$MODE" ] || start clang-tidy env JOBS=1 bash tests/clang.sh tidy
-[ -n "$MODE" ] || start misses "$OBJ/tests/misses/misses" --settings 64
+[ -n "$MODE" ] || start misses "$OBJ/tests/misses/misses" --settings 40
 for program; do
     # shellcheck disable=SC2086 # WRAP is a command line
     start "$(basename "$program")" ${WRAP:-} "$program"

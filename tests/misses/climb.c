@@ -30,6 +30,24 @@ static int better(const void *a, const void *b)
     return descending(&((const candidate *)a)->score, &((const candidate *)b)->score);
 }
 
+/* Whether certificates are made of counts of outputs alone. */
+static int counts(const setting *s)
+{
+    const certreg_question *q = &s->part[0].question;
+    return q->statistic == CERTREG_STATISTIC_MEDIAN ||
+           q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN ||
+           q->method == CERTREG_METHOD_BASELINE;
+}
+
+/* How many runs a setting is worth: what bets or replays takes a hundred times as long. */
+static uint64_t runs_of(const setting *s)
+{
+    if (s->constraints == CERTREG_CONSTRAINTS_ECGM) return 6;
+    if (!counts(s)) return s->part[0].outputs > 1 ? 6 : 16;
+    if (s->part[0].question.method == CERTREG_METHOD_ANYTIME || s->part[0].outputs > 1) return 30;
+    return s->samples > 300 || s->part[0].serving.samples ? 60 : 100;
+}
+
 static void run_some(trial *t, uint64_t *next, uint64_t runs, candidate *c)
 {
     enum { MOST_RUNS = 1024 };
@@ -77,6 +95,17 @@ static void draw_breakable(trial *t, simulate_source *source, law *l)
     }
 }
 
+/* The worst function of a certificate that the law had, seen from where its promise just breaks. */
+static void fear(trial *t, const candidate *from, law *l)
+{
+    trial_set_law(t, &from->law);
+    trial_run(t, id_of(SELECT, 0));
+    if (!trial_worst_law(t, l)) return;
+    trial_set_law(t, l);
+    if (t->truth > 0 && isfinite(t->truth) && from->rarely > 0)
+        law_translate(l, from->rarely * (1 - 3e-6) - t->truth);
+}
+
 static void select_law(trial *t, simulate_source *source, uint64_t runs, law *best)
 {
     static candidate c[LAWS + MUTANTS];
@@ -92,7 +121,8 @@ static void select_law(trial *t, simulate_source *source, uint64_t runs, law *be
         for (int i = 0; i < MUTANTS; i++) {
             candidate *child = c + KEPT + i;
             child->law = c[i % KEPT].law;
-            if (i < KEPT) anchor(c + i % KEPT, source, &child->law);
+            if (i == 0 && round % 2 == 0 && !counts(&t->setting)) fear(t, c, &child->law);
+            else if (i < KEPT) anchor(c + i % KEPT, source, &child->law);
             else law_mutate(m, source, 0.5 * pow(0.4, round), &child->law);
             run_some(t, &next, runs, child);
         }
@@ -108,19 +138,6 @@ static double fresh_p_value(trial *t, enum use use, uint64_t runs, evidence *e)
     *e = evidence_of(t->setting.alpha, t->setting.tilted);
     for (uint64_t i = 0; i < runs; i++) evidence_add(e, trial_run(t, id_of(use, i)));
     return evidence_p_value(e);
-}
-
-/* How many runs a setting is worth: what bets or replays takes a hundred times as long. */
-static uint64_t runs_of(const setting *s)
-{
-    const certreg_question *q = &s->part[0].question;
-    const int counts = q->statistic == CERTREG_STATISTIC_MEDIAN ||
-                       q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN ||
-                       q->method == CERTREG_METHOD_BASELINE;
-    if (s->constraints == CERTREG_CONSTRAINTS_ECGM) return 6;
-    if (!counts) return s->part[0].outputs > 1 ? 6 : 16;
-    if (q->method == CERTREG_METHOD_ANYTIME || s->part[0].outputs > 1) return 30;
-    return s->samples > 300 || s->part[0].serving.samples ? 60 : 100;
 }
 
 void climb(const setting *s, finding *out)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COUNTS = 1400, LAWS = 4, MOVES = 24 };
+enum { MOST_COUNTS = 1400, LAWS = 12, MOVES = 20 };
 
 /* What is claimed after so many outputs of each cell. It depends on the values of the cells, not on
  * their probabilities. */

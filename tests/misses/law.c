@@ -129,6 +129,19 @@ static void lattice(const menu *m, simulate_source *s, law *l)
     l->from[0] = -INFINITY;
 }
 
+/* Two ways to fail that grow likely together: at some shift both have the same probability. */
+static void rivals(const menu *m, simulate_source *s, law *l)
+{
+    const double share = between(s, 0.03, 0.45), shift = between(s, 0.1, 1.5);
+    l->cells = 3;
+    l->from[1] = shift + cr_normal_quantile_sf(2 * share);
+    l->from[2] = shift + cr_normal_quantile_sf(share);
+    center_value(m, l->value[0]);
+    for (int k = 1; k < 3; k++) any_value(m, s, l->value[k]);
+    for (int j = 0; j < m->outputs && dice(s, 2); j++) /* on the other side */
+        l->value[2][j] = (float)wrapped(m, 2 * m->center[j] - (double)l->value[1][j]);
+}
+
 /* Steps of the function that the solver finds worst for some bounds (theory 3.6). */
 static int worst_function(const menu *m, simulate_source *s, law *l)
 {
@@ -164,6 +177,7 @@ void law_draw(const menu *m, simulate_source *s, law *l)
     const int shape = dice(s, 10);
     if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
+    else if (shape < 6 && m->most_cells > 2) rivals(m, s, l);
     else if (shape < 8) any_steps(m, s, l);
     else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
     l->from[0] = -INFINITY;

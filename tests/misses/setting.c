@@ -254,10 +254,8 @@ static void name(setting *s)
              s->flags ? ", failures" : "", s->exact ? ", exact" : "", s->samples);
 }
 
-void setting_draw(uint64_t seed, setting *out)
+static void draw_any(uint64_t seed, simulate_source *s, setting *out)
 {
-    simulate_source source, *const s = &source;
-    simulate_seed(s, seed);
     memset(out, 0, sizeof *out);
     out->seed = seed;
     certreg_question q = {.struct_size = sizeof q, .statistic = any_statistic(s)};
@@ -272,6 +270,15 @@ void setting_draw(uint64_t seed, setting *out)
     draw_numbers(s, &q, out);
     finish(s, &q, out);
     name(out);
+}
+
+/* Every third one is exact: they take little time. */
+void setting_draw(uint64_t seed, setting *out)
+{
+    simulate_source source;
+    simulate_seed(&source, seed);
+    do draw_any(seed, &source, out);
+    while (seed % 3 == 0 && !out->exact);
 }
 
 certreg_question setting_question(setting *s, int i, double target)

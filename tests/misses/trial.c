@@ -199,6 +199,7 @@ static void ask(trial *t, uint64_t id, claim *said)
         said[i] = claim_of(t, s->part + i % s->parts, q + i % s->parts, c + i);
         if (s->asked == ASKED_TOGETHER) said[i].radius = together.radius;
     }
+    t->side = c[0].limiting_side;
     t->certificates += (uint64_t)(s->levels * s->parts);
 }
 

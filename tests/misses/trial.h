@@ -9,9 +9,10 @@ typedef struct trial {
     setting setting;
     law law;
     certreg_estimator *estimator;
-    size_t first_main;     /* the pilot's size */
-    double target, truth;  /* the radius asked for; the true one about given predictions */
-    double radius, tilted; /* the last run's, the least of its claims; a tilted cell's part */
+    size_t first_main;    /* the pilot's size */
+    double target, truth; /* the radius asked for; the true one about given predictions */
+    double radius;        /* the least that was claimed in the last run */
+    int32_t side;         /* that limited the last certificate of the first question */
     uint64_t certificates, missed_hashes[REMEMBERED];
     float y[MOST_SAMPLES * 2 * MOST_OUTPUTS];
     double end[MOST_POINTS], pilot_end[MOST_POINTS], log_ratio[MOST_POINTS];
@@ -26,6 +27,10 @@ void trial_set_law(trial *t, const law *l);
 /* 1 if any claim of this run is false (tilted: its likelihood ratio), else 0. Different ids have
  * independent samples. */
 double trial_run(trial *t, uint64_t id);
+
+/* Steps of the function that the bounds of the last run fear most; 0: there are none. Pilot and
+ * noise-free output stay. */
+int trial_worst_law(trial *t, law *l);
 
 /* Outputs of so many samples of each cell, in order; whether a claim would be false of a law is
  * asked of the claims. */
