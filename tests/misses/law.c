@@ -142,6 +142,21 @@ static void rivals(const menu *m, simulate_source *s, law *l)
         l->value[2][j] = (float)wrapped(m, 2 * m->center[j] - (double)l->value[1][j]);
 }
 
+/* The prediction's neighbours on either side, and what lies opposite: where that is frequent
+ * enough, the circle is cut between them (theory 7.2). */
+static void split_circle(const menu *m, simulate_source *s, law *l)
+{
+    const double part = between(s, 0.6, 0.999) * m->tolerance, shift = between(s, 0.1, 1.2);
+    const double at[] = {part, -part, 0.499 * m->turn};
+    l->cells = 3;
+    l->from[1] = shift - cr_normal_quantile_sf(between(s, 0.15, 0.35));
+    l->from[2] = shift + cr_normal_quantile_sf(between(s, 0.2, 0.5));
+    for (int k = 0; k < 3; k++) {
+        center_value(m, l->value[k]);
+        l->value[k][0] = (float)wrapped(m, m->center[0] + at[k]);
+    }
+}
+
 /* Steps of the function that the solver finds worst for some bounds (theory 3.6). */
 static int worst_function(const menu *m, simulate_source *s, law *l)
 {
@@ -177,6 +192,7 @@ void law_draw(const menu *m, simulate_source *s, law *l)
     const int shape = dice(s, 10);
     if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
+    else if (shape < 5 && m->most_cells > 2 && m->turn > 0) split_circle(m, s, l);
     else if (shape < 6 && m->most_cells > 2) rivals(m, s, l);
     else if (shape < 8) any_steps(m, s, l);
     else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
