@@ -129,6 +129,18 @@ static void lattice(const menu *m, simulate_source *s, law *l)
     l->from[0] = -INFINITY;
 }
 
+/* Whether it is beyond the tolerance, or failed. */
+static int is_out(const menu *m, const float *value)
+{
+    double square = 0;
+    for (int k = 0; k < m->outputs; k++) {
+        const double far = wrapped(m, (double)value[k] - (m->turn > 0 ? m->center[k] : 0)) -
+                           (m->turn > 0 ? 0 : m->center[k]);
+        square += far * far;
+    }
+    return !(square < m->tolerance * m->tolerance);
+}
+
 /* Two ways to fail that grow likely together: at some shift both have the same probability. */
 static void rivals(const menu *m, simulate_source *s, law *l)
 {
@@ -137,8 +149,11 @@ static void rivals(const menu *m, simulate_source *s, law *l)
     l->from[1] = shift + cr_normal_quantile_sf(2 * share);
     l->from[2] = shift + cr_normal_quantile_sf(share);
     center_value(m, l->value[0]);
-    for (int k = 1; k < 3; k++) any_value(m, s, l->value[k]);
-    for (int j = 0; j < m->outputs && dice(s, 2); j++) /* on the other side */
+    center_value(m, l->value[1]), center_value(m, l->value[2]);
+    for (int k = 1; k < 3; k++)
+        for (int tries = 0; tries < 9 && !is_out(m, l->value[k]); tries++)
+            any_value(m, s, l->value[k]);
+    for (int j = 0; j < m->outputs && dice(s, 3); j++) /* on the other side */
         l->value[2][j] = (float)wrapped(m, 2 * m->center[j] - (double)l->value[1][j]);
 }
 
@@ -185,17 +200,25 @@ static int worst_function(const menu *m, simulate_source *s, law *l)
     return 1;
 }
 
-void law_draw(const menu *m, simulate_source *s, law *l)
+/* Laws of three or four cells are half rivals: what is served, or summed up, has the most to lose
+ * by failing in two ways. */
+static void draw_steps(const menu *m, simulate_source *s, law *l)
 {
-    memset(l, 0, sizeof *l);
-    l->outputs = m->outputs;
-    const int shape = dice(s, 10);
+    const int few = m->most_cells == 3 || m->most_cells == 4,
+              shape = few ? 2 + dice(s, 6) : dice(s, 10);
     if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
     else if (shape < 5 && m->most_cells > 2 && m->turn > 0) split_circle(m, s, l);
     else if (shape < 6 && m->most_cells > 2) rivals(m, s, l);
     else if (shape < 8) any_steps(m, s, l);
     else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
+}
+
+void law_draw(const menu *m, simulate_source *s, law *l)
+{
+    memset(l, 0, sizeof *l);
+    l->outputs = m->outputs;
+    draw_steps(m, s, l);
     l->from[0] = -INFINITY;
     center_value(m, l->noise_free);
     if (dice(s, 3) == 0) any_value(m, s, l->noise_free);

@@ -129,7 +129,11 @@ static void draw_serving(simulate_source *s, certreg_question *q, setting *out)
         return;
     certreg_serving v = {.struct_size = sizeof v};
     v.samples = (size_t)ONE_OF(s, 1, 2, 3, 5, 9, 15, 21, 51);
-    v.failure_rate = ONE_OF(s, 0.5, 0.3, 0.1, 0.02) / out->parts;
+    /* So rare that it can be certified, with so many samples. */
+    v.failure_rate = (v.samples <= 5    ? ONE_OF(s, 0.5, 0.3)
+                      : v.samples <= 15 ? ONE_OF(s, 0.3, 0.1)
+                                        : ONE_OF(s, 0.1, 0.02)) /
+                     out->parts;
     if (trimmed) {
         v.trim = ONE_OF(s, 0, 0, 0.1, 0.35);
         if (chance(s, 0.4) && (out->menu.turn > 0 || isfinite(out->menu.lo)))
