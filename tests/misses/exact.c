@@ -63,7 +63,7 @@ static void anchor(const trial *t, const table *all, simulate_source *source, la
         const double truth = promise_true_radius(&t->setting, l, 1, said);
         if (!(truth > 0 && isfinite(truth))) return;
         for (int k = 1; k < l->cells; k++)
-            if (again == 0 || l->from[k] > 0 || l->cells == 2) l->from[k] += radius - truth;
+            l->from[k] += l->from[k] > 0 || l->cells == 2 ? radius - truth : truth - radius;
         for (int k = 2; k < l->cells; k++) l->from[k] = fmax(l->from[k], l->from[k - 1]);
     }
 }

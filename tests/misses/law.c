@@ -157,6 +157,25 @@ static void rivals(const menu *m, simulate_source *s, law *l)
         l->value[2][j] = (float)wrapped(m, 2 * m->center[j] - (double)l->value[1][j]);
 }
 
+/* A half-space on either side; of several outputs each has one of its own. */
+static void two_tails(const menu *m, simulate_source *s, law *l)
+{
+    const double far = between(s, 0.3, 2);
+    const int first = dice(s, m->outputs);
+    l->cells = 3, l->from[1] = -far, l->from[2] = far;
+    for (int k = 0; k < 3; k++) center_value(m, l->value[k]);
+    for (int k = 0; k < 3; k += 2)
+        for (int tries = 0; tries < 9 && !is_out(m, l->value[k]); tries++) {
+            const int j = m->ball ? 0 : (first + k / 2) % m->outputs;
+            float any[MOST_OUTPUTS];
+            menu alone = *m;
+            alone.outputs = m->ball ? m->outputs : 1, alone.center[0] = m->center[j];
+            any_value(&alone, s, any);
+            if (m->ball) memcpy(l->value[k], any, sizeof any);
+            else l->value[k][j] = any[0];
+        }
+}
+
 /* The prediction's neighbours on either side, and what lies opposite: where that is frequent
  * enough, the circle is cut between them (theory 7.2). */
 static void split_circle(const menu *m, simulate_source *s, law *l)
@@ -209,7 +228,8 @@ static void draw_steps(const menu *m, simulate_source *s, law *l)
     if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
     else if (shape < 5 && m->most_cells > 2 && m->turn > 0) split_circle(m, s, l);
-    else if (shape < 6 && m->most_cells > 2) rivals(m, s, l);
+    else if (shape < 6 && m->most_cells > 2)
+        (dice(s, 2) || (m->outputs > 1 && dice(s, 2)) ? two_tails : rivals)(m, s, l);
     else if (shape < 8) any_steps(m, s, l);
     else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
 }
