@@ -22,7 +22,8 @@ mkdir -p lib
     head -1 -q "$parts"/0.csv
     tail -q -n +2 "$parts"/*.csv | sort -t, -k1,1g
 } >lib/misses.csv
-awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4; if ($1 > 0 && ($1 < least || !least)) least = $1 }
+awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4
+             if ($1 > 0 && ($1 < least || !least)) least = $1 }
     END { printf "%d settings, %d certificates, smallest p %s, %d attain alpha: lib/misses.csv\n",
                  settings, certificates, least, attained }' lib/misses.csv
 exit "$bad"
