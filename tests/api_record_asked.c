@@ -92,6 +92,21 @@ START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 }
 END_TEST
 
+/* Samples beyond a gap, which the call closes, make the record longer than the call asked for. */
+START_TEST(a_record_that_outgrew_the_first_request_is_taken_back)
+{
+    certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40);
+    KIT_OK(a, certreg_estimator_sample(a, 100, 20));
+    const certreg_certificate first = ask_for(a, 100, 0, CERTREG_METHOD_FINITE);
+    ck_assert_uint_eq(first.samples, 120);
+    carry(a, b);
+    const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_FINITE);
+    ck_assert_mem_eq(&first, &second, sizeof first);
+    certreg_estimator_destroy(a);
+    certreg_estimator_destroy(b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("asked elsewhere");
@@ -99,5 +114,6 @@ int main(void)
     tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
     tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
     tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
+    tcase_add_test(elsewhere, a_record_that_outgrew_the_first_request_is_taken_back);
     return kit_run(suite);
 }

@@ -10,8 +10,9 @@ void cr_asked_remember(certreg_estimator *e, uint64_t first, uint64_t total, uin
 void cr_asked_settle(certreg_estimator *e, uint64_t first, uint64_t total, uint64_t looks)
 {
     if (e->record.asked.max_samples) return;
+    /* Samples that lay beyond a gap may make the record longer than the call asked for. */
     e->record.asked = (cr_asked){.first = first,
-                                 .total = total,
+                                 .total = total > first ? total : first,
                                  .max_samples = e->plan.max_samples,
                                  .batch = e->model.batch,
                                  .looks = looks};
