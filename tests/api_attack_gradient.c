@@ -197,6 +197,23 @@ START_TEST(memory_of_the_told_size_is_enough_and_a_byte_less_is_not)
 }
 END_TEST
 
+START_TEST(a_deadline_refuses_the_gradient_and_says_so)
+{
+    setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
+    const certreg_question q = kit_question(3);
+    double out[INPUTS] = {7};
+    open_all(&s);
+    KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, -1));
+    ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out),
+                  CERTREG_E_DEADLINE);
+    KIT_SAYS(certreg_attack_error(s.v.a), "certreg_estimator_set_deadline");
+    ck_assert_double_eq(out[0], 7);
+    KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, 0));
+    ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out));
+    close_all(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attack_gradient");
@@ -207,5 +224,6 @@ int main(void)
     tcase_add_test(t, the_forecast_of_a_linear_model_is_where_it_breaks);
     tcase_add_test(t, the_cosine_is_that_of_the_direction);
     tcase_add_test(t, memory_of_the_told_size_is_enough_and_a_byte_less_is_not);
+    tcase_add_test(t, a_deadline_refuses_the_gradient_and_says_so);
     return kit_run(suite);
 }

@@ -257,6 +257,10 @@ static certreg_status sum_gradient(certreg_attack *a, const cr_conditions *condi
     for (size_t i = 0; i < count; i++)
         a->probe->here.weights[i] = (float)(cr_samples_at(&s, i) - mean);
     const certreg_status status = cr_slope_replay(a, first, count, 1, 0);
+    if (status == CERTREG_E_DEADLINE)
+        return cr_fail(&a->probe->error, status,
+                       "the deadline left no time for the gradient: give "
+                       "certreg_estimator_set_deadline more seconds, or 0 for no deadline");
     if (status) return status;
     for (size_t j = 0; j < a->target->model.inputs; j++)
         out[j] = a->halves[j] / ((double)count * a->target->input.sigma);
