@@ -67,11 +67,14 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
                        "model.inputs = %zu, model.outputs = %zu do not fit into memory",
                        model->inputs, model->outputs);
     if (!model->batch) model->batch = 256;
-    *columns = 0;
-    for (size_t k = 0; k < model->outputs; k++) {
+    *columns = model->outputs;
+    /* Without arrays there is nothing to look at, and no time to lose on a number that is absurd.
+     */
+    const int plain = !model->kind && !model->lo && !model->hi;
+    for (size_t k = 0; !plain && k < model->outputs; k++) {
         certreg_status status = check_output(model, k, why);
         if (status) return status;
-        *columns += model->kind && model->kind[k] == CERTREG_OUTPUT_ANGLE_PAIR ? 2 : 1;
+        *columns += model->kind && model->kind[k] == CERTREG_OUTPUT_ANGLE_PAIR;
     }
     return check_scale(model, active, why);
 }
