@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh PROGRAM...: runs test programs, JOBS at a time; then what MODE names: everything else that
 # make check promises (empty), what of that takes seconds (fast), what make check-all adds (heavy),
-# or nothing (programs).
+# the inputs of fuzzers (sanitized), or nothing (programs).
 # From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
 # JOBS (default: one per core), MODE, WRAP (a command put before each program). A passing program
 # gets one line, a skipped one its reason, a failing one its whole output. The last line counts; the
@@ -118,6 +118,15 @@ python_tests() { # FOLDER
     done
 }
 
+# Inputs that fuzzers found.
+fuzzed() {
+    local corpus
+    for corpus in tests/fuzz/corpus/*/; do
+        [ ! -d "$corpus" ] ||
+            start "fuzz $(basename "$corpus")" "$OBJ/tests/fuzz/$(basename "$corpus")" "$corpus"
+    done
+}
+
 # First, since they take a minute.
 [ -n "$MODE" ] || start clang-tidy env JOBS=1 bash tests/clang.sh tidy
 [ -n "$MODE" ] || start misses "$OBJ/tests/misses/misses" --settings 40
@@ -139,6 +148,8 @@ fi
 if [ "$MODE" = fast ]; then
     start headers bash tests/consumers/headers.sh
     start "headers for C++" bash tests/cpp.sh headers
+elif [ "$MODE" = sanitized ]; then
+    fuzzed
 elif [ "$MODE" = heavy ]; then
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh
@@ -160,11 +171,7 @@ elif [ -z "$MODE" ]; then
     start "engines, certify" bash tests/engines/certify.sh "$OBJ/examples/engines/certify"
     start demo bash tests/demo.sh "$OBJ/demo"
     start site bash tests/site.sh
-    for corpus in tests/fuzz/corpus/*/; do
-        [ -d "$corpus" ] || continue
-        name=$(basename "$corpus")
-        start "fuzz $name" "$OBJ/tests/fuzz/$name" "$corpus"
-    done
+    fuzzed
     start soak "$OBJ/tests/soak/soak" 2e4
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"

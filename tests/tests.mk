@@ -36,7 +36,8 @@ check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
 	@$(MAKE) --no-print-directory check-valgrind
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=programs $(run_tests) $^
+	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=sanitized $(run_tests) \
+	    $(filter-out $(replays),$^)
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
 # them.

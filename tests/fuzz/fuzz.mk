@@ -5,7 +5,7 @@ fuzz_common := tests/fuzz/replay.c tests/fuzz/libfuzzer.c
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(filter-out $(fuzz_common),$(wildcard tests/fuzz/*.c)))
 replays     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%)
 fuzzers     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%-fuzzer)
-check: $(replays)
+check sanitized: $(replays)
 
 FUZZ     ?= $(fuzz_names)
 FUZZ_S   ?= 60
@@ -13,9 +13,10 @@ FUZZ_SAN ?= address,undefined
 .PHONY: fuzz fuzzers fuzz-corpus
 #: Test
 fuzz: ## Fuzz for FUZZ_S seconds each: FUZZ=names, FUZZ_SAN=memory for MSan; needs clang
-	@$(MAKE) --no-print-directory CC=clang OPT='-O1 -g' NVCC= \
+	@$(MAKE) --no-print-directory CC=clang OPT='-O2 -g' NVCC= \
 	    $(if $(findstring memory,$(FUZZ_SAN)),BLAS=0) \
-	    EXTRA='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=all' \
+	    EXTRA='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=all \
+        -fno-sanitize-coverage=trace-cmp,trace-div,trace-gep' \
 	    FUZZ='$(FUZZ)' FUZZ_S='$(FUZZ_S)' fuzzers
 fuzzers: $(FUZZ:%=$(OBJ)/tests/fuzz/%-fuzzer)
 	@OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(FUZZ_S) bash tests/fuzz/run.sh $(FUZZ)

@@ -9,18 +9,25 @@ cd "$(dirname "$0")/../.." || exit 2
 : "${OBJ:?run me by make fuzz}"
 found=lib/fuzz
 mkdir -p "$found"
+# What fuzz_most_bytes says.
+most_bytes() { # NAME
+    sed -n 's/^const size_t fuzz_most_bytes = \([0-9]*\);$/\1/p' "tests/fuzz/$1.c"
+}
 one() { # NAME
     local name=$1 log=$found/$1.log status
     local corpus=tests/fuzz/corpus/$name program=$OBJ/tests/fuzz/$name-fuzzer
     mkdir -p "$found/$name" "$corpus"
     if [ -n "${MERGE:-}" ]; then
         rm -rf "$found/$name.merged" && mkdir "$found/$name.merged"
-        "$program" -merge=1 "$found/$name.merged" "$found/$name" "$corpus" >"$log" 2>&1 &&
+        # By what is reached, not how often: a small corpus, replayed in a moment.
+        "$program" -set_cover_merge=1 -use_counters=0 "$found/$name.merged" "$found/$name" \
+            "$corpus" >"$log" 2>&1 &&
             rm -f "$corpus"/* && cp "$found/$name.merged"/* "$corpus"/ &&
             echo "ok $name: $(find "$corpus" -type f | wc -l) inputs kept"
         return
     fi
     "$program" -max_total_time="$SECONDS_EACH" -timeout=25 -rss_limit_mb=4096 \
+        -entropic=0 -max_len="$(most_bytes "$name")" \
         -print_final_stats=1 -reload=0 -artifact_prefix="$found/$name-" \
         "$found/$name" "$corpus" >"$log" 2>&1
     status=$?
@@ -30,7 +37,11 @@ one() { # NAME
         /average_exec_per_sec/ { rate = $2 }
         END { printf "%s %-12s %12d executions %8d a second %6d reached\n",
                      status ? "not ok" : "ok", name, executed, rate, reached }' "$log"
-    [ "$status" = 0 ] || { tail -25 "$log"; echo "$program ${found}/$name-..."; }
+    [ "$status" = 0 ] || { # what was violated, where, and the input
+        grep -aE '^[^ ]+:[0-9]+: |ERROR: |WARNING: |runtime error' "$log"
+        grep -aE '^ +#[0-9]+ .*/(src|tests)/[^ ]+:[0-9]|Test unit written to' "$log"
+        echo "replay it: $program FILE"
+    }
     return "$status"
 }
 failed=0
