@@ -293,6 +293,24 @@ START_TEST(vectors_that_make_no_sense_are_refused)
 }
 END_TEST
 
+/* One of its directions cannot be bounded: the others prove nothing on their own. */
+START_TEST(a_direction_without_bounds_leaves_no_radius)
+{
+    static const int32_t methods[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ANYTIME};
+    const double psi[2] = {0.2, -6e216};
+    map m = plain;
+    certreg_estimator *e = make(&m, 2, 0, 0);
+    certreg_question q = nth(2, 3);
+    certreg_certificate c = kit_certificate();
+    q.method = methods[_i], q.prediction = psi, q.prediction_count = 2;
+    const certreg_status status = certreg_certify(e, SAMPLES, &q, 1, &c);
+    ck_assert_int_eq(c.status, status);
+    ck_assert(c.radius == 0 && c.radius_l1 == 0 && c.radius_l2 == 0 && c.radius_linf == 0);
+    ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("vectors");
@@ -311,6 +329,7 @@ int main(void)
     tcase_add_loop_test(parts, parts_that_are_no_partition_get_no_joint_radius, 0,
                         KIT_ROWS(bad_parts));
     tcase_add_loop_test(parts, one_radius_is_about_served_values_or_about_none, 0, 2);
+    tcase_add_loop_test(parts, a_direction_without_bounds_leaves_no_radius, 0, 2);
     tcase_add_loop_test(parts, vectors_that_make_no_sense_are_refused, 0, REFUSALS);
     return kit_run(suite);
 }

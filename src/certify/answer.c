@@ -156,8 +156,10 @@ certreg_status cr_answer_question(certreg_estimator *e, const cr_question *q, ui
     status = begin(e, q, stopped, a, c);
     if (status) return is_abstention(status, stopped) ? CERTREG_OK : status;
     status = solve(e, a, &solved, c);
-    if (status || e->clock.watch->late) /* what was begun claims nothing */
+    if (status || e->clock.watch->late) { /* what was begun claims nothing */
         c->output_lo = -INFINITY, c->output_hi = INFINITY;
+        solved = (cr_solved){.outcome = CERTREG_OUTCOME_ABSTAINED};
+    }
     if (e->clock.watch->late) return CERTREG_E_DEADLINE;
     fill(e, a, &solved, c);
     return is_abstention(status, stopped) ? CERTREG_OK : status;
