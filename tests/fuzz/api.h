@@ -78,6 +78,17 @@ static inline int fuzz_is_valid_size(uint32_t claimed, size_t size)
     return claimed >= size && claimed % 8 == 0 && claimed <= 65536;
 }
 
+/* A newer caller has set what this version does not know. */
+static inline int fuzz_sets_unknown(const void *of, size_t size)
+{
+    uint32_t claimed;
+    memcpy(&claimed, of, sizeof claimed);
+    if (!fuzz_is_valid_size(claimed, size)) return 0;
+    for (size_t i = size; i < claimed; i++)
+        if (((const unsigned char *)of)[i]) return 1;
+    return 0;
+}
+
 static inline void fuzz_spoil_word(fuzz_bytes *b, unsigned char *at, int kept)
 {
     const uint8_t kind = fuzz_byte(b);

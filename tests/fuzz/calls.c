@@ -190,12 +190,14 @@ static void ask(fuzz_bytes *b)
     check_certificates(c, count);
 }
 
-/* About a prediction that is given, a larger tolerance never has a shorter radius. */
-static void widen(fuzz_bytes *b)
+/* About a prediction that is given, a larger tolerance never has a shorter radius; of numbers,
+ * since on a circle it is nearer to the other side. */
+static void widen(fuzz_bytes *b, int kind)
 {
     certreg_certificate c[2] = {{.struct_size = sizeof *c}, {.struct_size = sizeof *c}};
     const double prediction = fuzz_byte(b) / 64.0 - 2;
-    certreg_question q[2] = {{.struct_size = sizeof *q, .prediction = &prediction}};
+    certreg_question q[2] = {
+        {.struct_size = sizeof *q, .output = kind == 1 || kind == 2, .prediction = &prediction}};
     certreg_status status;
     const uint8_t how = fuzz_byte(b);
     q[0].tolerance = (1 + how % 16) / 8.0;
@@ -272,7 +274,7 @@ static void call(fuzz_bytes *b, int kind)
         break;
     case 4:
     case 5: export_or_import(b); break;
-    case 6: widen(b); break;
+    case 6: widen(b, kind); break;
     case 7:
     case 8:
     case 9: look(b); break;

@@ -89,6 +89,7 @@ static inline void fuzz_digest(fuzz_bytes *b)
     uint64_t digest = 7, again = 7;
     const certreg_status status = certreg_question_digest(q, &digest);
     MUST(!status == !!digest && (readable || status), "%d, digest %d", (int)status, digest != 0);
+    MUST(!fuzz_sets_unknown(q, sizeof *q) || status == CERTREG_E_VERSION, "%d", (int)status);
     if (status) return;
     struct {
         certreg_question q;

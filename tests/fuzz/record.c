@@ -14,6 +14,7 @@ enum {
     ROOM = 4096,
     MEMORY = 1 << 18
 };
+#define FAILED 0x7fc0fa11u /* an output that failed */
 typedef struct bytes {
     unsigned char at[ROOM];
     size_t count;
@@ -257,7 +258,7 @@ static void edit(fuzz_bytes *b, bytes *r)
         break;
     default: /* an output */
         if (word >= HEADER && word + 4 <= r->count)
-            cr_put32(r->at + word, kind & 16 ? 0x7fc0fa11u + (uint32_t)(value & 3)
+            cr_put32(r->at + word, kind & 16 ? FAILED + (uint32_t)(value & 3)
                                              : cr_bits_of_float((float)fuzz_double(b)));
     }
     if (r->count < 8) r->count = 8;
@@ -288,6 +289,24 @@ static void check_merged(const content *mine, const content *theirs, const conte
             MUST(!theirs->has[i] || theirs->value[i][k] == now->value[i][k], "theirs, %zu", i);
         }
     }
+}
+
+/* Damaged bytes are never taken, nor what the model could not have said. */
+static void check_taken(const world *w, const bytes *sent, const content *theirs)
+{
+    bytes mended = *sent;
+    mend(&mended);
+    check_same(sent, &mended, "a record with another checksum");
+    for (size_t i = 0; i < MOST; i++)
+        for (size_t k = 0; k < w->model.outputs && theirs->has[i]; k++) {
+            float y;
+            memcpy(&y, &theirs->value[i][k], sizeof y);
+            if (theirs->value[i][k] == FAILED)
+                MUST(w->plan.flags & CERTREG_PLAN_COUNT_FAILURES, "a failure of sample %zu", i);
+            else
+                MUST((double)y >= w->lo[k] && (double)y <= w->hi[k], "sample %zu: %g", i,
+                     (double)y);
+        }
 }
 
 static void check_again(world *w, const bytes *now, certreg_estimator *e)
@@ -365,6 +384,7 @@ void fuzz_one(const uint8_t *input, size_t size)
         const size_t q = to.model.outputs;
         const content mine = read_content(&before, q), theirs = read_content(&sent, q),
                       now = read_content(&after, q);
+        check_taken(&to, &sent, &theirs);
         check_merged(&mine, &theirs, &now, q);
         check_again(&to, &after, target);
         if (whole && alike) check_other_way(source, &before, &after);

@@ -127,6 +127,8 @@ static void create(fuzz_bytes *b)
     shorten(m);
     certreg_status status = certreg_estimator_size(NULL, m, p, &bytes);
     MUST(!status == !!bytes, "size: %d, %zu bytes", (int)status, bytes);
+    MUST(status || !(fuzz_sets_unknown(m, sizeof *m) || fuzz_sets_unknown(p, sizeof *p)),
+         "unknown fields are taken");
     MUST(certreg_estimator_device_size(NULL, m, p, &there) == status && !there, "%zu", there);
     if (bytes <= MEMORY) {
         const uint32_t size = why->struct_size;
