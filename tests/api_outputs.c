@@ -268,6 +268,30 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
 }
 END_TEST
 
+/* Before anything else about the questions is looked at. */
+START_TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
+{
+    linear l = {.weight = {1, 0.7, 0.3}};
+    certreg_estimator *e = make(&l, mixed, OUTPUTS);
+    struct {
+        certreg_question q;
+        uint64_t unknown;
+    } asked[OUTPUTS];
+    certreg_certificate each[OUTPUTS] = {kit_certificate()}, combined = kit_certificate();
+    for (int k = 0; k < OUTPUTS; k++) {
+        asked[k].q = about(k, 0.8), asked[k].unknown = k == 1;
+        asked[k].q.struct_size = sizeof *asked;
+    }
+    KIT_STATUS(e, certreg_certify_outputs(e, SAMPLES, &asked->q, OUTPUTS, each, &combined),
+               CERTREG_E_VERSION);
+    KIT_SAYS(certreg_estimator_error(e), "question[1]");
+    ck_assert_int_eq(combined.status, CERTREG_E_VERSION);
+    asked[1].unknown = 0;
+    KIT_OK(e, certreg_certify_outputs(e, SAMPLES, &asked->q, OUTPUTS, each, &combined));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("outputs");
@@ -280,6 +304,7 @@ int main(void)
     tcase_add_test(bonferroni, one_output_that_abstains_leaves_no_joint_radius);
     tcase_add_loop_test(bonferroni, bad_sets_of_questions_get_no_joint_radius, 0,
                         KIT_ROWS(refused));
+    tcase_add_test(bonferroni, a_question_of_a_newer_caller_is_refused_by_its_index);
     tcase_add_test(bonferroni, a_failing_model_leaves_neither_joint_nor_single_radii);
     tcase_add_test(norm, the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction);
     tcase_add_test(norm, the_mean_of_one_output_as_a_vector_is_that_output);

@@ -40,8 +40,11 @@ static certreg_status check_alike(certreg_estimator *e, const certreg_question *
 /* That each question makes sense is left to the call. */
 static certreg_status check(certreg_estimator *e, const certreg_question *questions, size_t count)
 {
-    const certreg_status status =
-        cr_struct_check(questions, CR_OLDEST_QUESTION, "question", &e->error);
+    certreg_status status = cr_struct_check(questions, CR_OLDEST_QUESTION, "question", &e->error);
+    for (size_t i = 0; i < count && !status; i++) {
+        certreg_question q;
+        status = cr_struct_element(&q, sizeof q, questions, i, "question", &e->error);
+    }
     if (status) return status;
     for (size_t k = 0; k < e->model.outputs; k++) {
         const size_t times = times_asked(questions, count, k);
