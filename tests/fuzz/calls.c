@@ -5,7 +5,7 @@
 #include "fuzz/play.h"
 
 const size_t fuzz_most_bytes = 400;
-enum { KINDS = 5, WIDE = 3, FEW = 8, OUTPUTS = 3, MOST = 64, CALLS = 12 };
+enum { KINDS = 5, WIDE = 3, FEW = 8, OUTPUTS = 3, MOST = 80, CALLS = 12 };
 enum { MEMORY = 1 << 20, RECORD = 2048 };
 
 /* ---- handles of several kinds */
@@ -240,12 +240,16 @@ static void look(fuzz_bytes *b)
 static void hit(fuzz_bytes *b, size_t inputs)
 {
     const certreg_attack_plan p = {
-        .struct_size = sizeof p, .max_calls = 64, .memory = attack_memory, .memory_bytes = MEMORY};
+        .struct_size = sizeof p, .max_calls = 256, .memory = attack_memory, .memory_bytes = MEMORY};
     double gradient[FEW] = {0};
     const uint8_t how = fuzz_byte(b);
     const certreg_question q = fuzz_question(b);
-    const certreg_attack_options o = {
-        .struct_size = sizeof o, .calls = how & 1 ? 64 : 0, .alpha = how & 2 ? 0.5 : 0};
+    static const float along[FEW] = {1, -0.5f};
+    const certreg_attack_options o = {.struct_size = sizeof o,
+                                      .calls = how & 1 ? 256 : 0,
+                                      .alpha = how & 2 ? 0.5 : 0,
+                                      .number = how / 16,
+                                      .direction = how & 8 ? along : NULL};
     certreg_attack_result r = {.struct_size = sizeof r};
     float shift[FEW];
     if (!attack) MUST(!certreg_attack_create(play.e, &p, NULL, &attack), "attack");

@@ -51,8 +51,12 @@ static inline const double *fuzz_predictions(fuzz_bytes *b, size_t *count)
 /* Most of its fields make sense, so that some questions do. */
 static inline certreg_question fuzz_question(fuzz_bytes *b)
 {
-    static const uint32_t sets[] = {0, CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM,
-                                    CERTREG_CONSTRAINTS_BY_PILOT, CERTREG_CONSTRAINTS_CG};
+    static const uint32_t sets[] = {0,
+                                    CERTREG_CONSTRAINTS_ECM,
+                                    CERTREG_CONSTRAINTS_ECGM,
+                                    CERTREG_CONSTRAINTS_BY_PILOT,
+                                    CERTREG_CONSTRAINTS_CG,
+                                    CERTREG_CONSTRAINTS_ECGHM};
     static const double tolerances[] = {1, 0.5, 0.75, 2, 1e-3, 3, 0.25, 1.5};
     const uint8_t has = fuzz_byte(b), kind = fuzz_byte(b);
     certreg_question q = {.struct_size = sizeof q,
@@ -61,11 +65,17 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
                           .statistic = has & 64 ? fuzz_byte(b) % 7 : 0,
                           .method = has & 32 ? fuzz_byte(b) % 5 : 0,
                           .center = has % 32 == 31,
-                          .constraints = has & 16 ? sets[fuzz_byte(b) % 5] : 0,
+                          .constraints = has & 16 ? sets[fuzz_byte(b) % 6] : 0,
                           .bonferroni = kind / 8 % 4};
     if (q.statistic == CERTREG_STATISTIC_HUBER) q.huber_width = 0.5 * q.tolerance;
     if (kind & 64) q.alpha = 0.5 * fuzz_share(b);
     if (kind & 128) q.output_count = fuzz_byte(b) % 4;
+    if (has % 8 == 7) { /* all of the constraints, which bytes alone seldom ask for */
+        q.statistic = CERTREG_STATISTIC_MEAN, q.center = CERTREG_CENTER_TRUE_MEAN;
+        q.method = has & 32 ? CERTREG_METHOD_PAPER : CERTREG_METHOD_ASYMPTOTIC;
+        q.constraints = 0, q.huber_width = 0;
+        return q;
+    }
     if (has & 8) q.prediction = fuzz_predictions(b, &q.prediction_count);
     if (has % 8 == 5) q.target = fuzz_target(b);
     if (has % 8 == 3) q.serving = fuzz_serving(b);
