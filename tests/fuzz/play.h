@@ -127,7 +127,7 @@ static int act(const certreg_batch *b)
     const size_t at = (b->used_first + value / 8 % b->used_count) * b->columns;
     uint32_t payload = 0x7f800001u + value;
     switch (play.act[now] % 32) {
-    case 0: return value;
+    case 0: return value | 1;
     case 1: b->y[at] = bad[value % 8]; break;
     case 2: memcpy(b->y + at, &payload, sizeof payload); break;
     case 3: memset(b->y + at, 0xff, b->columns * sizeof *b->y); break; /* left out */

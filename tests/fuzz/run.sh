@@ -9,9 +9,11 @@ cd "$(dirname "$0")/../.." || exit 2
 : "${OBJ:?run me by make fuzz}"
 found=lib/fuzz
 mkdir -p "$found"
-# What fuzz_most_bytes says.
+# What fuzz_most_bytes says; 0 lets libFuzzer choose.
 most_bytes() { # NAME
-    sed -n 's/^const size_t fuzz_most_bytes = \([0-9]*\);$/\1/p' "tests/fuzz/$1.c"
+    local said
+    said=$(sed -n 's/^const size_t fuzz_most_bytes = \([0-9]*\);$/\1/p' "tests/fuzz/$1.c")
+    echo "${said:-0}"
 }
 one() { # NAME
     local name=$1 log=$found/$1.log status
