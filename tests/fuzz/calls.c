@@ -188,6 +188,8 @@ static void ask(fuzz_bytes *b)
         MUST(!memcmp(c, again, count * sizeof *c), "another answer to the same questions");
     }
     check_certificates(c, count);
+    MUST(!status || c[0].status || c[count - 1].status || how % 8 == 6,
+         "status %d, and none of a certificate", (int)status);
 }
 
 /* About a prediction that is given, a larger tolerance never has a shorter radius; of numbers,
