@@ -148,6 +148,9 @@ certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constrai
     *out = q.best;
     cr_function_give(out, rise, q.mean, both.unit, side);
     out->constraints = both.used;
+    /* Without a mean a range bounds nothing, and the function leaves it. */
+    if (out->range_lo == -INFINITY && out->range_hi == INFINITY && out->variance > 0)
+        out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
     out->radius = radius;
     out->bound = bound;
     out->change = fmin(fmax(out->change, 0), bound);

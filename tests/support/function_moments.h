@@ -38,14 +38,15 @@ static inline void function_panel(const certreg_worst_function *f, double r, dou
     }
 }
 
-static inline function_moments function_measure(const certreg_worst_function *f, double r)
+static inline function_moments function_measure_by(const certreg_worst_function *f, double r,
+                                                   double width)
 {
     function_moments sum = {.least = INFINITY, .greatest = -INFINITY};
     const double last = 12 + 2 * r;
     double from = -12;
     for (uint32_t i = 0; i < f->region_count; i++) {
         const double to = i + 1 < f->region_count ? fmin(f->breakpoints[i], last) : last;
-        const int panels = (int)ceil(fmax(0, to - from) / 0.01);
+        const int panels = (int)ceil(fmax(0, to - from) / width);
         for (int k = 0; k < panels; k++)
             function_panel(f, r, from + (to - from) * k / panels,
                            from + (to - from) * (k + 1) / panels, &sum);
@@ -54,6 +55,11 @@ static inline function_moments function_measure(const certreg_worst_function *f,
     sum.variance -= sum.mean * sum.mean;
     sum.mean += f->mean;
     return sum;
+}
+
+static inline function_moments function_measure(const certreg_worst_function *f, double r)
+{
+    return function_measure_by(f, r, 0.01);
 }
 
 #endif

@@ -1,0 +1,248 @@
+/* The solver on functions that are known: its bound covers what they do, within the evaluations of
+ * the header; and one more fact of each input, of how answers to two questions compare. */
+#include "fuzz/problem.h"
+#include "support/function_moments.h"
+
+const size_t fuzz_most_bytes = 256;
+
+static certreg_solver *usual, *other, *hasty;
+
+void fuzz_prepare(void)
+{
+    const certreg_solver_plan plan = {.struct_size = sizeof plan,
+                                      .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS};
+    MUST(!certreg_solver_create(NULL, NULL, &usual), "no solver");
+    MUST(!certreg_solver_create(NULL, NULL, &other), "no solver");
+    MUST(!certreg_solver_create(&plan, NULL, &hasty), "no solver");
+}
+
+typedef struct answer {
+    certreg_mean_change change;
+    certreg_solve_info info;
+} answer;
+
+static answer ask(certreg_solver *solver, const certreg_bounds *bounds, double radius)
+{
+    answer a = {{.struct_size = sizeof a.change}, {.struct_size = sizeof a.info}};
+    const certreg_status status = certreg_solver_worst_case(solver, bounds, 0, radius, &a.change);
+    MUST(!status, "status %d: %s", status, certreg_solver_error(solver)->text);
+    MUST(!certreg_solver_info(solver, &a.info), "no info");
+    MUST(a.info.evaluations <= (solver == hasty ? CERTREG_LEAST_WORST_CASE_EVALUATIONS
+                                                : CERTREG_WORST_CASE_EVALUATIONS),
+         "%u evaluations", a.info.evaluations);
+    MUST(a.change.drop >= 0 && a.change.rise >= 0, "%g %g", a.change.drop, a.change.rise);
+    MUST(a.change.mean_least <= a.change.mean_greatest, "%g %g", a.change.mean_least,
+         a.change.mean_greatest);
+    return a;
+}
+
+/* ---- what every answer has to do */
+static void covers(const problem *p, const answer *a)
+{
+    const known change = steps_change(&p->f, p->shift);
+    const long double least = change.value - change.error, most = change.value + change.error,
+                      mean = p->facts.mean, unsure = p->facts.about.error + 0x1p-60L * fabsl(mean);
+    MUST(least <= a->change.rise, "moves by %.21Lg, bound %.17g", least, a->change.rise);
+    MUST(-most <= a->change.drop, "moves by %.21Lg, bound -%.17g", most, a->change.drop);
+    MUST(mean + least - unsure <= a->change.mean_greatest, "mean %.21Lg, bound %.17g", mean + least,
+         a->change.mean_greatest);
+    MUST(mean + most + unsure >= a->change.mean_least, "mean %.21Lg, bound %.17g", mean + most,
+         a->change.mean_least);
+}
+
+/* ---- two answers */
+static int same_bits(const answer *a, const answer *b)
+{
+    return !memcmp(&a->change, &b->change, sizeof a->change) &&
+           a->info.evaluations == b->info.evaluations && a->info.points == b->info.points &&
+           a->info.loose == b->info.loose;
+}
+
+/* A search that is loose has not found the best bound, and says so. Beyond the greatest radius of a
+ * certificate it may not know. */
+static void is_no_more(const problem *p, const answer *tighter, const answer *wider)
+{
+    const double share = 1e-6;
+    const certreg_mean_change *a = &tighter->change, *b = &wider->change;
+    if (p->r > 10 || tighter->info.loose || tighter->info.fallbacks || wider->info.fallbacks)
+        return;
+    MUST(a->rise <= b->rise * (1 + share), "%.17g and %.17g", a->rise, b->rise);
+    MUST(a->drop <= b->drop * (1 + share), "%.17g and %.17g", a->drop, b->drop);
+}
+
+static void does_not_remember(const problem *p, const answer *first, fuzz_bytes *b)
+{
+    const problem between = fuzz_problem(b);
+    ask(usual, &between.bounds, between.radius);
+    const answer again = ask(usual, &p->bounds, p->radius);
+    const answer elsewhere = ask(other, &p->bounds, p->radius);
+    MUST(same_bits(first, &again) && same_bits(first, &elsewhere), "%.17g, %.17g, %.17g",
+         first->change.rise, again.change.rise, elsewhere.change.rise);
+}
+
+static void gains_by_constraints(const problem *p, const answer *all, fuzz_bytes *b)
+{
+    certreg_bounds part = p->bounds;
+    part.constraints &= fuzz_byte(b);
+    if (!part.constraints) return;
+    const answer fewer = ask(usual, &part, p->radius);
+    covers(p, &fewer);
+    is_no_more(p, all, &fewer);
+}
+
+static void gains_by_narrow_boxes(const problem *p, const answer *narrow, fuzz_bytes *b)
+{
+    certreg_bounds wide = p->bounds;
+    const double by = p->deviation;
+    wide.mean_lo -= by * fuzz_slack(b), wide.mean_hi += by * fuzz_slack(b);
+    wide.variance_hi *= 1 + fuzz_slack(b), wide.moment_hi *= 1 + fuzz_slack(b);
+    wide.gradient_lo *= fuzz_share(b), wide.gradient_hi += by * fuzz_slack(b);
+    wide.range_lo -= by * fuzz_slack(b), wide.range_hi += by * fuzz_slack(b);
+    wide.second_order_hi += by * fuzz_slack(b);
+    const answer a = ask(usual, &wide, p->radius);
+    covers(p, &a);
+    is_no_more(p, narrow, &a);
+}
+
+static void grows_with_the_radius(const problem *p, const answer *near, fuzz_bytes *b)
+{
+    const answer far = ask(usual, &p->bounds, p->radius * (1 + fuzz_slack(b)));
+    covers(p, &far);
+    is_no_more(p, near, &far);
+}
+
+/* ---- units and signs */
+static int scale(double *x, int k)
+{
+    const double before = *x;
+    *x = ldexp(before, k);
+    return before == 0 || isinf(before) || (isnormal(before) && isnormal(*x));
+}
+
+static int scaled(certreg_bounds *b, int k)
+{
+    double *once[] = {&b->mean_lo,     &b->mean_hi,     &b->range_lo,        &b->range_hi,
+                      &b->gradient_lo, &b->gradient_hi, &b->second_order_hi, &b->moment_center};
+    int exact = scale(&b->variance_hi, 2 * k) & scale(&b->moment_hi, 2 * k);
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) exact &= scale(once[i], k);
+    return exact;
+}
+
+static void is_free_of_units(const problem *p, const answer *a, fuzz_bytes *b)
+{
+    const int k = (int)fuzz_byte(b) * 4 - 510;
+    certreg_bounds bounds = p->bounds;
+    certreg_mean_change want = a->change;
+    if (!scaled(&bounds, k)) return;
+    const int exact = scale(&want.drop, k) & scale(&want.rise, k) & scale(&want.mean_least, k) &
+                      scale(&want.mean_greatest, k);
+    const answer got = ask(usual, &bounds, p->radius);
+    MUST(!exact || !memcmp(&got.change, &want, sizeof want), "%.17g and %.17g of 2^%d",
+         got.change.rise, want.rise, k);
+}
+
+static double opposite(double x)
+{
+    return x == 0 ? 0 : -x; /* without a signed zero */
+}
+
+/* To the accuracy of the searches, not bit for bit. */
+static void has_no_preferred_sign(const problem *p, const answer *a)
+{
+    const certreg_bounds *b = &p->bounds;
+    certreg_bounds bounds = *b;
+    bounds.mean_lo = opposite(b->mean_hi), bounds.mean_hi = opposite(b->mean_lo);
+    bounds.range_lo = opposite(b->range_hi), bounds.range_hi = opposite(b->range_lo);
+    bounds.moment_center = opposite(b->moment_center);
+    const answer got = ask(usual, &bounds, p->radius);
+    const answer mirrored = {{.drop = got.change.rise,
+                              .rise = got.change.drop,
+                              .mean_least = -got.change.mean_greatest,
+                              .mean_greatest = -got.change.mean_least},
+                             got.info};
+    covers(p, &mirrored);
+    is_no_more(p, a, &mirrored), is_no_more(p, &mirrored, a);
+}
+
+static void is_sound_in_haste(const problem *p, const answer *a)
+{
+    const answer got = ask(hasty, &p->bounds, p->radius);
+    covers(p, &got);
+    is_no_more(p, a, &got);
+}
+
+/* ---- the worst function */
+/* What its multipliers, rounded to double, may leave of the constraints (theory 3.6). */
+static void keeps_to(const certreg_bounds *b, const certreg_worst_function *f,
+                     const function_moments *m)
+{
+    const double s = sqrt(fmax(m->variance, 0)), off = 2e-4 * s + 1e-12 * fabs(f->mean);
+    const uint32_t used = f->constraints;
+    if (used & CERTREG_CONSTRAINT_MEAN)
+        MUST(m->mean >= b->mean_lo - off && m->mean <= b->mean_hi + off, "mean %g", m->mean);
+    if (used & CERTREG_CONSTRAINT_VARIANCE)
+        MUST(m->variance <= b->variance_hi + 2 * s * off, "variance %g", m->variance);
+    if (used & CERTREG_CONSTRAINT_GRADIENT)
+        MUST(fabs(m->gradient) <= b->gradient_hi + off && fabs(m->gradient) >= b->gradient_lo - off,
+             "gradient %g", m->gradient);
+    if (used & CERTREG_CONSTRAINT_SECOND_ORDER)
+        MUST(fabs(m->second_order) <= b->second_order_hi + off, "second %g", m->second_order);
+    if (used & CERTREG_CONSTRAINT_RANGE)
+        MUST(m->least >= b->range_lo - off && m->greatest <= b->range_hi + off, "range %g %g",
+             m->least, m->greatest);
+    if (used & CERTREG_CONSTRAINT_MOMENT) {
+        const double d = m->mean - b->moment_center;
+        MUST(m->variance + d * d <= b->moment_hi + 2 * (s + fabs(d)) * off, "moment %g",
+             m->variance + d * d);
+    }
+}
+
+static void has_a_worst_function(const problem *p, const answer *a, fuzz_bytes *b)
+{
+    const uint8_t what = fuzz_byte(b);
+    certreg_worst_function f = {.struct_size = sizeof f};
+    const int32_t side = what % 2 ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER;
+    const certreg_status status =
+        certreg_solver_worst_function(usual, &p->bounds, 0, p->radius, side, &f);
+    if (status) {
+        MUST(status == CERTREG_E_INVALID, "status %d", status);
+        MUST(f.region_count == 0 && f.bound == INFINITY, "%u regions", f.region_count);
+        return;
+    }
+    MUST(f.bound == (side == CERTREG_SIDE_LOWER ? a->change.drop : a->change.rise), "bound %.17g",
+         f.bound);
+    MUST(f.change >= 0 && f.change <= f.bound, "change %.17g of %.17g", f.change, f.bound);
+    MUST(f.region_count >= 1 && f.region_count <= CERTREG_MOST_REGIONS, "%u regions",
+         f.region_count);
+    /* The quadrature of the test has no digits where values hardly differ, or their squares are
+     * next to nothing. */
+    if (what < 128 || !(p->deviation > 1e-6 * fabs((double)p->facts.mean)) ||
+        !(p->deviation > 0x1p-400 && p->deviation < 0x1p400))
+        return;
+    const double r = p->radius / p->bounds.sigma;
+    const function_moments m = function_measure_by(&f, r, 0.05);
+    keeps_to(&p->bounds, &f, &m);
+    MUST(r < 1e-6 || f.change <= m.change + 1e-3 * (fabs(m.change) + f.change) + 1e-9 * f.bound,
+         "change %.17g, measured %.17g", f.change, m.change);
+}
+
+void fuzz_one(const uint8_t *bytes, size_t size)
+{
+    fuzz_bytes b = {bytes, size};
+    const uint8_t what = fuzz_byte(&b);
+    const problem p = fuzz_problem(&b);
+    const answer a = ask(usual, &p.bounds, p.radius);
+    covers(&p, &a);
+    switch (what % 16) {
+    case 0: does_not_remember(&p, &a, &b); break;
+    case 1:
+    case 2: gains_by_constraints(&p, &a, &b); break;
+    case 3: gains_by_narrow_boxes(&p, &a, &b); break;
+    case 4: grows_with_the_radius(&p, &a, &b); break;
+    case 5: is_free_of_units(&p, &a, &b); break;
+    case 6: has_no_preferred_sign(&p, &a); break;
+    case 7: is_sound_in_haste(&p, &a); break;
+    case 8: has_a_worst_function(&p, &a, &b); break;
+    default: break; /* soundness alone, so that more inputs are tried */
+    }
+}
