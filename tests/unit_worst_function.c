@@ -251,6 +251,21 @@ START_TEST(function_that_cannot_vary_is_constant)
 END_TEST
 
 /* ---- limits */
+/* Where one end of the range is open and no mean is known, the function is one without a range, and
+ * says so. */
+START_TEST(range_that_bounds_nothing_is_not_used)
+{
+    const certreg_bounds bounds = given(V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY),
+                         known_mean = given(M | V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY);
+    for (int side = -1; side <= 1; side += 2) {
+        const certreg_worst_function f = worst(&bounds, 0, 0.5, side);
+        ck_assert_uint_eq(f.constraints, V | G);
+        ck_assert(f.range_lo == -INFINITY && f.range_hi == INFINITY);
+        ck_assert_uint_eq(worst(&known_mean, 0, 0.5, side).constraints, M | V | G | R);
+    }
+}
+END_TEST
+
 START_TEST(extreme_radii_are_served)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1),
@@ -365,6 +380,7 @@ int main(void)
     tcase_add_test(limits, second_order_at_a_small_radius_is_that_of_a_larger_one);
     tcase_add_test(typical, moment_puts_the_mean_where_the_variance_is_greatest);
     tcase_add_test(limits, function_that_cannot_vary_is_constant);
+    tcase_add_test(limits, range_that_bounds_nothing_is_not_used);
     tcase_add_test(limits, extreme_radii_are_served);
     tcase_add_test(limits, values_are_those_of_each_place);
     tcase_add_test(bad_input, what_has_no_worst_function_is_refused);

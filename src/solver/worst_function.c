@@ -128,6 +128,13 @@ static certreg_status none_found(double bound, certreg_error *why)
                    bound);
 }
 
+/* Where no mean is known a range with an open end bounds nothing (constraints.c). */
+static int leaves_range(const certreg_bounds *given, const certreg_worst_function *f)
+{
+    return (given->range_lo > -INFINITY || given->range_hi < INFINITY) &&
+           f->range_lo == -INFINITY && f->range_hi == INFINITY && f->variance > 0;
+}
+
 certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constraints, double radius,
                                  int32_t side, uint32_t max_evaluations, cr_effort *effort,
                                  certreg_worst_function *out, certreg_error *why)
@@ -148,9 +155,7 @@ certreg_status cr_worst_function(const certreg_bounds *bounds, uint32_t constrai
     *out = q.best;
     cr_function_give(out, rise, q.mean, both.unit, side);
     out->constraints = both.used;
-    /* Without a mean a range bounds nothing, and the function leaves it. */
-    if (out->range_lo == -INFINITY && out->range_hi == INFINITY && out->variance > 0)
-        out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
+    if (leaves_range(bounds, out)) out->constraints &= ~(uint32_t)CERTREG_CONSTRAINT_RANGE;
     out->radius = radius;
     out->bound = bound;
     out->change = fmin(fmax(out->change, 0), bound);

@@ -354,9 +354,10 @@ static void try_moments(fuzz_bytes *b)
     cr_moments_start(&m, place * fuzz_share(b));
     for (size_t i = 0; i < count; i++) {
         x[i] = place + scale * (fuzz_share(b) - 0.5);
-        cr_moments_add(&m, x[i]), mean += x[i] / (long double)count, size += fabs(x[i]);
+        cr_moments_add(&m, x[i]), mean += (x[i] - place) / (long double)count, size += fabs(x[i]);
     }
-    for (size_t i = 0; i < count; i++) square += (x[i] - mean) * (x[i] - mean);
+    for (size_t i = 0; i < count; i++) square += (x[i] - place - mean) * (x[i] - place - mean);
+    mean += place;
     const long double variance = square / (long double)(count - 1);
     MUST(fabsl(cr_moments_mean(&m) - mean) <= 1e-15L * size, "mean %.20Lg", mean);
     MUST(fabsl(cr_moments_variance(&m) - variance) <= cr_moments_rounding(&m) + 1e-14L * variance,
