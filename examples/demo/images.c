@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { SEED = 42, CLASSES = 10, MOST_ITEMS = 1000000 };
+enum { SEED = 42, CLASSES = 10, MOST_ITEMS = 100000 };
 static const double pi = 3.14159265358979323846;
 
 struct idx { /* one IDX file of bytes */

@@ -19,6 +19,7 @@ enum {
 enum { TENSOR_ELEMENT = 1, TENSOR_SHAPE = 2, SHAPE_DIMENSION = 1, DIMENSION_VALUE = 1 };
 enum { VARINT = 0, WORD8 = 1, BYTES = 2, WORD4 = 5 };
 enum { MOST_VALUES = 16 };
+enum { MOST_STEPS = 100000000 }; /* of finding the constants among the inputs: a second */
 
 struct part {
     const unsigned char *at, *end;
@@ -104,13 +105,24 @@ static int has_external(struct part graph)
     return 0;
 }
 
+static size_t count_fields(struct part p)
+{
+    struct field f;
+    size_t count = 0;
+    while (next_field(&p, &f) == 0) count++;
+    return count;
+}
+
 /* Returns 0, or 1 if the bytes are no graph or have too many inputs or outputs. */
 static int list_values(struct part graph, struct values *inputs, struct values *outputs)
 {
+    const size_t fields = count_fields(graph);
+    size_t steps = 0;
     struct part rest = graph;
     struct field f;
     int end;
     while ((end = next_field(&rest, &f)) == 0) {
+        if (f.number == GRAPH_INPUT && (steps += fields) > MOST_STEPS) return 1;
         struct values *v = f.number == GRAPH_INPUT    ? inputs
                            : f.number == GRAPH_OUTPUT ? outputs
                                                       : NULL;

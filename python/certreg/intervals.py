@@ -8,7 +8,6 @@ import functools
 import hashlib
 import os
 import secrets
-import zipfile
 from typing import Any, Callable, Optional, Tuple, Union
 
 import numpy as np
@@ -262,20 +261,27 @@ class Calibrated:
         those of Estimator, such as device; kind, lo, hi and scale come from the file. New inputs
         get noise of another, secret seed. Raises ValueError if the file is no calibration."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
             if kept["version"] != 1:
                 raise ValueError("it was written by a later version")
             fields = {name: kept[name].item() for name in _FIELDS}
+            S.Calibration(**fields)  # whether they are numbers
             shape, outputs = kept["shape"].ravel(), kept["model_outputs"].item()
             scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
             units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
-        except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{os.fspath(path)} is no calibration: {error}") from None
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # what numpy and zipfile raise for damaged files is not told
+            said = " ".join(str(error).split())
+            raise ValueError(f"{os.fspath(path)} is no calibration: {said}") from None
         made = cls.__new__(cls)
         most = options.pop("most_samples", None) or fields["samples"]
         limits = {name: kept[name] for name in _KEPT if name in kept}
-        made._make(model, shape, outputs, most, {**limits, **options})
+        try:
+            made._make(model, shape, outputs, most, {**limits, **options})
+        except MemoryError as error:
+            raise ValueError(f"{os.fspath(path)} needs too much memory: {error}") from None
         made._set(scores, units, fields)
         return made
 

@@ -106,6 +106,20 @@ class ResumeFile:
             what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
             raise ResumeError(f"{self.path} {what} ({error}): give another path") from error
 
+    @contextlib.contextmanager
+    def _values(self) -> Iterator[None]:
+        """Where values of the file are taken for what they should be: those of a file that SQLite
+        can read may be any."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+            if isinstance(error, ResumeError):
+                raise
+            said = " ".join(str(error).split())
+            raise ResumeError(
+                f"{self.path} is damaged or no resume file ({said}): give another path"
+            ) from error
+
     def _prepare(self) -> None:
         with self._transaction():
             tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -136,9 +150,9 @@ class ResumeFile:
     # ---- runs
     def seed(self) -> Optional[int]:
         """The seed of the samples in the file; None if the file is new."""
-        with self._sentences():
+        with self._sentences(), self._values():
             found = self.db.execute("SELECT seed FROM runs LIMIT 1").fetchone()
-        return int(found[0]) if found else None
+            return int(found[0]) if found else None
 
     def _has_all_records(self) -> bool:
         """Whether there is a record behind every certificate. A row without one would be sampled
@@ -152,7 +166,7 @@ class ResumeFile:
     def begin(self, wanted: Origin) -> int:
         """The number of the run with these questions, which is added if there is none. Raises
         ResumeError if seed, plan, model_id or probe differ from the file's."""
-        with self._transaction():
+        with self._transaction(), self._values():
             runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
             for run in runs[:1]:
                 self._compare(run, wanted)
@@ -236,7 +250,7 @@ class ResumeFile:
         which rows are done, (rows,) of bool, and the errors by (row, index of sigma)."""
         done: np.ndarray = np.zeros(len(out), bool)
         errors: dict[Tuple[int, int], str] = {}
-        with self._sentences():
+        with self._sentences(), self._values():
             for found in self.db.execute("SELECT * FROM certificates WHERE run = ?", (run,)):
                 row, k, q, *fields = found[1:-1]
                 fields[_DIGEST] = int(fields[_DIGEST])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import importlib
 import os
-import zipfile
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
@@ -108,7 +107,9 @@ def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
 def _npy(path: str, _: Optional[str]) -> np.ndarray:
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError):
+    except (OSError, Failure):
+        raise
+    except Exception:  # what numpy raises for damaged files is not told
         raise Failure(f"{path} is damaged, or not an .npy file of numbers") from None
 
 
@@ -121,7 +122,9 @@ def _npz(path: str, name: Optional[str]) -> np.ndarray:
             if name not in names:
                 raise Failure(f"{path} has the arrays {', '.join(names)}; choose one with --array")
             return np.asarray(arrays[name])
-    except (ValueError, EOFError, zipfile.BadZipFile):
+    except (OSError, Failure):
+        raise
+    except Exception:  # what numpy and zipfile raise for damaged files is not told
         raise Failure(f"{path} is damaged, or not an .npz file of numbers") from None
 
 
