@@ -156,7 +156,9 @@ CERTREG_API certreg_status certreg_solver_worst_case(
 
 /** The function whose mean changes most at a radius, from the same search as the bound.
  *  No function is worse by more than the difference between `change` and `bound`.
- *  `bound` is the drop or rise that certreg_solver_worst_case returns.
+ *  `bound` is the drop or rise that certreg_solver_worst_case returns, unless that call
+ *  reaches its limit of evaluations, which it divides between both. A range of one end
+ *  says nothing without a mean; then it is not among the constraints that were used.
  *  @param constraints  as above
  *  @param radius       positive, at most 26 sigma; at most 14 sigma where the range has
  *                      no end on the side
