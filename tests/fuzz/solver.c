@@ -50,6 +50,35 @@ static void covers(const problem *p, const answer *a)
          a->change.mean_least);
 }
 
+/* Without a range there is a function a + c_1 t + c_2 h_2(t) + c_3 h(t) for all coefficients that
+ * the bounds allow (theory 3.6, 8.1), and its mean rises by this much. */
+static void covers_what_has_no_range(const problem *p, const answer *a)
+{
+    const certreg_bounds *b = &p->bounds;
+    const uint32_t used = b->constraints, mean = CERTREG_CONSTRAINT_MEAN;
+    const long double r = p->r, x = r * r, T2 = expm1l(x) - x - x * x / 2;
+    long double C = INFINITY, m = b->moment_center;
+    if (used & CERTREG_CONSTRAINT_RANGE || !(r > 0.1L && r < 10)) return;
+    if (used & mean) m = fminl(fmaxl(m, b->mean_lo), b->mean_hi);
+    if (used & CERTREG_CONSTRAINT_VARIANCE) C = b->variance_hi;
+    if (used & CERTREG_CONSTRAINT_MOMENT)
+        C = fminl(C, b->moment_hi - (m - b->moment_center) * (m - b->moment_center));
+    if (!(C > 0) || isinf(C)) return;
+    const long double best = sqrtl(C / expm1l(x)), curved = x * sqrtl(0.5L);
+    long double c1 = r * best, c2 = curved * best;
+    if (used & CERTREG_CONSTRAINT_GRADIENT) c1 = fminl(fmaxl(c1, b->gradient_lo), b->gradient_hi);
+    if (used & CERTREG_CONSTRAINT_SECOND_ORDER) c2 = fminl(c2, b->second_order_hi);
+    const long double left = C - c1 * c1;
+    if (!(left >= 0)) return;
+    /* What c_1 leaves is divided anew by c_2 and c_3. */
+    c2 = fminl(c2 * sqrtl(left / (C - r * r * best * best)), sqrtl(left));
+    if (used & CERTREG_CONSTRAINT_SECOND_ORDER) c2 = fminl(c2, b->second_order_hi);
+    const long double moves =
+        (r * c1 + curved * c2 + sqrtl(fmaxl(left - c2 * c2, 0) * T2)) * (1 - 1e-12L);
+    MUST(moves <= a->change.rise && moves <= a->change.drop, "%.20Lg, bounds %.17g and %.17g",
+         moves, a->change.drop, a->change.rise);
+}
+
 /* ---- two answers */
 static int same_bits(const answer *a, const answer *b)
 {
@@ -232,7 +261,7 @@ void fuzz_one(const uint8_t *bytes, size_t size)
     const uint8_t what = fuzz_byte(&b);
     const problem p = fuzz_problem(&b);
     const answer a = ask(usual, &p.bounds, p.radius);
-    covers(&p, &a);
+    covers(&p, &a), covers_what_has_no_range(&p, &a);
     switch (what % 16) {
     case 0: does_not_remember(&p, &a, &b); break;
     case 1:

@@ -83,7 +83,8 @@ def array_bytes(array, pickled=False):
 def pickles():
     """A pickle, arrays of objects, and what numpy would take for either."""
     objects = array_bytes(np.array([Marks()], object), pickled=True)
-    return [pickle.dumps(Marks()), objects, archive({"scores.npy": objects, "version.npy": objects})]
+    packed = archive({"scores.npy": objects, "version.npy": objects})
+    return [pickle.dumps(Marks()), objects, packed]
 
 
 class InFolder(unittest.TestCase):
