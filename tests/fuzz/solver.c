@@ -56,9 +56,10 @@ static void covers_what_has_no_range(const problem *p, const answer *a)
 {
     const certreg_bounds *b = &p->bounds;
     const uint32_t used = b->constraints, mean = CERTREG_CONSTRAINT_MEAN;
-    const long double r = p->r, x = r * r, T2 = expm1l(x) - x - x * x / 2;
+    const long double r = p->r, x = r * r,
+                      T2 = r > 0.1L ? expm1l(x) - x - x * x / 2 : x * x * x / 6; /* at least */
     long double C = INFINITY, m = b->moment_center;
-    if (used & CERTREG_CONSTRAINT_RANGE || !(r > 0.1L && r < 10)) return;
+    if (used & CERTREG_CONSTRAINT_RANGE || !(r > 1e-9L && r < 10)) return;
     if (used & mean) m = fminl(fmaxl(m, b->mean_lo), b->mean_hi);
     if (used & CERTREG_CONSTRAINT_VARIANCE) C = b->variance_hi;
     if (used & CERTREG_CONSTRAINT_MOMENT)
@@ -238,8 +239,9 @@ static void has_a_worst_function(const problem *p, const answer *a, fuzz_bytes *
         MUST(f.region_count == 0 && f.bound == INFINITY, "%u regions", f.region_count);
         return;
     }
-    MUST(f.bound == (side == CERTREG_SIDE_LOWER ? a->change.drop : a->change.rise), "bound %.17g",
-         f.bound);
+    /* Where evaluations run out, they are divided by two sides in one call and not in the other. */
+    const double bound = side == CERTREG_SIDE_LOWER ? a->change.drop : a->change.rise;
+    MUST(f.bound == bound || a->info.loose, "bound %.17g and %.17g", f.bound, bound);
     MUST(f.change >= 0 && f.change <= f.bound, "change %.17g of %.17g", f.change, f.bound);
     MUST(f.region_count >= 1 && f.region_count <= CERTREG_MOST_REGIONS, "%u regions",
          f.region_count);
