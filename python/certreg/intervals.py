@@ -267,7 +267,7 @@ class Calibrated:
                 raise ValueError("it was written by a later version")
             fields = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
-            shape, outputs = kept["shape"].ravel(), kept["model_outputs"].item()
+            shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())
             scores = array_of(kept["scores"], (fields["count"],), np.float64, "scores")
             units = array_of(kept.get("units"), (fields["outputs"],), np.float64, "units")
         except FileNotFoundError:
