@@ -141,6 +141,7 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     start hardened bash tests/hardened.sh "$OBJ/libcertreg.so"
     start ABI bash tests/abi.sh "$OBJ/libcertreg.so"
+    start "consumers earlier" bash tests/consumers/earlier.sh "$OBJ/libcertreg.so"
     python_tests tests/python
     start types bash tests/types.sh
     start "shell scripts" lint

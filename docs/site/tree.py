@@ -40,7 +40,7 @@ def chapter(name):
 
 def project():
     """What is left: the pages beside the chapters, and those of the examples."""
-    order = "glossary stability compatibility bindings design benchmarks reproduction release"
+    order = "glossary stability compatibility bindings design testing benchmarks reproduction release"
     order = order.split()
     beside = sorted(
         (ROOT / "docs").glob("*.md"),

@@ -1,0 +1,171 @@
+/** @file interval.h
+ * libcertreg: prediction intervals that contain the truth, also under attack.
+ *
+ * A certificate says that a prediction is stable, not that it is right. Given inputs
+ * whose true outputs are known (calibration points), this header returns a set that
+ * contains the true output of a new input with probability at least 1 - alpha, even if
+ * an adversary has moved that input by any delta with ||D^-1 delta||_2 <= radius. It is
+ * split conformal prediction on noisy outputs, with ranks that allow for the shift.
+ * examples/interval.c is a complete program. Three steps:
+ *
+ *     certreg_estimator_calibrate   for each calibration point, after sampling it
+ *     certreg_interval_ranks        once for each alpha and radius
+ *     certreg_estimator_interval    for each new input, after sampling it
+ *
+ * What has to hold (theory 12.6):
+ * - The calibration points and the new pair (input, truth) are exchangeable, for
+ *   example drawn independently from one distribution. Shuffle data that are sorted.
+ *   The model was trained on other data.
+ * - Every input, of calibration or new, has noise of its own: another noise_id, or
+ *   another seed. Whoever chooses delta must not know the noise of the new input. A
+ *   certreg_calibration contains plan.seed: before it leaves your hands, sample new
+ *   inputs with another, secret seed.
+ * - No calibration point is left out because its model failed, or the points are no
+ *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
+ * - The probability is over calibration, new pair and noise together. It is for one new
+ *   input; of Q inputs, the worst is missed with probability up to Q*alpha.
+ *
+ * All inputs have the same model, sigma and scale, and all calibration points the same
+ * number of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to
+ * use all. The rules of certreg.h for structs, threads, memory and numbers hold here as
+ * well.
+ */
+#ifndef CERTREG_INTERVAL_H
+#define CERTREG_INTERVAL_H
+#include "certreg/certreg.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* calibration.score: how far an output is from its truth. The distance of one output is
+ * |truth - output|, or the arc between them for an angle, divided by its unit. */
+enum certreg_score {
+    CERTREG_SCORE_NORM = 0,    /* 2-norm of the distances; of one output its distance */
+    CERTREG_SCORE_LARGEST = 1, /* the largest of the distances */
+    /* Two REAL outputs estimate a lower and an upper quantile of one truth: max(lower -
+     * truth, truth - upper). */
+    CERTREG_SCORE_QUANTILES = 2
+};
+
+/** Scores of calibration points: plain data of the caller, who may store them. Zero
+ *  everything except struct_size, capacity and scores, and what you choose. The first
+ *  point fills the fields marked with *, and later points must agree. */
+typedef struct certreg_calibration {
+    uint32_t struct_size;
+    int32_t score;       /* CERTREG_SCORE_... */
+    int32_t output;      /* the first output that is scored */
+    int32_t outputs;     /* how many are; 0: 1, and 2 for QUANTILES */
+    const double *units; /* outputs numbers > 0; NULL: all 1. None with QUANTILES */
+    /* In (0, 1); 0: 0.5. The score of a point is the k-th smallest of the scores of its
+     * samples, k = floor(share*(samples + 1)), at least 1 and at most samples. */
+    double share;
+    double sigma;         /* * given to begin */
+    uint64_t seed;        /* * of the plan */
+    uint64_t model;       /* * a digest of scale, outputs, and all fields above sigma */
+    uint64_t samples;     /* * of each point, without the pilot's */
+    uint64_t first_noise; /* * least noise_id of the points */
+    uint64_t last_noise;  /* * greatest noise_id of the points */
+    uint64_t count;       /* points so far */
+    uint64_t capacity;    /* room in scores */
+    double *scores;       /* capacity numbers; infinite where too many outputs failed */
+} certreg_calibration;
+
+/** Adds the point whose samples are in the record: its score against its truth. The
+ *  record must be complete without a gap. The points' noise ids must ascend. The call
+ *  is an evaluation: see "Evaluating a record again" in certreg.h.
+ *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. That of an
+ *                angle is at most a turn away from its turn
+ *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_MISMATCH (another
+ *          seed, sigma, digest or number of samples than the points before);
+ *          CERTREG_E_TOO_MANY (count is capacity); CERTREG_E_WRONG_STATE (a gap; no
+ *          sample beyond the pilot; a noise id that does not ascend). Nothing is added
+ *          then  @par Source theory 12 */
+CERTREG_API certreg_status certreg_estimator_calibrate(
+    certreg_estimator *, certreg_calibration *calibration, const double *truth);
+
+/** What the ranks depend on. None of it may be chosen by the scores. */
+typedef struct certreg_coverage {
+    uint32_t struct_size;
+    int32_t reserved; /* 0 */
+    double alpha;     /* probability of a miss, in [1e-6, 0.5]; 0: 0.05 */
+    /* Of ||D^-1 delta||_2, >= 0; 0: no attack. delta is 0 where the scale is 0. */
+    double radius;
+    double sigma;                 /* > 0 */
+    double share;                 /* of the calibration; 0: 0.5 */
+    uint64_t points;              /* of the calibration */
+    uint64_t calibration_samples; /* of each point, */
+    uint64_t samples; /* and of a new input, without the pilot's; up to 1e7 */
+} certreg_coverage;
+
+/** Ranks, and what they are for. */
+typedef struct certreg_ranks {
+    uint32_t struct_size;
+    int32_t reserved;
+    double alpha;         /* proven: at most that of the coverage */
+    double radius, sigma; /* of the coverage */
+    uint64_t points, calibration_samples, samples; /* of the coverage */
+    uint64_t calibration_rank; /* of the score that stands for a point */
+    uint64_t point_rank;       /* of the threshold among the points' scores */
+    uint64_t sample_rank;      /* of the score that is compared with the threshold */
+    /* The least number of points for which there are ranks. 0: there is none; take more
+     * samples, or a smaller radius. Filled on failure too. */
+    uint64_t least_points;
+} certreg_ranks;
+
+/** Chooses ranks such that the truth is missed with probability at most alpha. It takes
+ *  some 20 ms with 100 samples and 100 ms with 10,000.
+ *  @param why  receives the error, or NULL
+ *  @return CERTREG_OK; CERTREG_E_INVALID naming the field, also if there are too few
+ *          points or samples: see out->least_points
+ *  @par Threads any  @par Source theory 12.2, 12.3 */
+CERTREG_API certreg_status certreg_interval_ranks(
+    const certreg_coverage *coverage, certreg_error *why, certreg_ranks *out);
+
+/** Where the truth of one output is. */
+typedef struct certreg_interval {
+    uint32_t struct_size;
+    int32_t output; /* index of the output */
+    /* Least interval that contains all pieces. Infinite ends: nothing is known. NaN:
+     * the set is empty. Of an angle an arc, which begins in the turn and may end beyond
+     * it; model.lo to model.hi: the whole turn. */
+    double lo, hi;
+    double period;    /* a full turn of an angle; 0 for a number */
+    double alpha;     /* proven probability of a miss */
+    double radius;    /* of the shift, at most */
+    double threshold; /* largest score within the set */
+    uint64_t pieces;  /* of the set */
+    uint64_t samples; /* behind it, without the pilot's */
+    uint64_t failed;  /* of them; each makes the set larger */
+} certreg_interval;
+
+/** The set for the input whose samples are in the record. Of several outputs, the sets
+ *  of all outputs contain their truths together with probability 1 - alpha. The call is
+ *  an evaluation of the record.
+ *  @param ranks   for calibration->count points, calibration->samples, and the samples
+ *                 in the record, without the pilot's
+ *  @param output  calibration->output or one of the others; with QUANTILES the first
+ *  @param lo, hi  receive the pieces, lo ascending, and are work space: as many numbers
+ *                 each as there are samples, twice as many for an angle
+ *  @param room    numbers in each
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (ranks or record do not
+ *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
+ *          (a gap; a noise id of the calibration; the number of samples was not fixed
+ *          before the first evaluation of the record)  @par Source theory 12.5 */
+CERTREG_API certreg_status certreg_estimator_interval(
+    certreg_estimator *, const certreg_calibration *calibration,
+    const certreg_ranks *ranks, int32_t output, double *lo, double *hi, size_t room,
+    certreg_interval *out);
+
+/** Whether one vector is in the set for the input whose samples are in the record. The
+ *  set of several outputs is smaller than the box of their intervals.
+ *  @param truth   as for certreg_estimator_calibrate
+ *  @param inside  1 or 0; 1 on failure
+ *  @return as certreg_estimator_interval  @par Source theory 12.5 */
+CERTREG_API certreg_status certreg_estimator_covers(
+    certreg_estimator *, const certreg_calibration *calibration,
+    const certreg_ranks *ranks, const double *truth, int32_t *inside);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

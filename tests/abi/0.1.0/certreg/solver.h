@@ -1,0 +1,290 @@
+/** @file solver.h
+ * libcertreg: from bounds to worst cases and radii, without a model.
+ *
+ * This header is for programs that have bounds of their own: a mean, a variance, a
+ * gradient norm, a range, from another sampler, from a proof, or written down by hand.
+ * The solver answers how far the mean can move within a radius. The bisection answers
+ * within which radius the mean stays where it has to. certreg_certify does all of this
+ * by itself and needs neither. examples/bounds_by_hand.c is a complete program.
+ *
+ * Throughout, u is a function of z + sigma*D*e, e standard Gaussian, and its mean is
+ * the mean over e. A certreg_bounds says what is known of u. An answer holds for every
+ * function with these bounds and for every shift delta with ||D^-1 delta||_2 at most
+ * the radius. The rules of certreg.h for structs, threads, memory and numbers hold here
+ * as well.
+ */
+#ifndef CERTREG_SOLVER_H
+#define CERTREG_SOLVER_H
+#include "certreg/certreg.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- solver: bounds and a radius -> how far the mean can move */
+
+/** Answers how far a mean can move within a radius. */
+typedef struct certreg_solver certreg_solver;
+
+/* Evaluations of the dual in one call: the default limits, and the least limits that a
+ * plan may set. An evaluation takes some microseconds. */
+enum certreg_evaluation_limit {
+    CERTREG_WORST_CASE_EVALUATIONS = 2000,       /* of a solver: the default */
+    CERTREG_LEAST_WORST_CASE_EVALUATIONS = 1000, /* of a solver: the least */
+    CERTREG_RADIUS_EVALUATIONS = 14000,          /* of a bisection: the default */
+    CERTREG_LEAST_RADIUS_EVALUATIONS = 4000      /* of a bisection: the least */
+};
+
+/** Zero all but struct_size: the default. */
+typedef struct certreg_solver_plan {
+    uint32_t struct_size;
+    /* Of one call. 0: CERTREG_WORST_CASE_EVALUATIONS; at most 1000000. A call that
+     * reaches the limit returns a looser bound, never a wrong one. */
+    uint32_t max_evaluations;
+    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    size_t memory_bytes; /* at least certreg_solver_size(); unused without memory */
+} certreg_solver_plan;
+
+/** How far the mean of u can move within a radius. */
+typedef struct certreg_mean_change {
+    uint32_t struct_size;
+    uint32_t constraints; /* those that were used */
+    double drop, rise;    /* at most; rounded up; infinite where nothing bounds them */
+    /* Of the shifted mean: tighter than mean_lo - drop and mean_hi + rise. */
+    double mean_least, mean_greatest;
+} certreg_mean_change;
+
+/* What a worst function does between two breakpoints. */
+enum certreg_region {
+    CERTREG_REGION_LO = -1,     /* stays at the lower end of the range */
+    CERTREG_REGION_BETWEEN = 0, /* follows the curve */
+    CERTREG_REGION_HI = 1       /* stays at the upper end */
+};
+/* Room for regions. */
+enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 /* of one worst function */ };
+
+/** A worst function: what an adversarial model would look like. It depends on the noise
+ *  only through t, the component of e along the shift. In its regions of kind LO and HI
+ *  it is range_lo and range_hi. In those of kind BETWEEN it is
+ *
+ *      offset + slope*t + bend*h_2(t) + rest*h(t),      h_2(t) = (t^2 - 1)/sqrt(2),
+ *
+ *  clipped to the range, where h is the likelihood ratio w(t) = exp(tilt*t - tilt^2/2)
+ *  less its parts along 1, t and h_2, of unit norm (theory 3.6). */
+typedef struct certreg_worst_function {
+    uint32_t struct_size;
+    uint32_t constraints;  /* those that were used */
+    int32_t side;          /* CERTREG_SIDE_LOWER or _UPPER, as asked */
+    uint32_t region_count; /* 1 to CERTREG_MOST_REGIONS; 0: no function */
+    double radius;         /* as asked */
+    /* change: how far its mean moves within the radius. bound: no function with these
+     * constraints moves farther. Both are >= 0, and the least bound lies between
+     * them. */
+    double change, bound;
+    /* Of this function: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is its
+     * gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
+     * where the mean is next to an end of the range (theory 3.6). */
+    double mean, variance, gradient, second_order;
+    /* The multipliers lambda, nu, mu_1 and mu_2 of theory 3.6: derivatives of the bound
+     * in variance_hi, side*E[u], side*E[u t], side*E[u h_2]. 0 for a constraint that
+     * does not bind. by_variance is in units of 1/u; where it is 0, u takes the two
+     * ends of the range only. */
+    double by_variance, by_mean, by_gradient, by_second_order;
+    double offset, slope, bend, rest; /* in units of u */
+    double tilt;                      /* radius/sigma as a rule (theory 3.6) */
+    double range_lo, range_hi;        /* infinite where no range is used */
+    /* Where one region ends and the next begins: region_count - 1 values of t,
+     * ascending; then 0. */
+    double breakpoints[CERTREG_MOST_REGIONS - 1];
+    int32_t regions[CERTREG_MOST_REGIONS + 1]; /* CERTREG_REGION_... of each; then 0 */
+} certreg_worst_function;
+
+/** What the last call cost, and how sure it is that its result is the best one. The
+ *  result itself is sound in any case. */
+typedef struct certreg_solve_info {
+    uint32_t struct_size;
+    /* Of the dual: what max_evaluations limits. A radius of several functions counts
+     * all of them, while the limit is for each. */
+    uint32_t evaluations;
+    uint64_t points; /* of all quadratures: the seconds are about proportional to it */
+    /* Searches whose result is not known to be the best that the constraints allow. If
+     * it is not 0, a larger max_evaluations may give a tighter result. */
+    uint32_t loose;
+    /* How often the two final evaluations of a bound disagreed and were repeated with a
+     * finer quadrature. */
+    uint32_t refinements;
+    /* How often they still disagreed, or contradicted the theory, and a bound in closed
+     * form was used instead. If it is not 0, the bounds are extreme, such as a range of
+     * many orders of magnitude. Fewer constraints may then give as much. */
+    uint32_t fallbacks;
+    uint32_t warm_starts; /* searches that began where an earlier one had ended */
+    double seconds;       /* of CLOCK_MONOTONIC */
+} certreg_solve_info;
+
+/** Bytes of a solver.  @par Threads any */
+CERTREG_API size_t certreg_solver_size(void);
+
+/** Makes a solver, which serves any number of calls, one after the other.
+ *  @param plan  NULL: the default
+ *  @param why   receives the error, or NULL
+ *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_NO_MEMORY;
+ *          CERTREG_E_SMALL_MEMORY; CERTREG_E_VERSION
+ *  @par Threads any
+ *  @par Memory allocates where the plan has no memory */
+CERTREG_API certreg_status certreg_solver_create(
+    const certreg_solver_plan *plan, certreg_error *why, certreg_solver **out);
+
+/** Frees it. NULL is allowed. */
+CERTREG_API void certreg_solver_destroy(certreg_solver *);
+
+/** How far the mean of u can move, over all functions with these bounds and all shifts
+ *  up to a radius. Call it for several radii to draw the curve.
+ *  @param constraints  mask of the constraints to use; 0: all in bounds->constraints
+ *  @param radius       at least 0, in the unit of the noise (as a certificate's)
+ *  @return CERTREG_OK; CERTREG_E_INVALID, naming the field; CERTREG_E_VERSION;
+ *          CERTREG_E_INFEASIBLE: no function has these bounds; CERTREG_E_BUSY;
+ *          CERTREG_E_WRONG_STATE: in a forked child
+ *  @par Threads one call at a time per solver
+ *  @par Memory does not allocate
+ *  @par Rounding outward. The result is a dual bound that is evaluated twice, by
+ *       different quadratures. Where the two disagree, and where a search falls short,
+ *       the result comes from fewer constraints. A radius between 0 and 2^-330 sigma
+ *       counts as 2^-330 sigma
+ *  @par Source theory 2, 3 */
+CERTREG_API certreg_status certreg_solver_worst_case(
+    certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
+    certreg_mean_change *out);
+
+/** The function whose mean changes most at a radius, from the same search as the bound.
+ *  No function is worse by more than the difference between `change` and `bound`.
+ *  `bound` is the drop or rise that certreg_solver_worst_case returns.
+ *  @param constraints  as above
+ *  @param radius       positive, at most 26 sigma; at most 14 sigma where the range has
+ *                      no end on the side
+ *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
+ *                      CERTREG_SIDE_UPPER: rises most
+ *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
+ *          bound, or if no function that keeps to the bounds was found, as with a range
+ *          of one end and nothing else, where the bound is approached but not attained
+ *  @par Threads one call at a time per solver
+ *  @par Memory does not allocate
+ *  @par Rounding to nearest, except `bound`, which is rounded up and is not below
+ *       `change`
+ *  @par Source theory 3.6 */
+CERTREG_API certreg_status certreg_solver_worst_function(
+    certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
+    int32_t side, certreg_worst_function *out);
+
+/** The values of a worst function.
+ *  @param t    count finite numbers: components of e along the shift. At the shifted
+ *              input they have the mean radius/sigma instead of 0
+ *  @param out  count numbers, which may be t itself; NaN where t is not finite
+ *  @return CERTREG_OK; CERTREG_E_INVALID: NULL, or not a function; CERTREG_E_VERSION
+ *  @par Threads any  @par Memory does not allocate */
+CERTREG_API certreg_status certreg_worst_function_values(
+    const certreg_worst_function *, size_t count, const double *t, double *out);
+
+/** What the last call of the two above on this solver cost; all 0 before the first.
+ *  The error of the handle stays, unless this call itself fails.
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
+ *  @par Threads one call at a time per solver */
+CERTREG_API certreg_status
+certreg_solver_info(certreg_solver *, certreg_solve_info *out);
+
+/** The error of the last call on this solver. */
+CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
+
+/* ---- bisection: bounds and a limit for the mean -> the largest radius */
+
+/** Answers within which radius a mean stays where it has to. */
+typedef struct certreg_bisection certreg_bisection;
+
+/* Flags of a bisection. */
+enum certreg_bisection_flag {
+    /* A search begins where the last one for the same condition has ended (the drop,
+     * the rise, or one of the first 4 functions). Use it where successive calls are
+     * about similar bounds, as in a control loop or a sweep over tolerances. What is
+     * remembered proves nothing: every radius is proved anew. It agrees with that of a
+     * cold start to the plan's accuracy, but not bit for bit. Where a bound is extreme
+     * (a variance below 1e-9 of the squared range, say), rounding may add 1e-8. */
+    CERTREG_BISECTION_WARM_START = 1
+};
+
+/** Zero all but struct_size: the default. */
+typedef struct certreg_bisection_plan {
+    uint32_t struct_size;
+    /* For each function. 0: CERTREG_RADIUS_EVALUATIONS; at most 1000000. A search that
+     * reaches the limit returns a smaller radius, never a wrong one. */
+    uint32_t max_evaluations;
+    /* Relative: the radius is at most this much below the largest one that can be
+     * proved, and never above it. 0: 1e-9, which is the least; at most 0.5. */
+    double accuracy;
+    double cap;          /* in units of sigma: the search ends here. 0: 10, the most */
+    uint32_t flags;      /* CERTREG_BISECTION_... */
+    uint32_t reserved;   /* 0 */
+    void *memory;        /* 64-byte aligned; NULL: create allocates */
+    size_t memory_bytes; /* at least certreg_bisection_size(); unused without memory */
+} certreg_bisection_plan;
+
+/** The largest radius, and what limits it. */
+typedef struct certreg_radius {
+    uint32_t struct_size;
+    /* CERTREG_OUTCOME_ABSTAINED: nothing is proved, and the radius is 0. _CERTIFIED.
+     * _CAPPED: the radius is the cap, and a larger one may hold. */
+    int32_t outcome;
+    double radius; /* 0 unless proved; rounded down */
+    /* Within: CERTREG_SIDE_LOWER where the drop limits the radius, CERTREG_SIDE_UPPER
+     * where the rise does. Above: 0. */
+    int32_t limiting_side;
+    int32_t reserved; /* 0 */
+    size_t limiting;  /* above: index of the function that limits it. Within: 0 */
+} certreg_radius;
+
+/** Bytes of a bisection.  @par Threads any */
+CERTREG_API size_t certreg_bisection_size(void);
+
+/** Makes a bisection, which serves any number of calls, one after the other.
+ *  @param plan  NULL: the default
+ *  @param why   receives the error, or NULL
+ *  @return as certreg_solver_create
+ *  @par Threads any
+ *  @par Memory allocates where the plan has no memory */
+CERTREG_API certreg_status certreg_bisection_create(
+    const certreg_bisection_plan *plan, certreg_error *why, certreg_bisection **out);
+
+/** Frees it. NULL is allowed. */
+CERTREG_API void certreg_bisection_destroy(certreg_bisection *);
+
+/** The largest radius at which the mean of u drops by at most `tolerance` and rises by
+ *  at most `tolerance`.
+ *  @param tolerance  positive and finite, in units of u
+ *  @return as certreg_solver_worst_case
+ *  @par Threads one call at a time per bisection
+ *  @par Memory does not allocate
+ *  @par Rounding down  @par Source theory 4 */
+CERTREG_API certreg_status certreg_bisection_within(
+    certreg_bisection *, const certreg_bounds *bounds, uint32_t constraints,
+    double tolerance, certreg_radius *out);
+
+/** The largest radius at which the mean of every one of `count` functions stays above
+ *  its threshold.
+ *  @param bounds     count elements, stepped by bounds[0].struct_size, of one sigma
+ *  @param threshold  count numbers; NULL: all 0
+ *  @return as certreg_solver_worst_case
+ *  @par Threads one call at a time per bisection
+ *  @par Memory does not allocate
+ *  @par Rounding down  @par Source theory 1, 4 */
+CERTREG_API certreg_status certreg_bisection_above(
+    certreg_bisection *, const certreg_bounds *bounds, const double *threshold,
+    size_t count, uint32_t constraints, certreg_radius *out);
+
+/** What the last search of this bisection cost.
+ *  @return as certreg_solver_info */
+CERTREG_API certreg_status
+certreg_bisection_info(certreg_bisection *, certreg_solve_info *out);
+
+/** The error of the last call on this bisection. */
+CERTREG_API const certreg_error *certreg_bisection_error(const certreg_bisection *);
+#ifdef __cplusplus
+}
+#endif
+#endif

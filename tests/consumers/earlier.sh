@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# consumers/earlier.sh LIBRARY: programs that were compiled with the headers of an earlier release
+# run with the present library, and get the same answers as with the present headers. tests/abi has
+# the headers of each release as they were published. earlier.c sets every field, calls every
+# function and prints every answer, which this script makes sure of.
+# shellcheck disable=SC2317 # functions are called through tell
+set -u
+library=$(realpath "${1:?}") || exit 2
+cd "$(dirname "$0")/../.." || exit 2
+CC=${CC:-cc} CXX=${CXX:-c++}
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/tell.sh
+. tests/tell.sh
+program=tests/consumers/earlier.c
+ln -s "$library" "$tmp/libcertreg.so.0"
+
+builds() { "$CC" -std=c11 -Wall -Werror -I"$1" "$program" -o "$tmp/$2" "$library" -lm; }
+runs() { LD_LIBRARY_PATH=$tmp "$tmp/$1" >"$tmp/$1.out"; } # NAME
+same() { runs "$1" && diff "$tmp/now.out" "$tmp/$1.out"; }
+agrees() { builds "$1" "$2" && same "$2"; } # HEADERS NAME
+tell 'the program can be compiled with the present headers' builds include now
+tell 'and run' runs now
+[ "$bad" = 0 ] || exit 1
+
+cpp_runs() { # VERSION HEADERS: the example of that release
+    "$CXX" -std=c++17 -O0 -I"$2" "tests/abi/$1/quickstart.cpp" -o "$tmp/cpp" "$library" &&
+        LD_LIBRARY_PATH=$tmp "$tmp/cpp"
+}
+cpp_agrees() { # VERSION
+    local before now
+    before=$(cpp_runs "$1" "tests/abi/$1") && now=$(cpp_runs "$1" include) || return
+    [ "$before" = "$now" ] && grep -q within <<<"$now"
+}
+all_there() { # VERSION: every field and function of the release is in the program
+    local name missing=0
+    while read -r name; do
+        grep -qE "(\.|->|, )$name\b" "$program" || { echo "no field $name" && missing=1; }
+    done < <(sed -nE 's/^[a-z_]+\.([a-z_]+) [0-9].*/\1/p' "tests/abi/$1.txt" | sort -u)
+    while read -r name; do
+        grep -q "\b$name(" "$program" || { echo "no call of $name" && missing=1; }
+    done < <(sed -nE "s/.*function-decl name='(certreg_[a-z_]+)'.*/\1/p" "tests/abi/$1.abi")
+    [ "$missing" = 0 ]
+}
+for headers in tests/abi/*/; do
+    version=$(basename "$headers")
+    tell "a program of $version prints the same" agrees "$headers" "$version"
+    tell "one in C++ of $version too" cpp_agrees "$version"
+    tell "it uses all fields and functions of $version" all_there "$version"
+done
+
+# ---- that a break is found: headers of releases that had another interface than this library
+headers=tests/abi/0.1.0
+finds() { # FILE SED-SCRIPT
+    rm -rf "$tmp/headers" && cp -r "$headers" "$tmp/headers"
+    sed -i "$2" "$tmp/headers/certreg/$1"
+    ! cmp -s "$tmp/headers/certreg/$1" "$headers/certreg/$1" || return
+    builds "$tmp/headers" other && ! same other >/dev/null
+}
+grown() { # STRUCT FIELD: a line that adds a field in front of FIELD, of this struct alone
+    printf '%s' "/struct certreg_$1 {/,/} certreg_$1;/s/^ *[a-z0-9_]* $2[,;]/    double came;\n&/"
+}
+tell 'a field that was inserted is found' finds certreg.h "$(grown plan seed)"
+tell 'also in a struct that the library writes' finds certreg.h "$(grown certificate radius)"
+moved='/struct certreg_question {/,/} certreg_question;/{s/double tolerance;/double swapped;/'
+tell 'a field that was moved is found' finds certreg.h \
+    "$moved;s/double alpha;/double tolerance;/;s/double swapped;/double alpha;/}"
+tell 'a constant that was changed is found' finds certreg.h \
+    's/CERTREG_METHOD_ASYMPTOTIC = 1/CERTREG_METHOD_ASYMPTOTIC = 3/'
+less='/struct certreg_coverage {/,/} certreg_coverage;/'
+tell 'a size that is not accepted is found' finds interval.h \
+    "${less}s/uint64_t \(\w*samples;\)/uint32_t \1/"
+exit "$bad"
