@@ -31,6 +31,10 @@ check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
 check-all: check ## Run check, then tests of the wheel, the tarball and optional Python packages
 	@MODE=heavy $(run_tests)
 
+.PHONY: testing
+testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
+	@python3 tests/testing.py
+
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
 	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
