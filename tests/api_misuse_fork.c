@@ -32,9 +32,13 @@ static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
     certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius radius = {.struct_size = sizeof radius, .radius = 7};
     certreg_certificate c = stale();
+    certreg_solve_info info = {.struct_size = sizeof info, .points = 7};
     r->expected = CERTREG_E_WRONG_STATE;
     ask_all(r);
     if (r->wrong || !says_fork(certreg_estimator_error(r->e))) return 1;
+    if (certreg_solver_info(s, &info) != CERTREG_E_WRONG_STATE || info.points != 0 ||
+        !says_fork(certreg_solver_error(s)))
+        return 8;
     if (certreg_solver_worst_case(s, &u, 0, 1, &shift) != CERTREG_E_WRONG_STATE ||
         shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
         return 2;

@@ -36,7 +36,8 @@ PYTHON = os.environ.get("PYTHON", "")
 PYTHON_TESTS = ["attacks", "baselines", "certify", "intervals", "questions", "solver", "vectors"]
 SURVIVORS = ROOT / "tests/mutants/survivors.txt"
 REACH = ROOT / "lib/mutants-reach.json"
-LONGEST = float(os.environ.get("LONGEST") or 60)  # seconds of a test, lines counted
+LONGEST = float(os.environ.get("LONGEST") or 60)  # seconds of a test that is used
+MOST = 60.0  # and of one whose lines are counted
 MEMORY = 16 << 30  # bytes that a mutant may take
 
 
@@ -146,6 +147,7 @@ class Reach:
         self.ran = {
             test: {file: set(lines) for file, lines in ran.items()}
             for test, ran in kept["ran"].items()
+            if kept["seconds"][test] <= LONGEST
         }
         self.seconds: dict[str, float] = kept["seconds"]
 
@@ -155,15 +157,16 @@ class Reach:
         files = [site.file] if site.file.endswith(".c") else users_of(site.file)
         if site.kind == "constant" or not before:
             return [t for t, ran in self.ran.items() if any(ran.get(f) for f in files)]
-        return [t for t, ran in self.ran.items() if before[-1] in ran.get(site.file, ())]
+        reach = [t for t, ran in self.ran.items() if before[-1] in ran.get(site.file, ())]
+        # What runs in a child that ends by _exit is not counted.
+        return reach or [t for t, ran in self.ran.items() if ran.get(site.file)]
 
 
 def digest_of_sources() -> str:
-    digest = hashlib.sha256(str([LONGEST, sorted(tests())]).encode())
-    for folder in ("include", "src", "tests", "python"):
-        for path in sorted((ROOT / folder).rglob("*.[chp]*")):
-            if path.is_file() and path.parent.name != "mutants" and path.suffix != ".pyc":
-                digest.update(path.read_bytes())
+    digest = hashlib.sha256(str([MOST, sorted(tests())]).encode())
+    for folder in ("include", "src", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -178,10 +181,11 @@ def lines_of(folder: pathlib.Path) -> tuple[Lines, Lines]:
     said = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True).stdout
     for part in filter(None, said.split("\n")):
         for file in json.loads(part)["files"]:
+            name = os.path.relpath(ROOT / file["file"], ROOT)
             for line in file["lines"]:
-                code[file["file"]].add(line["line_number"])
+                code[name].add(line["line_number"])
                 if line["count"]:
-                    ran[file["file"]].add(line["line_number"])
+                    ran[name].add(line["line_number"])
     return code, ran
 
 
@@ -201,7 +205,7 @@ def measure(jobs: int, scratch: pathlib.Path) -> Reach:
         name, ask = item
         prefix = scratch / "counts" / name.replace(" ", "_")
         begin = time.monotonic()
-        status = run(ask, scratch / "counting", LONGEST, GCOV_PREFIX=str(prefix))
+        status = run(ask, scratch / "counting", MOST, GCOV_PREFIX=str(prefix))
         seconds = time.monotonic() - begin
         for data in prefix.rglob("*.gcda"):
             notes = pathlib.Path("/") / data.relative_to(prefix).with_suffix(".gcno")
@@ -213,7 +217,7 @@ def measure(jobs: int, scratch: pathlib.Path) -> Reach:
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for name, status, seconds, (code, ran) in pool.map(one, tests().items()):
             if status:
-                why = f"more than {LONGEST:g} s" if status == 124 else f"status {status}"
+                why = f"more than {MOST:g} s" if status == 124 else f"status {status}"
                 print(f"skip {name}: {why} without a mutant", flush=True)
                 continue
             kept["seconds"][name] = seconds
@@ -307,6 +311,7 @@ def main() -> int:
     ask.add_argument("--seed", type=int, default=1, help="another seed chooses others")
     ask.add_argument("--share", type=float, default=1, help="how many: 1 the usual, 100 all")
     ask.add_argument("--files", default=".", help="a regular expression")
+    ask.add_argument("--again", action="store_true", help="those that survived the last run")
     ask.add_argument("--list", action="store_true", help="only survivors.txt is compared")
     given = ask.parse_args()
     every = sites.every(ROOT)
@@ -320,9 +325,18 @@ def main() -> int:
     return bool(stale) | mutate(every, known, given)
 
 
-def mutate(every: list[sites.Site], known: dict, given: argparse.Namespace) -> int:
+def choose(every: list[sites.Site], given: argparse.Namespace) -> list[sites.Site]:
+    if given.again:
+        with (ROOT / "lib/mutants.csv").open() as table:
+            rows = csv.DictReader(table)
+            names = {(r["file"], r["old"], r["new"]) for r in rows if r["result"] == "survived"}
+        return [site for site in every if site.name in names]
     chosen = [s for s in every if sites.is_chosen(s, given.seed, given.share)]
-    chosen = [s for s in chosen if re.search(given.files, s.file)]
+    return [s for s in chosen if re.search(given.files, s.file)]
+
+
+def mutate(every: list[sites.Site], known: dict, given: argparse.Namespace) -> int:
+    chosen = choose(every, given)
     jobs = int(os.environ.get("JOBS") or os.cpu_count() or 1)
     begin = time.monotonic()
     count: collections.Counter[str] = collections.Counter()
