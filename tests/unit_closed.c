@@ -1,0 +1,184 @@
+/* Closed forms of the worst case (theory 3.3) against long double: they are rounded up, by little.
+ */
+#include "solver/closed.h"
+#include "solver/likelihood_ratio.h"
+#include "support/problems.h"
+#include "support/suite.h"
+#include <math.h>
+
+enum { PROBLEMS = 4000, AXES = 2 };
+
+/* ---- the same without rounding, as far as anybody could tell */
+static long double norm(int order, double radius)
+{
+    const long double x = (long double)radius * (long double)radius;
+    long double term = x, sum = 0;
+    for (int j = 1; j < 400; j++, term *= x / (long double)j)
+        if (j > order) sum += term;
+    return sqrtl(sum);
+}
+
+typedef struct form { /* sum of weight*y + rest*spread, on a ball of squared radius `all` */
+    int count;
+    long double weight[AXES], low[AXES], high[AXES], rest, all;
+} form;
+
+static long double value_at(const form *f, long double x, long double *left)
+{
+    long double sum = 0;
+    *left = f->all;
+    for (int j = 0; j < f->count; j++) {
+        const long double y = fminl(fmaxl(x * f->weight[j], f->low[j]), f->high[j]);
+        *left -= y * y;
+        sum += f->weight[j] * y;
+    }
+    return sum + f->rest * sqrtl(fmaxl(0, *left));
+}
+
+/* Where what x allows fills the ball. Every feasible point is at most the supremum, and this one
+ * is the supremum but for the digits of x. */
+static long double greatest(const form *f)
+{
+    long double low = 0, high = 1, left, value;
+    do value_at(f, high *= 2, &left);
+    while (left - high * high * f->rest * f->rest > 0 && high < 1e300L);
+    for (int i = 0; i < 300; i++) {
+        const long double x = 0.5L * (low + high);
+        value = value_at(f, x, &left);
+        if (left > x * x * f->rest * f->rest) low = x;
+        else high = x;
+    }
+    value = value_at(f, low, &left);
+    return value;
+}
+
+/* ---- promises */
+START_TEST(norm_of_the_likelihood_ratio_is_rounded_up)
+{
+    dice d = dice_of(31);
+    for (int i = 0; i < PROBLEMS; i++) {
+        const double r = exp(dice_between(&d, log(1e-3), log(6)));
+        const long double exact = norm(_i, r), got = cr_ratio_norm_up(_i, r);
+        ck_assert_msg(got >= exact && got <= exact * (1 + 1e-14L), "order %d, r %.17g: %.3Lg", _i,
+                      r, got / exact - 1);
+    }
+}
+END_TEST
+
+static double near_one(dice *d)
+{
+    return 1 - exp(dice_between(d, log(1e-16), 0));
+}
+
+static cr_rise random_rise(dice *d, cr_effort *effort)
+{
+    const double variance = exp(dice_between(d, -5, 5)), root = sqrt(variance);
+    return (cr_rise){.r = exp(dice_between(d, log(1e-3), log(5))),
+                     .mean_lo = 0,
+                     .mean_hi = 0,
+                     .range_lo = -INFINITY,
+                     .range_hi = INFINITY,
+                     .variance = variance,
+                     .gradient_lo = 0,
+                     .gradient_hi = root * near_one(d),
+                     .second = INFINITY,
+                     .moment = INFINITY,
+                     .effort = effort};
+}
+
+/* What rounding may take off the ball is far more beneath the root. */
+static void expect_above(const cr_rise *rise, double weight, long double exact)
+{
+    double growth;
+    const double got = cr_closed_bound(rise, weight, &growth),
+                 all = fmin(rise->variance, rise->moment);
+    const long double most = exact * (1 + 1e-13L) + norm(1, rise->r) * 1e-7L * sqrtl(all);
+    ck_assert_msg((long double)got >= exact && (long double)got <= most,
+                  "r %.17g gradient %.17g second %.17g of %.17g: %.17g, by %.3Lg", rise->r,
+                  rise->gradient_hi, rise->second, rise->variance, got, (long double)got - exact);
+}
+
+START_TEST(shift_without_a_range_is_rounded_up)
+{
+    dice d = dice_of(32);
+    cr_effort effort = {0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        const cr_rise rise = random_rise(&d, &effort);
+        expect_above(&rise, 0,
+                     greatest(&(form){.count = 1,
+                                      .weight = {rise.r},
+                                      .high = {rise.gradient_hi},
+                                      .rest = norm(1, rise.r),
+                                      .all = rise.variance}));
+    }
+}
+END_TEST
+
+START_TEST(shift_by_the_second_order_is_rounded_up)
+{
+    dice d = dice_of(33);
+    cr_effort effort = {0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        cr_rise rise = random_rise(&d, &effort);
+        const long double r = rise.r, all = rise.variance;
+        rise.second = sqrt(rise.variance) * near_one(&d);
+        const long double first = greatest(&(form){.count = 1,
+                                                   .weight = {r},
+                                                   .high = {rise.gradient_hi},
+                                                   .rest = norm(1, rise.r),
+                                                   .all = all}),
+                          both = greatest(&(form){.count = 2,
+                                                  .weight = {r, r * r * sqrtl(0.5L)},
+                                                  .high = {rise.gradient_hi, rise.second},
+                                                  .rest = norm(2, rise.r),
+                                                  .all = all});
+        expect_above(&rise, 0, fminl(first, both));
+    }
+}
+END_TEST
+
+/* The mean takes its part of the moment. */
+START_TEST(mean_by_the_moment_is_rounded_up)
+{
+    dice d = dice_of(34);
+    cr_effort effort = {0};
+    for (int i = 0; i < PROBLEMS; i++) {
+        cr_rise rise = random_rise(&d, &effort);
+        const double root = sqrt(rise.variance);
+        rise.moment = rise.variance, rise.variance = INFINITY;
+        rise.mean_hi = root * near_one(&d), rise.mean_lo = rise.mean_hi * near_one(&d);
+        rise.gradient_hi = 0.5 * sqrt(rise.moment - rise.mean_hi * rise.mean_hi);
+        expect_above(&rise, 1,
+                     greatest(&(form){.count = 2,
+                                      .weight = {rise.r, 1},
+                                      .low = {0, rise.mean_lo},
+                                      .high = {rise.gradient_hi, rise.mean_hi},
+                                      .rest = norm(1, rise.r),
+                                      .all = rise.moment}));
+    }
+}
+END_TEST
+
+START_TEST(shift_that_underflows_is_not_zero)
+{
+    double growth;
+    cr_effort effort = {0};
+    dice d = dice_of(35);
+    cr_rise rise = random_rise(&d, &effort);
+    rise.r = 1e-100, rise.variance = 1e-290, rise.gradient_hi = 0;
+    ck_assert_double_gt(cr_closed_bound(&rise, 0, &growth), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("closed forms");
+    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *limits = kit_case(suite, "limits", 30);
+    tcase_add_loop_test(typical, norm_of_the_likelihood_ratio_is_rounded_up, 0, 3);
+    tcase_add_test(typical, shift_without_a_range_is_rounded_up);
+    tcase_add_test(typical, shift_by_the_second_order_is_rounded_up);
+    tcase_add_test(typical, mean_by_the_moment_is_rounded_up);
+    tcase_add_test(limits, shift_that_underflows_is_not_zero);
+    return kit_run(suite);
+}
