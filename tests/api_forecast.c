@@ -98,6 +98,39 @@ START_TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
 }
 END_TEST
 
+/* Of what the pilot predicts, wherever that is. */
+START_TEST(the_forecast_moves_with_the_output)
+{
+    for (int i = 0; i < 2; i++) {
+        const float z[2] = {i ? 8 : 0, 0};
+        const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
+        certreg_plan p = kit_plan(CAPACITY);
+        p.pilot = 200;
+        certreg_estimator *e = kit_create(NULL, &m, &p);
+        certreg_question q = wish(0.5, sequential[_i]);
+        q.prediction = NULL;
+        KIT_OK(e, certreg_estimator_begin(e, z, 1, 1));
+        KIT_OK(e, certreg_estimator_sample(e, 0, 1000));
+        const certreg_forecast f = forecast(e, q);
+        ck_assert_msg(f.expected_samples > 220 && f.expected_samples < 900, "at %g: %g",
+                      (double)z[0], f.expected_samples);
+        certreg_estimator_destroy(e);
+    }
+}
+END_TEST
+
+START_TEST(a_single_look_at_the_end_is_used)
+{
+    const uint64_t at_the_end[1] = {400};
+    half_space h = {.face = 99};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_question q = wish(1, CERTREG_METHOD_FINITE);
+    q.target = asks_looks(1, at_the_end, 1);
+    ck_assert_double_ge(kit_ask(e, 400, q).radius, 1);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- bad input */
 static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0},
                       many[129] = {1};
@@ -174,6 +207,8 @@ int main(void)
     tcase_add_loop_test(plan, what_is_called_impossible_of_a_served_angle_is_never_proved, 0, 8);
     tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
     tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
+    tcase_add_loop_test(plan, the_forecast_moves_with_the_output, 0, KIT_ROWS(sequential));
+    tcase_add_test(plan, a_single_look_at_the_end_is_used);
     tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0,
                         KIT_ROWS(refused));
     tcase_add_test(bad, forecasts_need_a_wish_a_record_without_gap_and_begin);
