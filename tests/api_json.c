@@ -205,6 +205,10 @@ START_TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
         for (size_t i = room; i < sizeof text; i++) ck_assert_int_eq(text[i], 0x5A);
         if (room) ck_assert_int_eq(text[0], 0);
     }
+    memset(text, 0x5A, sizeof text);
+    ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, text, &needed), CERTREG_OK);
+    ck_assert_uint_eq(strnlen(text, sizeof text) + 1, needed);
+    ck_assert_int_eq(text[needed], 0x5A);
 }
 END_TEST
 

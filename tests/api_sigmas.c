@@ -66,6 +66,9 @@ START_TEST(bad_levels_are_refused_and_leave_no_radius)
     KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
     for (int i = 0; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    q.bonferroni = 0; /* nobody has so many certificates, and none is written */
+    KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, SIZE_MAX, 1, SAMPLES, &q, 1, c),
+               CERTREG_E_INVALID);
     certreg_estimator_destroy(e);
 }
 END_TEST
