@@ -178,6 +178,10 @@ START_TEST(truths_of_angles_are_near_the_turn)
     KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){3.1}), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "turn");
     KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){2.9}));
+    take(e, 1, SAMPLES, y);
+    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){3})); /* "at most a turn" */
+    take(e, 2, SAMPLES, y);
+    KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){-3}));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -289,6 +293,20 @@ START_TEST(bad_fields_of_a_coverage_are_named)
 }
 END_TEST
 
+START_TEST(ends_of_what_is_allowed_are_allowed)
+{
+    certreg_coverage c = coverage();
+    certreg_ranks r = {.struct_size = sizeof r};
+    c.points = 100000000, c.samples = c.calibration_samples = 1000;
+    const double alphas[] = {1e-6, 0.5};
+    for (int i = 0; i < 2; i++) {
+        c.alpha = alphas[i];
+        ck_assert_int_eq(certreg_interval_ranks(&c, NULL, &r), CERTREG_OK);
+        ck_assert_double_le(r.alpha, c.alpha);
+    }
+}
+END_TEST
+
 START_TEST(too_few_points_are_refused_with_the_number_needed)
 {
     certreg_coverage c = coverage();
@@ -318,6 +336,7 @@ int main(void)
     tcase_add_loop_test(refusals, bad_fields_of_a_calibration_are_named, 0,
                         KIT_ROWS(bad_calibrations));
     tcase_add_loop_test(refusals, bad_fields_of_a_coverage_are_named, 0, KIT_ROWS(bad_coverages));
+    tcase_add_test(refusals, ends_of_what_is_allowed_are_allowed);
     tcase_add_test(refusals, too_few_points_are_refused_with_the_number_needed);
     return kit_run(s);
 }

@@ -155,6 +155,28 @@ START_TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 }
 END_TEST
 
+/* Points without any noise, and outputs of which no two agree. */
+START_TEST(an_empty_set_has_no_ends)
+{
+    const set_up s = turned(_i);
+    double scores[POINTS];
+    float y[OUTPUTS * SAMPLES] = {0};
+    certreg_estimator *e = estimator_of(&s);
+    certreg_calibration c = calibration_of(scores);
+    for (uint64_t i = 0; i < POINTS; i++) {
+        take(e, i, SAMPLES, y);
+        KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){0, 0}));
+    }
+    const certreg_ranks r = ranks_of(coverage());
+    for (int i = 0; i < SAMPLES; i++) y[2 * i] = (float)i / SAMPLES;
+    take(e, POINTS, SAMPLES, y);
+    const found f = interval_of(e, &c, &r, 0);
+    ck_assert_uint_eq(f.set.pieces, 0);
+    ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(failures_make_a_point_infinite_and_a_set_larger)
 {
     double scores[POINTS];
@@ -190,6 +212,7 @@ int main(void)
     tcase_add_loop_test(t, a_set_has_the_points_for_which_enough_scores_are_small, 0,
                         KIT_ROWS(cases));
     tcase_add_test(t, the_hull_of_arcs_is_the_shortest_arc_with_all_pieces);
+    tcase_add_loop_test(t, an_empty_set_has_no_ends, 0, 2);
     tcase_add_test(t, failures_make_a_point_infinite_and_a_set_larger);
     return kit_run(s);
 }

@@ -1,5 +1,6 @@
 /* Handles in a forked child: every one says that it is of another process, none hangs, and the
  * parent goes on. */
+#include <certreg/attack.h>
 #include <certreg/solver.h>
 #include "support/every_call.h"
 #include <sys/wait.h>
@@ -32,6 +33,9 @@ static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
     certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius radius = {.struct_size = sizeof radius, .radius = 7};
     certreg_certificate c = stale();
+    const certreg_attack_plan plan = {.struct_size = sizeof plan};
+    certreg_attack *a = NULL;
+    certreg_error why = {.struct_size = sizeof why};
     certreg_solve_info info = {.struct_size = sizeof info, .points = 7};
     r->expected = CERTREG_E_WRONG_STATE;
     ask_all(r);
@@ -39,6 +43,9 @@ static int child_finds(refusals *r, certreg_solver *s, certreg_backend *threads)
     if (certreg_solver_info(s, &info) != CERTREG_E_WRONG_STATE || info.points != 0 ||
         !says_fork(certreg_solver_error(s)))
         return 8;
+    if (certreg_attack_create(r->e, &plan, &why, &a) != CERTREG_E_WRONG_STATE || a ||
+        !says_fork(&why))
+        return 9;
     if (certreg_solver_worst_case(s, &u, 0, 1, &shift) != CERTREG_E_WRONG_STATE ||
         shift.drop != INFINITY || !says_fork(certreg_solver_error(s)))
         return 2;

@@ -80,6 +80,24 @@ START_TEST(ends_solve_their_equations)
 }
 END_TEST
 
+/* Where nothing shows a direction, all of the variance may lie along one: the upper end is that of
+ * a plane as of any space, and only on a line is the average the variance. */
+START_TEST(an_unclear_gradient_may_have_more_than_the_average_variance)
+{
+    double gram[MOST * MOST], lo, hi;
+    cr_gradient g;
+    random_gram((uint64_t)_i / 2 + 20, MOST, 2, 0, gram);
+    cr_gradient_estimate(gram, MOST, &g);
+    if (g.square > 2 * sqrt(g.degenerate)) return;
+    const double dimension = 2 + _i % 2, average = fmax(0, (g.self - g.square) / dimension),
+                 q = cr_student_quantile_sf(0.05, MOST - 1);
+    cr_gradient_interval(gram, MOST, 1, dimension, INFINITY, 0, 0.05, &lo, &hi);
+    const double v = average + sqrt(2 * q * g.energy / MOST);
+    ck_assert_double_ge(hi * hi - fmax(g.square, 0),
+                        q * sqrt(4 * hi * hi * v / MOST + g.degenerate) * (1 - 1e-9));
+}
+END_TEST
+
 START_TEST(bounds_that_are_not_wanted_are_trivial)
 {
     double gram[MOST * MOST], lo, hi;
@@ -137,6 +155,18 @@ START_TEST(too_few_blocks_give_the_trivial_interval)
 }
 END_TEST
 
+/* Squares of sums overflow before the sums do. */
+START_TEST(sums_that_overflow_give_the_trivial_interval)
+{
+    enum { BLOCKS = 8 };
+    double gram[BLOCKS * BLOCKS], lo, hi;
+    for (int i = 0; i < BLOCKS * BLOCKS; i++) gram[i] = i % 3 ? 1e160 : 2e160;
+    cr_gradient_interval(gram, BLOCKS, 1, 5, 3, 0.05, 0.05, &lo, &hi);
+    ck_assert_double_eq(lo, 0);
+    ck_assert_double_eq(hi, INFINITY);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gradient");
@@ -147,8 +177,11 @@ int main(void)
     tcase_add_test(typical, ends_solve_their_equations);
     tcase_add_loop_test(typical, known_kurtosis_never_loosens_the_upper_end, 0, 20);
     tcase_add_test(typical, smaller_tails_widen_the_interval);
+    tcase_add_loop_test(typical, an_unclear_gradient_may_have_more_than_the_average_variance, 0,
+                        20);
     tcase_add_test(limits, bounds_that_are_not_wanted_are_trivial);
     tcase_add_test(limits, no_gradient_and_no_noise_give_zero);
     tcase_add_test(bad, too_few_blocks_give_the_trivial_interval);
+    tcase_add_test(bad, sums_that_overflow_give_the_trivial_interval);
     return kit_run(suite);
 }

@@ -343,6 +343,18 @@ START_TEST(linear_scores_stay_within_their_range)
 }
 END_TEST
 
+/* What rounding may change is measured at the farther end of the range. */
+START_TEST(an_end_far_from_the_center_counts)
+{
+    const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
+                 center[3] = {0}, ones[3] = {1, 1, 1};
+    cr_score s = {.kind = CR_SCORE_LINEAR, .side = 1, .outputs = 3, .along = {0.6, 0, 0.8}};
+    s.center = center;
+    ck_assert_double_ge(cr_score_unsure(&s, lo, hi), 0.6e6 * DBL_EPSILON);
+    ck_assert_double_ge(cr_score_unsure(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
+}
+END_TEST
+
 START_TEST(zero_times_an_infinite_end_is_zero)
 {
     const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
@@ -379,5 +391,6 @@ int main(void)
     tcase_add_test(scores, an_output_at_the_end_of_the_interval_is_out);
     tcase_add_test(scores, linear_scores_stay_within_their_range);
     tcase_add_test(scores, zero_times_an_infinite_end_is_zero);
+    tcase_add_test(scores, an_end_far_from_the_center_counts);
     return kit_run(suite);
 }

@@ -65,6 +65,27 @@ START_TEST(misses_are_at_least_those_of_any_mixture_and_hardly_more)
 }
 END_TEST
 
+/* One point is a mixture too. Next to the modes of both tails the bound is nearest to it. */
+START_TEST(misses_are_at_least_those_of_any_single_point)
+{
+    enum { POINTS = 99999 };
+    cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
+    const uint64_t k = (s.samples + 1) / 2;
+    s.points = POINTS;
+    for (uint64_t point = 500; point < POINTS; point += 500) {
+        const double x = (double)(POINTS + 1 - point) / (POINTS + 1);
+        double low = -8, high = 8;
+        for (int i = 0; i < 60; i++) {
+            const double t = 0.5 * (low + high);
+            if (tail(s.calibration, s.calibration_rank, cr_normal_cdf(t)) < x) low = t;
+            else high = t;
+        }
+        const double missed = tail(s.samples, k, cr_normal_cdf(low + s.shift));
+        ck_assert_double_ge(cr_ranks_misses(&s, point, k), missed);
+    }
+}
+END_TEST
+
 START_TEST(with_one_sample_each_the_formula_is_known)
 {
     const cr_ranks_setting s = setting(1, 1, 0.7);
@@ -146,6 +167,7 @@ int main(void)
     TCase *t = kit_case(s, "ranks", 60);
     tcase_add_loop_test(t, misses_are_at_least_those_of_any_mixture_and_hardly_more, 0,
                         KIT_ROWS(cases));
+    tcase_add_loop_test(t, misses_are_at_least_those_of_any_single_point, 0, KIT_ROWS(cases));
     tcase_add_test(t, with_one_sample_each_the_formula_is_known);
     tcase_add_loop_test(t, chosen_ranks_are_proven_and_cannot_be_sharpened, 0, KIT_ROWS(cases));
     tcase_add_loop_test(t, the_least_number_of_points_is_the_least, 0, KIT_ROWS(cases));
