@@ -186,6 +186,23 @@ START_TEST(truths_of_angles_are_near_the_turn)
 }
 END_TEST
 
+START_TEST(the_output_of_a_bad_truth_is_named)
+{
+    const set_up s = turned(2);
+    double scores[POINTS];
+    certreg_estimator *e = estimator_of(&s);
+    certreg_calibration c = calibration_of(scores);
+    float y[OUTPUTS * SAMPLES];
+    fill(y, SAMPLES, 1, 0);
+    take(e, 0, SAMPLES, y);
+    c.outputs = OUTPUTS;
+    KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0, 3.1}), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "truth[1]");
+    KIT_SAYS(certreg_estimator_error(e), "output 1:");
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(samples_of_the_pilot_are_not_used)
 {
     set_up s = reals;
@@ -332,6 +349,7 @@ int main(void)
     tcase_add_test(refusals, quantiles_are_two_real_outputs_without_units);
     tcase_add_test(refusals, how_points_are_scored_must_stay);
     tcase_add_test(refusals, truths_of_angles_are_near_the_turn);
+    tcase_add_test(refusals, the_output_of_a_bad_truth_is_named);
     tcase_add_test(refusals, samples_of_the_pilot_are_not_used);
     tcase_add_loop_test(refusals, bad_fields_of_a_calibration_are_named, 0,
                         KIT_ROWS(bad_calibrations));

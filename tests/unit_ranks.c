@@ -1,4 +1,5 @@
 /* Ranks for prediction intervals under attack, against the definition on a fine grid. */
+#include <certreg/interval.h>
 #include "statistics/ranks.h"
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
@@ -86,6 +87,24 @@ START_TEST(misses_are_at_least_those_of_any_single_point)
 }
 END_TEST
 
+/* sigma*scale is a float, so the noise of a feature may be smaller than asked for by 2^-22 of it
+ * (theory 12), and a shift longer in units of this noise. */
+START_TEST(ranks_hold_for_the_noise_that_floats_allow)
+{
+    const certreg_coverage c = {.struct_size = sizeof c,
+                                .alpha = 0.1,
+                                .radius = 0.25,
+                                .sigma = 0.5,
+                                .points = 500,
+                                .calibration_samples = 101,
+                                .samples = 101};
+    certreg_ranks r = {.struct_size = sizeof r};
+    ck_assert_int_eq(certreg_interval_ranks(&c, NULL, &r), CERTREG_OK);
+    const cr_ranks_setting least = setting(101, 101, 0.5 * (1 + 0x1p-22));
+    ck_assert_double_ge(r.alpha, cr_ranks_misses(&least, r.point_rank, r.sample_rank));
+}
+END_TEST
+
 START_TEST(with_one_sample_each_the_formula_is_known)
 {
     const cr_ranks_setting s = setting(1, 1, 0.7);
@@ -168,6 +187,7 @@ int main(void)
     tcase_add_loop_test(t, misses_are_at_least_those_of_any_mixture_and_hardly_more, 0,
                         KIT_ROWS(cases));
     tcase_add_loop_test(t, misses_are_at_least_those_of_any_single_point, 0, KIT_ROWS(cases));
+    tcase_add_test(t, ranks_hold_for_the_noise_that_floats_allow);
     tcase_add_test(t, with_one_sample_each_the_formula_is_known);
     tcase_add_loop_test(t, chosen_ranks_are_proven_and_cannot_be_sharpened, 0, KIT_ROWS(cases));
     tcase_add_loop_test(t, the_least_number_of_points_is_the_least, 0, KIT_ROWS(cases));
