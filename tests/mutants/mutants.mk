@@ -32,4 +32,5 @@ mutants-run: $(mutated) $(api) $(OBJ)/tests/golden/golden
 	    INSIDE='$(CC) $(CFLAGS_ALL) -shared $(static_objects) $(static_libs)' \
 	    LIBRARY='$(CC) $(CFLAGS_ALL) $(library_flags) $(objects) $(shared_libs)' \
 	    python3 tests/mutants/run.py --seed $(MUTANTS_SEED) --share $(MUTANTS_SHARE) \
-	    --files '$(MUTANTS_FILES)' $(if $(MUTANTS_AGAIN),--again)
+	    --files '$(MUTANTS_FILES)' $(if $(MUTANTS_AGAIN),--again) \
+	    $(if $(MUTANTS_LISTED),--listed)

@@ -3,7 +3,8 @@
 Which test runs which line is measured once, by gcov. Of a mutant those tests are run that reach its
 line (of a constant: its file), the quickest first, until one fails or takes ten times its time. One
 that passes them all survives. It is a mistake in the tests, or it is listed with a reason in
-survivors.txt. Edits that compile to the same code, or not at all, are not counted.
+survivors.txt, whose entries are not tried again. Edits that compile to the same code, or not at
+all, are not counted.
 
 From the Makefile: OBJ, JOBS, PYTHON; COMPILE, INSIDE and LIBRARY are the commands that compile one
 file and link the two libraries. lib/mutants.csv has a line of every mutant.
@@ -159,7 +160,7 @@ class Reach:
         if site.kind == "constant" or not before:
             return [t for t, ran in self.ran.items() if any(ran.get(f) for f in files)]
         file = {test: ran.get(site.file, set()) for test, ran in self.ran.items()}
-        reach = [t for t, ran in file.items() if before[-1] in ran or (ran and t in FORKS)]
+        reach = [t for t, ran in file.items() if before[-1] in ran or t in FORKS]
         return reach or [t for t, ran in file.items() if ran]
 
 
@@ -239,8 +240,8 @@ def reach(jobs: int, scratch: pathlib.Path) -> Reach:
 
 # ---- one mutant
 class Runner:
-    def __init__(self, reached: Reach, scratch: pathlib.Path) -> None:
-        self.reached, self.scratch = reached, scratch
+    def __init__(self, reached: Reach, scratch: pathlib.Path, listed: set) -> None:
+        self.reached, self.scratch, self.listed = reached, scratch, listed
         self.commands = tests()
         self.kills: collections.Counter[str] = collections.Counter()
         self.lock = threading.Lock()
@@ -277,6 +278,8 @@ class Runner:
             result = self.built(site, folder)
             if result != "built":
                 return result, ""
+            if site.name in self.listed:
+                return "survived", ""
             order = self.order(site)
             for test in order:
                 longest = 10 + 10 * self.reached.seconds[test]
@@ -313,6 +316,7 @@ def main() -> int:
     ask.add_argument("--share", type=float, default=1, help="how many: 1 the usual, 100 all")
     ask.add_argument("--files", default=".", help="a regular expression")
     ask.add_argument("--again", action="store_true", help="those that survived the last run")
+    ask.add_argument("--listed", action="store_true", help="try those of survivors.txt as well")
     ask.add_argument("--list", action="store_true", help="only survivors.txt is compared")
     given = ask.parse_args()
     every = sites.every(ROOT)
@@ -345,7 +349,7 @@ def mutate(every: list[sites.Site], known: dict, given: argparse.Namespace) -> i
     csv_file = ROOT / "lib/mutants.csv"
     with tempfile.TemporaryDirectory() as name, csv_file.open("w") as table:
         scratch = pathlib.Path(name)
-        runner = Runner(reach(jobs, scratch), scratch)
+        runner = Runner(reach(jobs, scratch), scratch, set() if given.listed else {*known})
         tests_used = len(runner.reached.ran)
         print(f"{len(chosen)} of {len(every)} edits, by {tests_used} tests", flush=True)
         rows = csv.writer(table)
