@@ -73,10 +73,14 @@ def mutants():
     yield "changes of the sources that no test can see, with the reason", number(count)
 
 
+def about(n):
+    return f"about {number(round(n, -3))}"
+
+
 def sizes():
-    yield "lines of the library (`src`, `include`)", number(lines("src/**/*", "include/**/*"))
-    yield "lines of the Python package", number(lines("python/**/*"))
-    yield "lines of tests", number(lines("tests/**/*"))
+    yield "lines of the library (`src`, `include`)", about(lines("src/**/*", "include/**/*"))
+    yield "lines of the Python package", about(lines("python/**/*"))
+    yield "lines of tests", about(lines("tests/**/*"))
     theory = files("docs/theory/*.md")
     yield "pages of theory", f"{len(theory)}, {number(text(theory).count(chr(10)))} lines"
 

@@ -4,7 +4,7 @@
 MUTANTS_SEED  ?= 1
 MUTANTS_SHARE ?= 1
 MUTANTS_FILES ?= .
-MUTANTS_LONGEST ?= 60
+MUTANTS_LONGEST ?= 300
 .PHONY: mutants mutants-run
 #: Test
 mutants: ## Change the sources one place at a time: MUTANTS_SHARE, _SEED, _FILES=regex

@@ -38,8 +38,8 @@ PYTHON_TESTS = ["attacks", "baselines", "certify", "intervals", "questions", "so
 FORKS = {"api_misuse_fork"}  # what runs in a child that ends by _exit is not counted
 SURVIVORS = ROOT / "tests/mutants/survivors.txt"
 REACH = ROOT / "lib/mutants-reach.json"
-LONGEST = float(os.environ.get("LONGEST") or 60)  # seconds of a test that is used
-MOST = 60.0  # and of one whose lines are counted
+LONGEST = float(os.environ.get("LONGEST") or 300)  # seconds of a test that is used
+MOST = 300.0  # and of one whose lines are counted
 MEMORY = 16 << 30  # bytes that a mutant may take
 
 
