@@ -66,6 +66,7 @@ enum {
     FORMAT = 8,
     ASKED_TOTAL = 88,
     ASKED_CAPACITY = 96,
+    ASKED_BATCH = 104,
     PILOT = 72,
     RANGES = 120,
     FIRST = 128,
@@ -131,6 +132,23 @@ START_TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
     KIT_OK(e, certreg_estimator_begin(e, input, 0.25, 7));
     KIT_STATUS(e, certreg_estimator_import(e, forged.at, forged.count), CERTREG_E_CORRUPT);
     KIT_SAYS(certreg_estimator_error(e), "pilot");
+}
+END_TEST
+
+/* Without samples it says nothing, except under which plan it was evaluated. */
+START_TEST(an_evaluated_record_without_a_pilot_is_refused)
+{
+    save(e, &before);
+    bytes forged = before;
+    put64(&forged, ASKED_TOTAL, 4), put64(&forged, ASKED_CAPACITY, 4);
+    put64(&forged, ASKED_BATCH, BATCH);
+    seal(&forged);
+    KIT_OK(e, certreg_estimator_sample(e, 0, 9));
+    save(e, &before);
+    KIT_STATUS(e, certreg_estimator_import(e, forged.at, forged.count), CERTREG_E_CORRUPT);
+    KIT_SAYS(certreg_estimator_error(e), "pilot");
+    save(e, &after);
+    ck_assert_mem_eq(&before, &after, sizeof before);
 }
 END_TEST
 
@@ -231,6 +249,7 @@ int main(void)
     tcase_add_loop_test(bad_input, forged_records_are_refused, 0, KIT_ROWS(forgeries));
     tcase_add_test(bad_input, ranges_that_overlap_each_other_leave_no_trace);
     tcase_add_test(bad_input, a_pilot_beyond_what_was_ever_planned_is_refused);
+    tcase_add_test(bad_input, an_evaluated_record_without_a_pilot_is_refused);
     tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
     tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
     return kit_run(suite);

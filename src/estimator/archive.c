@@ -153,15 +153,15 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
 }
 
 /* A sample belongs to the pilot or does not, in every evaluation (theory 5.2). A record without
- * samples takes the imported one's pilot. */
+ * samples takes the imported one's pilot. One that was evaluated has a pilot. */
 static certreg_status merge_pilot(certreg_estimator *e, const reader *r, int write)
 {
     const cr_record *mine = &e->record;
     const uint64_t pilot = r->pilot;
-    if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
     if (r->asked.max_samples && pilot >= r->asked.max_samples)
         return cr_fail(&e->error, CERTREG_E_CORRUPT,
                        "the record is damaged: its pilot is larger than its max_samples");
+    if (pilot == not_fixed && !r->ranges) return CERTREG_OK;
     if (pilot != mine->pilot && (mine->pilot_fixed || e->plan.pilot))
         return cr_fail(
             &e->error, CERTREG_E_MISMATCH,
