@@ -125,6 +125,23 @@ START_TEST(units_do_not_matter)
 }
 END_TEST
 
+/* At 14 sigma the multipliers of these bounds nearly cancel; their curve would be noise. */
+START_TEST(functions_far_away_have_values_with_digits)
+{
+    const double r = 14.52199421580994;
+    certreg_bounds bounds =
+        known(M | V | R, 0, 8.9986012910879865, 0, -3.0000000000000004, 4.0000000000000027);
+    bounds.mean_lo = -0.54207423162425461, bounds.mean_hi = -0.037399316999336941;
+    bounds.constraints |= CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINT_MOMENT;
+    bounds.second_order_hi = 0.77638487680463286;
+    bounds.moment_center = -0.037399316996608777, bounds.moment_hi = 10.123426452473986;
+    const certreg_worst_function f = worst(&bounds, 0, r, CERTREG_SIDE_LOWER);
+    const function_moments m = function_measure(&f, r);
+    ck_assert_double_eq_tol(m.mean, f.mean, 1e-4);
+    ck_assert_double_eq_tol(m.second_order, f.second_order, 1e-4);
+}
+END_TEST
+
 /* The function is the clipped curve of its multipliers, and breakpoints are where it is clipped. */
 START_TEST(multipliers_and_breakpoints_describe_the_curve)
 {
@@ -373,6 +390,7 @@ int main(void)
     tcase_add_loop_test(typical, mirrored_bounds_give_the_mirror_image, 0, KIT_ROWS(radii));
     tcase_add_test(typical, units_do_not_matter);
     tcase_add_test(typical, multipliers_and_breakpoints_describe_the_curve);
+    tcase_add_test(typical, functions_far_away_have_values_with_digits);
     tcase_add_test(typical, multipliers_are_the_derivatives_of_the_bound);
     tcase_add_test(typical, second_order_is_kept_to_and_attained);
     tcase_add_test(typical, second_order_of_two_values_is_attained);

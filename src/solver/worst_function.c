@@ -4,6 +4,7 @@
 #include "solver/constraints.h"
 #include "solver/function.h"
 #include "solver/worst_case.h"
+#include <float.h>
 #include <math.h>
 
 /* The least bound so far, and of the functions that the searches for it have ended at, the one
@@ -16,6 +17,7 @@ typedef struct question {
 } question;
 
 static const double tolerance = 1e-6; /* in units of the function's own deviation */
+static const double roundings = 1e-5; /* of a value, likewise */
 
 static int within(double x, double low, double high, double slack)
 {
@@ -34,6 +36,13 @@ static int keeps_to(const cr_rise *rise, const certreg_worst_function *f, double
            within(f->second_order, -rise->second, rise->second, slack);
 }
 
+/* Multipliers that are huge and nearly cancel leave values without digits. */
+static int has_digits(const certreg_worst_function *f)
+{
+    const double terms = fabs(f->offset) + fabs(f->slope) + fabs(f->bend);
+    return DBL_EPSILON * terms <= roundings * sqrt(f->variance);
+}
+
 static void offer(question *q, const cr_point *point)
 {
     certreg_worst_function f;
@@ -41,7 +50,8 @@ static void offer(question *q, const cr_point *point)
     cr_function_make(point, &f);
     cr_function_measure(&f, q->rise->r, q->rise->effort);
     const int better = !q->best.region_count || f.change > q->best.change;
-    if (!better || !(f.change < INFINITY) || !keeps_to(q->rise, &f, point->mean)) return;
+    if (!better || !(f.change < INFINITY) || !has_digits(&f)) return;
+    if (!keeps_to(q->rise, &f, point->mean)) return;
     q->best = f;
     q->mean = point->mean;
 }
