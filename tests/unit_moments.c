@@ -71,6 +71,24 @@ START_TEST(interval_is_the_mean_and_its_standard_errors)
 }
 END_TEST
 
+/* At values near 4e6 a deviation of 1e-9 is less than their ulp, and so is the interval. */
+START_TEST(ends_are_rounded_outward)
+{
+    const double ulp = 0x1p-31, base = 4e6;
+    cr_moments m;
+    cr_moments_start(&m, base);
+    for (int i = 0; i < 300; i++) cr_moments_add(&m, base + (i % 3 == 0 ? ulp : 0));
+    certreg_bounds b = {0};
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -INFINITY, INFINITY, 0.01, 0.01, 0.01, &b),
+                     CR_MOMENTS_OK);
+    const double third = ulp / 3; /* the sample mean is base + third */
+    ck_assert_double_le(b.mean_lo - base, third - sqrt(2.0 / 9 / 300) * ulp);
+    ck_assert_double_ge(b.mean_hi - base, third + sqrt(2.0 / 9 / 300) * ulp);
+    ck_assert_double_ge(b.mean_lo - base, -8 * ulp);
+    ck_assert_double_le(b.mean_hi - base, 8 * ulp);
+}
+END_TEST
+
 START_TEST(one_sided_interval_keeps_the_other_end_of_the_range)
 {
     cr_moments m;
@@ -183,6 +201,7 @@ int main(void)
     TCase *bad = kit_case(suite, "bad_input", 10);
     tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
     tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);
+    tcase_add_test(typical, ends_are_rounded_outward);
     tcase_add_test(typical, one_sided_interval_keeps_the_other_end_of_the_range);
     tcase_add_test(typical, variance_is_capped_by_range_and_mean);
     tcase_add_test(typical, quantile_grows_with_skewness_and_never_falls_below_normal);

@@ -143,7 +143,9 @@ int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double ran
     if (moments->count < 2 || !(moments->least < moments->greatest)) return CR_MOMENTS_ABSTAINED;
     const double n = (double)moments->count, mean = cr_moments_mean(moments),
                  second = cr_moments_second(moments);
-    const double variance = cr_moments_variance(moments), error = sqrt(variance / n);
+    const double variance = cr_moments_variance(moments), rounding = cr_moments_rounding(moments),
+                 error = sqrt((variance + rounding) / n),
+                 outward = 2 * DBL_EPSILON * fabs(mean); /* of the mean, and of mean -/+ z error */
     const double skewness = CR_UNSEEN_MEAN * cr_moments_skewness(moments);
     const double z_lo =
         tail_lo > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_lo), -skewness, n)
@@ -151,8 +153,8 @@ int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double ran
     const double z_hi =
         tail_hi > 0 ? cr_moments_skewed_quantile(cr_normal_quantile_sf(tail_hi), skewness, n)
                     : INFINITY;
-    bounds->mean_lo = fmin(fmax(range_lo, mean - z_lo * error), range_hi);
-    bounds->mean_hi = fmax(fmin(range_hi, mean + z_hi * error), range_lo);
+    bounds->mean_lo = fmin(fmax(range_lo, mean - (z_lo * error + outward)), range_hi);
+    bounds->mean_hi = fmax(fmin(range_hi, mean + (z_hi * error + outward)), range_lo);
     /* E(u-m)^2 is estimated about the sample mean: what that takes off, (mean - m)^2, comes back at
      * the quantile of the mean. */
     const double z_mean = fmax(isfinite(z_lo) ? z_lo : 0, isfinite(z_hi) ? z_hi : 0);
@@ -162,6 +164,6 @@ int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double ran
     const double bound = second + z_mean * z_mean * variance / n + z * wobble;
     const double cap =
         cr_moments_largest_variance(range_lo, range_hi, bounds->mean_lo, bounds->mean_hi);
-    bounds->variance_hi = fmin(bound + cr_moments_rounding(moments), cap);
+    bounds->variance_hi = fmin(bound + rounding, cap * (1 + 4 * DBL_EPSILON));
     return CR_MOMENTS_OK;
 }

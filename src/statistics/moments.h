@@ -55,7 +55,7 @@ enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 double cr_moments_skewed_quantile(double z, double skewness, double count);
 
 /* The asymptotic interval (theory 5.1, with quantiles corrected for skewness as above): mean -/+ z
- * S/sqrt(n) within the range, and variance_hi with the cap max (hi - m)(m - lo) over them; sets
+ * S/sqrt(n), rounded outward, within the range, and variance_hi with the cap max (hi - m)(m - lo) over them; sets
  * constraints MEAN | VARIANCE, and RANGE with the two ends if one of them is finite. Other fields
  * are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of
  * mean_hi (0: that end of the range instead), tail_variance of variance_hi. No validity against
