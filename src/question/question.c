@@ -129,21 +129,6 @@ static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q
     return CERTREG_OK;
 }
 
-/* Next to a tolerance of another magnitude the digits of the outputs are lost. */
-static certreg_status check_magnitude(certreg_estimator *e, const cr_question *q)
-{
-    const size_t first = cr_question_first(q), end = first + cr_question_outputs(e, q);
-    double most = 0;
-    if (q->statistic != CERTREG_STATISTIC_MEAN || q->at_radius > 0) return CERTREG_OK;
-    for (size_t k = first; k < end; k++)
-        most = fmax(most, 1e12 * fmax(fabs(e->model.lo[k]), fabs(e->model.hi[k])));
-    if (!(q->tolerance > fmin(most, 1e150))) return CERTREG_OK;
-    return invalid(
-        e, "tolerance", q->tolerance,
-        "for CERTREG_STATISTIC_MEAN it must not exceed 1e12 times the ends of the range, "
-        "or 1e150 without one; nothing in the range is so far off");
-}
-
 static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
 {
     const int huber = q->statistic == CERTREG_STATISTIC_HUBER;
@@ -370,8 +355,9 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 static certreg_status check_subject(certreg_estimator *e, const cr_question *q)
 {
     static certreg_status (*const checks[])(certreg_estimator *, const cr_question *) = {
-        check_enums,     check_baseline, cr_question_check_vector, check_statistic, check_tolerance,
-        check_magnitude, check_numbers,  check_predictions,        check_serving,   check_trim};
+        check_enums,     check_baseline, cr_question_check_vector, check_statistic,
+        check_tolerance, check_numbers,  check_predictions,        cr_question_check_magnitude,
+        check_serving,   check_trim};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;

@@ -67,6 +67,9 @@ int cr_question_has_directions(const cr_question *);
 cr_net cr_question_net(const cr_question *);
 certreg_status cr_question_check_vector(certreg_estimator *, const cr_question *);
 
+/* ---- magnitude.c: whether the numbers of a mean leave a double enough digits */
+certreg_status cr_question_check_magnitude(certreg_estimator *, const cr_question *);
+
 /* ---- allowed.c: at which numbers of samples a record may be evaluated (theory 5.2) */
 /* Digest of the looks that come with a question for the closed test; 0: it has none. */
 uint64_t cr_question_looks(const cr_question *);
