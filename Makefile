@@ -37,9 +37,13 @@ CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
 target := $(shell $(CC) -dumpmachine 2>/dev/null)
 include src/harden.mk
 # -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are
-# the same everywhere.
-CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno \
-    $(hardened) $(WARN) $(CFLAGS) $(EXTRA)
+# the same everywhere. It comes last, since other flags imply the opposite.
+CFLAGS_ALL := -std=c11 $(OPT) -fPIC -fvisibility=hidden -fno-math-errno $(hardened) $(WARN) \
+    $(CFLAGS) $(EXTRA) -ffp-contract=off
+# Some compilers have no macro for these, by which src/base/platform.h could refuse them.
+unsafe := $(filter -funsafe-math-optimizations -fassociative-math -freciprocal-math -fapprox-func \
+    -fno-signed-zeros -fno-honor-nans -fno-honor-infinities,$(CC) $(CPPFLAGS) $(CFLAGS_ALL))
+$(if $(unsafe),$(error build libcertreg without $(unsafe): it rounds outward, and tests for NaN))
 
 # "  CC    src/base/error.c" in front of a command; V=1 shows the command itself, -s nothing.
 silent := $(findstring s,$(filter-out --% %=%,$(firstword $(MAKEFLAGS))))

@@ -7,9 +7,10 @@ hardened := $(shell for flag in -fstack-protector-strong -fstack-clash-protectio
     $(if $(filter x86_64-%,$(target)),-fcf-protection); do \
     $(CC) -Werror $$flag -x c -fsyntax-only /dev/null 2>/dev/null && echo $$flag; done)
 # Only glibc has checked calls, and only where it optimizes. Sanitizers check more without them.
-# Whoever defines the macro already, as some distributions' compilers do, knows better.
+# Whoever names or defines the macro, as some distributions' compilers do, knows better.
 hash := \#
-ifeq ($(findstring -fsanitize,$(OPT) $(CFLAGS) $(EXTRA)),)
+settings := $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA)
+ifeq ($(findstring -fsanitize,$(settings))$(findstring _FORTIFY_SOURCE,$(settings)),)
 hardened += $(shell echo '$(hash)include <features.h>' | \
     $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA) -dM -E -x c - 2>/dev/null | \
     awk '{ seen[$$2] } END { if ("__OPTIMIZE__" in seen && "__GLIBC__" in seen && \
