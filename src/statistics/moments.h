@@ -55,13 +55,13 @@ enum { CR_MOMENTS_OK = 0, CR_MOMENTS_ABSTAINED = 1 };
 double cr_moments_skewed_quantile(double z, double skewness, double count);
 
 /* The asymptotic interval (theory 5.1, with quantiles corrected for skewness as above): mean -/+ z
- * S/sqrt(n), rounded outward, within the range, and variance_hi with the cap max (hi - m)(m - lo) over them; sets
- * constraints MEAN | VARIANCE, and RANGE with the two ends if one of them is finite. Other fields
- * are left alone. Each tail is the one-sided probability of a miss: tail_lo of mean_lo, tail_hi of
- * mean_hi (0: that end of the range instead), tail_variance of variance_hi. No validity against
- * values too rare to be seen among n samples, and little for the variance where the outputs have
- * heavy tails. @return CR_MOMENTS_ABSTAINED, with mean and variance at their trivial values, if n <
- * 2, no two values differ, or one was not finite. */
+ * S/sqrt(n), rounded outward, within the range, and variance_hi with the cap max (hi - m)(m - lo)
+ * over them; sets constraints MEAN | VARIANCE, and RANGE with the two ends if one of them is
+ * finite. Other fields are left alone. Each tail is the one-sided probability of a miss: tail_lo of
+ * mean_lo, tail_hi of mean_hi (0: that end of the range instead), tail_variance of variance_hi. No
+ * validity against values too rare to be seen among n samples, and little for the variance where
+ * the outputs have heavy tails. @return CR_MOMENTS_ABSTAINED, with mean and variance at their
+ * trivial values, if n < 2, no two values differ, or one was not finite. */
 int cr_asymptotic_moments(const cr_moments *moments, double range_lo, double range_hi,
                           double tail_lo, double tail_hi, double tail_variance,
                           certreg_bounds *bounds);
