@@ -3,18 +3,18 @@
 # make check promises (empty), what of that takes seconds (fast), what make check-all adds (heavy),
 # the inputs of fuzzers (sanitized), or nothing (programs).
 # From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
-# JOBS (default: one per core), MODE, WRAP (a command put before each program). A passing program
-# gets one line, a skipped one its reason, a failing one its whole output. The last line counts; the
-# status is 0 if nothing failed. Programs count their own checks ("100%: Checks: 9, Failures: 0,
-# Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one that ends otherwise counts as
-# failed.
+# JOBS (default: one per core), REPLAYS (programs that replay inputs of fuzzers), MODE, WRAP (a
+# command put before each program). A passing program gets one line, a skipped one its reason, a
+# failing one its whole output. The last line counts; the status is 0 if nothing failed. Programs
+# count their own checks ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or
+# "skip" line by line; one that ends otherwise counts as failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
 export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" MODE="${MODE:-}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-trap 'exit 130' INT TERM
+. tests/apart.sh
 number=0
 jobs=${JOBS:-$(nproc)}
 export OPENBLAS_NUM_THREADS=1 # several programs run at a time; the library itself sets nothing
@@ -58,7 +58,7 @@ one() { # NUMBER NAME COMMAND...
 start() { # NAME COMMAND...: in the background, at most $jobs at a time
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
     number=$((number + 1))
-    one "$number" "$@" &
+    apart one "$number" "$@"
 }
 
 # Examples end well and print what tests/data/examples.expected says ("NAME PART-OF-A-LINE").
@@ -120,10 +120,9 @@ python_tests() { # FOLDER
 
 # Inputs that fuzzers found.
 fuzzed() {
-    local corpus
-    for corpus in tests/fuzz/corpus/*/; do
-        [ ! -d "$corpus" ] ||
-            start "fuzz $(basename "$corpus")" "$OBJ/tests/fuzz/$(basename "$corpus")" "$corpus"
+    local program
+    for program in $REPLAYS; do
+        start "fuzz ${program##*/}" "$program" "tests/fuzz/corpus/${program##*/}"
     done
 }
 

@@ -4,9 +4,11 @@
 # with the program. The table has executions, how many a second, and parts of the code reached.
 # With MERGE=1 each fuzzer writes the smallest set of inputs that reaches the same to its corpus.
 # From make fuzz: OBJ, JOBS, SECONDS_EACH.
+# shellcheck disable=SC2317 # apart calls the functions
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 : "${OBJ:?run me by make fuzz}"
+. tests/apart.sh
 found=lib/fuzz
 mkdir -p "$found"
 # What fuzz_most_bytes says; 0 lets libFuzzer choose.
@@ -16,17 +18,18 @@ most_bytes() { # NAME
     echo "${said:-0}"
 }
 one() { # NAME
-    local name=$1 log=$found/$1.log status
+    local name=$1 log=$found/$1.log status input
     local corpus=tests/fuzz/corpus/$name program=$OBJ/tests/fuzz/$name-fuzzer
     mkdir -p "$found/$name" "$corpus"
     if [ -n "${MERGE:-}" ]; then
         rm -rf "$found/$name.merged" && mkdir "$found/$name.merged"
         # By what is reached, not how often: a small corpus, replayed in a moment.
         "$program" -set_cover_merge=1 -use_counters=0 "$found/$name.merged" "$found/$name" \
-            "$corpus" >"$log" 2>&1 &&
+            "$corpus" >"$log" 2>&1 && [ -n "$(ls "$found/$name.merged")" ] &&
             rm -f "$corpus"/* && cp "$found/$name.merged"/* "$corpus"/ &&
-            echo "ok $name: $(find "$corpus" -type f | wc -l) inputs kept"
-        return
+            echo "ok $name: $(find "$corpus" -type f | wc -l) inputs kept" && return
+        echo "not ok $name: nothing was merged, says $log"
+        return 1
     fi
     "$program" -max_total_time="$SECONDS_EACH" -timeout=25 -rss_limit_mb=4096 \
         -entropic=0 -max_len="$(most_bytes "$name")" \
@@ -41,15 +44,16 @@ one() { # NAME
                      status ? "not ok" : "ok", name, executed, rate, reached }' "$log"
     [ "$status" = 0 ] || { # what was violated, where, and the input
         grep -aE '^[^ ]+:[0-9]+: |ERROR: |WARNING: |runtime error' "$log"
-        grep -aE '^ +#[0-9]+ .*/(src|tests)/[^ ]+:[0-9]|Test unit written to' "$log"
-        echo "replay it: $program FILE"
+        grep -aE '^ +#[0-9]+ .*/(src|tests)/[^ ]+:[0-9]' "$log"
+        input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
+        echo "    ${input:+to replay it: $program $input; }all that was printed: $log"
     }
     return "$status"
 }
 failed=0
 for name; do
     while (($(jobs -rp | wc -l) >= ${JOBS:-1})); do wait -n || failed=1; done
-    one "$name" &
+    apart one "$name"
 done
 while [ -n "$(jobs -rp)" ]; do wait -n || failed=1; done
 exit "$failed"

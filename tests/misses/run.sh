@@ -9,14 +9,15 @@ program=${OBJ:?run me by make check-misses}/tests/misses/misses
 jobs=${JOBS:-1} bad=0
 parts=$(mktemp -d) || exit 2
 trap 'rm -rf "$parts"' EXIT
-trap 'exit 130' INT TERM
+. tests/apart.sh
 running=()
 for ((i = 0; i < jobs; i++)); do
-    "$program" --seconds "${SECONDS_EACH:-60}" --worker "$i" --workers "$jobs" \
-        --from "${FROM:-1}" --table "$parts/$i.csv" &
+    apart "$program" --seconds "${SECONDS_EACH:-60}" --worker "$i" --workers "$jobs" \
+        --from "${FROM:-1}" --table "$parts/$i.csv"
     running+=($!)
 done
 for process in "${running[@]}"; do wait "$process" || bad=1; done
+[ -s "$parts/0.csv" ] || { echo 'not ok misses: nothing was attacked' >&2; exit 1; }
 mkdir -p lib
 {
     head -1 -q "$parts"/0.csv

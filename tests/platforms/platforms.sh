@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 2
 export -n NATIVE ULP
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-trap 'exit 130' INT TERM
+. tests/apart.sh
 jobs=${JOBS:-2}
 
 # Prints the largest relative difference of two numbers, and where it is.
@@ -67,7 +67,7 @@ platform() { # NAME "EMULATOR" "TOOLS" SETTING...
     program=$(sed -n 's/^program //p' "$tmp/$name.make")
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
     # shellcheck disable=SC2086 # a command line
-    run "$name" "$program" $emulator >"$tmp/$name.out" &
+    apart run "$name" "$program" $emulator >"$tmp/$name.out"
 }
 
 "$NATIVE" rows >"$tmp/native.rows" || { echo "not ok the native program ends early"; exit 1; }
