@@ -17,7 +17,7 @@ fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
 .PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
 run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
-    HARDENED='$(hardened)' bash tests/run.sh
+    HARDENED='$(hardened)' REPLAYS='$(replays)' bash tests/run.sh
 everything = $(programs) $(in_cpp) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
     $(OBJ)/tests/golden/golden $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
 #: Test
@@ -35,9 +35,18 @@ check-all: check ## Run check, then tests of the wheel, the tarball and optional
 testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
 	@python3 tests/testing.py
 
+# $(call whole,NAME): ends a recipe unless the variable is a whole number from 1 on.
+whole = case '$($(1))' in ''|0*|*[!0-9]*) \
+    echo '$(1)=$($(1)): give a whole number, 1 or more' >&2; exit 2;; esac
+# $(call links,COMPILER AND FLAGS): whether they make a program.
+links = mkdir -p $(OBJ) && echo 'int main(void) { return 0; }' | \
+    $(1) -x c - -o $(OBJ)/links 2>/dev/null
+
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
-	@$(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized
+	@if $(call links,$(CC) $(SANITIZE)); then \
+	    $(MAKE) --no-print-directory EXTRA='$(SANITIZE)' OPT='-O1 -g' sanitized; \
+	else echo 'skip ASan and UBSan: $(CC) has no libraries for them'; fi
 	@$(MAKE) --no-print-directory check-valgrind
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
 	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=sanitized $(run_tests) \

@@ -9,9 +9,12 @@ COVERAGE  ?= 92
 
 .PHONY: coverage coverage-report
 #: Test
-coverage: ## Write to lib/coverage.txt which lines no test reaches; fails below COVERAGE=92 per cent
-	@command -v gcov >/dev/null || { echo 'coverage: skipped, no gcov'; exit; }; \
-	    $(MAKE) --no-print-directory CC=gcc CXX=g++ EXTRA=--coverage OPT='-O1 -g' NVCC= \
+coverage: ## List the lines no test reaches in lib/coverage.txt; fails below COVERAGE=92 per cent
+	@[[ '$(COVERAGE)' =~ ^[0-9]+([.][0-9]+)?$$ ]] || { \
+	    echo 'COVERAGE=$(COVERAGE): give a percentage, as 92 or 92.5' >&2; exit 2; }; \
+	for tool in gcc g++ gcov; do \
+	    command -v $$tool >/dev/null || { echo "skip coverage: there is no $$tool"; exit; }; \
+	done; $(MAKE) --no-print-directory CC=gcc CXX=g++ EXTRA=--coverage OPT='-O1 -g' NVCC= \
 	        coverage-report
 coverage-report: $(covered) $(OBJ)/tests/golden/golden
 	@find $(OBJ) -name '*.gcda' -delete

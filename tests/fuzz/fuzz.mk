@@ -10,10 +10,16 @@ check sanitized: $(replays)
 FUZZ     ?= $(fuzz_names)
 FUZZ_S   ?= 60
 FUZZ_SAN ?= address,undefined
+comma    := ,
 .PHONY: fuzz fuzzers fuzz-corpus
 #: Test
 fuzz: ## Fuzz for FUZZ_S seconds each: FUZZ=names, FUZZ_SAN=memory for MSan; needs clang
-	@$(MAKE) --no-print-directory CC=clang OPT='-O2 -g' NVCC= \
+	@$(call whole,FUZZ_S); for name in $(filter-out $(fuzz_names),$(FUZZ)); do \
+	    echo "FUZZ: there is no fuzzer $$name, only $(fuzz_names)" >&2; exit 2; done; \
+	$(if $(FUZZ),,echo 'FUZZ: name at least one fuzzer' >&2; exit 2;) \
+	$(call links,clang -fsanitize=fuzzer-no-link$(comma)$(FUZZ_SAN)) || { \
+	    echo 'skip fuzz: there is no clang with its sanitizers (make deps-all)'; exit; }; \
+	$(MAKE) --no-print-directory CC=clang OPT='-O2 -g' NVCC= \
 	    $(if $(findstring memory,$(FUZZ_SAN)),BLAS=0) \
 	    EXTRA='-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -fno-sanitize-recover=all \
         -fno-sanitize-coverage=trace-cmp,trace-div,trace-gep' \

@@ -1,8 +1,13 @@
-/* Attacks certificates by statistics: random settings, for each of them laws that are hostile to
- * it, and how often what is certified is false. misses --settings COUNT [--worker I --workers N] so
- * many, the same every time misses --seconds S [--worker I --workers N]          as many as there
- * is time for misses --setting SEED                                one of them, with its law
- * --table FILE writes one line for each setting. The status is 1 if a setting fails. */
+/* Attacks certificates by statistics: draws settings, climbs for each of them to laws that are
+ * hostile to it, and counts how often what is certified is false.
+ *
+ *     misses --settings COUNT    so many settings, the same every time
+ *     misses --seconds S         as many as there is time for
+ *     misses --setting SEED      one of them, with its law
+ *
+ * --from SEED is the first setting; --worker I --workers N takes every N-th from there on; --table
+ * FILE writes a line for each. The status is 1 if a setting fails, 2 if an option makes no sense.
+ */
 #include "misses/climb.h"
 #include <math.h>
 #include <stdio.h>
@@ -91,19 +96,29 @@ typedef struct options {
     int one;
 } options;
 
+static int whole(const char *text, uint64_t *value)
+{
+    char *end;
+    *value = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end;
+}
+
 static int read_options(int count, char **word, options *o)
 {
     *o = (options){.workers = 1, .from = 1};
     for (int i = 1; i + 1 < count; i += 2) {
         const char *value = word[i + 1];
-        if (!strcmp(word[i], "--settings")) o->settings = strtoull(value, NULL, 10);
-        else if (!strcmp(word[i], "--seconds")) o->seconds = strtod(value, NULL);
-        else if (!strcmp(word[i], "--worker")) o->worker = strtoull(value, NULL, 10);
-        else if (!strcmp(word[i], "--workers")) o->workers = strtoull(value, NULL, 10);
-        else if (!strcmp(word[i], "--from")) o->from = strtoull(value, NULL, 10);
-        else if (!strcmp(word[i], "--setting")) o->one = 1, o->setting = strtoull(value, NULL, 10);
+        char *end = "";
+        int good = 1;
+        if (!strcmp(word[i], "--settings")) good = whole(value, &o->settings);
+        else if (!strcmp(word[i], "--seconds")) o->seconds = strtod(value, &end);
+        else if (!strcmp(word[i], "--worker")) good = whole(value, &o->worker);
+        else if (!strcmp(word[i], "--workers")) good = whole(value, &o->workers);
+        else if (!strcmp(word[i], "--from")) good = whole(value, &o->from);
+        else if (!strcmp(word[i], "--setting")) o->one = 1, good = whole(value, &o->setting);
         else if (!strcmp(word[i], "--table")) o->table = value;
         else return 0;
+        if (!good || *end) return 0;
     }
     return count % 2 && o->workers > o->worker && (o->one || o->settings || o->seconds > 0);
 }

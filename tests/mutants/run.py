@@ -325,13 +325,16 @@ def main() -> int:
     for file, old, new in stale:
         print(f"not ok survivors.txt: no mutant any more: {file}\n    - {old}\n    + {new}")
     if given.list:
-        print("ok every entry of survivors.txt is a mutant" if not stale else "")
+        if not stale:
+            print(f"ok all {len(known)} entries of survivors.txt are mutants")
         return bool(stale)
     return bool(stale) | mutate(every, known, given)
 
 
 def choose(every: list[sites.Site], given: argparse.Namespace) -> list[sites.Site]:
     if given.again:
+        if not (ROOT / "lib/mutants.csv").exists():
+            sys.exit("MUTANTS_AGAIN: there is no lib/mutants.csv; run make mutants first")
         with (ROOT / "lib/mutants.csv").open() as table:
             rows = csv.DictReader(table)
             names = {(r["file"], r["old"], r["new"]) for r in rows if r["result"] == "survived"}

@@ -381,9 +381,13 @@ static uint64_t first_ones(void)
 
 int main(int count, char **arguments)
 {
-    const double wanted = count > 1 ? strtod(arguments[1], NULL) : 0;
-    if (!(wanted >= 10 * FIRST && wanted <= 1e12))
-        return fprintf(stderr, "usage: soak COUNT, from %d to 1e12\n", 10 * FIRST), 2;
+    char *end = "";
+    const double wanted = count == 2 ? strtod(arguments[1], &end) : 0;
+    if (*end || !(wanted >= 10 * FIRST && wanted <= 1e12))
+        return fprintf(stderr,
+                       "soak: give a number of certificates from %d to 1e12, as in SOAK=1e6\n",
+                       10 * FIRST),
+               2;
     const uint64_t many = (uint64_t)wanted, warm = many / 10;
     const int counts = interposed();
     open_all();

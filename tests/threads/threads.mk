@@ -11,7 +11,9 @@ in_part  := $(call named,api_device unit_backend)
 .PHONY: check-thread threads
 #: Test
 check-thread: ## Run the tests that use threads under ThreadSanitizer
-	@$(MAKE) --no-print-directory EXTRA=-fsanitize=thread OPT='-O1 -g' NVCC= threads
+	@if $(call links,$(CC) -fsanitize=thread); then \
+	    $(MAKE) --no-print-directory EXTRA=-fsanitize=thread OPT='-O1 -g' NVCC= threads; \
+	else echo 'skip check-thread: $(CC) has no library of ThreadSanitizer'; fi
 threads: $(threaded)
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
 	    export CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 THREADS_ROUNDS=10 MODE=programs; \
