@@ -30,7 +30,7 @@ wheel: ## Write a wheel of the Python package to dist/
 	fi; \
 	mv $$made/*.whl dist/; rm -rf lib/wheel; du -h $$(ls -t dist/*.whl | head -1)
 
-deps_all := openmpi-bin python3-venv golang-go rustc libtorch-dev clang libclang-rt-dev llvm gcovr \
+deps_all := openmpi-bin python3-venv golang-go rustc libtorch-dev clang libclang-rt-dev llvm \
     qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
     libc6-dev-s390x-cross musl-tools
 deps-all: ## Install what check-all, fuzz and check-platforms need beyond deps

@@ -1,7 +1,12 @@
 /* Hostile models of one coordinate of the noise: steps, so that the distribution of the outputs is
  * known exactly at every shift. No shift of the same length does more than one along the
  * coordinate. Half-spaces, slabs, lattices, rare spikes and the steps of worst functions are all
- * of this kind. */
+ * of this kind.
+ *
+ * To add a family of laws, write one function in law.c, which law_draw calls; law_mutate says what
+ * a search may change of it. A statistic is defined by its formula in points.c, without the
+ * library; where rounding leaves a doubt, the definition takes the certificate's side. What can be
+ * asked is drawn in setting.c: seeds name settings, so a change there renames them all. */
 #ifndef MISSES_LAW_H
 #define MISSES_LAW_H
 #include "misses/points.h"

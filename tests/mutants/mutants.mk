@@ -1,6 +1,12 @@
 # Mutants: guards, comparisons and roundings of src are changed one at a time, and tests have to
 # notice (tests/mutants/run.py). Programs that see the inside are linked with one shared library of
-# it, so that of a mutant one file is compiled and two libraries are linked.
+# it, so that for a mutant one file is compiled and two libraries are linked.
+#     MUTANTS_SEED=2         other places
+#     MUTANTS_SHARE=10       ten times as many; 100: all
+#     MUTANTS_FILES=solver/  places in files whose path matches this regular expression
+#     MUTANTS_LONGEST=8      without tests that take more than 8 seconds
+#     MUTANTS_AGAIN=1        the survivors of the last run, after a test was written
+#     MUTANTS_LISTED=1       those of survivors.txt as well, which are not tried otherwise
 MUTANTS_SEED  ?= 1
 MUTANTS_SHARE ?= 1
 MUTANTS_FILES ?= .
