@@ -31,10 +31,6 @@ check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
 check-all: check ## Run check, then tests of the wheel, the tarball and optional Python packages
 	@MODE=heavy $(run_tests)
 
-.PHONY: testing
-testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
-	@python3 tests/testing.py
-
 # $(call whole,NAME): ends a recipe unless the variable is a whole number from 1 on.
 whole = case '$($(1))' in ''|0*|*[!0-9]*) \
     echo '$(1)=$($(1)): give a whole number, 1 or more' >&2; exit 2;; esac
@@ -57,8 +53,13 @@ sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
 no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% fault_models%)
 check-valgrind: $(filter-out $(no_valgrind),$(programs)) $(in_cpp)
 check-valgrind: ## Run the tests of the public interface under valgrind
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
+	@command -v valgrind >/dev/null || { echo 'skip check-valgrind: there is no valgrind'; exit; }; \
+	    CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
+
+.PHONY: testing
+testing: ## Write the figures of docs/testing.md: counts, and what tests/results.txt has
+	@python3 tests/testing.py
 
 # ---- what they share ----------------------------------------------------------------------------
 # Archives, of which each program takes what it needs.

@@ -13,7 +13,7 @@ FUZZ_SAN ?= address,undefined
 comma    := ,
 .PHONY: fuzz fuzzers fuzz-corpus
 #: Test
-fuzz: ## Fuzz for FUZZ_S seconds each: FUZZ=names, FUZZ_SAN=memory for MSan; needs clang
+fuzz: ## Run the fuzzers for FUZZ_S=60 seconds each: FUZZ=names; FUZZ_SAN=memory for MSan
 	@$(call whole,FUZZ_S); for name in $(filter-out $(fuzz_names),$(FUZZ)); do \
 	    echo "FUZZ: there is no fuzzer $$name, only $(fuzz_names)" >&2; exit 2; done; \
 	$(if $(FUZZ),,echo 'FUZZ: name at least one fuzzer' >&2; exit 2;) \
@@ -26,7 +26,7 @@ fuzz: ## Fuzz for FUZZ_S seconds each: FUZZ=names, FUZZ_SAN=memory for MSan; nee
 	    FUZZ='$(FUZZ)' FUZZ_S='$(FUZZ_S)' fuzzers
 fuzzers: $(FUZZ:%=$(OBJ)/tests/fuzz/%-fuzzer)
 	@OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(FUZZ_S) bash tests/fuzz/run.sh $(FUZZ)
-fuzz-corpus: ## Keep the smallest inputs that reach what was found, in tests/fuzz/corpus
+fuzz-corpus: ## Keep in tests/fuzz/corpus the fewest inputs that reach what fuzz has reached
 	@$(MAKE) --no-print-directory MERGE=1 fuzz
 
 $(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples

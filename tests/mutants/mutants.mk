@@ -13,8 +13,9 @@ MUTANTS_FILES ?= .
 MUTANTS_LONGEST ?= 300
 .PHONY: mutants mutants-run
 #: Test
-mutants: ## Change the sources one place at a time: MUTANTS_SHARE, _SEED, _FILES=regex
-	@$(MAKE) --no-print-directory EXTRA='-fvisibility=default -fno-semantic-interposition' \
+mutants: ## Make small mistakes in the sources, which tests have to notice: MUTANTS_FILES=regex
+	@command -v gcov >/dev/null || { echo 'skip mutants: there is no gcov'; exit; }; \
+	$(MAKE) --no-print-directory EXTRA='-fvisibility=default -fno-semantic-interposition' \
 	    OPT=-O2 NVCC= mutants-run
 inside_programs := $(filter-out $(api) $(without_blas),$(programs))
 mutated         := $(inside_programs:$(OBJ)/tests/%=$(OBJ)/mutants/%)
