@@ -1,8 +1,8 @@
-# Which lines of src/ the tests reach, of everything but the CUDA module, by gcov: what check-fast
-# runs, the certificates of tests/golden, and of the longer tests those that reach more. Kernels of
-# every instruction set that this processor has are reached, since tests force each of them
-# (unit_contract). lib/coverage.txt has the lines that no test reaches, and why not
-# (tests/coverage/unreached.txt).
+# Which lines of src/ the tests reach, by gcov, without the CUDA module. The tests are those of
+# check-fast, the certificates of tests/golden, and those longer tests that reach more lines. Tests
+# force every instruction set that this processor has (unit_contract), so its kernels are reached.
+# lib/coverage.txt lists the lines that no test reaches, with the reasons of
+# tests/coverage/unreached.txt.
 covered   := $(filter-out $(in_cpp),$(fast)) $(call named,api_device_attack api_device_failures \
     prop_deadline_closing prop_units prop_solver_hessian prop_worst_function)
 COVERAGE  ?= 92

@@ -1,5 +1,5 @@
-# One program for every platform, without Check, BLAS and the emulated device: it is compiled by
-# cross compilers, and runs under emulators of their processors.
+# The same program for every platform, without Check, BLAS and the emulated device. Cross compilers
+# compile it, and it runs under emulators of their processors.
 platform_sources := $(addprefix tests/platforms/,platform.c bits.c numbers.c exact.c libm.c)
 platform_program := $(OBJ)/tests/platforms/platform
 platform_ulp     := $(OBJ)/tests/platforms/ulp

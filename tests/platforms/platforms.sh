@@ -50,13 +50,15 @@ run() { # NAME PROGRAM [EMULATOR...]
     [ "$bad" = 0 ] || echo failed >>"$tmp/failed"
 }
 
-# Skipped where a tool is missing. The last words are settings of make.
-platform() { # NAME "EMULATOR" "TOOLS" SETTING...
+# Skipped where a tool or a C library is missing. The last words are settings of make.
+platform() { # NAME "EMULATOR" "TOOLS" CC=COMPILER SETTING...
     local name=$1 emulator=$2 tool program
     for tool in $3; do
         command -v "$tool" >/dev/null || { echo "skip $name: there is no $tool"; return; }
     done
     shift 3
+    echo '#include <stdlib.h>' | "${1#CC=}" -fsyntax-only -x c - 2>/dev/null ||
+        { echo "skip $name: ${1#CC=} finds no headers of a C library"; return; }
     if ! "$MAKE" --no-print-directory -j"$jobs" NVCC= BLAS=0 "$@" platform-program \
         >"$tmp/$name.make" 2>&1; then
         tail -5 "$tmp/$name.make"

@@ -1,7 +1,7 @@
-/* soak COUNT: so many certificates of many kinds, with everything else that a long-running program
- * does in between. Then the process has to be as it was after a tenth of them: no memory more, no
- * file, no thread, no allocation outside of *_create, and the questions asked first have the same
- * answers, bit by bit. Public interface only. */
+/* soak COUNT: makes COUNT certificates of many kinds, and in between everything else that a
+ * long-running program does. At the end the process must be as it was after a tenth of them: no
+ * more memory, files or threads, and no allocation outside of *_create. The questions asked first
+ * must have the same answers, bit by bit. Public interface only. */
 #include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/solver.h>

@@ -1,9 +1,8 @@
-# ThreadSanitizer over every program in which threads meet. They run without forks, which Check
-# would begin in the middle of other threads, and at fixed addresses where that can be had: some
-# kernels place a program where the sanitizer needs the room. Two programs are mostly about one
-# thread, and long; they run what is in their case "threads". The emulated device has its threads
-# of a block as fibers, of one thread, which is how the sanitizer sees them: it finds races of the
-# host's threads around them.
+# Every program in which threads meet runs under ThreadSanitizer. Check does not fork, since a fork
+# would come in the middle of other threads. Addresses are fixed where the system allows it: some
+# kernels place a program where the sanitizer needs the room. Two long programs are mostly about
+# one thread; only their Check case "threads" runs. The emulated device runs the threads of a block
+# as fibers of one thread, so the sanitizer finds races of the host's threads only.
 threaded := $(shell grep -lE 'pthread|_open_cpu' tests/*.c)
 threaded := $(filter-out $(OBJ)/tests/fault_memory,$(threaded:tests/%.c=$(OBJ)/tests/%))
 in_part  := $(call named,api_device unit_backend)
