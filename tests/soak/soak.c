@@ -372,10 +372,11 @@ static void tell(int good, const char *what, long before, long after)
 static uint64_t first_ones(void)
 {
     const uint64_t before = all.digest;
+    const long certified = all.certified;
     all.digest = UINT64_C(0xcbf29ce484222325);
     for (uint64_t i = 0; i < FIRST; i++) step(i);
     const uint64_t digest = all.digest;
-    all.digest = before;
+    all.digest = before, all.certified = certified;
     return digest;
 }
 
