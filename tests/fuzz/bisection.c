@@ -1,29 +1,41 @@
 /* The bisection on functions that are known: whatever is nearer than the radius moves the mean by
  * no more than the tolerance, or leaves it above its threshold. Every eighth input is plain
- * numbers: a refusal that names the field, or an answer that is one. */
+ * numbers: a refusal that names the field, or an answer that is one. Most searches end after a few
+ * evaluations, since any multipliers prove a radius; one input in THOROUGH goes to the usual ones.
+ */
+#include "bisection/bisection.h"
 #include "fuzz/problem.h"
+#include "solver/solver.h"
+#include "solver/worst_case.h"
 
 const size_t fuzz_most_bytes = 256;
 
-/* The searches that are asked: as usual, ending early, and remembering. */
-enum { USUAL, SHORT, WARM, ALL };
+/* The searches that are asked: as usual, ending early, remembering, and ending at once. */
+enum { USUAL, SHORT, WARM, BRIEF, ALL, THOROUGH = 32 };
 static certreg_bisection *searches[ALL];
 static certreg_solver *solver;
-static const double cap[] = {10, 3, 10};
+static const double cap[] = {10, 3, 10, 10};
 static const uint32_t limit[] = {CERTREG_RADIUS_EVALUATIONS, CERTREG_LEAST_RADIUS_EVALUATIONS,
-                                 CERTREG_RADIUS_EVALUATIONS};
+                                 CERTREG_RADIUS_EVALUATIONS, CERTREG_LEAST_RADIUS_EVALUATIONS};
+static int thorough; /* this input */
 
 void fuzz_prepare(void)
 {
     for (int i = 0; i < ALL; i++) {
         const certreg_bisection_plan plan = {.struct_size = sizeof plan,
-                                             .max_evaluations = i == SHORT ? limit[i] : 0,
+                                             .max_evaluations = limit[i],
                                              .cap = i == SHORT ? cap[i] : 0,
-                                             .accuracy = i == SHORT ? 1e-3 : 1e-7,
+                                             .accuracy = i == SHORT || i == BRIEF ? 1e-3 : 1e-7,
                                              .flags = i == WARM ? CERTREG_BISECTION_WARM_START : 0};
         MUST(!certreg_bisection_create(&plan, NULL, searches + i), "no bisection");
     }
     MUST(!certreg_solver_create(NULL, NULL, &solver), "no solver");
+}
+
+static int which_search(uint8_t what)
+{
+    searches[BRIEF]->how.evaluations = 8 << what % 4;
+    return thorough ? what % BRIEF : BRIEF;
 }
 
 /* ---- what every answer has to be */
@@ -63,7 +75,7 @@ static double next_shift(fuzz_bytes *b, double radius, double shift[2])
 
 static void stays_within(const problem *p, const certreg_radius *a, double tolerance, fuzz_bytes *b)
 {
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < (thorough ? 6 : 2); i++) {
         double shift[2];
         next_shift(b, a->radius / p->bounds.sigma, shift);
         const known change = steps_change(&p->f, shift);
@@ -74,7 +86,7 @@ static void stays_within(const problem *p, const certreg_radius *a, double toler
 
 static void stays_above(const problem *p, double radius, double threshold, fuzz_bytes *b)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (thorough ? 4 : 2); i++) {
         double shift[2];
         next_shift(b, radius / p->bounds.sigma, shift);
         const known change = steps_change(&p->f, shift);
@@ -105,9 +117,10 @@ static void try_within(const problem *p, uint8_t what, fuzz_bytes *b)
     const double tolerance =
         (double)(fabsl(change.value) + 1e-3L * p->deviation) * exp2(fuzz_share(b) * 6 - 3);
     if (!(tolerance >= 0x1p-1000)) return;
-    const int which = what % ALL;
+    const int which = which_search(what);
     certreg_radius a = within(which, &p->bounds, tolerance);
     stays_within(p, &a, tolerance, b);
+    if (!thorough) return;
     if (what / 16 % 4 == 0) agrees_with_the_solver(p, &a, tolerance);
     if (what / 16 % 4 == 1) { /* nothing is remembered, but by those that do */
         const certreg_radius again = within(which, &p->bounds, tolerance);
@@ -124,8 +137,8 @@ static void try_within(const problem *p, uint8_t what, fuzz_bytes *b)
 
 static void try_above(const problem *p, uint8_t what, fuzz_bytes *b)
 {
-    problem both[2] = {*p, what & 64 ? fuzz_problem(b) : *p};
-    const size_t count = what & 64 ? 2 : 1;
+    const size_t count = what >= 192 ? 2 : 1;
+    problem both[2] = {*p, count > 1 ? fuzz_problem(b) : *p};
     certreg_bounds bounds[2];
     double threshold[2];
     both[1].bounds.sigma = p->bounds.sigma;
@@ -134,7 +147,7 @@ static void try_above(const problem *p, uint8_t what, fuzz_bytes *b)
         threshold[i] = (double)(both[i].facts.mean - both[i].deviation * fuzz_slack(b));
     }
     certreg_radius a = {.struct_size = sizeof a};
-    const int which = what % ALL;
+    const int which = which_search(what);
     const certreg_status status =
         certreg_bisection_above(searches[which], bounds, threshold, count, 0, &a);
     MUST(!status, "status %d: %s", status, certreg_bisection_error(searches[which])->text);
@@ -168,7 +181,7 @@ static void try_any(fuzz_bytes *b, uint8_t what)
     const certreg_bounds bounds[] = {any_bounds(b), any_bounds(b)};
     const uint32_t constraints = fuzz_byte(b) % 3 ? 0 : fuzz_byte(b);
     const double x = fuzz_double(b), threshold[] = {x, fuzz_double(b)};
-    const int which = what % ALL;
+    const int which = which_search(what);
     certreg_mean_change change = {.struct_size = sizeof change};
     certreg_worst_function f = {.struct_size = sizeof f};
     certreg_radius a = {.struct_size = sizeof a};
@@ -199,6 +212,10 @@ void fuzz_one(const uint8_t *bytes, size_t size)
 {
     fuzz_bytes b = {bytes, size};
     const uint8_t kind = fuzz_byte(&b), what = fuzz_byte(&b);
+    searches[WARM]->remembers = 0;
+    thorough = fuzz_one_of(THOROUGH, bytes, size);
+    solver->max_evaluations = thorough ? CERTREG_WORST_CASE_EVALUATIONS
+                                       : CR_KEPT_FOR_A_WORST_CASE + 16;
     if (kind % 8 == 7) {
         try_any(&b, what);
         return;

@@ -60,6 +60,15 @@ static inline uint32_t fuzz_below(fuzz_bytes *b, uint32_t count)
     return (fuzz_byte(b) | (uint32_t)fuzz_byte(b) << 8) % count;
 }
 
+/* Whether this is one of so many inputs, by all of its bytes: what is slow keeps its share of the
+ * inputs, however much a fuzzer likes it. */
+static inline int fuzz_one_of(uint32_t count, const uint8_t *bytes, size_t size)
+{
+    uint64_t mixed = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++) mixed = (mixed ^ bytes[i]) * 0x100000001b3u;
+    return (mixed >> 32 ^ mixed >> 48) % count == 0;
+}
+
 /* In [0, 1], with all ends. */
 static inline double fuzz_share(fuzz_bytes *b)
 {
