@@ -5,7 +5,7 @@
 #include "fuzz/play.h"
 
 const size_t fuzz_most_bytes = 400;
-enum { KINDS = 5, WIDE = 3, FEW = 8, OUTPUTS = 3, MOST = 80, CALLS = 8, TWICE = 8 };
+enum { KINDS = 5, WIDE = 3, FEW = 8, OUTPUTS = 3, MOST = 80, CALLS = 8, TWICE = 16 };
 enum { MEMORY = 1 << 20, RECORD = 2048 };
 
 /* ---- handles of several kinds */
@@ -306,7 +306,7 @@ static void call(fuzz_bytes *b, int kind)
 
 static void run(const uint8_t *input, size_t size, certreg_backend *backend)
 {
-    answers_left = fuzz_one_of(TWICE, input, size) ? CALLS : 2;
+    answers_left = fuzz_one_of(TWICE, input, size) ? CALLS : 1;
     fuzz_bytes b = {input, size};
     const int kind = kind_of(fuzz_byte(&b));
     fegetenv(&callers);
