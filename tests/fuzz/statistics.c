@@ -440,8 +440,8 @@ static void misses_what_two_values_do(const cr_ranks_setting *s, uint64_t j, uin
             if (!(b[l] > above && b[l] > b[i])) continue;
             const long double share = (above - b[i]) / (b[l] - b[i]),
                               both = a[i] + share * (a[l] - a[i]);
-            MUST(both * (1 - 0x1p-52L) <= missed, "ranks %u and %u miss %.20Lg, not %.17g", (unsigned)j, (unsigned)k,
-                 both, missed);
+            MUST(both * (1 - 0x1p-52L) <= missed, "ranks %u and %u miss %.20Lg, not %.17g",
+                 (unsigned)j, (unsigned)k, both, missed);
         }
 }
 
