@@ -191,6 +191,37 @@ static void split_circle(const menu *m, simulate_source *s, law *l)
     }
 }
 
+/* Outputs just beyond the tolerance turn the circular mean towards them, so that the circle is cut
+ * on the other side of what lies opposite: this joins them, as a half-space (theory 7.2). */
+static void turned_circle(const menu *m, simulate_source *s, law *l)
+{
+    const double sign = dice(s, 2) ? 1 : -1, e = m->tolerance, shift = between(s, 0, 1),
+                 at[] = {between(s, 0, 0.99) * e,
+                         fmin((1 + between(s, 1e-3, 0.3)) * e, 0.4 * m->turn),
+                         -0.5 * m->turn + between(s, 0.01, 0.4) * e};
+    l->cells = 3;
+    l->from[1] = shift - between(s, -0.1, 0.5);
+    l->from[2] = shift + cr_normal_quantile_sf(between(s, 0.1, 0.4));
+    for (int k = 0; k < 3; k++) l->value[k][0] = (float)wrapped(m, m->center[0] + sign * at[k]);
+}
+
+/* Each output fails on either side in a cell of its own, all of them alike at some shift: together
+ * they use up what is divided among directions and sides. */
+static void every_way(const menu *m, simulate_source *s, law *l)
+{
+    const int ways = 2 * m->outputs, first = dice(s, ways);
+    const double all = between(s, 0.05, 0.97), shift = between(s, 0, 1);
+    l->cells = m->most_cells < ways + 1 ? m->most_cells : ways + 1;
+    center_value(m, l->value[0]);
+    for (int k = 1; k < l->cells; k++) {
+        const int way = (first + k) % ways, j = way / 2;
+        const double far = (way % 2 ? 1.2 : -1.2) * m->tolerance;
+        l->from[k] = shift + cr_normal_quantile_sf(all * (l->cells - k) / (l->cells - 1));
+        center_value(m, l->value[k]);
+        l->value[k][j] = (float)wrapped(m, m->center[j] + far);
+    }
+}
+
 /* Steps of the function that the solver finds worst for some bounds (theory 3.6). */
 static int worst_function(const menu *m, simulate_source *s, law *l)
 {
@@ -225,13 +256,30 @@ static void draw_steps(const menu *m, simulate_source *s, law *l)
 {
     const int few = m->most_cells == 3 || m->most_cells == 4,
               shape = few ? 2 + dice(s, 6) : dice(s, 10);
-    if (shape < 3) half_space(m, s, l);
+    if (m->divided && m->most_cells > 2 && !m->ball && dice(s, 2)) every_way(m, s, l);
+    else if (m->turn > 0 && m->most_cells > 2 && dice(s, 4) == 0) turned_circle(m, s, l);
+    else if (shape < 3) half_space(m, s, l);
     else if (shape < 4) spike(m, s, l);
     else if (shape < 5 && m->most_cells > 2 && m->turn > 0) split_circle(m, s, l);
     else if (shape < 6 && m->most_cells > 2)
         (dice(s, 2) || (m->outputs > 1 && dice(s, 2)) ? two_tails : rivals)(m, s, l);
     else if (shape < 8) any_steps(m, s, l);
     else if (shape < 9 || !m->worst_functions || !worst_function(m, s, l)) lattice(m, s, l);
+}
+
+/* Half of them show one way to fail alone, or none: what the pilot divides is then divided wrong.
+ */
+static void draw_pilot(simulate_source *s, law *l)
+{
+    const int lopsided = dice(s, 2), seen = 1 + dice(s, l->cells - 1);
+    const double share = between(s, 0, 0.4);
+    double sum = 0;
+    for (int k = 0; k < l->cells; k++) {
+        l->pilot_share[k] = pow(simulate_uniform(s), 3);
+        if (lopsided) l->pilot_share[k] = k == 0 ? 1 - share : k == seen ? share : 0;
+        sum += l->pilot_share[k];
+    }
+    for (int k = 0; k < l->cells; k++) l->pilot_share[k] /= sum;
 }
 
 void law_draw(const menu *m, simulate_source *s, law *l)
@@ -245,9 +293,7 @@ void law_draw(const menu *m, simulate_source *s, law *l)
     for (int k = 0; k < m->outputs; k++)
         if (isnan(l->noise_free[k])) center_value(m, l->noise_free);
     l->has_pilot = m->hostile_pilot && dice(s, 2) == 0;
-    double sum = 0;
-    for (int k = 0; k < l->cells; k++) sum += l->pilot_share[k] = pow(simulate_uniform(s), 3);
-    for (int k = 0; k < l->cells; k++) l->pilot_share[k] /= sum;
+    draw_pilot(s, l);
     l->tilted = 0;
     for (int k = 0; k < l->cells; k++) /* what is not the center is rarer than it is */
         if (memcmp(l->value[k], l->noise_free, sizeof(float) * (size_t)m->outputs) != 0)

@@ -31,9 +31,9 @@ typedef struct menu {
     int exact;   /* outputs exactly at the tolerance mean something */
     double turn; /* 0: numbers */
     double center[MOST_OUTPUTS], tolerance, lo, hi;
-    int worst_functions; /* of means */
-    int hostile_pilot;
-    double rare; /* about one in so many samples */
+    int worst_functions;        /* of means */
+    int hostile_pilot, divided; /* a failure rate, among several ways to fail */
+    double rare;                /* about one in so many samples */
 } menu;
 
 void law_draw(const menu *m, simulate_source *source, law *out);

@@ -139,7 +139,8 @@ static void draw_serving(simulate_source *s, certreg_question *q, setting *out)
         if (chance(s, 0.4) && (out->menu.turn > 0 || isfinite(out->menu.lo)))
             v.core = 0.5 * out->menu.tolerance;
     }
-    out->menu.most_cells = v.samples > 21 ? 2 : v.samples > 9 ? 3 : 4;
+    out->menu.most_cells = v.samples > 21 ? 2 : v.samples > 9 ? 3 : v.samples > 3 ? 4 : 7;
+    out->menu.divided = 1;
     if (out->menu.failures && v.samples > 21) v.samples = 21;
     for (int i = 0; i < out->parts; i++) out->part[i].serving = v;
 }
@@ -196,6 +197,9 @@ static void draw_numbers(simulate_source *s, const certreg_question *q, setting 
     int all = 1;
     for (int i = 0; i < out->parts; i++) all &= out->part[i].given;
     if (all && !gradient && chance(s, 0.7)) out->pilot = SIZE_MAX;
+    /* So large that it chooses how a failure rate is divided. */
+    if (out->menu.divided && out->pilot != SIZE_MAX && out->samples >= 60 && chance(s, 0.6))
+        out->pilot = out->samples / 2 < 100 ? out->samples / 2 : 100;
     out->menu.hostile_pilot = out->pilot != SIZE_MAX;
     out->menu.rare = (double)out->samples;
     out->sigma[0] = 1, out->sigma[1] = 0.6;
@@ -276,13 +280,26 @@ static void draw_any(uint64_t seed, simulate_source *s, setting *out)
     name(out);
 }
 
+/* Two kinds that are seldom drawn: a failure rate divided among directions, and by a pilot. */
+static int is_divided(const setting *s, int by_pilot)
+{
+    const part *p = s->part;
+    if (!s->menu.divided || p->question.statistic != CERTREG_STATISTIC_MEDIAN ||
+        s->target_part > 0 || s->samples < 200 || s->alpha < 0.05)
+        return 0;
+    return by_pilot ? s->pilot > 20 && s->pilot != SIZE_MAX && s->asked == ASKED_ALONE &&
+                          p->outputs == 1 && p->serving.samples <= 3
+                    : p->outputs > 1 && p->serving.samples == 1;
+}
+
 /* Every third one is exact, since they take little time; every ninth has a target. */
 void setting_draw(uint64_t seed, setting *out)
 {
     simulate_source source;
     simulate_seed(&source, seed);
     do draw_any(seed, &source, out);
-    while ((seed % 3 == 0 && !out->exact) || (seed % 9 == 1 && out->target_part == 0));
+    while ((seed % 3 == 0 && !out->exact) || (seed % 9 == 1 && out->target_part == 0) ||
+           (seed % 18 == 4 && !is_divided(out, 0)) || (seed % 18 == 13 && !is_divided(out, 1)));
 }
 
 certreg_question setting_question(setting *s, int i, double target)
