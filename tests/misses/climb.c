@@ -44,7 +44,9 @@ static uint64_t runs_of(const setting *s)
 {
     if (s->constraints == CERTREG_CONSTRAINTS_ECGM) return 6;
     if (!counts(s)) return s->part[0].outputs > 1 ? 6 : 16;
-    if (s->part[0].question.method == CERTREG_METHOD_ANYTIME || s->part[0].outputs > 1) return 30;
+    if (s->part[0].outputs > 1) return 30;
+    if (s->part[0].question.method == CERTREG_METHOD_ANYTIME)
+        return s->target_part > 0 || s->parts > 1 ? 30 : 50;
     return s->samples > 300 || s->part[0].serving.samples ? 60 : 100;
 }
 

@@ -292,7 +292,7 @@ void law_draw(const menu *m, simulate_source *s, law *l)
     if (dice(s, 3) == 0) any_value(m, s, l->noise_free);
     for (int k = 0; k < m->outputs; k++)
         if (isnan(l->noise_free[k])) center_value(m, l->noise_free);
-    l->has_pilot = m->hostile_pilot && dice(s, 2) == 0;
+    l->has_pilot = m->hostile_pilot && dice(s, 4) > (m->divided ? 0 : 1);
     draw_pilot(s, l);
     l->tilted = 0;
     for (int k = 0; k < l->cells; k++) /* what is not the center is rarer than it is */
@@ -312,9 +312,8 @@ void law_mutate(const menu *m, simulate_source *s, double step, law *l)
     case 0: any_value(m, s, l->value[dice(s, l->cells)]); break;
     case 1: l->tilted ^= 1u << dice(s, l->cells); break;
     case 2: /* another pilot, or an honest one */
-        l->has_pilot = m->hostile_pilot && dice(s, 2);
-        l->pilot_share[dice(s, l->cells)] += simulate_uniform(s);
-        for (int j = 0; j < l->cells; j++) l->pilot_share[j] /= 2;
+        l->has_pilot = m->hostile_pilot && dice(s, 4);
+        draw_pilot(s, l);
         break;
     case 3: any_value(m, s, l->noise_free); break;
     case 4: law_translate(l, step * simulate_normal(s)); break;
@@ -322,9 +321,6 @@ void law_mutate(const menu *m, simulate_source *s, double step, law *l)
     }
     for (int j = 0; j < m->outputs; j++)
         if (isnan(l->noise_free[j])) center_value(m, l->noise_free);
-    double sum = 0;
-    for (int j = 0; j < l->cells; j++) sum += l->pilot_share[j];
-    for (int j = 0; j < l->cells; j++) l->pilot_share[j] /= sum;
     sort(l);
 }
 
