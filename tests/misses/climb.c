@@ -135,10 +135,14 @@ static void select_law(trial *t, simulate_source *source, uint64_t runs, law *be
     *best = c[0].law;
 }
 
-static double fresh_p_value(trial *t, enum use use, uint64_t runs, evidence *e)
+static double fresh_p_value(trial *t, enum use use, uint64_t runs, evidence *e, double *silent)
 {
     *e = evidence_of(t->setting.alpha, t->setting.tilted);
-    for (uint64_t i = 0; i < runs; i++) evidence_add(e, trial_run(t, id_of(use, i)));
+    *silent = 0;
+    for (uint64_t i = 0; i < runs; i++) {
+        evidence_add(e, trial_run(t, id_of(use, i)));
+        *silent += (t->most > 0 ? 0.0 : 1.0) / (double)runs;
+    }
     return evidence_p_value(e);
 }
 
@@ -153,10 +157,11 @@ void climb(const setting *s, finding *out)
     select_law(&t, &source, runs, &out->law);
     trial_set_law(&t, &out->law);
     out->confirmed = 1;
-    out->p_value = fresh_p_value(&t, FRESH, 20 * runs, &out->fresh);
+    out->p_value = fresh_p_value(&t, FRESH, 20 * runs, &out->fresh, &out->silent);
     if (out->p_value < climb_suspicious) {
         evidence again;
-        out->confirmed = fresh_p_value(&t, CONFIRM, 200 * runs, &again);
+        double silent;
+        out->confirmed = fresh_p_value(&t, CONFIRM, 200 * runs, &again, &silent);
         out->excess = out->confirmed < climb_confirmed;
     }
     out->certificates = t.certificates;

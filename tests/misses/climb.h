@@ -16,6 +16,8 @@ typedef struct finding {
     evidence fresh;
     double p_value, confirmed; /* of the fresh runs; of those that confirm, 1 if there are none */
     uint64_t certificates;
+    double silent; /* part of the fresh runs in which nothing was claimed; exact: 1 if no count
+                      claims anything */
     int excess;
 } finding;
 

@@ -68,6 +68,14 @@ static void anchor(const trial *t, const table *all, simulate_source *source, la
     }
 }
 
+static int is_silent(const table *all, int parts)
+{
+    for (int i = 0; i < all->count; i++)
+        for (int k = 0; k < parts; k++)
+            if (all->said[i][k].radius > 0) return 0;
+    return 1;
+}
+
 static void search(trial *t, simulate_source *source, finding *out, double *worst)
 {
     static table all;
@@ -86,7 +94,8 @@ static void search(trial *t, simulate_source *source, finding *out, double *wors
         const double now = miss_rate(t, &all, &l);
         if (now > rate) rate = now, best = l;
     }
-    if (rate > *worst || *worst == 0) *worst = rate, out->law = best;
+    if (rate < *worst) return;
+    *worst = rate, out->law = best, out->silent = is_silent(&all, t->setting.parts);
 }
 
 void exact_search(const setting *s, finding *out)

@@ -56,10 +56,10 @@ static int is_attained(const setting *s, const finding *f)
 
 static void write_row(FILE *to, const setting *s, const finding *f)
 {
-    fprintf(to, "%.3g,%.3g,%llu,%d,%llu,%.6g,%g,%llu,%llu,\"%s\",\"", f->p_value, f->confirmed,
+    fprintf(to, "%.3g,%.3g,%llu,%d,%llu,%.6g,%g,%llu,%llu,%.3g,\"%s\",\"", f->p_value, f->confirmed,
             (unsigned long long)f->certificates, is_attained(s, f), (unsigned long long)s->seed,
             rate_of(s, f), s->alpha, (unsigned long long)f->fresh.runs,
-            (unsigned long long)f->fresh.misses, s->name);
+            (unsigned long long)f->fresh.misses, f->silent, s->name);
     print_law(to, &f->law);
     fprintf(to, "\"\n");
 }
@@ -137,8 +137,9 @@ int main(int count, char **word)
     FILE *table = o.table ? fopen(o.table, "w") : NULL;
     if (o.table && !table) return fprintf(stderr, "misses: cannot write %s\n", o.table), 2;
     if (table)
-        fprintf(table,
-                "p,confirmed,certificates,attained,setting,rate,alpha,runs,misses,name,law\n");
+        fprintf(
+            table,
+            "p,confirmed,certificates,attained,setting,rate,alpha,runs,misses,silent,name,law\n");
     for (uint64_t i = o.worker;
          o.settings ? i < o.settings : now(CLOCK_MONOTONIC) - begin < o.seconds; i += o.workers)
         attack(o.from + i, 0, table, &all);

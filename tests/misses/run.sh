@@ -27,4 +27,22 @@ awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4
              if ($1 > 0 && ($1 < least || !least)) least = $1 }
     END { printf "%d settings, %d certificates, smallest p %s, %d attain alpha: lib/misses.csv\n",
                  settings, certificates, least, attained }' lib/misses.csv
+# By family, without the numbers of samples, so that those attacked weakly are seen. attained: the
+# largest part of alpha that was missed; silent: settings that claimed nothing in most of their runs.
+awk -F'"' 'NR > 1 { split($1, field, ","); family = $2; part = field[6] / field[7]
+             gsub(/ n=[0-9]*/, "", family); gsub(/served [0-9]*/, "served", family)
+             gsub(/, (tiny )?pilot|, exact|, failures/, "", family)
+             settings[family]++; certificates[family] += field[3]; runs[family] += field[8]
+             exact[family] += $2 ~ /, exact/; silent[family] += field[10] > 0.5
+             if (part > attained[family]) attained[family] = part }
+    END { for (family in settings)
+              printf "%.4f,%d,%d,%d,%d,%d,\"%s\"\n", attained[family], settings[family],
+                     exact[family], certificates[family], runs[family], silent[family], family }' \
+    lib/misses.csv | sort -g | {
+    echo attained,settings,exact,certificates,runs,silent,family
+    cat
+} >lib/misses-families.csv
+awk -F, 'NR > 1 { silent += $6 } NR > 1 && $1 < 0.2 { weak++; of += $2 }
+    END { printf "%d families, %d of them (%d settings) below 0.2 alpha, %d settings silent: %s\n",
+                 NR - 1, weak, of, silent, "lib/misses-families.csv" }' lib/misses-families.csv
 exit "$bad"

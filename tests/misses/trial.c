@@ -260,8 +260,9 @@ double trial_run(trial *t, uint64_t id)
             check(t, certreg_estimator_record(t->estimator, 0, s->samples, t->y), "record");
     }
     ask(t, id, said);
-    t->radius = INFINITY;
-    for (int i = 0; i < s->levels * s->parts; i++) t->radius = fmin(t->radius, said[i].radius);
+    t->radius = INFINITY, t->most = 0;
+    for (int i = 0; i < s->levels * s->parts; i++)
+        t->radius = fmin(t->radius, said[i].radius), t->most = fmax(t->most, said[i].radius);
     return is_missed(t, said) ? exp(log_weight) : 0;
 }
 

@@ -11,7 +11,7 @@ typedef struct trial {
     certreg_estimator *estimator;
     size_t first_main;    /* the pilot's size */
     double target, truth; /* the radius asked for; the true one about given predictions */
-    double radius;        /* the least that was claimed in the last run */
+    double radius, most;  /* the least and the greatest that was claimed in the last run */
     int32_t side;         /* that limited the last certificate of the first question */
     uint64_t certificates, missed_hashes[REMEMBERED];
     float y[MOST_SAMPLES * 2 * MOST_OUTPUTS];
