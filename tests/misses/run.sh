@@ -28,7 +28,7 @@ awk -F, 'NR > 1 { settings++; certificates += $3; attained += $4
     END { printf "%d settings, %d certificates, smallest p %s, %d attain alpha: lib/misses.csv\n",
                  settings, certificates, least, attained }' lib/misses.csv
 # By family, without the numbers of samples, so that those attacked weakly are seen. attained: the
-# largest part of alpha that was missed; silent: settings that claimed nothing in most of their runs.
+# largest part of alpha that was missed; silent: settings that claimed nothing in most of the runs.
 awk -F'"' 'NR > 1 { split($1, field, ","); family = $2; part = field[6] / field[7]
              gsub(/ n=[0-9]*/, "", family); gsub(/served [0-9]*/, "served", family)
              gsub(/, (tiny )?pilot|, exact|, failures/, "", family)
