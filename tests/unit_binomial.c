@@ -37,6 +37,18 @@ START_TEST(upper_bound_is_never_below_the_true_one)
 }
 END_TEST
 
+/* Without a success the chance of none, in closed form, is at most alpha. */
+START_TEST(upper_bound_holds_at_levels_next_to_nothing)
+{
+    for (uint64_t n = 1; n <= 300; n++)
+        for (int digits = 1; digits < 300; digits += 3) {
+            const double alpha = pow(10, -digits), p = cr_binomial_upper(0, n, alpha);
+            ck_assert_msg(powl(1 - (long double)p, (long double)n) <= alpha, "%d of 1e-%d: %.17g",
+                          (int)n, digits, p);
+        }
+}
+END_TEST
+
 /* What exceeds a lower bound of the successes lies below an upper one of the failures. */
 static double upper_of_failures(int row)
 {
@@ -174,6 +186,7 @@ int main(void)
     tcase_add_loop_test(typical, critical_count_is_the_largest_within_the_level, 0, 5);
     tcase_add_test(typical, student_quantile_is_symmetric);
     tcase_add_test(limits, all_or_no_successes_give_the_closed_form);
+    tcase_add_test(limits, upper_bound_holds_at_levels_next_to_nothing);
     tcase_add_test(limits, certain_and_impossible_shares_give_certain_tails);
     tcase_add_test(limits, upper_bound_grows_with_the_count_and_falls_with_alpha);
     tcase_add_test(bad, bad_numbers_never_give_a_bound_that_promises);

@@ -98,11 +98,12 @@ static double log_tail(double a, double b, double x, double y, double sum)
     return cr_beta_log_term(a, b, x, y) + log(sum / (a * y));
 }
 
-/* What a computed tail may be off by, relatively: rounding of n p shifts a deviance by the distance
- * to the mean, tens of sqrt(n), times the unit roundoff, and as many terms are added. */
-static double tail_margin(double n)
+/* What a computed tail may be off by, relatively. Rounding of n p shifts a deviance by the distance
+ * to the mean, tens of sqrt(n), times the unit roundoff, and as many terms are added. Deviances
+ * themselves are about -log(tail), and each is rounded several times. */
+static double tail_margin(double n, double tail)
 {
-    return 1e-13 + 1e-14 * sqrt(n);
+    return 1e-13 + 1e-14 * sqrt(n) - 16 * DBL_EPSILON * log(tail);
 }
 
 /* P(X <= k) as I_(1-p)(n-k, k+1) left of the mean, else one minus the other tail. */
@@ -134,7 +135,7 @@ static double wilson(double k, double n, double z)
  * below alpha by more than its error. */
 static double solve_tail(double a, double b, double alpha, double p)
 {
-    const double margin = tail_margin(a + b), target = log(alpha) - margin;
+    const double margin = tail_margin(a + b, alpha), target = log(alpha) - margin;
     double found = 1;
     for (int i = 0; i < 100 && p > 0 && p < 1; i++) {
         const double x = 1 - p, sum = tail_sum(a, b, x, p);
@@ -161,7 +162,7 @@ double cr_binomial_upper(uint64_t k, uint64_t n, double alpha)
 
 int64_t cr_binomial_critical(uint64_t n, double p, double alpha)
 {
-    const double level = alpha * (1 - tail_margin((double)n));
+    const double level = alpha * (1 - tail_margin((double)n, alpha));
     if (!(p >= 0 && p <= 1) || !(cr_binomial_cdf(0, n, p) <= level)) return -1;
     /* cdf(within) <= level; `beyond` is too far, or no count at all. */
     uint64_t within = 0, beyond = n + 1;

@@ -51,8 +51,9 @@ static void try_binomial(fuzz_bytes *b)
     const unsigned n = 1 + fuzz_below(b, MOST_TRIALS), k = fuzz_below(b, n + 2);
     const double p = fuzz_share(b), alpha = level(b);
     const long double exact = at_most(k, n, p);
-    const double cdf = cr_binomial_cdf(k, n, p), share = 1e-13 + 1e-14 * sqrt(n);
-    const long double tail = k < n * p ? exact : fmaxl(1 - exact, 0);
+    const double cdf = cr_binomial_cdf(k, n, p);
+    const long double tail = k < n * p ? exact : fmaxl(1 - exact, 0),
+                      share = 1e-13 + 1e-14 * sqrt(n) - 3.5e-15 * logl(fmaxl(tail, 0x1p-1100L));
     MUST(fabsl(cdf - exact) <= share * tail + 3e-16L * exact + 0x1p-1000L,
          "P(X <= %u of %u; %.17g) is %.17g, want %.20Lg", k, n, p, cdf, exact);
     const double upper = cr_binomial_upper(k, n, alpha);
