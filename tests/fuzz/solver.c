@@ -92,14 +92,22 @@ static int same_bits(const answer *a, const answer *b)
            a->info.loose == b->info.loose;
 }
 
+/* Less than a rounding of the range lies between the mean and an end of it. */
+static int is_at_an_end(const certreg_bounds *b)
+{
+    const double span = b->range_hi - b->range_lo;
+    return isfinite(span) &&
+           fmin(b->mean_hi - b->range_lo, b->range_hi - b->mean_lo) < 0x1p-52 * span;
+}
+
 /* A search that is loose has not found the best bound, and says so. Beyond the greatest radius of a
- * certificate it may not know. */
+ * certificate, and at an end of the range, it may not know. */
 static void is_no_more(const problem *p, const answer *tighter, const answer *wider)
 {
     const double share = 1e-6;
     const certreg_mean_change *a = &tighter->change, *b = &wider->change;
-    if (p->r > 10 || tighter->info.loose || tighter->info.fallbacks || wider->info.fallbacks)
-        return;
+    if (p->r > 10 || is_at_an_end(&p->bounds)) return;
+    if (tighter->info.loose || tighter->info.fallbacks || wider->info.fallbacks) return;
     MUST(a->rise <= b->rise * (1 + share), "%.17g and %.17g", a->rise, b->rise);
     MUST(a->drop <= b->drop * (1 + share), "%.17g and %.17g", a->drop, b->drop);
 }
