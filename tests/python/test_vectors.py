@@ -25,7 +25,7 @@ AXES = [(math.cos(k * math.pi / 6), math.sin(k * math.pi / 6)) for k in range(6)
 
 
 def make(**more):
-    settings = dict(inputs=3, outputs=3, max_samples=SAMPLES, lo=-9.0, hi=9.0)
+    settings = dict(inputs=3, outputs=3, max_samples=SAMPLES, lo=-9.0, hi=9.0, seed=1)
     return Estimator(lambda x: x, **{**settings, **more})
 
 
