@@ -193,12 +193,26 @@ START_TEST(a_value_that_is_no_number_abstains)
 }
 END_TEST
 
+/* Half of the outputs at each end: the variance is all that the range allows, and no less. */
+START_TEST(variance_that_fills_the_range_is_not_rounded_below_it)
+{
+    certreg_bounds b = {.struct_size = sizeof b};
+    cr_moments m;
+    cr_moments_start(&m, 0);
+    for (int i = 0; i < 100; i++) cr_moments_add(&m, i % 2 ? 1 : -1);
+    ck_assert_int_eq(cr_asymptotic_moments(&m, -1, 1, 0.01, 0.01, 0.01, &b), CR_MOMENTS_OK);
+    ck_assert_double_ge(b.variance_hi, 1);
+    ck_assert_double_lt(b.variance_hi, 1 + 1e-14);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("moments");
     TCase *typical = kit_case(suite, "typical", 20);
     TCase *limits = kit_case(suite, "limits", 20);
     TCase *bad = kit_case(suite, "bad_input", 10);
+    tcase_add_test(typical, variance_that_fills_the_range_is_not_rounded_below_it);
     tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
     tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);
     tcase_add_test(typical, ends_are_rounded_outward);
