@@ -12,7 +12,7 @@ hash := \#
 settings := $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA)
 ifeq ($(findstring -fsanitize,$(settings))$(findstring _FORTIFY_SOURCE,$(settings)),)
 hardened += $(shell echo '$(hash)include <features.h>' | \
-    $(CC) $(CPPFLAGS) $(OPT) $(CFLAGS) $(EXTRA) -dM -E -x c - 2>/dev/null | \
+    $(settings) -dM -E -x c - 2>/dev/null | \
     awk '{ seen[$$2] } END { if ("__OPTIMIZE__" in seen && "__GLIBC__" in seen && \
         !("_FORTIFY_SOURCE" in seen)) print "-D_FORTIFY_SOURCE=2" }')
 endif

@@ -5,39 +5,33 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
 export LC_ALL=C
-bad=0
-tell() { # NAME UNWANTED: ok if there is nothing unwanted
-    if [ -z "$2" ]; then echo "ok $1"; else
-        echo "not ok $1:"
-        printf '    %s\n' "${2//$'\n'/$'\n'    }"
-        bad=1
-    fi
-}
+# shellcheck source=tests/tell.sh
+. tests/tell.sh
 has() { [[ " ${HARDENED:-} " = *" $1 "* ]]; }
 
 for library in "$1" "${1%/*}"/certreg/*.so; do
     [ -e "$library" ] || continue
     name=${library##*/} dynamic=$(readelf -dW "$library") segments=$(readelf -lW "$library")
-    tell "$name binds all symbols when it is loaded" \
+    tell_none "$name binds all symbols when it is loaded" \
         "$(grep -q BIND_NOW <<<"$dynamic" || echo 'no BIND_NOW')"
-    tell "$name makes its relocations read-only" \
+    tell_none "$name makes its relocations read-only" \
         "$(grep -q GNU_RELRO <<<"$segments" || echo 'no GNU_RELRO')"
-    tell "$name has no relocations in its code" "$(grep TEXTREL <<<"$dynamic")"
-    tell "$name has no executable stack" \
+    tell_none "$name has no relocations in its code" "$(grep TEXTREL <<<"$dynamic")"
+    tell_none "$name has no executable stack" \
         "$(grep GNU_STACK <<<"$segments" | grep -v ' RW ' || grep -q GNU_STACK <<<"$segments" ||
             echo 'no GNU_STACK')"
-    tell "$name has nothing that is writable and executable" \
+    tell_none "$name has nothing that is writable and executable" \
         "$(grep -E '^ *LOAD .* RWE ' <<<"$segments")"
-    ! has -fstack-protector-strong || tell "$name has canaries" \
+    ! has -fstack-protector-strong || tell_none "$name has canaries" \
         "$(nm -D "$library" | grep -q ' __stack_chk_fail' || echo 'no __stack_chk_fail')"
-    ! has -D_FORTIFY_SOURCE=2 || tell "$name makes checked calls" \
+    ! has -D_FORTIFY_SOURCE=2 || tell_none "$name makes checked calls" \
         "$(nm -D "$library" | grep -qE ' __[a-z]+_chk(@|$)' || echo 'none')"
 done
 
 # The linker marks the library only where the C library's start files are marked as well.
 objects=$(find "$OBJ/src" -name '*.o' 2>/dev/null)
 if has -fcf-protection; then
-    tell "$(wc -l <<<"$objects") objects are made for indirect branch tracking and shadow stacks" \
+    tell_none "$(wc -l <<<"$objects") objects are made for indirect branch tracking and shadow stacks" \
         "$(for object in $objects; do
             readelf -nW "$object" | grep -q 'IBT, SHSTK' || echo "$object"; done)"
 elif [ "${HARDENED:-}" = "" ]; then

@@ -5,42 +5,36 @@ set -u
 library=$(realpath "$1") || exit 2
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
-bad=0
-tell() { # NAME UNWANTED: ok if there is nothing unwanted
-    if [ -z "$2" ]; then echo "ok $1"; else
-        echo "not ok $1:"
-        printf '    %s\n' "${2//$'\n'/$'\n'    }"
-        bad=1
-    fi
-}
+# shellcheck source=tests/tell.sh
+. tests/tell.sh
 
 exported=$(nm -D --defined-only "$library" |
     awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
 declared=$(cat include/certreg/*.h | tr '\n' ' ' |
     grep -oE 'CERTREG_API [^()]*[ *]certreg_[a-z_]*\(' | grep -oE 'certreg_[a-z_]*\($' |
     tr -d '(' | sort)
-tell 'the exported symbols are the functions of the headers' \
+tell_none 'the exported symbols are the functions of the headers' \
     "$(diff <(echo "$declared") <(echo "$exported"))"
-tell 'they are those of tests/abi/symbols.txt' "$(diff tests/abi/symbols.txt <(echo "$exported"))"
-tell 'they have a version' \
+tell_none 'they are those of tests/abi/symbols.txt' "$(diff tests/abi/symbols.txt <(echo "$exported"))"
+tell_none 'they have a version' \
     "$(nm -D --defined-only "$library" | awk '$2 != "A"' | grep -v '@@CERTREG_[0-9.]*$')"
 
 dynamic=$(readelf -dW "$library")
 soname=$(sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p' <<<"$dynamic")
-tell 'the SONAME is libcertreg.so.0' "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
+tell_none 'the SONAME is libcertreg.so.0' "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
 needed='libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*'
 # Where BLAS and LAPACK have a module of their own, that module alone needs them.
 [ -e "${library%/*}/certreg/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
-tell "only ${needed//|/, } are needed" \
+tell_none "only ${needed//|/, } are needed" \
     "$(grep NEEDED <<<"$dynamic" | grep -Ev "\[($needed)\.so\.[0-9]+\]")"
 # What would read the environment, print, end the program or handle signals.
 calls='(secure_)?getenv|environ|setenv|putenv|.?printf|v?[fd]printf|f?puts|f?putc(har)?'
 calls+='|fwrite|write|perror|v?syslog|_?exit|_Exit|abort|.*assert.*|raise|kill|signal|sigaction'
 calls+='|setlocale|system'
-tell 'it reads no environment, prints, ends and handles nothing' \
+tell_none 'it reads no environment, prints, ends and handles nothing' \
     "$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' |
         grep -xE "(__)?($calls)(_chk)?")"
-tell 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
+tell_none 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
 # Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the
 # names left out are those of the compiler's start files and of its test for instruction sets.
@@ -48,5 +42,5 @@ state=$(objdump -t "$library" | awk '
     /[ \t]\.(data|bss|tdata|tbss)(\.[^ \t]*)?[ \t]/ && !/\.data\.rel\.ro/ && / O / &&
     $NF !~ /^(completed\.[0-9]+|__dso_handle|__TMC_END__|__cpu_model|__cpu_features2?)$/ {
         print $NF }')
-tell 'there is no global state' "$state"
+tell_none 'there is no global state' "$state"
 exit "$bad"

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # tell.sh, for other scripts to source. tell NAME COMMAND... runs a command and prints "ok NAME", or
-# "not ok NAME" with what the command printed. After a failure `bad` is 1.
+# "not ok NAME" with what the command printed. tell_none NAME UNWANTED prints "ok NAME" if there is
+# nothing unwanted. After a failure `bad` is 1.
 bad=0
 tell() {
     local name=$1 said
@@ -9,5 +10,13 @@ tell() {
         # shellcheck disable=SC2034 # the script ends with it
         bad=1
         echo "not ok $name: $said"
+    fi
+}
+tell_none() {
+    if [ -z "$2" ]; then echo "ok $1"; else
+        echo "not ok $1:"
+        printf '    %s\n' "${2//$'\n'/$'\n'    }"
+        # shellcheck disable=SC2034
+        bad=1
     fi
 }

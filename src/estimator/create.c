@@ -68,8 +68,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
                        model->inputs, model->outputs);
     if (!model->batch) model->batch = 256;
     *columns = model->outputs;
-    /* Without arrays there is nothing to look at, and no time to lose on a number that is absurd.
-     */
+    /* Without arrays there is nothing to look at, and an absurd number would take its time. */
     const int plain = !model->kind && !model->lo && !model->hi;
     for (size_t k = 0; !plain && k < model->outputs; k++) {
         certreg_status status = check_output(model, k, why);

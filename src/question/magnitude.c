@@ -4,14 +4,6 @@
 
 static const double greatest = 1e150; /* has a square, with room for sums */
 
-static certreg_status invalid(certreg_estimator *e, const char *field, double value,
-                              const char *rule)
-{
-    cr_fail(&e->error, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
-    e->error.value = value;
-    return CERTREG_E_INVALID;
-}
-
 /* Next to a tolerance of another magnitude the digits of the outputs are lost. */
 static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q)
 {
@@ -20,7 +12,7 @@ static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q
     for (size_t k = first; k < end; k++)
         most = fmax(most, 1e12 * fmax(fabs(e->model.lo[k]), fabs(e->model.hi[k])));
     if (!(q->tolerance > fmin(most, greatest))) return CERTREG_OK;
-    return invalid(
+    return cr_question_invalid(
         e, "tolerance", q->tolerance,
         "for CERTREG_STATISTIC_MEAN it must not exceed 1e12 times the ends of the range, "
         "or 1e150 without one; nothing in the range is so far off");
@@ -47,9 +39,10 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
                  far = q->tolerance + fmax(fabs(lo - prediction), fabs(hi - prediction)),
                  most = cr_question_without_normality(q) ? 4 * greatest : INFINITY;
     if (!isfinite(hi - lo) || (far < most && far + 0.25 * (hi - lo) > far)) return CERTREG_OK;
-    return invalid(e, "prediction", prediction,
-                   "it is too far from the range of the output: next to it a double has no digits "
-                   "left for CERTREG_STATISTIC_MEAN; give one within the range, or near it");
+    return cr_question_invalid(
+        e, "prediction", prediction,
+        "it is too far from the range of the output: next to it a double has no digits "
+        "left for CERTREG_STATISTIC_MEAN; give one within the range, or near it");
 }
 
 certreg_status cr_question_check_magnitude(certreg_estimator *e, const cr_question *q)

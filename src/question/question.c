@@ -43,8 +43,8 @@ int cr_question_is_closed(const cr_question *q)
     return q->target > 0 && q->method == CERTREG_METHOD_FINITE;
 }
 
-static certreg_status invalid(certreg_estimator *e, const char *field, double value,
-                              const char *rule)
+certreg_status cr_question_invalid(certreg_estimator *e, const char *field, double value,
+                                   const char *rule)
 {
     cr_fail(&e->error, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
     e->error.value = value;
@@ -83,8 +83,8 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
     const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
     if (q->output != CERTREG_ALL_OUTPUTS &&
         (q->output < 0 || (size_t)q->output >= e->model.outputs))
-        return invalid(e, "output", q->output,
-                       "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
+        return cr_question_invalid(e, "output", q->output,
+                                   "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
     if (q->output_count > e->model.outputs - cr_question_first(q) ||
         (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
         return cr_fail(&e->error, CERTREG_E_INVALID,
@@ -93,17 +93,19 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
                        q->output_count);
     if (q->statistic < CERTREG_STATISTIC_MEDIAN ||
         q->statistic > CERTREG_STATISTIC_PROJECTION_MEDIAN)
-        return invalid(e, "statistic", q->statistic,
-                       "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
-                       "each, it would be another function at a shifted input");
+        return cr_question_invalid(
+            e, "statistic", q->statistic,
+            "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
+            "each, it would be another function at a shifted input");
     if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_BASELINE)
-        return invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
+        return cr_question_invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
     if (q->center < CERTREG_CENTER_PREDICTION || q->center > CERTREG_CENTER_TRUE_MEAN)
-        return invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
+        return cr_question_invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
     if (q->constraints & ~known)
-        return invalid(e, "constraints", q->constraints,
-                       "give CERTREG_CONSTRAINT_..., CERTREG_CONSTRAINTS_BY_PILOT alone, or 0: it "
-                       "has unknown bits");
+        return cr_question_invalid(
+            e, "constraints", q->constraints,
+            "give CERTREG_CONSTRAINT_..., CERTREG_CONSTRAINTS_BY_PILOT alone, or 0: it "
+            "has unknown bits");
     if (q->by_pilot && q->method != CERTREG_METHOD_ASYMPTOTIC && !cr_question_without_normality(q))
         return wrong(e, "CERTREG_CONSTRAINTS_BY_PILOT needs question.method = "
                         "CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC");
@@ -115,17 +117,19 @@ static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q
     const double period = cr_question_period(e, q);
     const int inverse = q->at_radius > 0;
     if (!(q->tolerance > 0 || (inverse && q->tolerance == 0)) || !isfinite(q->tolerance))
-        return invalid(e, "tolerance", q->tolerance, "it must be positive and finite");
+        return cr_question_invalid(e, "tolerance", q->tolerance, "it must be positive and finite");
     if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN && q->tolerance > period / 4)
-        return invalid(
+        return cr_question_invalid(
             e, "tolerance", q->tolerance,
             "for CERTREG_STATISTIC_CIRCULAR_MEAN it must not exceed a quarter of a turn");
     if (period > 0 && q->statistic != CERTREG_STATISTIC_MEAN && !(q->tolerance < period / 2))
-        return invalid(e, "tolerance", q->tolerance, "for an angle it must be below half a turn");
+        return cr_question_invalid(e, "tolerance", q->tolerance,
+                                   "for an angle it must be below half a turn");
     if (inverse && q->tolerance == 0 && q->statistic != CERTREG_STATISTIC_MEAN &&
         !cr_question_orders(e, q) && !has_range(e, q))
-        return invalid(e, "tolerance", 0,
-                       "give the largest tolerance to try, or declare model.lo and model.hi");
+        return cr_question_invalid(
+            e, "tolerance", 0,
+            "give the largest tolerance to try, or declare model.lo and model.hi");
     return CERTREG_OK;
 }
 
@@ -133,15 +137,15 @@ static certreg_status check_numbers(certreg_estimator *e, const cr_question *q)
 {
     const int huber = q->statistic == CERTREG_STATISTIC_HUBER;
     if (huber && (!(q->huber_width > 0) || !isfinite(q->huber_width)))
-        return invalid(e, "huber_width", q->huber_width,
-                       "it must be positive and finite (often half the tolerance)");
+        return cr_question_invalid(e, "huber_width", q->huber_width,
+                                   "it must be positive and finite (often half the tolerance)");
     if (q->tolerance > 0 && q->huber_width > 1e6 * q->tolerance)
-        return invalid(
+        return cr_question_invalid(
             e, "huber_width", q->huber_width,
             "it must not exceed 1e6 tolerances; CERTREG_STATISTIC_MEAN gives nearly the same");
     if (!huber && q->huber_width != 0)
-        return invalid(e, "huber_width", q->huber_width,
-                       "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
+        return cr_question_invalid(e, "huber_width", q->huber_width,
+                                   "set it to 0; only CERTREG_STATISTIC_HUBER has a width");
     return CERTREG_OK;
 }
 
@@ -155,7 +159,7 @@ static certreg_status check_predictions(certreg_estimator *e, const cr_question 
                        cr_question_is_vector(q) ? ", one per output" : "");
     for (size_t k = 0; k < q->prediction_count; k++)
         if (!isfinite(q->predictions[k]))
-            return invalid(e, "prediction", q->predictions[k], "it must be finite");
+            return cr_question_invalid(e, "prediction", q->predictions[k], "it must be finite");
     return CERTREG_OK;
 }
 
@@ -268,9 +272,11 @@ static certreg_status check_serving(certreg_estimator *e, const cr_question *q)
 {
     if (!q->served_samples) return CERTREG_OK;
     if (q->served_samples > most_served)
-        return invalid(e, "serving->samples", (double)q->served_samples, "it must not exceed 1e9");
+        return cr_question_invalid(e, "serving->samples", (double)q->served_samples,
+                                   "it must not exceed 1e9");
     if (!(q->served_rate > 0 && q->served_rate <= 0.5))
-        return invalid(e, "serving->failure_rate", q->served_rate, "it must lie in (0, 0.5]");
+        return cr_question_invalid(e, "serving->failure_rate", q->served_rate,
+                                   "it must lie in (0, 0.5]");
     if (q->center == CERTREG_CENTER_TRUE_MEAN)
         return wrong(e, "question.serving is about a prediction; set question.center to "
                         "CERTREG_CENTER_PREDICTION");
@@ -293,10 +299,10 @@ static certreg_status check_trim(certreg_estimator *e, const cr_question *q)
         return wrong(e, "only CERTREG_STATISTIC_TRIMMED_MEAN has question.serving->trim and core; "
                         "set both to 0");
     if (!(q->served_trim >= 0 && q->served_trim < 0.5))
-        return invalid(e, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
+        return cr_question_invalid(e, "serving->trim", q->served_trim, "it must lie in [0, 0.5)");
     if (!(q->served_core >= 0 && q->served_core <= q->tolerance))
-        return invalid(e, "serving->core", q->served_core,
-                       "it must lie in (0, tolerance], or be 0 for the tolerance");
+        return cr_question_invalid(e, "serving->core", q->served_core,
+                                   "it must lie in (0, tolerance], or be 0 for the tolerance");
     if (q->served_core > 0 && q->served_core < q->tolerance && !has_range(e, q))
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "question.serving->core is %g, but model.lo or model.hi is infinite; a core "

@@ -44,6 +44,9 @@ certreg_status cr_question_take(certreg_estimator *, const certreg_question *, c
  * constraints of the plan) may be missing. */
 certreg_status cr_question_take_for_estimate(certreg_estimator *, const certreg_question *,
                                              cr_question *out);
+/* Fails for a number of the question, with the rule that it breaks. */
+certreg_status cr_question_invalid(certreg_estimator *, const char *field, double value,
+                                   const char *rule);
 int cr_question_is_angle(const certreg_estimator *, const cr_question *);
 int cr_question_is_median(const cr_question *);
 double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 on
