@@ -43,7 +43,8 @@ def found(settings: Settings) -> Found:
 def _tested(task: Task, s: int, points: Any, tests: Any) -> Iterator[tuple[Any, Any]]:
     """For each input and strength: whether the intervals contain the truth, and their widths."""
     x, y, outputs = task.inputs[points], task.truth[points], task.model.outputs
-    calibrated = Calibrated(outputs, x, y, task.sigma, seed=SEED + s)
+    seeds = {"seed": SEED + s, "inputs_seed": SEED + SETS + s}
+    calibrated = Calibrated(outputs, x, y, task.sigma, **seeds)
     rank = int(np.ceil((1 - ALPHA) * (len(y) + 1)))
     half = float(np.sort(np.abs(outputs(x) - y))[rank - 1])  # of split conformal prediction
     adversary = np.random.default_rng(SEED + s)

@@ -126,7 +126,8 @@ def compared(task: Task) -> list[dict[str, Any]]:
     for method in METHODS:
         if not isinstance(method, Ranks) or method is ORACLE or not method.ranks(asked):
             continue
-        options = {"samples": method.samples, "seed": SEED, **task.output}
+        seeds = {"seed": SEED + 1, "inputs_seed": SEED}  # new inputs have the noise of `noisy`
+        options = {"samples": method.samples, **seeds, **task.output}
         calibrated = Calibrated(task.model.outputs, x[:points], y[:points], task.sigma, **options)
         before = moved.Noisy(task, calibrated.calibration_seed)
         own = (before.record(x[i], i, Domain.CALIBRATION) for i in range(points))

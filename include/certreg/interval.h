@@ -17,9 +17,9 @@
  *   example drawn independently from one distribution. Shuffle data that are sorted.
  *   The model was trained on other data.
  * - Every input, of calibration or new, has noise of its own: another noise_id, or
- *   another seed. Whoever chooses delta must not know the noise of the new input. A
- *   certreg_calibration contains plan.seed: before it leaves your hands, sample new
- *   inputs with another, secret seed.
+ *   another seed. Whoever chooses delta must not know the noise of the new input. The
+ *   seed in a certreg_calibration need not be secret, if new inputs are sampled with
+ *   another, secret one.
  * - No calibration point is left out because its model failed, or the points are no
  *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
  * - The probability is over calibration, new pair and noise together. It is for one new

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import dataclasses
 import functools
-import hashlib
 import os
-import secrets
 from typing import Any, Callable, Optional, Tuple, Union
 
 import numpy as np
@@ -26,12 +24,6 @@ _FIELDS = (
     "score output outputs share sigma seed model samples first_noise last_noise count".split()
 )
 _KEPT = ("kind", "lo", "hi", "scale")  # options of an estimator that are part of a calibration
-
-
-def _one_way(seed: int) -> int:
-    """Another seed, from which this one cannot be found: calibrations are stored with theirs."""
-    digest = hashlib.sha256(b"certreg calibration %d" % integer(seed, "seed")).digest()
-    return int.from_bytes(digest[:8], "little")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,10 +152,14 @@ class Calibrated:
     most_samples   most samples of a new input; None: `samples`
     progress  function that is called with (points done, points). A true result cancels: raises
               CertregError with Status.CANCELLED
+    seed      seed of the calibration's noise, which need not be secret; None: one is drawn. New
+              inputs always draw theirs from the system's randomness
+    inputs_seed    for tests only: the seed of new inputs, which whoever moves them must not know
 
     The other options, such as scale, kind, lo and hi, are those of Estimator. Raises ValueError and
     TypeError for wrong arguments, an exception of the model as it is, and CertregError for what the
-    library refuses."""
+    library refuses. Like an Estimator it handles one call at a time, and refuses a second one with
+    Status.BUSY."""
 
     def __init__(
         self,
@@ -180,6 +176,8 @@ class Calibrated:
         share: float = 0.5,
         most_samples: Optional[int] = None,
         progress: Optional[Callable[[int, int], Any]] = None,
+        seed: Optional[int] = None,
+        inputs_seed: Optional[int] = None,
         **options: Any,
     ) -> None:
         if is_frame(X):
@@ -199,7 +197,7 @@ class Calibrated:
         outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
         samples = integer(samples, "samples", 1)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
-        self._make(model, matrix.shape[1:], outputs, most, options)
+        self._make(model, matrix.shape[1:], outputs, most, inputs_seed, options)
         self._set(
             np.empty(len(matrix)),
             array_of(units, (scored,), np.float64, "units"),
@@ -211,17 +209,23 @@ class Calibrated:
                 sigma=number(sigma, "sigma"),
             ),
         )
-        self._calibrate(matrix, truths, samples, progress)
+        self._calibrate(matrix, truths, samples, seed, progress)
 
-    def _make(self, model: Any, shape: Any, outputs: int, most: int, options: Any) -> None:
+    def _make(
+        self,
+        model: Any,
+        shape: Any,
+        outputs: int,
+        most: int,
+        inputs_seed: Optional[int],
+        options: Any,
+    ) -> None:
         """Notes how estimators are made, and makes the one for new inputs."""
-        seed = options.get("seed")
-        self._options = {**options, "seed": secrets.randbits(64) if seed is None else seed}
-        shape = tuple(int(length) for length in shape)
+        self._options, shape = options, tuple(int(length) for length in shape)
         self._made = functools.partial(
-            Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT
+            Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
         )
-        self._estimator = self._made(**self._options)
+        self._estimator = self._made(seed=inputs_seed)
 
     def _set(self, scores: Any, units: Any, fields: Any) -> None:
         self.scores, self._units, self.sigma = scores, units, float(fields["sigma"])
@@ -230,9 +234,10 @@ class Calibrated:
         )
         self._known: dict[Any, Any] = {}
 
-    def _calibrate(self, matrix: Any, truths: Any, samples: int, progress: Any) -> None:
-        options = {**self._options, "seed": _one_way(self._options["seed"])}
-        with self._made(**options) as e:
+    def _calibrate(
+        self, matrix: Any, truths: Any, samples: int, seed: Optional[int], progress: Any
+    ) -> None:
+        with self._made(seed=seed) as e:
             for i, (z, truth) in enumerate(zip(matrix, truths)):
                 e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
                 e.sample(0, samples)
@@ -242,8 +247,9 @@ class Calibrated:
 
     # ---- files
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the calibration to an .npz file. It contains the seed of its noise, which need not
-        be secret: new inputs get other noise. It does not contain the model."""
+        """Writes the calibration to an .npz file. It contains the seed of the calibration's noise,
+        which need not be secret: new inputs always draw theirs from the system's randomness. It
+        does not contain the model."""
         kept = {name: self._options[name] for name in _KEPT if self._options.get(name) is not None}
         kind = kinds_of(kept.pop("kind", None), self._estimator.outputs)
         units = {} if self._units is None else {"units": self._units}
@@ -257,9 +263,11 @@ class Calibrated:
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any, **options: Any) -> "Calibrated":
-        """A calibration from a file of save, for the same model. The options are most_samples and
-        those of Estimator, such as device; kind, lo, hi and scale come from the file. New inputs
-        get noise of another, secret seed. Raises ValueError if the file is no calibration."""
+        """A calibration from a file of save, for the same model. The options are most_samples,
+        inputs_seed and those of Estimator, such as device; kind, lo, hi and scale come from the
+        file. Raises ValueError if the file is no calibration."""
+        if "seed" in options:
+            raise TypeError("load takes no seed: the calibration keeps its own, so leave it out")
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
@@ -275,11 +283,11 @@ class Calibrated:
         except Exception as error:  # what numpy and zipfile raise for damaged files is not told
             said = " ".join(str(error).split())
             raise ValueError(f"{os.fspath(path)} is no calibration: {said}") from None
-        made = cls.__new__(cls)
+        made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
         most = options.pop("most_samples", None) or fields["samples"]
         limits = {name: kept[name] for name in _KEPT if name in kept}
         try:
-            made._make(model, shape, outputs, most, {**limits, **options})
+            made._make(model, shape, outputs, most, inputs_seed, {**limits, **options})
         except MemoryError as error:
             raise ValueError(f"{os.fspath(path)} needs too much memory: {error}") from None
         made._set(scores, units, fields)
@@ -294,7 +302,7 @@ class Calibrated:
     @property
     def calibration_seed(self) -> int:
         """The seed of the calibration's noise, in which point i has the noise id i and the level
-        Domain.CALIBRATION. It is not that of new inputs, and need not be secret."""
+        Domain.CALIBRATION."""
         return int(self._calibration.seed)
 
     @property
@@ -338,10 +346,10 @@ class Calibrated:
         alpha     probability of a miss
         samples   of the model; None: as many as for each calibration point
         noise_id  None: one that was not used before. Never give one twice"""
-        ranks = self._ranks(radius, alpha, samples)
-        self._sampled(x, ranks, noise_id)
-        first = self._calibration.output
-        found = [self._interval(ranks, first + i) for i in range(self._truths)]
+        ranks, first = self._ranks(radius, alpha, samples), self._calibration.output
+        with self._estimator._calls:
+            self._sampled(x, ranks, noise_id)
+            found = [self._interval(ranks, first + i) for i in range(self._truths)]
         return found[0] if len(found) == 1 else found
 
     def intervals(
@@ -365,9 +373,10 @@ class Calibrated:
         the model with fresh noise, so it is about another set than that of an earlier call."""
         ranks, inside = self._ranks(radius, alpha, samples), S.i32()
         values = np.asarray(array_of(np.atleast_1d(truth), (self._truths,), np.float64, "truth"))
-        self._sampled(x, ranks, noise_id)
         asked = (C.byref(self._calibration), C.byref(ranks))
-        self._estimator._call("covers", *asked, values.ctypes.data, C.byref(inside))
+        with self._estimator._calls:
+            self._sampled(x, ranks, noise_id)
+            self._estimator._call("covers", *asked, values.ctypes.data, C.byref(inside))
         return bool(inside.value)
 
     def _interval(self, ranks: Any, output: int) -> Interval:

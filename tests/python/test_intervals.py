@@ -29,7 +29,8 @@ class Coverage(unittest.TestCase):
         radius, alpha, covered, lengths = 0.25, 0.1, [], []
         for seed in range(8):
             X, y = points(350, seed)
-            calibrated = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, seed=seed)
+            seeds = dict(seed=seed, inputs_seed=100 + seed)
+            calibrated = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, **seeds)
             for x, truth in zip(X[100:], y[100:]):
                 shift = -np.sign(truth - linear(x)) * radius * WEIGHTS
                 interval = calibrated.interval(x + shift, radius, alpha)
@@ -42,7 +43,8 @@ class Coverage(unittest.TestCase):
 
     def test_without_an_attack_it_is_split_conformal_prediction(self):
         X, y = points(1200, 1)
-        calibrated = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, seed=1)
+        seeds = dict(seed=1, inputs_seed=2)
+        calibrated = Calibrated(linear, X[:200], y[:200], SIGMA, samples=11, **seeds)
         covered = [t in calibrated.interval(x, 0, 0.1) for x, t in zip(X[200:], y[200:])]
         self.assertAlmostEqual(np.mean(covered), 0.9, delta=0.06)
         ranks = calibrated.ranks(0, 0.1)
@@ -59,7 +61,7 @@ class Sets(unittest.TestCase):
             return np.degrees(np.arctan2(x[:, 1], x[:, 0])) + 135  # about 180
 
         truths = angle(X) + rng.normal(size=120)
-        options = dict(samples=21, seed=1, kind="angle", lo=-180, hi=180)
+        options = dict(samples=21, seed=1, inputs_seed=2, kind="angle", lo=-180, hi=180)
         calibrated = Calibrated(angle, X, truths, 0.1, **options)
         interval = calibrated.interval([3, 3], 0.02, 0.1)
         self.assertEqual(interval.period, 360)
@@ -76,7 +78,7 @@ class Sets(unittest.TestCase):
         truths = X + 0.2 * rng.normal(size=X.shape)
         for score in ("norm", "largest"):
             options = dict(samples=21, seed=2, score=score, units=[1, 2], scale=[1, 1])
-            calibrated = Calibrated(lambda x: x, X, truths, 0.2, **options)
+            calibrated = Calibrated(lambda x: x, X, truths, 0.2, inputs_seed=3, **options)
             for radius in (0.0, 0.1):
                 box = calibrated.interval([1, -1], radius, 0.1)
                 self.assertEqual([side.output for side in box], [0, 1])
@@ -93,14 +95,15 @@ class Sets(unittest.TestCase):
         def quantiles(x):
             return np.column_stack([-1.3 * x[:, 0], 1.3 * x[:, 0]])
 
-        calibrated = Calibrated(quantiles, X, truths, 0.05, samples=21, score="quantiles", seed=3)
+        options = dict(samples=21, score="quantiles", seed=3, inputs_seed=4)
+        calibrated = Calibrated(quantiles, X, truths, 0.05, **options)
         narrow, wide = calibrated.interval([0.2], 0.02), calibrated.interval([0.9], 0.02)
         self.assertLess(2 * narrow.width, wide.width)
         self.assertIn(0, narrow)
 
     def test_a_set_can_be_empty(self):
         X, _ = points(60)
-        calibrated = Calibrated(linear, X, linear(X), SIGMA, samples=31, seed=1)
+        calibrated = Calibrated(linear, X, linear(X), SIGMA, samples=31, seed=1, inputs_seed=2)
         calibrated.scores[:] = 1e-9
         empty = calibrated.interval(X[0], 0.1, 0.1)
         self.assertEqual((empty.pieces, empty.width), ((), 0))
@@ -109,7 +112,7 @@ class Sets(unittest.TestCase):
 
     def test_a_larger_radius_makes_a_longer_interval(self):
         X, y = points(200)
-        calibrated = Calibrated(linear, X, y, SIGMA, samples=51, seed=4)
+        calibrated = Calibrated(linear, X, y, SIGMA, samples=51, seed=4, inputs_seed=5)
         lengths = [calibrated.interval(X[0], r, 0.1, noise_id=900 + 0).width for r in (0, 0.2, 0.5)]
         self.assertEqual(lengths, sorted(lengths))
         several = calibrated.intervals(X[:3], 0.2, 0.1)
@@ -124,13 +127,14 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "kept.npz")
             before.save(path)
-            with Calibrated.load(path, linear, seed=6) as after:
+            with Calibrated.load(path, linear) as after:
                 self.assertEqual(after.ranks(0.1, 0.1), before.ranks(0.1, 0.1))
-                same = Calibrated(linear, X, y, SIGMA, **dict(options, seed=6))
                 np.testing.assert_array_equal(after.scores, before.scores)
                 threshold = after.interval(X[0], 0.1, 0.1).threshold
                 self.assertEqual(threshold, before.interval(X[0], 0.1, 0.1).threshold)
-                self.assertEqual(same.points, after.points)
+                self.assertEqual(after.points, before.points)
+            with self.assertRaisesRegex(TypeError, "load takes no seed"):
+                Calibrated.load(path, linear, seed=6)
             for text in (b"", b"PK\x03\x04", path.read_bytes()[:200]):
                 path.write_bytes(text)
                 with self.assertRaisesRegex(ValueError, "kept.npz is no calibration"):
@@ -139,21 +143,37 @@ class Files(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "version"):
                 Calibrated.load(path, linear)
 
-    def test_the_file_does_not_tell_the_noise_of_new_inputs(self):
-        """Neither their seed, nor, with a seed that is given, one that leads to it."""
+    def test_the_noise_of_new_inputs_is_always_secret(self):
+        """No seed of a calibration leads to it, neither one that was given nor that in a file."""
         X, y = points(30)
-        seen = set()
-        for seed in (None, 5):
-            with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder, "kept.npz")
-                with Calibrated(linear, X, y, SIGMA, samples=15, seed=seed) as calibrated:
+        seen = []
+
+        def noise_of(calibrated):
+            calibrated.interval(X[0], 0.1, 0.2)
+            seen.append(calibrated._estimator.run().seed)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.npz")
+            for _ in range(2):
+                with Calibrated(linear, X, y, SIGMA, samples=15, seed=5) as calibrated:
+                    self.assertEqual(calibrated.calibration_seed, 5)
                     calibrated.save(path)
-                    calibrated.interval(X[0], 0.1, 0.2)
-                    seen.add(calibrated._estimator.run().seed)
-                with np.load(path) as kept:
-                    numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
-                self.assertFalse(seen & numbers)
-        self.assertIn(5, seen)
+                    noise_of(calibrated)
+                with Calibrated.load(path, linear) as loaded:
+                    noise_of(loaded)
+            with np.load(path) as kept:
+                numbers = {int(v) for name in kept.files for v in kept[name].flat if v == v}
+        self.assertEqual(len(set(seen)), 4)
+        self.assertFalse(set(seen) & numbers)
+
+    def test_tests_can_fix_the_noise_of_new_inputs(self):
+        X, y = points(30)
+        seeds = dict(samples=15, seed=5, inputs_seed=6)
+        with Calibrated(linear, X, y, SIGMA, **seeds) as one:
+            with Calibrated(linear, X, y, SIGMA, **seeds) as other:
+                asked = (X[0], 0.1, 0.2)
+                self.assertEqual(one.interval(*asked), other.interval(*asked))
+            self.assertEqual(one._estimator.run().seed, 6)
 
     def test_files_that_do_not_fit_are_no_calibration(self):
         X, y = points(30)
@@ -246,8 +266,8 @@ class Misuse(unittest.TestCase):
         def flaky(x):
             return np.where(x[:, 0] > 1.8, np.nan, linear(x))
 
-        flags = certreg.PLAN_COUNT_FAILURES
-        with Calibrated(flaky, X, y, SIGMA, samples=31, flags=flags, seed=1) as calibrated:
+        flags, seeds = certreg.PLAN_COUNT_FAILURES, dict(seed=1, inputs_seed=2)
+        with Calibrated(flaky, X, y, SIGMA, samples=31, flags=flags, **seeds) as calibrated:
             interval = calibrated.interval([1.5, 0, 0, 0], 0.1, 0.1)
             self.assertGreater(interval.failed, 0)
             everything = calibrated.interval([5, 0, 0, 0], 0.1, 0.1)

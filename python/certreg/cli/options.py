@@ -231,7 +231,12 @@ def calibration(command: Any) -> None:
         help="samples for each calibration point and input (default: %(default)s)",
     )
     _batch(group)
-    _seed(group)
+    group.add_argument(
+        "--seed",
+        metavar="N",
+        help="seed of the calibration, to repeat it; new inputs always draw theirs from the "
+        "system's randomness (default: one is drawn)",
+    )
 
 
 def resuming(command: Any) -> None:
