@@ -232,15 +232,16 @@ class Estimator(Handle):
                 "certify takes (total_samples, *questions) or "
                 "(z, sigma, total_samples, *questions, noise_id=None)"
             )
-        if begins:
-            self.begin(arguments[0], arguments[1], noise_id)
-            arguments = arguments[2:]
-        total, questions = integer(arguments[0], "total_samples"), arguments[1:]
-        certificates = self._asked(
-            questions,
-            1,
-            lambda e, asked, count, out: lib.certreg_certify(e, total, asked, count, out),
-        )
+        with self._calls:
+            if begins:
+                self.begin(arguments[0], arguments[1], noise_id)
+                arguments = arguments[2:]
+            total, questions = integer(arguments[0], "total_samples"), arguments[1:]
+            certificates = self._asked(
+                questions,
+                1,
+                lambda e, asked, count, out: lib.certreg_certify(e, total, asked, count, out),
+            )
         return certificates[0] if len(questions) == 1 else certificates
 
     def certify_outputs(
@@ -382,8 +383,9 @@ class Estimator(Handle):
         direction  the shift is a positive multiple of scale * direction. The steepest way is scale
                    times the gradient by z, or its negative. None: it is found by the attack"""
         options, kept = options_of(calls, alpha, number, direction, self.shape)
-        handle = self._attacked(options.calls)
-        result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
+        with self._calls:
+            handle = self._attacked(options.calls)
+            result = handle.attack(question, options, self.certify, self.shape, self._callbacks)
         del kept  # the array of the direction, until here
         return result
 
@@ -392,7 +394,8 @@ class Estimator(Handle):
         is the score of the question for this Side (see bounds). Float64 of the input's shape,
         without a guarantee; the error of each number is about (deviation of u) / (sigma *
         sqrt(samples))."""
-        return self._attacked(0).gradient(question, side, self.shape)
+        with self._calls:
+            return self._attacked(0).gradient(question, side, self.shape)
 
     def _attacked(self, calls: int) -> Attacks:
         """The handle of attacks, with room for these calls."""
@@ -434,9 +437,10 @@ class Estimator(Handle):
     def export(self) -> bytes:
         """The record as bytes. They contain the seed, so keep them secret."""
         size = S.size_t(0)
-        self._call("export", None, C.byref(size))
-        buffer = C.create_string_buffer(size.value)
-        self._call("export", buffer, C.byref(size))
+        with self._calls:
+            self._call("export", None, C.byref(size))
+            buffer = C.create_string_buffer(size.value)
+            self._call("export", buffer, C.byref(size))
         return buffer.raw[: size.value]
 
     def import_(self, data: bytes) -> None:
