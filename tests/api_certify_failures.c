@@ -51,6 +51,47 @@ START_TEST(questions_that_are_all_bad_do_not_call_the_model)
 }
 END_TEST
 
+/* A table of certificates would average them. */
+static void has_no_numbers(const certreg_certificate *c)
+{
+    char line[2048];
+    size_t bytes = sizeof line;
+    ck_assert_int_ne(c->status, CERTREG_OK);
+    ck_assert(isnan(c->prediction) && isnan(c->estimate) && isnan(c->tolerance) && isnan(c->alpha));
+    ck_assert(c->radius == 0 && isinf(c->output_lo) && isinf(c->output_hi));
+    ck_assert_int_eq(certreg_write_json(NULL, NULL, c, 0, line, &bytes), CERTREG_OK);
+    ck_assert(strstr(line, "\"prediction\":null") && strstr(line, "\"tolerance\":null") &&
+              strstr(line, "\"alpha\":null"));
+}
+
+START_TEST(a_refused_question_has_no_numbers)
+{
+    toy t = slope;
+    certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
+    certreg_certificate c[2], all = kit_certificate();
+    certreg_question q[2] = {kit_question(0.4), kit_question(0.4)};
+    memset(c, 0, sizeof c);
+    c[0].struct_size = sizeof c[0];
+    q[1].output = 1; /* which the model does not have */
+    KIT_STATUS(e, certreg_certify(e, 2000, q, 2, c), CERTREG_E_INVALID);
+    ck_assert_double_eq(c[0].tolerance, 0.4);
+    has_no_numbers(c + 1);
+    KIT_STATUS(e, certreg_certify_outputs(e, 0, q, 2, c, &all), CERTREG_E_INVALID);
+    has_no_numbers(&all);
+    KIT_OK(e, certreg_estimator_begin(e, origin, sigma, 1));
+    KIT_STATUS(e, certreg_certify(e, 0, q, 1, c), CERTREG_E_WRONG_STATE); /* of a known question */
+    has_no_numbers(c);
+    KIT_STATUS(e, certreg_certify(e, 9999, q, 1, c), CERTREG_E_TOO_MANY);
+    has_no_numbers(c);
+    KIT_STATUS(e, certreg_certify_outputs(e, 0, q, 1, c, &all), CERTREG_E_WRONG_STATE);
+    has_no_numbers(c), has_no_numbers(&all);
+    t.fail_above = -100;
+    KIT_STATUS(e, certreg_certify(e, 2000, q, 1, c), CERTREG_E_NOT_FINITE);
+    has_no_numbers(c);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- early stops */
 static const struct {
     size_t batches; /* done before the stop; the pilot of 10,000 samples takes six */
@@ -154,6 +195,7 @@ int main(void)
     TCase *bad_input = kit_case(suite, "bad_input", 60);
     tcase_add_test(bad_input, one_bad_question_does_not_silence_the_others);
     tcase_add_test(bad_input, questions_that_are_all_bad_do_not_call_the_model);
+    tcase_add_test(bad_input, a_refused_question_has_no_numbers);
     tcase_add_loop_test(limits, cancelled_certificates_are_valid_for_what_was_recorded, 0,
                         KIT_ROWS(stops));
     tcase_add_loop_test(limits, deadlines_stop_in_time_with_a_valid_radius, 0, 2);

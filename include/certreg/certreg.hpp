@@ -436,10 +436,12 @@ class estimator
     static constexpr const char *moved_from = "the estimator was moved from";
     detail::turn call() const { return detail::turn(state_, moved_from); }
 
-    /* Whatever refuses the call, no earlier answer stays. */
+    /* Whatever refuses the call, no earlier answer stays: without a handle the library
+     * refuses every certificate. */
     static void clear(view<certreg_certificate> out)
     {
         for (certreg_certificate &c : out) c = certificate();
+        certreg_certify(nullptr, 0, nullptr, out.size(), out.data());
     }
 
     static size_t columns_of(const certreg_model &m)

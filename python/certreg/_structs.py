@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes as C
+import math
 from typing import Any
 
-from .constants import MOST_REGIONS, integer, number
+from .constants import MOST_REGIONS, Status, integer, number
 
 i32, u32, i64, u64 = C.c_int32, C.c_uint32, C.c_int64, C.c_uint64
 f64, size_t, pointer = C.c_double, C.c_size_t, C.c_void_p
@@ -122,6 +123,14 @@ Certificate = _struct(
     (u32, "constraints"),
     (i32, "limiting_side"),
 )
+
+def refused() -> Any:
+    """A certificate as the library leaves it where it refuses a call: it claims nothing, and has no
+    numbers that a table could average."""
+    unknown = dict.fromkeys("prediction estimate sigma tolerance alpha".split(), math.nan)
+    return Certificate(status=Status.BUSY, output_lo=-math.inf, output_hi=math.inf, **unknown)
+
+
 Run = _struct(
     "certreg_run",
     80,

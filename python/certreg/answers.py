@@ -42,7 +42,8 @@ class Certificate(_Answer):
     """|T(z + delta) - prediction| < tolerance for every delta with ||delta / scale|| < radius.
 
     T(z) is the smoothed prediction at the input z. Where nothing is proved, the radius is 0 and the
-    output bounds are infinite.
+    output bounds are infinite. Unless the status is OK, prediction, estimate, tolerance and alpha
+    are NaN.
 
     radius                 in units of the input divided by its scale
     estimate               T(z) as computed from all samples, without a guarantee

@@ -24,7 +24,7 @@ from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side, Status, constraints_of, integer, member, number
+from .constants import Output, Side, constraints_of, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -302,9 +302,8 @@ class Estimator(Handle):
         asked = structs_of([question_of(q) for q in questions])
         if not questions or not times:
             raise ValueError("no question or no noise level is given: give at least one of each")
-        nothing = S.Certificate(status=Status.BUSY, output_lo=-math.inf, output_hi=math.inf)
         times *= len(questions)
-        out = (S.Certificate * times)(*[nothing] * times)
+        out = (S.Certificate * times)(*[S.refused()] * times)
         try:
             self._called(call, asked, len(questions), out, around=self._callbacks)
         except CertregError as error:

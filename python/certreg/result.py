@@ -150,9 +150,9 @@ class Rows:
 
     def label_errors(self, labels: Any) -> np.ndarray:
         """The distance of each prediction from the label of its row, of shape (rows, sigmas,
-        questions); along the circle for angles, NaN where there is no prediction. `labels` are the
-        true outputs, (rows,). Raises ValueError if they are not, and for a question about several
-        outputs, which has no single prediction."""
+        questions); along the circle for angles, NaN where there is no prediction, as in rows that
+        failed. `labels` are the true outputs, (rows,). Raises ValueError if they are not, and for a
+        question about several outputs, which has no single prediction."""
         each = [self._errors_of(q, labels) for q in range(len(self.questions))]
         return np.stack(each, axis=2)
 
@@ -239,6 +239,12 @@ class Rows:
             )
         right = right[self.done]
         return plot_accuracy({name: (some, right) for name, some in radii.items()}, **more)
+
+
+def mean_error(errors: np.ndarray) -> float:
+    """The mean of label errors, without the rows that have no prediction; NaN if none has one."""
+    known = errors[~np.isnan(errors)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def _check_index(name: str, index: Any, count: int) -> None:

@@ -15,7 +15,7 @@ from .constants import Domain, integer, number
 from .errors import RowsError, raised
 from .groups import Groups
 from .questions import Asked, Question, question_of
-from .result import Rows, aligned
+from .result import Rows, aligned, mean_error
 from .rows import Progress, Shown, certify_rows
 from .sensitivity import sensitivities
 
@@ -224,7 +224,7 @@ class _Trials:
         rows = self.certified(which, logs, sigma, keep_records=True)
         error = math.nan
         if self.labels is not None:
-            error = float(np.mean(rows.label_errors(self.labels[which])))
+            error = mean_error(rows.label_errors(self.labels[which]))
         radius = float(rows["radius"].mean())
         trial = Trial(np.exp(logs), sigma, radius, error, len(rows.errors))
         limits = sensitivities(rows, self.setting.member)

@@ -42,7 +42,10 @@ void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_c
                                .output_lo = -INFINITY,
                                .output_hi = INFINITY,
                                .prediction = NAN,
-                               .estimate = NAN};
+                               .estimate = NAN,
+                               .sigma = NAN,
+                               .tolerance = NAN,
+                               .alpha = NAN};
     if (q) {
         c->output = q->output, c->statistic = q->statistic;
         c->method = q->method, c->center = q->center;
@@ -50,8 +53,15 @@ void cr_answer_blank(const certreg_estimator *e, const cr_question *q, certreg_c
         c->question = q->digest;
     }
     if (!e) return;
-    c->sigma = e->input.sigma, c->noise_id = e->input.noise.noise_id;
+    if (e->input.begun) c->sigma = e->input.sigma;
+    c->noise_id = e->input.noise.noise_id;
     c->samples = e->record.present;
+}
+
+void cr_answer_status(certreg_status status, certreg_certificate *c)
+{
+    c->status = status;
+    if (status) c->prediction = c->estimate = c->tolerance = c->alpha = NAN;
 }
 
 /* The largest balls of other norms within ||D^-1 delta||_2 < radius; delta_j = 0 where scale_j = 0

@@ -16,7 +16,7 @@ void cr_certify_nothing(const certreg_estimator *e, certreg_status status, int s
     if (cr_struct_check(out, CR_OLDEST_CERTIFICATE, "certificate", NULL)) return;
     const uint32_t size = out->struct_size;
     cr_answer_blank(e, NULL, &nothing);
-    nothing.status = status;
+    cr_answer_status(status, &nothing);
     nothing.stop = stop;
     for (size_t i = 0; i < count; i++)
         cr_struct_write((unsigned char *)out + i * size, size, &nothing, sizeof nothing);
@@ -37,12 +37,12 @@ static certreg_status answer(cr_job *j, size_t index, cr_answer *a, certreg_cert
     certreg_estimator *e = j->estimator;
     cr_question q;
     cr_error_clear(&e->error);
-    const certreg_status wrong = cr_job_question(j, index, &q);
-    if (wrong) cr_answer_blank(e, &q, c);
-    c->status = wrong ? wrong
-                      : cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
-    c->stop = c->status == CERTREG_E_DEADLINE ? CERTREG_STOP_DEADLINE : j->stop;
-    if (c->status == CERTREG_E_DEADLINE) c->status = CERTREG_OK;
+    certreg_status status = cr_job_question(j, index, &q);
+    if (status) cr_answer_blank(e, &q, c);
+    else status = cr_answer_question(e, &q, j->samples, j->stop != CERTREG_STOP_ALL, a, c);
+    const int late = status == CERTREG_E_DEADLINE;
+    c->stop = late ? CERTREG_STOP_DEADLINE : j->stop;
+    cr_answer_status(late ? CERTREG_OK : status, c);
     return c->status;
 }
 

@@ -42,7 +42,7 @@ void cr_job_check(cr_job *j)
         certreg_certificate c;
         const certreg_status status = cr_job_question(j, i, &q);
         cr_answer_blank(e, &q, &c);
-        c.status = status;
+        cr_answer_status(status, &c);
         cr_struct_write(cr_job_certificate(j, i), j->size, &c, sizeof c);
         if (!status) look_over(j, &q);
         else if (!j->wrong.status) j->wrong = e->error;

@@ -1,6 +1,7 @@
 /* One radius for all outputs (theory 5.1: intersection-union). */
 #include "base/sizes.h"
 #include "base/structs.h"
+#include "certify/answer.h"
 #include "certify/certify.h"
 #include <math.h>
 
@@ -80,7 +81,7 @@ static void combine(const certreg_certificate *each, size_t count, certreg_certi
         alpha = fmax(alpha, c.alpha);
     }
     combined->alpha = alpha;
-    combined->status = status;
+    cr_answer_status(status, combined);
 }
 
 /* Neither has any claim. The estimator may be NULL. */

@@ -9,8 +9,9 @@ import sys
 import numpy as np
 
 from support import run
-from support_cli import ASKED, MODELS, InFolder, X, certreg
+from support_cli import ASKED, MODELS, STEPS, InFolder, X, certreg
 from certreg import Estimator, Question
+from certreg.cli import tables
 
 
 class Results(InFolder):
@@ -117,6 +118,33 @@ class Results(InFolder):
         self.assertEqual([float(row["radius"]) for row in table][-3:], [0] * 3)
         table = self.rows_of(*ask, "--count-failures")
         self.assertEqual({row["error"] for row in table}, {""})
+
+    def test_rows_without_an_answer_have_no_numbers_and_enter_no_mean(self):
+        np.save("y.npy", np.where(STEPS[:, 0] > 4, 1000, STEPS[:, 0] + 1))
+        ask = ("certify", "models.py:sometimes_nan", "steps.npy", *ASKED, "--labels", "y.npy")
+        table = self.rows_of(*ask, status=1)
+        for row in table:
+            numbers = [row[name] for name in ("prediction", "tolerance", "alpha", "label_error")]
+            self.assertEqual([n == "nan" for n in numbers], [bool(row["error"])] * 4)
+        self.rows_of(*ask, name="r.json", status=1)
+        with open("r.json", encoding="utf-8") as file:
+            said = json.load(file)
+        for name in ("prediction", "tolerance", "alpha", "label_error"):
+            self.assertIs(said["rows"][-1][name], None)
+        known = [float(row["label_error"]) for row in table if not row["error"]]
+        summary = said["summary"][0]
+        self.assertEqual(summary["failed"], len(table) - len(known))
+        self.assertAlmostEqual(summary["mean_error"], np.mean(known))
+        (name,) = tables.curves(said["rows"], False)
+        self.assertEqual(name, "sigma 0.25, tolerance 0.5")
+
+    def test_where_no_row_has_an_answer_there_is_no_mean_error(self):
+        np.save("far.npy", STEPS[8:])
+        np.save("y.npy", [1, 2])
+        ask = ("certify", "models.py:sometimes_nan", "far.npy", *ASKED, "--labels", "y.npy")
+        status, out, err = certreg(*ask)
+        self.assertEqual((status, out.split()[-3]), (1, "nan"))
+        self.assertNotIn("Warning", err)
 
     def test_a_failing_model_loses_nothing(self):
         ask = ("certify", "models.py:fails_late", "steps.npy", *ASKED)

@@ -33,6 +33,8 @@ class Misuse(unittest.TestCase):
         for c in caught.exception.certificates:  # which claim nothing
             self.assertEqual((c.status, c.outcome, c.radius), (Status.BUSY, Outcome.ABSTAINED, 0))
             self.assertEqual((c.output_lo, c.output_hi), (-math.inf, math.inf))
+            numbers = (c.prediction, c.estimate, c.sigma, c.tolerance, c.alpha)
+            self.assertTrue(all(map(math.isnan, numbers)))
 
     def ask_meanwhile(self, ask, on_a_thread):
         """Calls `ask` once while certify runs, from its model or another thread. The certificate

@@ -208,6 +208,8 @@ class Failures(unittest.TestCase):
         self.assertLess(len(failed), 20)
         self.assertEqual(rows.certificate(5).status, Status.NOT_FINITE)
         self.assertEqual(rows.certificate(5).radius, 0)
+        for name in ("prediction", "estimate", "tolerance", "alpha"):  # no table averages them
+            np.testing.assert_array_equal(np.isnan(rows[name]), rows["status"] != 0)
         self.assertIn("nan", rows.errors[5, 0])
         self.assertEqual(set(failed), {row for row, _ in rows.errors})
         self.assertEqual(rows.summary()[0]["failed"], sum(k == 0 for _, k in rows.errors))

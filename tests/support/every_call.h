@@ -31,7 +31,8 @@ static inline void expect(refusals *r, const char *name, certreg_status status, 
 static inline int is_blank(const certreg_certificate *c, certreg_status status)
 {
     return c->status == status && c->radius == 0 && c->outcome == CERTREG_OUTCOME_ABSTAINED &&
-           c->output_lo == -INFINITY && c->output_hi == INFINITY;
+           c->output_lo == -INFINITY && c->output_hi == INFINITY && isnan(c->prediction) &&
+           isnan(c->estimate) && isnan(c->tolerance) && isnan(c->alpha);
 }
 
 /* Outputs that look like a proof, for a call to overwrite. */

@@ -10,6 +10,8 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from ..result import mean_error
+
 Table = list[dict[str, Any]]
 
 
@@ -43,7 +45,7 @@ def short_of_radii(rows: Any, labels: Optional[np.ndarray]) -> Table:
     errors = rows.label_errors(labels)[rows.done].reshape(-1, len(lines))
     useful = rows.useful_radii(labels)[rows.done].reshape(-1, len(lines))
     for k, line in enumerate(lines):
-        line["mean_error"] = float(np.nanmean(errors[:, k]))
+        line["mean_error"] = mean_error(errors[:, k])
         line["useful_radius"] = float(np.mean(useful[:, k]))
         line["certified_accuracy"] = float(np.mean(useful[:, k] > 0))
     return lines
@@ -81,14 +83,20 @@ def _plain(value: Any) -> Any:
 def curves(table: Table, with_labels: bool) -> dict[str, Any]:
     """The curves of a plot by their names in the legend: radii, or with labels pairs of radii and
     whether the predictions are correct."""
-    groups: dict[str, Table] = {}
+    asked: dict[Any, Table] = {}
     for line in table:
-        name = f"sigma {line['sigma']:g}, tolerance {line['tolerance']:g}"
-        groups.setdefault(name, []).append(line)
+        asked.setdefault((line["sigma"], line["question"]), []).append(line)
+    groups = {_name_of(some): some for some in asked.values()}
     radii = {name: np.array([c["radius"] for c in some]) for name, some in groups.items()}
     if not with_labels:
         return radii
     return {name: (radii[name], np.array([correct(c) for c in groups[name]])) for name in groups}
+
+
+def _name_of(lines: Table) -> str:
+    """The name of a curve. A line that failed does not know its tolerance."""
+    known = [line["tolerance"] for line in lines if not line["error"]]
+    return f"sigma {lines[0]['sigma']:g}, tolerance {(known or [math.nan])[0]:g}"
 
 
 def failures(table: Table) -> Sequence[dict[str, Any]]:
