@@ -129,6 +129,11 @@ START_TEST(ranks_and_records_must_fit_the_calibration)
     double room[2 * SAMPLES];
     KIT_STATUS(e, certreg_estimator_interval(e, &c, &later, 0, room, room, 2 * SAMPLES, &set),
                CERTREG_E_WRONG_STATE);
+    KIT_SAYS(certreg_estimator_error(e), "first evaluated");
+    int32_t covered = 0;
+    KIT_STATUS(e, certreg_estimator_covers(e, &c, &later, (const double[]){0}, &covered),
+               CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(covered, 1);
     certreg_estimator_destroy(e);
 }
 END_TEST

@@ -24,6 +24,10 @@
  *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
  * - The probability is over calibration, new pair and noise together. It is for one new
  *   input; of Q inputs, the worst is missed with probability up to Q*alpha.
+ * - It is for one set, too. Whoever may ask about an input again, with other noise or
+ *   samples, alpha or radius, divides alpha among all sets that are possible; their
+ *   numbers of samples are fixed beforehand (theory 12.7). At another number of samples
+ *   of the same record the call is refused.
  *
  * All inputs have the same model, sigma and scale, and all calibration points the same
  * number of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to
@@ -150,7 +154,7 @@ typedef struct certreg_interval {
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_MISMATCH (ranks or record do not
  *          fit the calibration); CERTREG_E_SMALL_MEMORY (room); CERTREG_E_WRONG_STATE
  *          (a gap; a noise id of the calibration; the number of samples was not fixed
- *          before the first evaluation of the record)  @par Source theory 12.5 */
+ *          before the first evaluation of the record)  @par Source theory 12.5, 12.7 */
 CERTREG_API certreg_status certreg_estimator_interval(
     certreg_estimator *, const certreg_calibration *calibration,
     const certreg_ranks *ranks, int32_t output, double *lo, double *hi, size_t room,

@@ -212,13 +212,7 @@ class Calibrated:
         self._calibrate(matrix, truths, samples, seed, progress)
 
     def _make(
-        self,
-        model: Any,
-        shape: Any,
-        outputs: int,
-        most: int,
-        inputs_seed: Optional[int],
-        options: Any,
+        self, model: Any, shape: Any, outputs: int, most: int, inputs_seed: Any, options: Any
     ) -> None:
         """Notes how estimators are made, and makes the one for new inputs."""
         self._options, shape = options, tuple(int(length) for length in shape)
@@ -234,9 +228,7 @@ class Calibrated:
         )
         self._known: dict[Any, Any] = {}
 
-    def _calibrate(
-        self, matrix: Any, truths: Any, samples: int, seed: Optional[int], progress: Any
-    ) -> None:
+    def _calibrate(self, matrix: Any, truths: Any, samples: int, seed: Any, progress: Any) -> None:
         with self._made(seed=seed) as e:
             for i, (z, truth) in enumerate(zip(matrix, truths)):
                 e.begin(z, self.sigma, noise_id=i, level=Domain.CALIBRATION)
@@ -340,6 +332,10 @@ class Calibrated:
     ) -> Any:
         """Where the true output of one input is: an Interval, or a list with one for each output,
         which hold together. Samples the model around x with fresh noise.
+
+        Another call for the same input is a second try, which is right or wrong on its own. If you
+        may ask again, for example with more samples because an interval was wide, divide alpha
+        among all calls that are possible, and fix their numbers of samples beforehand.
 
         radius    norm of the shift by which x may have been moved, >= 0, in units of the input
                   divided by its scale
