@@ -14,6 +14,11 @@ if [ "${#missing[@]}" != 0 ]; then
         "deps-all" >&2
     exit 1
 fi
+if grep -q 'Version .*-dev$' include/certreg/certreg.h; then
+    echo 'make release: certreg.h says that this version is in development: follow' \
+        'docs/release.md' >&2
+    exit 1
+fi
 unset MAKEFLAGS MFLAGS MAKELEVEL
 again() { make --no-print-directory "$@"; }
 tmp=$(mktemp -d)

@@ -21,16 +21,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 OURS = ("Makefile", "bench", "docs", "examples", "include", "pkgconfig", "python", "src", "tests")
 
 
-def number() -> int:
-    header = (ROOT / "include/certreg/certreg.h").read_text(encoding="utf-8")
-    found = re.search(r"^#define CERTREG_VERSION_NUMBER (\d+)", header, re.MULTILINE)
-    if not found:
-        raise ValueError("include/certreg/certreg.h does not define CERTREG_VERSION_NUMBER")
-    return int(found[1])
-
-
 def version() -> str:
-    return f"{number() // 10000}.{number() // 100 % 100}.{number() % 100}"
+    """That of the header, such as 0.2.0 or 0.2.0-dev (which Python writes 0.2.0.dev0)."""
+    header = (ROOT / "include/certreg/certreg.h").read_text(encoding="utf-8")
+    found = re.search(r"  Version (\S+)$", header, re.MULTILINE)
+    if not found:
+        raise ValueError("include/certreg/certreg.h does not say its version")
+    return found[1]
 
 
 def make(folder: pathlib.Path, **more: str) -> None:
@@ -64,7 +61,7 @@ class Library(BuildHookInterface):  # type: ignore[type-arg]
         for name in OURS:
             (folder / name).symlink_to(ROOT / name)
         make(folder, LDFLAGS=os.environ.get("LDFLAGS", "") + " -s")
-        library = f"libcertreg.so.{number() // 10000}"
+        library = f"libcertreg.so.{version().split('.')[0]}"
         inside = build_data["force_include"]
         inside[str(folder / "lib" / library)] = f"certreg/lib/{library}"
         for module in (folder / "lib/certreg").glob("*.so"):

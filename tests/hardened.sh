@@ -31,7 +31,8 @@ done
 # The linker marks the library only where the C library's start files are marked as well.
 objects=$(find "$OBJ/src" -name '*.o' 2>/dev/null)
 if has -fcf-protection; then
-    tell_none "$(wc -l <<<"$objects") objects are made for indirect branch tracking and shadow stacks" \
+    count=$(wc -l <<<"$objects")
+    tell_none "$count objects are made for indirect branch tracking and shadow stacks" \
         "$(for object in $objects; do
             readelf -nW "$object" | grep -q 'IBT, SHSTK' || echo "$object"; done)"
 elif [ "${HARDENED:-}" = "" ]; then

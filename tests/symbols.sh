@@ -15,13 +15,15 @@ declared=$(cat include/certreg/*.h | tr '\n' ' ' |
     tr -d '(' | sort)
 tell_none 'the exported symbols are the functions of the headers' \
     "$(diff <(echo "$declared") <(echo "$exported"))"
-tell_none 'they are those of tests/abi/symbols.txt' "$(diff tests/abi/symbols.txt <(echo "$exported"))"
+tell_none 'they are those of tests/abi/symbols.txt' \
+    "$(diff tests/abi/symbols.txt <(echo "$exported"))"
 tell_none 'they have a version' \
     "$(nm -D --defined-only "$library" | awk '$2 != "A"' | grep -v '@@CERTREG_[0-9.]*$')"
 
 dynamic=$(readelf -dW "$library")
 soname=$(sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p' <<<"$dynamic")
-tell_none 'the SONAME is libcertreg.so.0' "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
+tell_none 'the SONAME is libcertreg.so.0' \
+    "$([ "$soname" = libcertreg.so.0 ] || echo "it is '$soname'")"
 needed='libc|libm|libpthread|libdl|ld-linux[a-z0-9_-]*'
 # Where BLAS and LAPACK have a module of their own, that module alone needs them.
 [ -e "${library%/*}/certreg/libcertreg_blas.so" ] || needed+='|libopenblas|liblapacke'
@@ -34,7 +36,8 @@ calls+='|setlocale|system'
 tell_none 'it reads no environment, prints, ends and handles nothing' \
     "$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' |
         grep -xE "(__)?($calls)(_chk)?")"
-tell_none 'the stack is not executable' "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
+tell_none 'the stack is not executable' \
+    "$(readelf -lW "$library" | grep GNU_STACK | grep -v ' RW ')"
 
 # Objects in writable sections. Tables that only the loader writes (.data.rel.ro) are constant; the
 # names left out are those of the compiler's start files and of its test for instruction sets.

@@ -20,8 +20,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_QUIET=1
     { echo "skip wheel: pip reaches no index of packages"; exit 0; }
 
 # ---- made
-number=$(sed -n 's/^#define CERTREG_VERSION_NUMBER \([0-9]*\).*/\1/p' include/certreg/certreg.h)
-version=$((number / 10000)).$((number / 100 % 100)).$((number % 100))
+version=$(sed -n 's/.*  Version \(.*\)$/\1/p' include/certreg/certreg.h)
+version=${version/-dev/.dev0} # as Python writes it
 clone=$tmp/clone
 mkdir -p "$clone" "$tmp/elsewhere" "$tmp/made"
 git ls-files -z | xargs -0 cp --parents -t "$clone"

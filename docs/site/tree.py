@@ -189,8 +189,7 @@ def prose(text):
 
 def version():
     text = read(ROOT / "include/certreg/certreg.h")
-    number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text)[1])
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+    return re.search(r"  Version (\S+)$", text, re.M)[1]
 
 
 def groups(header):

@@ -9,15 +9,15 @@ import enum
 import operator
 from typing import Any, Type, TypeVar
 
-VERSION_NUMBER = 100  # of the header that this package follows
+VERSION_NUMBER = 200  # of the header that this package follows
 
 
 def version_text(number: int) -> str:
-    """A VERSION_NUMBER as text, such as 0.1.0."""
+    """A VERSION_NUMBER as text, such as 0.2.0."""
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
-__version__ = version_text(VERSION_NUMBER)
+__version__ = version_text(VERSION_NUMBER) + ".dev0"  # as the header: 0.2.0-dev
 NO_PILOT: int = ctypes.c_size_t(-1).value  # pilot=NO_PILOT: every question gives its prediction
 ALL_OUTPUTS = -1  # output=ALL_OUTPUTS: all outputs as one vector, in the 2-norm
 PLAN_COUNT_FAILURES = 1  # flags=...: an output that is NaN or infinite is the worst value

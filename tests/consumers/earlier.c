@@ -1,6 +1,7 @@
 /* Sets every field of every public struct, calls every function, and prints every answer by the
  * name of its field. earlier.sh compiles it against the headers of each release and against the
- * present ones, and compares what they print. It uses no name that came later than 0.1.0. */
+ * present ones, and compares what they print. What came later than 0.2.0 stands behind
+ * #if CERTREG_VERSION_NUMBER >= ... */
 #include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/solver.h>

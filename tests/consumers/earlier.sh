@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # consumers/earlier.sh LIBRARY: programs that were compiled with the headers of an earlier release
 # run with the present library, and get the same answers as with the present headers. tests/abi has
-# the headers of each release as they were published. earlier.c sets every field, calls every
-# function and prints every answer, which this script makes sure of.
+# the headers of each release as they were published; `made` is a release of the present ones, on
+# which the script is tried. earlier.c sets every field, calls every function and prints every
+# answer, which this script makes sure of.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 library=$(realpath "${1:?}") || exit 2
@@ -23,34 +24,40 @@ tell 'the program can be compiled with the present headers' builds include now
 tell 'and run' runs now
 [ "$bad" = 0 ] || exit 1
 
-cpp_runs() { # VERSION HEADERS: the example of that release
-    "$CXX" -std=c++17 -O0 -I"$2" "tests/abi/$1/quickstart.cpp" -o "$tmp/cpp" "$library" &&
+cpp_runs() { # RELEASE HEADERS: the example of that release
+    "$CXX" -std=c++17 -O0 -I"$2" "$1/quickstart.cpp" -o "$tmp/cpp" "$library" &&
         LD_LIBRARY_PATH=$tmp "$tmp/cpp"
 }
-cpp_agrees() { # VERSION
+cpp_agrees() { # RELEASE
     local before now
-    before=$(cpp_runs "$1" "tests/abi/$1") && now=$(cpp_runs "$1" include) || return
+    before=$(cpp_runs "$1" "$1") && now=$(cpp_runs "$1" include) || return
     [ "$before" = "$now" ] && grep -q within <<<"$now"
 }
-all_there() { # VERSION: every field and function of the release is in the program
-    local name missing=0
+# Every field, that is the words before ; , [ within the braces of a struct, and every function.
+all_there() { # RELEASE
+    local name missing=0 code
+    code=$("$CC" -E -P -I"$1" "$1"certreg/*.h) || return
     while read -r name; do
         grep -qE "(\.|->|, )$name\b" "$program" || { echo "no field $name" && missing=1; }
-    done < <(sed -nE 's/^[a-z_]+\.([a-z_]+) [0-9].*/\1/p' "tests/abi/$1.txt" | sort -u)
+    done < <(sed -n '/struct certreg_[a-z_]* {$/,/^}/s/^ //p' <<<"$code" |
+        sed 's/(\*\(.*\))(.*)/\1/' |
+        grep -oE '[a-z_]+(\[[0-9A-Z_]+\])?[;,]' | grep -oE '^[a-z_]+' | sort -u)
     while read -r name; do
         grep -q "\b$name(" "$program" || { echo "no call of $name" && missing=1; }
-    done < <(sed -nE "s/.*function-decl name='(certreg_[a-z_]+)'.*/\1/p" "tests/abi/$1.abi")
+    done < <(grep -oE '\bcertreg_[a-z_]+\(' <<<"$code" | tr -d '(' | sort -u)
     [ "$missing" = 0 ]
 }
-for headers in tests/abi/*/; do
-    version=$(basename "$headers")
-    tell "a program of $version prints the same" agrees "$headers" "$version"
-    tell "one in C++ of $version too" cpp_agrees "$version"
-    tell "it uses all fields and functions of $version" all_there "$version"
+mkdir -p "$tmp/releases/made" && cp -r include/certreg examples/quickstart.cpp "$tmp/releases/made"
+for release in tests/abi/*/ "$tmp/releases/made/"; do
+    [ -d "$release" ] || continue
+    version=$(basename "$release")
+    tell "a program of $version prints the same" agrees "$release" "$version"
+    tell "one in C++ of $version too" cpp_agrees "$release"
+    tell "it uses all fields and functions of $version" all_there "$release"
 done
 
 # ---- that a break is found: headers of releases that had another interface than this library
-headers=tests/abi/0.1.0
+headers=$tmp/releases/made
 finds() { # FILE SED-SCRIPT
     rm -rf "$tmp/headers" && cp -r "$headers" "$tmp/headers"
     sed -i "$2" "$tmp/headers/certreg/$1"

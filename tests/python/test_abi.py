@@ -1,8 +1,8 @@
 """What a program was written with stays: the fields and constants of every released header are in
 the present ones, at the same place, with the same type and value; and every name of the Python
 package with its arguments, and every option of the command. Nothing more must be given to them.
-tests/abi/VERSION.txt has them; abi.sh has the functions. `test_abi.py record` writes the file of
-the present version, once, when it is released."""
+tests/abi/VERSION.txt has them; abi.sh has the functions. `test_abi.py record` prints what the file
+of the present version will hold."""
 
 import enum
 import inspect
@@ -123,11 +123,9 @@ def breaks(before, now):
 class Abi(unittest.TestCase):
     def test_what_releases_have_is_there(self):
         now = present()
-        releases = list((root / "tests/abi").glob("*.*.*.txt"))
-        self.assertTrue(releases)
-        for release in releases:
+        self.assertGreater(len(now), 600)
+        for release in (root / "tests/abi").glob("*.*.*.txt"):
             lines = release.read_text(encoding="utf-8").splitlines()
-            self.assertGreater(len(lines), 600)
             self.assertEqual(breaks(lines, now), [], release.name)
 
     def test_a_break_is_found(self):
@@ -158,7 +156,6 @@ class Abi(unittest.TestCase):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["record"]:
-        file = root / f"tests/abi/{certreg.__version__}.txt"
-        file.write_text("\n".join([*present(), ""]), encoding="utf-8")
+        print(*present(), sep="\n")
     else:
         run()

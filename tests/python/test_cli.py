@@ -89,7 +89,7 @@ class Options(unittest.TestCase):
             status, out, err = certreg(command, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("example", out)
-        self.assertRegex(certreg("--version")[1], r"^certreg \d+\.\d+\.\d+\n$")
+        self.assertRegex(certreg("--version")[1], r"^certreg \d+\.\d+\.\d+(\.dev0)?\n$")
         self.assertEqual(certreg("nonsense")[0], 2)
         self.assertEqual(certreg()[0], 2)
 

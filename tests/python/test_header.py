@@ -196,6 +196,10 @@ class Header(unittest.TestCase):
     def test_version_is_that_of_the_header_and_of_the_library(self):
         number = int(re.search(r"CERTREG_VERSION_NUMBER (\d+)", text).group(1))
         self.assertEqual((certreg.VERSION_NUMBER, certreg.version()), (number, number))
+        header = (root / "include/certreg/certreg.h").read_text(encoding="utf-8")
+        said = re.search(r"  Version (\S+)$", header, re.M).group(1)
+        self.assertEqual(certreg.__version__, said.replace("-dev", ".dev0"))
+        self.assertEqual(said.partition("-")[0], certreg.constants.version_text(number))
 
 
 if __name__ == "__main__":
