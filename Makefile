@@ -31,8 +31,9 @@ number  := $(shell sed -n 's/^.define CERTREG_VERSION_NUMBER \([0-9]*\).*/\1/p' 
 VERSION := $(shell echo $$(($(number) / 10000)).$$(($(number) / 100 % 100)).$$(($(number) % 100)))
 MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 
+# A switch that lacks a value of its enum would take it for another one (tests/enums.sh).
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-    $(if $(WERROR),-Werror)
+    -Werror=switch -Werror=switch-enum $(if $(WERROR),-Werror)
 CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
 target := $(shell $(CC) -dumpmachine 2>/dev/null)
 include src/harden.mk

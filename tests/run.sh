@@ -137,6 +137,7 @@ if [[ $MODE = "" || $MODE = fast ]]; then
     start rooms bash tests/rooms.sh
     start columns bash tests/columns.sh
     start layout bash tests/clang.sh format-check
+    start enums bash tests/enums.sh
     start symbols bash tests/symbols.sh "$OBJ/libcertreg.so"
     start hardened bash tests/hardened.sh "$OBJ/libcertreg.so"
     start ABI bash tests/abi.sh "$OBJ/libcertreg.so"

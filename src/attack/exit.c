@@ -43,13 +43,18 @@ static void set_median(const cr_question *q, double gap, cr_exit *x)
     s->arc = s->cut = half - 8 * DBL_EPSILON * s->period;
 }
 
-static int32_t kind_of(const cr_question *q)
+static enum cr_score_kind kind_of(const cr_question *q)
 {
-    switch (q->statistic) {
+    switch ((enum certreg_statistic)q->statistic) {
     case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
     case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
-    default: return CR_SCORE_SINE;
+    case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
+    case CERTREG_STATISTIC_MEDIAN: break; /* set_median */
+    case CERTREG_STATISTIC_TRIMMED_MEAN:  /* these are not attacked */
+    case CERTREG_STATISTIC_BALL_CENTER:
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: break;
     }
+    return CR_SCORE_SIGN;
 }
 
 static double share_beyond(const certreg_estimator *e, const cr_conditions *conditions,

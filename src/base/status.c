@@ -7,7 +7,7 @@ uint32_t certreg_version(void)
 
 const char *certreg_status_text(certreg_status status)
 {
-    switch (status) {
+    switch ((enum certreg_status_code)status) {
     case CERTREG_OK: return "ok";
     case CERTREG_E_INVALID: return "invalid argument";
     case CERTREG_E_NO_MEMORY: return "out of memory";
@@ -27,6 +27,6 @@ const char *certreg_status_text(certreg_status status)
     case CERTREG_E_CANCELLED: return "cancelled";
     case CERTREG_E_DEADLINE: return "stopped by the deadline";
     case CERTREG_E_BUSY: return "another call is running on the handle";
-    default: return "unknown status";
     }
+    return "unknown status";
 }

@@ -60,15 +60,13 @@ typedef struct block {
 } block;
 
 /* ---- the worst that a bounded score can do */
-/* E[|Z|^k; |Z| > q] */
+/* E[|Z|^k; |Z| > q], k = 2, 3, 4 */
 static double tail_moment(int k, double q)
 {
     const double pdf = cr_normal_pdf(q), sf = cr_normal_sf(q), square = q * q;
-    switch (k) {
-    case 2: return 2 * (q * pdf + sf);
-    case 3: return 2 * (square + 2) * pdf;
-    default: return 2 * ((square + 3) * q * pdf + 3 * sf);
-    }
+    return k == 2   ? 2 * (q * pdf + sf)
+           : k == 3 ? 2 * (square + 2) * pdf
+                    : 2 * ((square + 3) * q * pdf + 3 * sf);
 }
 
 static double phi_above(double t, double share, double q)

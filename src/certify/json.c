@@ -125,7 +125,8 @@ static void put_value(text *t, type kind, const void *at)
     case INT: memcpy(&i, at, sizeof i), put_int(t, i); break;
     case UINT: memcpy(&u, at, sizeof u), put_int(t, u); break;
     case NUMBER: memcpy(&x, at, sizeof x), put_number(t, x); break;
-    default: memcpy(&l, at, sizeof l), put_long(t, l);
+    case LONG:
+    case SEED: memcpy(&l, at, sizeof l), put_long(t, l); break;
     }
 }
 

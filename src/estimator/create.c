@@ -28,12 +28,22 @@ static certreg_status check_scale(const certreg_model *model, size_t *active, ce
     return CERTREG_OK;
 }
 
+static int is_kind(int32_t kind)
+{
+    switch ((enum certreg_output_kind)kind) {
+    case CERTREG_OUTPUT_REAL:
+    case CERTREG_OUTPUT_ANGLE:
+    case CERTREG_OUTPUT_ANGLE_PAIR: return 1;
+    }
+    return 0;
+}
+
 static certreg_status check_output(const certreg_model *model, size_t k, certreg_error *why)
 {
     const int32_t kind = model->kind ? model->kind[k] : CERTREG_OUTPUT_REAL;
     const double lo = model->lo ? model->lo[k] : -INFINITY,
                  hi = model->hi ? model->hi[k] : INFINITY;
-    if (kind < CERTREG_OUTPUT_REAL || kind > CERTREG_OUTPUT_ANGLE_PAIR)
+    if (!is_kind(kind))
         return cr_fail(why, CERTREG_E_INVALID, "model.kind[%zu] is %d; give a CERTREG_OUTPUT_...",
                        k, (int)kind);
     if (!(lo < hi))

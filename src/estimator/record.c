@@ -116,12 +116,18 @@ static float angle_of_pair(const float *y, double lo, double hi, fault *why)
 /* Output k of one row, read from its column(s). */
 static float convert(const certreg_estimator *e, size_t k, const float *y, fault *why)
 {
-    const double lo = e->model.lo[k], hi = e->model.hi[k];
-    if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE_PAIR) return angle_of_pair(y, lo, hi, why);
-    why->value = (double)*y;
-    if (!isfinite(*y)) why->status = CERTREG_E_NOT_FINITE;
-    else if (e->model.kind[k] == CERTREG_OUTPUT_ANGLE) return wrap_to_float((double)*y, lo, hi);
-    else if ((double)*y < lo || (double)*y > hi) why->status = CERTREG_E_OUT_OF_RANGE;
+    const double lo = e->model.lo[k], hi = e->model.hi[k], value = (double)*y;
+    why->value = value;
+    switch ((enum certreg_output_kind)e->model.kind[k]) {
+    case CERTREG_OUTPUT_ANGLE_PAIR: return angle_of_pair(y, lo, hi, why);
+    case CERTREG_OUTPUT_ANGLE:
+        if (isfinite(value)) return wrap_to_float(value, lo, hi);
+        break;
+    case CERTREG_OUTPUT_REAL:
+        if (value < lo || value > hi) why->status = CERTREG_E_OUT_OF_RANGE;
+        break;
+    }
+    if (!isfinite(value)) why->status = CERTREG_E_NOT_FINITE;
     return *y;
 }
 

@@ -31,13 +31,23 @@ static certreg_status check_outputs(certreg_estimator *e, const certreg_calibrat
     return CERTREG_OK;
 }
 
+static int is_score(int32_t score)
+{
+    switch ((enum certreg_score)score) {
+    case CERTREG_SCORE_NORM:
+    case CERTREG_SCORE_LARGEST:
+    case CERTREG_SCORE_QUANTILES: return 1;
+    }
+    return 0;
+}
+
 certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration *theirs,
                                  certreg_calibration *out)
 {
     const certreg_status status =
         cr_struct_read(out, sizeof *out, CR_OLDEST_CALIBRATION, theirs, "calibration", &e->error);
     if (status) return status;
-    if (out->score < CERTREG_SCORE_NORM || out->score > CERTREG_SCORE_QUANTILES)
+    if (!is_score(out->score))
         return cr_fail(&e->error, CERTREG_E_INVALID,
                        "calibration.score is %d; it must be a CERTREG_SCORE_... constant",
                        (int)out->score);

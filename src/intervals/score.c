@@ -12,20 +12,36 @@ static double distance(const cr_scored *s, size_t index, double output)
     return fabs(cr_location_wrap(s->truth[index], output, period)) / unit;
 }
 
+static double largest(const cr_scored *s, const float *y)
+{
+    double most = 0;
+    for (size_t k = 0; k < (size_t)s->calibration->outputs; k++)
+        most = fmax(most, distance(s, k, (double)y[k]));
+    return most;
+}
+
+static double norm(const cr_scored *s, const float *y)
+{
+    double squares = 0;
+    if (s->calibration->outputs == 1) return largest(s, y);
+    for (size_t k = 0; k < (size_t)s->calibration->outputs; k++) {
+        const double d = distance(s, k, (double)y[k]);
+        squares += d * d;
+    }
+    return sqrt(squares);
+}
+
 double cr_intervals_score(const void *of, size_t i)
 {
     const cr_scored *s = of;
     const certreg_calibration *c = s->calibration;
     const float *y = cr_record_at(s->e, s->first + i, c->output);
-    double largest = 0, squares = 0;
     for (size_t k = 0; k < (size_t)c->outputs; k++)
         if (isnan(y[k])) return s->failed;
-    if (c->score == CERTREG_SCORE_QUANTILES)
-        return fmax((double)y[0] - *s->truth, *s->truth - (double)y[1]);
-    for (size_t k = 0; k < (size_t)c->outputs; k++) {
-        const double d = distance(s, k, (double)y[k]);
-        largest = fmax(largest, d);
-        squares += d * d;
+    switch ((enum certreg_score)c->score) {
+    case CERTREG_SCORE_NORM: return norm(s, y);
+    case CERTREG_SCORE_LARGEST: return largest(s, y);
+    case CERTREG_SCORE_QUANTILES: return fmax((double)y[0] - *s->truth, *s->truth - (double)y[1]);
     }
-    return c->outputs == 1 || c->score == CERTREG_SCORE_LARGEST ? largest : sqrt(squares);
+    return INFINITY;
 }

@@ -33,17 +33,19 @@ static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to c
                                                               by, and sines too */
 
 /* ---- conditions */
-static int32_t kind_of(const cr_question *q)
+static enum cr_score_kind kind_of(const cr_question *q)
 {
     if (cr_question_about_output(q)) return CR_SCORE_OUTPUT;
-    switch (q->statistic) {
+    switch ((enum certreg_statistic)q->statistic) {
     case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
     case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
     case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
     case CERTREG_STATISTIC_TRIMMED_MEAN: return CR_SCORE_WITHIN;
     case CERTREG_STATISTIC_BALL_CENTER: return CR_SCORE_BALL;
-    default: return CR_SCORE_SIGN;
+    case CERTREG_STATISTIC_MEDIAN:
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: break;
     }
+    return CR_SCORE_SIGN;
 }
 
 /* How many of the fresh outputs of a trimmed mean may be out. One that fails may be given any

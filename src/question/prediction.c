@@ -18,13 +18,18 @@ double cr_prediction_into_turn(const certreg_estimator *e, const cr_question *q,
 /* On the line, or on the circle cut opposite to the origin. */
 static double location_of(const cr_question *q, const cr_values *values)
 {
-    switch (q->statistic) {
+    switch ((enum certreg_statistic)q->statistic) {
     case CERTREG_STATISTIC_HUBER: return cr_location_huber(values, q->huber_width);
     case CERTREG_STATISTIC_TRIMMED_MEAN:
         return cr_location_trimmed_mean(
             values, (size_t)cr_served_cut(cr_location_count(values), q->served_trim));
-    default: return cr_location_median(values);
+    case CERTREG_STATISTIC_MEAN: return cr_location_mean(values);
+    case CERTREG_STATISTIC_CIRCULAR_MEAN: return 0; /* it is the origin */
+    case CERTREG_STATISTIC_MEDIAN:
+    case CERTREG_STATISTIC_BALL_CENTER:
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: return cr_location_median(values);
     }
+    return NAN;
 }
 
 double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q, size_t first,
@@ -39,9 +44,6 @@ double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q,
     const double origin = values.origin = !(period > 0)  ? 0
                                           : isnan(about) ? cr_location_direction(&values)
                                                          : about;
-    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
-        return cr_prediction_into_turn(e, q, origin);
-    if (q->statistic == CERTREG_STATISTIC_MEAN) return cr_location_mean(&values);
     return cr_prediction_into_turn(e, q, origin + location_of(q, &values));
 }
 

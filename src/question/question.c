@@ -73,11 +73,54 @@ static int has_range(const certreg_estimator *e, const cr_question *q)
 
 int cr_question_without_normality(const cr_question *q)
 {
-    return q->method == CERTREG_METHOD_FINITE || q->method == CERTREG_METHOD_ANYTIME ||
-           q->method == CERTREG_METHOD_BASELINE;
+    switch ((enum certreg_method)q->method) {
+    case CERTREG_METHOD_FINITE:
+    case CERTREG_METHOD_ANYTIME:
+    case CERTREG_METHOD_BASELINE: return 1;
+    case CERTREG_METHOD_ASYMPTOTIC:
+    case CERTREG_METHOD_PAPER: return 0;
+    }
+    return 0;
 }
 
 /* ---- one field at a time */
+/* These are total, as every switch about an enum: what is added does not compile before it is here.
+ */
+static int is_statistic(int32_t statistic)
+{
+    switch ((enum certreg_statistic)statistic) {
+    case CERTREG_STATISTIC_MEDIAN:
+    case CERTREG_STATISTIC_HUBER:
+    case CERTREG_STATISTIC_MEAN:
+    case CERTREG_STATISTIC_CIRCULAR_MEAN:
+    case CERTREG_STATISTIC_TRIMMED_MEAN:
+    case CERTREG_STATISTIC_BALL_CENTER:
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: return 1;
+    }
+    return 0;
+}
+
+static int is_method(int32_t method)
+{
+    switch ((enum certreg_method)method) {
+    case CERTREG_METHOD_FINITE:
+    case CERTREG_METHOD_ASYMPTOTIC:
+    case CERTREG_METHOD_PAPER:
+    case CERTREG_METHOD_ANYTIME:
+    case CERTREG_METHOD_BASELINE: return 1;
+    }
+    return 0;
+}
+
+static int is_center(int32_t center)
+{
+    switch ((enum certreg_center)center) {
+    case CERTREG_CENTER_PREDICTION:
+    case CERTREG_CENTER_TRUE_MEAN: return 1;
+    }
+    return 0;
+}
+
 static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
 {
     const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
@@ -91,15 +134,14 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
                        "question.output_count is %zu; give at most model.outputs - "
                        "question.output, and 0 with CERTREG_ALL_OUTPUTS",
                        q->output_count);
-    if (q->statistic < CERTREG_STATISTIC_MEDIAN ||
-        q->statistic > CERTREG_STATISTIC_PROJECTION_MEDIAN)
+    if (!is_statistic(q->statistic))
         return cr_question_invalid(
             e, "statistic", q->statistic,
             "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
             "each, it would be another function at a shifted input");
-    if (q->method < CERTREG_METHOD_FINITE || q->method > CERTREG_METHOD_BASELINE)
+    if (!is_method(q->method))
         return cr_question_invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
-    if (q->center < CERTREG_CENTER_PREDICTION || q->center > CERTREG_CENTER_TRUE_MEAN)
+    if (!is_center(q->center))
         return cr_question_invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
     if (q->constraints & ~known)
         return cr_question_invalid(

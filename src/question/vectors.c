@@ -23,11 +23,16 @@ int cr_question_has_directions(const cr_question *q)
 
 cr_net cr_question_net(const cr_question *q)
 {
-    switch (q->statistic) {
+    switch ((enum certreg_statistic)q->statistic) {
     case CERTREG_STATISTIC_MEAN: return CR_NET_MEANS;
     case CERTREG_STATISTIC_PROJECTION_MEDIAN: return CR_NET_PROJECTIONS;
-    default: return CR_NET_COORDINATES;
+    case CERTREG_STATISTIC_MEDIAN:
+    case CERTREG_STATISTIC_HUBER:
+    case CERTREG_STATISTIC_CIRCULAR_MEAN:
+    case CERTREG_STATISTIC_TRIMMED_MEAN:
+    case CERTREG_STATISTIC_BALL_CENTER: break;
     }
+    return CR_NET_COORDINATES;
 }
 
 /* ---- what is refused */

@@ -9,6 +9,11 @@ static double clip(double v)
     return v < -1 ? -1 : v > 1 ? 1 : v;
 }
 
+static double line(const cr_score *s, double y)
+{
+    return s->side * (y - s->prediction) + s->tolerance;
+}
+
 /* On the line the comparison is made with the end of the interval, as the certificate states it. */
 static double sign_on_line(const cr_score *s, double y)
 {
@@ -31,8 +36,13 @@ static double circular_value(const cr_score *s, double t)
     case CR_SCORE_SINE: return sin((t + s->tolerance) * (CR_TWO_PI / s->period));
     case CR_SCORE_ARC: return t >= unsure(s) - s->arc && t <= cut ? 1 : -1;
     case CR_SCORE_SIGN: return t > unsure(s) - s->tolerance && t < cut ? 1 : -1;
-    default: return fabs(t) < cut ? clip((t + s->tolerance) / s->width) : -1;
+    case CR_SCORE_HUBER: return fabs(t) < cut ? clip((t + s->tolerance) / s->width) : -1;
+    case CR_SCORE_OUTPUT: /* these are never on a circle */
+    case CR_SCORE_LINEAR:
+    case CR_SCORE_WITHIN:
+    case CR_SCORE_BALL: break;
     }
+    return -1;
 }
 
 /* Both ends are out. y is a double itself, so rounding of an end never lets in what lies beyond it.
@@ -87,8 +97,17 @@ static double value_along(const cr_score *s, const float *y)
 {
     double size;
     const double t = (s->side < 0 ? -1 : 1) * along(s, y, &size);
-    if (s->kind == CR_SCORE_SIGN) return t > rounding * size - s->tolerance ? 1 : -1;
-    return s->kind == CR_SCORE_LINEAR ? t + s->tolerance : t;
+    switch (s->kind) {
+    case CR_SCORE_SIGN: return t > rounding * size - s->tolerance ? 1 : -1;
+    case CR_SCORE_LINEAR: return t + s->tolerance;
+    case CR_SCORE_OUTPUT: return t;
+    case CR_SCORE_HUBER: /* these are never along a direction */
+    case CR_SCORE_SINE:
+    case CR_SCORE_ARC:
+    case CR_SCORE_WITHIN:
+    case CR_SCORE_BALL: break;
+    }
+    return -1;
 }
 
 /* 0 times an infinite end is 0. */
@@ -126,15 +145,20 @@ double cr_score_value(const cr_score *s, const float *y)
 {
     const double v = (double)*y;
     if (is_along(s)) return value_along(s, y);
-    if (s->kind == CR_SCORE_OUTPUT) return v;
-    if (s->kind == CR_SCORE_BALL) return within_ball(s, y);
     if (isnan(v)) return cr_score_is_bounded(s) ? -1 : v;
-    if (s->kind == CR_SCORE_WITHIN) return within(s, v);
-    if (s->period > 0)
+    if (s->period > 0 && s->kind != CR_SCORE_WITHIN)
         return circular_value(s, s->side * cr_location_wrap(v, s->prediction, s->period));
-    if (s->kind == CR_SCORE_SIGN) return sign_on_line(s, v);
-    const double t = s->side * (v - s->prediction) + s->tolerance;
-    return s->kind == CR_SCORE_LINEAR ? t : clip(t / s->width);
+    switch (s->kind) {
+    case CR_SCORE_OUTPUT: return v;
+    case CR_SCORE_LINEAR: return line(s, v);
+    case CR_SCORE_HUBER: return clip(line(s, v) / s->width);
+    case CR_SCORE_SIGN: return sign_on_line(s, v);
+    case CR_SCORE_WITHIN: return within(s, v);
+    case CR_SCORE_BALL: return within_ball(s, y);
+    case CR_SCORE_SINE: /* these are always on a circle */
+    case CR_SCORE_ARC: break;
+    }
+    return -1;
 }
 
 double cr_score_of_prediction(const cr_score *s)
@@ -161,11 +185,30 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
 
 int cr_score_is_bounded(const cr_score *s)
 {
-    return s->kind != CR_SCORE_OUTPUT && s->kind != CR_SCORE_LINEAR;
+    switch (s->kind) {
+    case CR_SCORE_OUTPUT:
+    case CR_SCORE_LINEAR: return 0;
+    case CR_SCORE_HUBER:
+    case CR_SCORE_SIGN:
+    case CR_SCORE_SINE:
+    case CR_SCORE_ARC:
+    case CR_SCORE_WITHIN:
+    case CR_SCORE_BALL: return 1;
+    }
+    return 0;
 }
 
 int cr_score_is_two_valued(const cr_score *s)
 {
-    return s->kind == CR_SCORE_SIGN || s->kind == CR_SCORE_ARC || s->kind == CR_SCORE_WITHIN ||
-           s->kind == CR_SCORE_BALL;
+    switch (s->kind) {
+    case CR_SCORE_SIGN:
+    case CR_SCORE_ARC:
+    case CR_SCORE_WITHIN:
+    case CR_SCORE_BALL: return 1;
+    case CR_SCORE_OUTPUT:
+    case CR_SCORE_LINEAR:
+    case CR_SCORE_HUBER:
+    case CR_SCORE_SINE: return 0;
+    }
+    return 0;
 }

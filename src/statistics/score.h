@@ -5,7 +5,7 @@
 #include "statistics/net.h"
 #include <stdint.h>
 
-enum {
+enum cr_score_kind {
     CR_SCORE_OUTPUT = 0, /* f itself */
     CR_SCORE_LINEAR,     /* t + tolerance */
     CR_SCORE_HUBER,      /* clip((t + tolerance)/width, -1, 1) */
@@ -21,7 +21,8 @@ enum {
  * (theory 7). An output that failed has the least score on both sides. Along a direction the output
  * is v.(y - center), and the prediction is 0 (theory 7.3). */
 typedef struct cr_score {
-    int32_t kind, side; /* side +1 is u_+, -1 is u_- */
+    enum cr_score_kind kind;
+    int32_t side; /* +1 is u_+, -1 is u_- */
     double prediction, tolerance, width, period, cut, arc;
     double needed;        /* ARC: the share of 1 that keeps the circular mean near */
     const double *center; /* BALL and directions: one number for each output; NULL: 0 */

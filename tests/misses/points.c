@@ -1,6 +1,7 @@
 #include "misses/points.h"
 #include <certreg/certreg.h>
 #include <math.h>
+#include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -145,9 +146,9 @@ static int number_leaves(const points *p, const statistic *s, const region *r)
     const line l = along(p, (const double[]){1, 0, 0}, s->leaves_out);
     const double margin = p->rounding * (fabs(r->center[0]) + fmin(r->low, r->high));
     double x = 0;
-    ends e;
+    ends e = {0, 0};
     if (l.total == 0) return 0;
-    switch (s->kind) {
+    switch ((enum certreg_statistic)s->kind) {
     case CERTREG_STATISTIC_MEDIAN: /* exact, since the points are */
         e = medians(&l);
         return out_of(r, e.lo, 0) || out_of(r, e.hi, 0);
@@ -156,7 +157,9 @@ static int number_leaves(const points *p, const statistic *s, const region *r)
                             r->center[0] + r->high + margin);
     case CERTREG_STATISTIC_BALL_CENTER: e = centers(&l); break;
     case CERTREG_STATISTIC_TRIMMED_MEAN: x = trimmed_mean(&l, s->trim), e = (ends){x, x}; break;
-    default: x = mean_of(&l), e = (ends){x, x}; break;
+    case CERTREG_STATISTIC_MEAN: x = mean_of(&l), e = (ends){x, x}; break;
+    case CERTREG_STATISTIC_CIRCULAR_MEAN: /* of angles and vectors, not of a number */
+    case CERTREG_STATISTIC_PROJECTION_MEDIAN: abort();
     }
     return out_of(r, e.lo, margin) || out_of(r, e.hi, margin);
 }
