@@ -81,14 +81,69 @@ END_TEST
 
 START_TEST(a_call_that_told_nothing_bars_nothing)
 {
-    half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
+    half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
     certreg_certificate c = kit_certificate();
     certreg_question q = wish(0, CERTREG_METHOD_FINITE);
-    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     q.alpha = 2;
     KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert(answers(&h, e, 200));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* It has seen the outputs of its batch, and may fail because of them. */
+START_TEST(a_model_that_fails_chooses_no_number_of_samples)
+{
+    half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
+    certreg_estimator *e = make(&h, 1, 1);
+    certreg_certificate c = kit_certificate();
+    const certreg_question q = wish(0, CERTREG_METHOD_FINITE);
+    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+    ck_assert(!answers(&h, e, 200));
+    ck_assert(answers(&h, e, 100));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+static int no_number_in_its_fifth_batch(void *user, const certreg_batch *b)
+{
+    const half_space *h = user;
+    const int code = beyond(user, b);
+    if (h->calls == 5) b->y[0] = NAN;
+    return code;
+}
+
+/* The looks before it did not prove the radius, so they have chosen where it was. */
+START_TEST(a_failure_after_a_look_leaves_the_number_that_was_requested)
+{
+    half_space h = {.face = 1.4, .fail_at = _i ? 0 : 5, .fail_code = 5};
+    certreg_estimator *e = make_with(_i ? no_number_in_its_fifth_batch : beyond, &h, 1, 4);
+    certreg_certificate c = kit_certificate();
+    certreg_question q = wish(1.35, CERTREG_METHOD_FINITE);
+    q.target = asks_looks(1.35, (const uint64_t[]){40, 120, 1000}, 3);
+    KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c),
+               _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
+    ck_assert(!answers(&h, e, 120));
+    ck_assert_uint_gt(kit_ask(e, 1000, q).samples, 120); /* its own looks remain */
+    ck_assert(answers(&h, e, 1000));
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
+{
+    half_space h = {.face = 2, .fail_at = 2, .fail_code = 5};
+    certreg_model m = kit_model(beyond, &h, 2, 1);
+    certreg_plan p = kit_plan(CAPACITY);
+    certreg_question q = kit_question(1);
+    certreg_certificate c = kit_certificate();
+    m.batch = BATCH, p.pilot = 2 * BATCH;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
+    ck_assert_uint_eq(kit_ask(e, 200, q).samples, 200);
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -237,6 +292,9 @@ int main(void)
     tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,
                         KIT_ROWS(ways_to_ask));
     tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
+    tcase_add_test(again, a_model_that_fails_chooses_no_number_of_samples);
+    tcase_add_loop_test(again, a_failure_after_a_look_leaves_the_number_that_was_requested, 0, 2);
+    tcase_add_test(again, a_model_that_fails_within_the_pilot_has_told_nothing);
     tcase_add_test(again, outputs_that_cannot_be_recorded_choose_no_number_of_samples);
     tcase_add_test(again, outputs_that_errors_tell_count_as_asked);
     tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);

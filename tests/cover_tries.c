@@ -14,7 +14,8 @@ static const double rare = 0.1; /* outputs beyond the tolerance: the radius is P
 /* ---- a model whose outputs are known beforehand */
 typedef struct outputs {
     float y[LARGE];
-    int cancels; /* the caller does, as soon as a plain question would be answered too well */
+    int cancels, fails; /* as soon as a plain question would be answered too well, the caller
+                           cancels, or the model fails */
     certreg_estimator *handle;
 } outputs;
 
@@ -31,7 +32,7 @@ static int tell(void *user, const certreg_batch *b)
     const uint64_t end = b->first + b->rows;
     for (size_t i = 0; i < b->rows; i++) b->y[i] = o->y[b->first + i];
     if (o->cancels && looks_good(o, end)) certreg_estimator_cancel(o->handle);
-    return 0;
+    return o->fails && looks_good(o, b->first);
 }
 
 static void draw(outputs *o, simulate_source *source)
@@ -130,6 +131,16 @@ static double cancelled_where_it_looks_good(desk *d)
     return here_or_at_all(d->small);
 }
 
+static double failed_where_it_looks_good(desk *d)
+{
+    certreg_certificate c = kit_certificate();
+    const certreg_question q = ask_for(0);
+    d->outputs.fails = 1;
+    certreg_certify(d->small, SMALL, &q, 1, &c);
+    d->outputs.fails = 0;
+    return here_or_at_all(d->small);
+}
+
 static double stopped_by_a_deadline_then_here_or_at_all(desk *d)
 {
     size_t n = STEP;
@@ -176,6 +187,7 @@ static const struct policy {
     {"telling until proven", telling_until_proven},
     {"growing until long enough", growing_until_long_enough},
     {"cancelled where it looks good", cancelled_where_it_looks_good},
+    {"failed where it looks good", failed_where_it_looks_good},
     {"deadline, then here or at all", stopped_by_a_deadline_then_here_or_at_all},
     {"larger and larger capacities", again_and_again_with_a_larger_capacity},
     {"a look at what is there", once_more_with_a_look_at_what_is_there},

@@ -19,7 +19,7 @@ static certreg_status sample(cr_hunt *h, size_t pairs)
     certreg_estimator *probe = h->attack->probe;
     if (atomic_exchange(&h->attack->target->cancel, 0))
         return cr_fail(&probe->error, CERTREG_E_CANCELLED, "cancelled after %zu calls", h->used);
-    const certreg_status status = cr_estimator_sample(probe, 0, pairs);
+    const certreg_status status = cr_estimator_sample(probe, 0, pairs, pairs, 0);
     h->used += probe->record.present;
     if (probe->record.outside) h->attack->target->record.outside = probe->record.outside;
     return status;

@@ -154,10 +154,12 @@ certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- sample.c */
-/* certreg_estimator_begin and _sample within a call. */
+/* certreg_estimator_begin and _sample within a call, which requested so many samples and came with
+ * these looks: both count as fixed beforehand if the outputs end the sampling. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level);
-certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count);
+certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,
+                                   uint64_t requested, uint64_t looks);
 /* An empty record of the same input, whose noise has the opposite sign from now on. */
 certreg_status cr_estimator_mirror(certreg_estimator *);
 /* Whether begin accepts them. */

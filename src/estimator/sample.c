@@ -301,15 +301,16 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded lets the outputs choose where sampling ends, and the error
- * reports its value. If it is a main sample's, even the first one, the number requested was fixed
- * before, and is the one that counts (theory 5.2). */
-static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t end)
+/* An output that cannot be recorded lets the outputs choose where sampling ends, and so does a model
+ * that fails, which has seen those of its batch. Where they are a main sample's, even of the first
+ * one, the number requested was fixed before, and is the one that counts (theory 5.2). */
+static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t last,
+                                        uint64_t requested, uint64_t looks)
 {
     const int outside = status == CERTREG_E_OUT_OF_RANGE;
-    const int told = status == CERTREG_E_NOT_FINITE || outside;
     if (outside) e->record.outside = 1 + (uint64_t)e->error.sample;
-    if (told && (uint64_t)e->error.sample >= e->record.pilot) cr_asked_settle(e, end, end, 0);
+    if (outside || status == CERTREG_E_NOT_FINITE) last = (uint64_t)e->error.sample;
+    if (last >= e->record.pilot) cr_asked_settle(e, requested, requested, looks);
     return status;
 }
 
@@ -322,7 +323,8 @@ static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
     return stop;
 }
 
-certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count)
+certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t count,
+                                   uint64_t requested, uint64_t looks)
 {
     cr_error_clear(&e->error);
     certreg_status status = cr_estimator_ready(e);
@@ -337,7 +339,8 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
                    used = missing_part(e, asked);
         if (used.first == used.end) continue;
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
-        if ((status = run_batch(e, at, used, end))) return chosen_by_outputs(e, status, end);
+        if ((status = run_batch(e, at, used, end)))
+            return chosen_by_outputs(e, status, used.end - 1, requested, looks);
         if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_E_CANCELLED,
                            "cancelled by progress with %zu samples in the record",
@@ -351,7 +354,7 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
     cr_record_expect(e, e->plan.max_samples);
-    return cr_estimator_leave(e, cr_estimator_sample(e, first, count));
+    return cr_estimator_leave(e, cr_estimator_sample(e, first, count, first + count, 0));
 }
 
 /* ---- inverted control */
