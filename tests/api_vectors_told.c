@@ -120,6 +120,31 @@ START_TEST(an_estimate_is_an_evaluation_of_the_record)
 }
 END_TEST
 
+/* As a control loop does: the estimate of one tick is the prediction of the next, in one array. */
+START_TEST(a_tick_without_samples_hands_the_prediction_of_a_vector_on)
+{
+    map m = plain;
+    certreg_estimator *e = make(&m, 2, SIZE_MAX, CERTREG_PLAN_COUNT_FAILURES);
+    certreg_question q = nth(_i, 2);
+    certreg_certificate c = kit_certificate();
+    double pose[2] = {0.125, -0.25};
+    q.prediction = pose, q.prediction_count = 2;
+    for (uint64_t tick = 0; tick < 4; tick++) {
+        const double before[2] = {pose[0], pose[1]};
+        const int late = tick == 1, failed = tick == 2;
+        m.fail_each = failed ? 1 : 0;
+        certreg_estimator_set_deadline(e, late ? -1 : 0);
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.5, tick));
+        KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
+        KIT_OK(e, certreg_estimator_estimate(e, &q, pose));
+        ck_assert_uint_eq(c.samples, late ? 0 : SAMPLES);
+        ck_assert(isfinite(pose[0]) && isfinite(pose[1]));
+        ck_assert_int_eq(pose[0] == before[0] && pose[1] == before[1], late || failed);
+    }
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 START_TEST(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise)
 {
     map m = plain;
@@ -374,6 +399,8 @@ int main(void)
     tcase_add_loop_test(told, a_server_gets_the_medians_of_its_own_samples, 0, 2);
     tcase_add_test(told, estimates_of_single_outputs_are_those_of_their_certificates);
     tcase_add_test(told, an_estimate_is_an_evaluation_of_the_record);
+    tcase_add_loop_test(told, a_tick_without_samples_hands_the_prediction_of_a_vector_on, 0,
+                        STATISTICS);
     tcase_add_loop_test(told, an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 0,
                         2);
     tcase_add_test(told, a_server_takes_the_question_that_was_certified);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # enums.sh: what nobody implemented does not compile. A value is added to each enum by which the
-# library decides what to compute; then every place that decides by it has to say so. No switch has a
-# `default`, but for those about the error numbers of CUDA.
+# library decides what to compute; then every place that decides by it has to say so. No switch has
+# a `default`, but for those about the error numbers of CUDA.
 # shellcheck disable=SC2317 # functions are called through tell
 set -u
 cd "$(dirname "$0")/.." || exit 2

@@ -343,7 +343,8 @@ class Estimator(Handle):
         This is what a server returns: take an estimator with pilot=NO_PILOT, begin with a new
         noise_id, sample, and call this with the certified question; with serving it needs exactly
         serving.samples noisy samples. Beside a certificate it has no guarantee of its own, and it
-        is an evaluation of the record. Prediction, target and constraints are not used."""
+        is an evaluation of the record. Target and constraints are not used. Without samples it is
+        the prediction of the question, or nan."""
         return self._told("estimate", question)
 
     def _told(self, call: str, question: Asked) -> Any:

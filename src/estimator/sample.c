@@ -301,9 +301,10 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded lets the outputs choose where sampling ends, and so does a model
- * that fails, which has seen those of its batch. Where they are a main sample's, even of the first
- * one, the number requested was fixed before, and is the one that counts (theory 5.2). */
+/* An output that cannot be recorded lets the outputs choose where sampling ends, and so does a
+ * model that fails, which has seen those of its batch. Where they are a main sample's, even those
+ * of the first one, the number requested was fixed before, and is the one that counts (theory 5.2).
+ */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t last,
                                         uint64_t requested, uint64_t looks)
 {

@@ -2,6 +2,7 @@
 #include "question/prediction.h"
 #include "statistics/location.h"
 #include <math.h>
+#include <string.h>
 
 double cr_estimate_number(const certreg_estimator *e, const cr_question *q, size_t samples,
                           double prediction)
@@ -30,8 +31,8 @@ static void add_direction(const certreg_estimator *e, const cr_question *q, cons
     for (size_t k = 0; k < d->outputs; k++) out[d->first + k] += d->along[k] * median;
 }
 
-static void estimate_vector(const certreg_estimator *e, const cr_question *q, size_t samples,
-                            double *out)
+static void estimate_outputs(const certreg_estimator *e, const cr_question *q, size_t samples,
+                             double *out)
 {
     const int projected = q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
     const size_t outputs = cr_question_outputs(e, q), noisy = cr_record_noisy(e),
@@ -47,6 +48,19 @@ static void estimate_vector(const certreg_estimator *e, const cr_question *q, si
         const cr_direction d = cr_net_direction(CR_NET_PROJECTIONS, outputs, i);
         add_direction(e, q, &d, samples, out);
     }
+}
+
+/* As for a number: the given prediction where the outputs give none. It may be what `out` holds, so
+ * `out` is written last. */
+static void estimate_vector(certreg_estimator *e, const cr_question *q, size_t samples, double *out)
+{
+    double *found = e->here.center;
+    const size_t outputs = cr_question_outputs(e, q);
+    int known = 1;
+    estimate_outputs(e, q, samples, found);
+    for (size_t k = 0; k < outputs; k++) known &= !isnan(found[k]);
+    if (!known && q->prediction_given) memcpy(found, q->predictions, outputs * sizeof *found);
+    memcpy(out, found, outputs * sizeof *out);
 }
 
 /* ---- public */
@@ -88,7 +102,6 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     else {
         if (about && (q.prediction_given || (e->record.pilot && samples >= e->record.pilot)))
             cr_prediction_find(e, &q, &prediction);
-        q.prediction_given = 0;
         *out = cr_estimate_number(e, &q, samples, prediction);
     }
     cr_asked_remember(e, samples, samples, cr_question_looks(&q));

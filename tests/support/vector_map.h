@@ -9,8 +9,8 @@ static const float where[INPUTS] = {0.2f, -0.1f, 0.4f, 0};
 
 typedef struct map {
     double weight[MOST][INPUTS];
-    size_t fail_each, first; /* output 0 of each such sample fails; the first output that is asked
-                              */
+    size_t fail_each, first; /* output 0 of each such sample fails, of all at 1; the first output
+                                that is asked */
     size_t calls;
 } map;
 
@@ -31,7 +31,8 @@ static inline int evaluate(void *user, const certreg_batch *b)
             double sum = 0;
             for (size_t j = 0; j < INPUTS; j++)
                 sum += m->weight[m->first + k][j] * (double)b->x[i * INPUTS + j];
-            const int fails = m->fail_each && k == 0 && (b->first + i) % m->fail_each == 1;
+            const int fails = m->fail_each && k == 0 &&
+                              (b->first + i) % m->fail_each == (m->fail_each > 1);
             b->y[i * b->columns + k] = fails ? NAN : (float)fmax(-3, fmin(sum, 3));
         }
     return 0;
