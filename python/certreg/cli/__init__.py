@@ -10,35 +10,39 @@ import threading
 import traceback
 from typing import Any, Optional, Sequence
 
-from .failure import DONE, FILE, INTERRUPTED, OTHER, TERMINATED, Failure, described
+from .failure import DONE, FILE, INTERRUPTED, MODEL, OTHER, TERMINATED, Failure, described
 from .parser import parsed
+from .streams import aside, complain, say
 from .values import understood
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs a command, and returns the exit status."""
-    try:
-        given = parsed(sys.argv[1:] if argv is None else argv)
-    except SystemExit as end:
-        return int(end.code or 0)
+    given: Any = None
     with _Signals() as signals:
         try:
+            given = parsed(sys.argv[1:] if argv is None else argv)
             status = _run(given)
-            sys.stdout.flush()
+            _flush()
             return status
         except Failure as failure:
-            _say(failure, given.traceback)
+            _explain(failure, given.traceback)
             return signals.status if failure.status == INTERRUPTED else failure.status
         except OSError as error:
             _give_up_stdout()
             if not isinstance(error, BrokenPipeError):  # the reader has ended, as in `| head`
-                _say(error, given.traceback)
+                _explain(error, given is not None and given.traceback)
             return FILE
         except KeyboardInterrupt:
-            print("certreg: interrupted", file=sys.stderr)
+            complain("interrupted")
             return signals.status
+        except SystemExit as end:
+            if given is None:  # after --help, or a mistake in the options
+                return int(end.code or 0)
+            _explain(Failure(f"the model failed: {described(end)}"), given.traceback)
+            return MODEL
         except Exception as error:
-            _say(error, given.traceback)
+            _explain(error, given.traceback)
             return OTHER
 
 
@@ -49,7 +53,7 @@ def _run(given: Any) -> int:
     if given.version:
         from ..constants import __version__
 
-        print(f"certreg {__version__}")
+        say(f"certreg {__version__}\n")
         return DONE
     known = {
         "attack": attack.attack,
@@ -61,17 +65,23 @@ def _run(given: Any) -> int:
     return known.get(given.command, commands.run)(understood(given))
 
 
+def _flush() -> None:
+    """Writes what the model printed."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
 def _give_up_stdout() -> None:
     """Redirects standard output, so that Python's flush at the end does not fail again."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(error: Exception, with_traceback: bool) -> None:
+def _explain(error: Exception, with_traceback: bool) -> None:
     if with_traceback:
-        traceback.print_exception(type(error), error, error.__traceback__)
-    sentence = error if isinstance(error, Failure) else described(error)
-    print(f"certreg: {sentence}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            aside("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+    complain(str(error) if isinstance(error, Failure) else described(error))
 
 
 class _Signals:

@@ -6,7 +6,6 @@ import argparse
 import math
 import secrets
 import statistics
-import sys
 import types
 from typing import Any, Optional
 
@@ -40,7 +39,7 @@ def attack(given: argparse.Namespace) -> int:
     work.write(types.SimpleNamespace(seed=given.seed, done=done), table, summary)
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
-    print(aligned(summary), file=sys.stderr if given.out == "-" else sys.stdout)
+    work.tell(aligned(summary))
     failed = tables.failures(table)
     if failed:
         work.remark(f"{len(failed)} attacks failed, the first in row {failed[0]['row']}: "

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from typing import Any, Optional
 
 import numpy as np
@@ -19,6 +18,7 @@ from . import asked, tables
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
 from .loading import Model
+from .streams import aside, complain, say
 
 _NOT_IN_PLAN = set(
     "version seed keep_seed out plot plot_kind quiet traceback jobs resume keep_records".split()
@@ -39,6 +39,16 @@ class Inputs:
         self.model = Model(given.model)
         self.X = self.model.fitted(self.X, given.inputs)
         self.scale = read_scale(given.scale, self.X.shape[1:]) if given.scale else None
+
+
+    def tell(self, text: str) -> None:
+        """Prints a text to standard output; to standard error if the table goes there."""
+        (aside if self.given.out == "-" else say)(text + "\n")
+
+    def remark(self, sentence: str) -> None:
+        """Prints a sentence to standard error, unless --quiet is given."""
+        if not self.given.quiet:
+            complain(sentence)
 
 
 class Work(Inputs):
@@ -98,7 +108,7 @@ class Work(Inputs):
         if self.table is not None:
             write_table(self.table, table, lambda: self.document(rows, table, summary))
         elif self.given.out:
-            sys.stdout.write(tables.as_csv(table))
+            say(tables.as_csv(table))
         if self.plot is not None:
             _draw(self.plot, self.given.plot_kind, table)
 
@@ -112,11 +122,6 @@ class Work(Inputs):
         said = {"certreg": __version__, "complete": complete, "plan": plan}
         return {**said, "summary": summary, "rows": table}
 
-    def remark(self, sentence: str) -> None:
-        """Prints a sentence to standard error, unless --quiet is given."""
-        if not self.given.quiet:
-            print(f"certreg: {sentence}", file=sys.stderr)
-
 
 def run(given: argparse.Namespace) -> int:
     """The commands certify, sigma and bounds."""
@@ -126,11 +131,10 @@ def run(given: argparse.Namespace) -> int:
     shortened = tables.short_of_radii if given.radius is None else tables.short_of_bounds
     summary = shortened(rows, work.labels)
     work.write(rows, table, summary)
-    out = sys.stderr if given.out == "-" else sys.stdout
-    print(aligned(summary), file=out)
+    work.tell(aligned(summary))
     failed = tables.failures(table)
     if given.command == "sigma":
-        print(_recommendation(rows, work.labels, bool(failed)), file=out)
+        work.tell(_recommendation(rows, work.labels, bool(failed)))
     if failed:
         text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
         work.remark(text + failed[0]["error"])

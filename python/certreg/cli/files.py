@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import io
 import os
 from typing import Any, Callable, Optional, Sequence, Tuple
 
@@ -239,11 +240,21 @@ class Destination:
             if os.path.exists(temporary):
                 os.unlink(temporary)
 
-    def write_text(self, text: str) -> None:
-        """Writes a text in UTF-8."""
+    def write_bytes(self, data: bytes) -> None:
+        """Writes these bytes."""
 
         def fill(path: str) -> None:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with open(path, "wb") as file:
+                file.write(data)
 
         self.write(fill)
+
+    def write_text(self, text: str) -> None:
+        """Writes a text in UTF-8."""
+        self.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+    def write_array(self, values: np.ndarray) -> None:
+        """Writes an .npy file. By itself np.save does not notice every disk that is full."""
+        data = io.BytesIO()
+        np.save(data, values)
+        self.write_bytes(data.getvalue())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from .commands import Inputs, destinations, write_table
 from .failure import DONE, INTERRUPTED, MODEL, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
+from .streams import say
 
 
 def run(given: argparse.Namespace) -> int:
@@ -33,8 +33,8 @@ def run(given: argparse.Namespace) -> int:
     if table is not None:
         write_table(table, lines, lambda: {"summary": summary, "rows": lines})
     elif given.out:
-        sys.stdout.write(tables.as_csv(lines))
-    print(aligned(summary), file=sys.stderr if given.out == "-" else sys.stdout)
+        say(tables.as_csv(lines))
+    work.tell(aligned(summary))
     return DONE
 
 

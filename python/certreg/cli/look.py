@@ -18,6 +18,7 @@ from ..estimator import Estimator
 from .failure import DONE, FOUND, MODEL, Failure, described
 from .files import ALL, read_rows, read_scale
 from .loading import Model
+from .streams import say
 
 
 def check(given: argparse.Namespace) -> int:
@@ -35,9 +36,9 @@ def check(given: argparse.Namespace) -> int:
     except Exception as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
     for finding in findings:
-        print(str(finding).replace("PLAN_COUNT_FAILURES", "--count-failures"))
+        say(str(finding).replace("PLAN_COUNT_FAILURES", "--count-failures") + "\n")
     if not findings:
-        print("Nothing was found that would make certificates of this model wrong.")
+        say("Nothing was found that would make certificates of this model wrong.\n")
     return FOUND if findings else DONE
 
 
@@ -45,8 +46,7 @@ def info(given: argparse.Namespace) -> int:
     """Prints versions, modules and the tensors of a model, one per line."""
     lines = [*_environment(), *(_model(given.model) if given.model else ())]
     width = max(len(name) for name, _ in lines)
-    for name, value in lines:
-        print(f"{name.ljust(width)}  {value}")
+    say("".join(f"{name.ljust(width)}  {value}\n" for name, value in lines))
     return DONE
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import textwrap
 from typing import Any, NoReturn, Sequence
 
-from . import options
+from . import options, streams
 
 DESCRIPTION = """\
 Certifies how far an input of a regression model may be changed before its
@@ -79,14 +78,18 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=formatter, **more)
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"certreg: {message} (see {self.prog} --help)\n")
+        streams.complain(f"{message} (see {self.prog} --help)")
         raise SystemExit(2)
+
+    def print_help(self, file: Any = None) -> None:
+        streams.say(self.format_help())
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of `certreg`."""
     top = Parser(prog="certreg", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("--version", action="store_true", help="print the version and exit")
+    top.set_defaults(traceback=False)
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
     for add in (_certify, _sigma, _scale, _bounds, _attack, _interval, _check, _info):
         add(commands)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import time
 from typing import Any
 
+from .streams import aside
+
 
 def progress() -> Any:
-    """The argument `progress` of certify_rows: a bar if tqdm is installed, otherwise a count. The
-    count is shown on terminals only."""
-    if importlib.util.find_spec("tqdm") is not None:
-        return True
-    return _Count() if sys.stderr.isatty() else False
+    """The argument `progress` of certify_rows: a bar if tqdm is installed, otherwise a count. They
+    are shown on terminals only."""
+    if not _on_a_terminal():
+        return False
+    return True if importlib.util.find_spec("tqdm") is not None else _Count()
 
 
 def counter(quiet: bool) -> Any:
     """A function of the rows that are done and of all rows, which shows them."""
-    return _Count() if not quiet and sys.stderr.isatty() else lambda done, rows: None
+    return _Count() if not quiet and _on_a_terminal() else lambda done, rows: None
+
+
+def _on_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _Count:
@@ -31,5 +38,6 @@ class _Count:
         now = time.monotonic()
         if done == rows or now - self.shown > 0.2:
             end = "\n" if done == rows else ""
-            print(f"\r{done} of {rows} rows", end=end, file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):
+                aside(f"\r{done} of {rows} rows{end}")
             self.shown = now

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import numpy as np
-
 from ..errors import CertregError, RowsError
 from ..result import aligned
 from ..tuning import TunedScale, tune_scale
@@ -14,6 +12,7 @@ from . import asked
 from .commands import Inputs
 from .failure import DONE, INTERRUPTED, MODEL, Failure, described
 from .files import Destination, read_groups
+from .streams import say
 
 
 def run(given: argparse.Namespace) -> int:
@@ -24,9 +23,8 @@ def run(given: argparse.Namespace) -> int:
     groups = read_groups(given.groups, work.X.shape[1:]) if given.groups else None
     tuned = _tuned(work, groups)
     if destination is not None:
-        destination.write(lambda path: np.save(path, tuned.scale))
-    print(aligned(tuned.table()))
-    print(_recommendation(tuned))
+        destination.write_array(tuned.scale)
+    say(f"{aligned(tuned.table())}\n{_recommendation(tuned)}\n")
     return DONE
 
 
