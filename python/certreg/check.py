@@ -48,8 +48,9 @@ def check_model(
     *,
     scale: Any = None,
     sigma: Optional[float] = None,
-    rows: int = 64,
+    calls: int = 300,
     seed: int = 0,
+    progress: Optional[Callable[[int, int], Any]] = None,
 ) -> list[Finding]:
     """Calls the model with noisy rows in several ways, and returns what it found. If the list is
     empty, nothing was found, but this is not a proof.
@@ -60,8 +61,9 @@ def check_model(
            certify_rows
     sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation among
            the rows that are used
-    rows   rows of one call, at least 4
+    calls  most rows of the model that are used, at least 19; two ninths of them in one call
     seed   seed of the noise, >= 0
+    progress  function that is called with (rows used, calls), before the first call too
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
@@ -70,15 +72,15 @@ def check_model(
         columns = Columns(X, scale)
         function, names = columns.wrap(function), list(X.columns)
         X, scale = columns.matrix, columns.scale
-    z = _rows_of(inputs_of(X), integer(rows, "rows", 4))
+    calls = integer(calls, "calls", 19)
+    z = _rows_of(inputs_of(X), (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
     noise = np.random.default_rng(seed).standard_normal(z.shape)
-    trial = _Trial(function, z, _steps(z, scale, sigma), noise)
-    first = trial.call(trial.x)
-    wrong = _shape(first, len(z))
-    if wrong:
-        return [wrong]
-    trial.y = first.astype(np.float64).reshape(len(z), -1)
-    return list(_findings(trial, names))
+    shown = progress or (lambda done, calls: None)
+    trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
+    trial.shown(0)
+    found = list(_findings(trial, names))
+    trial.shown(calls)
+    return found
 
 
 def _rows_of(X: np.ndarray, count: int) -> np.ndarray:
@@ -105,9 +107,14 @@ class _Trial:
     """A model, and the noisy rows with which it is called."""
 
     def __init__(
-        self, model: Callable[..., Any], z: np.ndarray, step: np.ndarray, noise: np.ndarray
+        self,
+        model: Callable[..., Any],
+        z: np.ndarray,
+        step: np.ndarray,
+        noise: np.ndarray,
+        shown: Callable[[int], Any],
     ) -> None:
-        self.model, self.z, self.step = model, z, step
+        self.model, self.z, self.step, self.shown, self.done = model, z, step, shown, 0
         self.x = (z + step * noise).astype(np.float32)
         self.y = np.empty((0, 0))  # (rows, columns), once its shape is checked
 
@@ -115,7 +122,10 @@ class _Trial:
         """Calls the model as an Estimator does, with a copy, which the model may keep."""
         x = x.copy()
         x.flags.writeable = False
-        return np.array(self.model(x))
+        y = np.array(self.model(x))
+        self.done += len(x)
+        self.shown(self.done)
+        return y
 
     def outputs(self, x: np.ndarray) -> np.ndarray:
         """The outputs of the model, of shape (rows, columns)."""
@@ -136,6 +146,12 @@ class _Trial:
 
 
 def _findings(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
+    first = trial.call(trial.x)
+    wrong = _shape(first, len(trial.x))
+    if wrong:
+        yield wrong
+        return
+    trial.y = first.astype(np.float64).reshape(len(first), -1)
     yield from _not_finite(trial)
     narrow, calls = list(_narrow(trial, names)), list(_calls(trial))
     yield from [*narrow, *calls]

@@ -34,7 +34,7 @@ class Sane(unittest.TestCase):
         ):
             self.assertEqual(kinds(f), [])
             self.assertEqual(kinds(f, sigma=0.25), [])
-            self.assertEqual(kinds(f, [Z], sigma=0.25, scale=[1, 0, 2], rows=5), [])
+            self.assertEqual(kinds(f, [Z], sigma=0.25, scale=[1, 0, 2], calls=19), [])
 
     def test_inputs_have_any_shape(self):
         images = np.random.default_rng(5).random((10, 4, 4))
@@ -90,13 +90,13 @@ class Insane(unittest.TestCase):
 
     def test_batches_of_other_sizes_that_fail(self):
         def fixed(x):
-            return x.reshape(64, 3)[:, 0]
+            return x.reshape(66, 3)[:, 0]
 
         self.assertEqual(kinds(fixed), ["batch"])
-        self.assertIn("a call with 1 of 64 rows failed", check_model(fixed, X)[0].text)
+        self.assertIn("a call with 1 of 66 rows failed", check_model(fixed, X)[0].text)
 
     def test_outputs_that_are_lost_in_other_batches(self):
-        found = check_model(lambda x: np.where(len(x) == 64, x[:, 0], np.nan), X)
+        found = check_model(lambda x: np.where(len(x) == 66, x[:, 0], np.nan), X)
         self.assertEqual([(f.kind, f.size) for f in found], [("batch", np.inf)])
 
     def test_the_order_of_rows(self):
@@ -121,7 +121,7 @@ class Insane(unittest.TestCase):
         found = check_model(lambda x: x[:, 0], times, sigma=1)[0]
         self.assertAlmostEqual(found.size, 1 / 128)
         self.assertRegex(found.text, "feature 0 is 17000[0-9.]+, .* steps of 128.*noise of 1 must")
-        found = check_model(lambda x: x[:, 0], times, rows=50)[0]
+        found = check_model(lambda x: x[:, 0], times, calls=226)[0]
         self.assertAlmostEqual(found.size, 0.1 * times.std() / 128)
         self.assertEqual(kinds(lambda x: np.sin(1e7 * x[:, 0])), ["float32"])
 
@@ -163,6 +163,30 @@ class Insane(unittest.TestCase):
         self.assertEqual(kinds(lambda x: x[:, 0].squeeze()), ["shape"])  # of one row
 
 
+class Calls(unittest.TestCase):
+    def used(self, f, calls):
+        """How many rows the model gets, and what is told about them."""
+        rows, told = [], []
+
+        def counted(x):
+            rows.append(len(x))
+            return f(x)
+
+        check_model(counted, X, calls=calls, progress=lambda *counts: told.append(counts))
+        return sum(rows), told
+
+    def test_they_are_as_many_as_were_asked_for(self):
+        for calls in (19, 20, 57, 300, 1000):
+            used, told = self.used(model, calls)
+            self.assertTrue(0.8 * calls <= used <= calls, (used, calls))
+            self.assertEqual((told[0], told[-1]), ((0, calls), (calls, calls)))
+            self.assertEqual(told, sorted(told))
+            self.assertGreater(len(told), 6)
+
+    def test_progress_ends_though_the_model_is_refused(self):
+        self.assertEqual(self.used(lambda x: x.sum(), 300)[1], [(0, 300), (66, 300), (300, 300)])
+
+
 class Arguments(unittest.TestCase):
     def test_a_finding_reads_as_a_sentence(self):
         self.assertEqual(str(Finding("order", "rows matter", 1.0)), "order: rows matter")
@@ -179,7 +203,7 @@ class Arguments(unittest.TestCase):
             (X[:1], {}, "no feature of X gets noise: give sigma"),
             (X, dict(scale=0), "no feature of X gets noise"),
             (X, dict(scale=[1, 2]), "scale has shape"),
-            (X, dict(rows=3), "rows is 3"),
+            (X, dict(calls=18), "calls is 18; it must be from 19"),
             (X * np.nan, {}, "NaN or infinite"),
         ):
             with self.assertRaisesRegex(ValueError, text):

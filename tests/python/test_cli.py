@@ -12,7 +12,7 @@ import unittest
 import numpy as np
 
 from support import root, run
-from support_cli import ASKED, InFolder, X, certreg
+from support_cli import ASKED, InFolder, X, certreg, read
 from certreg import Method, Statistic
 from certreg.cli import options, parser as described
 from certreg.cli.failure import Failure
@@ -119,6 +119,36 @@ class Refusals(InFolder):
         self.certify_refused("must return numbers", model="models.py:text", status=3)
         self.certify_refused("returns 1 column", "--output", 1)
         self.certify_refused("returns 1 column", "--pair")
+
+    def test_models_that_end_the_program(self):
+        """They fail: a command ends with its own status and says why."""
+        calibrated = ("--calibration", "x.npy", "--truths", "y.npy", "--sigma", ".3")
+        np.save("y.npy", np.ones(6))
+        for model in ("models.py:leaves", "models.py:makes_none"):
+            for command, *more in (
+                ("check",),
+                ("certify", *ASKED),
+                ("certify", *ASKED, "--jobs", 2),
+                ("bounds", "--sigma", ".25", "--radius", ".2"),
+                ("sigma", *ASKED),
+                ("scale", *ASKED),
+                ("attack", *ASKED, "--calls", 500),
+                ("interval", *calibrated, "--radius", ".1"),
+            ):
+                sentence = "the model failed.*: SystemExit: 0"
+                self.refused(3, sentence, command, model, "x.npy", *more)
+        with open("ends.py", "w", encoding="utf-8") as file:
+            file.write("raise SystemExit(0)")
+        self.certify_refused("ends.py cannot be imported: SystemExit: 0", model="ends.py:f")
+
+    def test_rows_before_a_model_that_ends_the_program_are_kept(self):
+        said = "the model failed in row 3: SystemExit: 0; 3 of 10 rows are done and in r.csv"
+        model, steps = "models.py:leaves_late", "steps.npy"
+        self.certify_refused(said, "-o", "r.csv", model=model, x=steps, status=3)
+        self.assertEqual(len(read("r.csv")), 3)
+        said = "the model failed in row 3: SystemExit: 0"
+        more = ("--calls", 500, *ASKED)
+        self.refused(3, said, "attack", model, steps, *more)
 
     def test_inputs(self):
         bad = X.copy()

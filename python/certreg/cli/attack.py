@@ -18,7 +18,7 @@ from ..estimator import Estimator
 from ..result import aligned
 from . import asked, tables
 from .commands import Work
-from .failure import DONE, FOUND, INTERRUPTED, MODEL, Failure, described
+from .failure import DONE, FOUND, INTERRUPTED, MODEL, RAISED, Failure, described
 from .progress import counter
 
 
@@ -89,7 +89,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
             why = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
         except KeyboardInterrupt:
             return True
-        except Exception as error:
+        except RAISED as error:
             raise Failure(f"the model failed in row {row}: {described(error)}", MODEL) from error
         table.append(_line(row, given, found, why))
         count(index + 1, len(work.X))

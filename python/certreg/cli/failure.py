@@ -6,6 +6,7 @@ from typing import Any
 
 # The exit status; the epilog of the parser explains it.
 DONE, FOUND, USAGE, MODEL, FILE, OTHER, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 5, 130, 143
+RAISED = (Exception, SystemExit)  # what a model may raise; sys.exit() there must not end a command
 
 
 class Failure(Exception):

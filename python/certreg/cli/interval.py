@@ -15,7 +15,7 @@ from ..models import as_model
 from ..result import aligned
 from . import asked, tables
 from .commands import Inputs, destinations, write_table
-from .failure import DONE, INTERRUPTED, MODEL, Failure, described
+from .failure import DONE, INTERRUPTED, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
 from .streams import say
@@ -77,7 +77,7 @@ class _Guarded:
     def __call__(self, x: np.ndarray) -> Any:
         try:
             return self.model(x)
-        except Exception as error:
+        except RAISED as error:
             raise Failure(f"the model failed: {described(error)}", MODEL) from error
 
 

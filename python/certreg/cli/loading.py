@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from ..models import OnnxModel, as_model, is_factory
-from .failure import MODEL, Failure, described
+from .failure import MODEL, RAISED, Failure, described
 
 Shape = Tuple[Optional[int], ...]
 
@@ -73,7 +73,7 @@ class Model:
         `first`."""
         try:
             answer = np.asarray(as_model(self.made())(X[:1]))
-        except Exception as error:
+        except RAISED as error:
             raise Failure(f"the model failed in row {first}: {described(error)}", MODEL) from error
         if answer.dtype.kind not in "buif" or answer.ndim not in (1, 2) or len(answer) != 1:
             raise Failure(
@@ -152,7 +152,7 @@ def _module(place: str) -> Any:
     sys.path.insert(0, os.path.abspath(folder))
     try:
         module = importlib.import_module(name)
-    except Exception as error:
+    except RAISED as error:
         raise Failure(f"{place} cannot be imported: {described(error)}") from error
     if is_file and not os.path.samefile(module.__file__ or "/", place):
         raise Failure(f"{place} has the name of another module, {name}; rename the file")

@@ -15,9 +15,10 @@ from .._schedule import cores
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
-from .failure import DONE, FOUND, MODEL, Failure, described
+from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .files import ALL, read_rows, read_scale
 from .loading import Model
+from .progress import counter
 from .streams import say
 
 
@@ -32,8 +33,15 @@ def check(given: argparse.Namespace) -> int:
     if given.sigma is None and not (X.std(0) > 0).any():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
-        findings = check_model(model.function, X, scale=scale, sigma=given.sigma)
-    except Exception as error:
+        findings = check_model(
+            model.function,
+            X,
+            scale=scale,
+            sigma=given.sigma,
+            calls=given.calls,
+            progress=counter(given.quiet, "calls"),
+        )
+    except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
     for finding in findings:
         say(str(finding).replace("PLAN_COUNT_FAILURES", "--count-failures") + "\n")

@@ -287,6 +287,14 @@ def _check(commands: Any) -> None:
     )
     options.model_and_inputs(command)
     command.add_argument("--sigma", metavar="S", help="noise level at which it will be used")
+    command.add_argument(
+        "--calls",
+        default=300,
+        metavar="N",
+        help="calls of the model with one input, in a few batches; at least 19, fewer for a slow "
+        "model (default: %(default)s)",
+    )
+    options.quiet(command)
 
 
 def _info(commands: Any) -> None:

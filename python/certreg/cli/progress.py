@@ -19,9 +19,9 @@ def progress() -> Any:
     return True if importlib.util.find_spec("tqdm") is not None else _Count()
 
 
-def counter(quiet: bool) -> Any:
-    """A function of the rows that are done and of all rows, which shows them."""
-    return _Count() if not quiet and _on_a_terminal() else lambda done, rows: None
+def counter(quiet: bool, what: str = "rows") -> Any:
+    """A function of the rows, or whatever, that are done and of all of them, which shows them."""
+    return _Count(what) if not quiet and _on_a_terminal() else lambda done, rows: None
 
 
 def _on_a_terminal() -> bool:
@@ -29,15 +29,15 @@ def _on_a_terminal() -> bool:
 
 
 class _Count:
-    """Prints the number of rows that are done, on one line that it overwrites."""
+    """Prints how many are done, on one line that is overwritten, be it by a sentence."""
 
-    def __init__(self) -> None:
-        self.shown = 0.0
+    def __init__(self, what: str = "rows") -> None:
+        self.what, self.shown = what, 0.0
 
     def __call__(self, done: int, rows: int) -> None:
         now = time.monotonic()
         if done == rows or now - self.shown > 0.2:
-            end = "\n" if done == rows else ""
+            end = "\n" if done == rows else "\r"
             with contextlib.suppress(OSError):
-                aside(f"\r{done} of {rows} rows{end}")
+                aside(f"{done} of {rows} {self.what}{end}")
             self.shown = now

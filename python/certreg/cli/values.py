@@ -142,6 +142,8 @@ def understood(given: argparse.Namespace) -> argparse.Namespace:
     kinds = dict(_KINDS)
     if given.command in ("sigma", "scale"):
         kinds["sigma"] = _list_of(_positive)
+    if given.command == "check":
+        kinds["calls"] = _integer(19, 2**53, "an integer of at least 19")
     if given.command == "interval":
         kinds["radius"] = _not_negative
     for name, text in vars(given).items():
