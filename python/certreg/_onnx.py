@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Optional, Sequence, Union
 
@@ -27,6 +28,16 @@ def _chosen(found: Sequence[Any], name: Optional[str], what: str) -> Any:
             f"double{remedy}"
         )
     return tensor
+
+
+def _names(session: Any) -> Optional[list[str]]:
+    """The JSON list of texts that the metadata of the file have as feature_names; None if they have
+    none."""
+    try:
+        names = json.loads(session.get_modelmeta().custom_metadata_map["feature_names"])
+    except (KeyError, ValueError):
+        return None
+    return names if isinstance(names, list) and all(isinstance(n, str) for n in names) else None
 
 
 def _lengths(shape: Sequence[Any]) -> tuple[Optional[int], ...]:
@@ -58,6 +69,7 @@ class SessionModel:
         self.batch, self.shape = lengths[0], lengths[1:]
         self.columns = 1 if len(columns) == 1 else columns[1] if len(columns) == 2 else None
         self._dtype = _DTYPES[taken.type]
+        self.feature_names_in_ = _names(session)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         x = np.asarray(x, self._dtype)
@@ -110,6 +122,8 @@ class OnnxModel(SessionModel):
     batch          rows of one call; None: free. If it is fixed, the last call repeats a row until
                    the batch is full
     input, output  names of the tensors
+    feature_names_in_  names of the features, a list of texts; None: the file has none. The file has
+                   them as a JSON list in its metadata, with the key feature_names
     path           absolute path of the file
 
     Raises FileNotFoundError if there is no such file; ValueError if it is not an ONNX model, or if

@@ -4,7 +4,7 @@ can represent the noise."""
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -50,6 +50,7 @@ def check_model(
     sigma: Optional[float] = None,
     calls: int = 300,
     seed: int = 0,
+    names: Optional[Sequence[str]] = None,
     progress: Optional[Callable[[int, int], Any]] = None,
 ) -> list[Finding]:
     """Calls the model with noisy rows in several ways, and returns what it found. If the list is
@@ -63,14 +64,15 @@ def check_model(
            the rows that are used
     calls  most rows of the model that are used, at least 19; two ninths of them in one call
     seed   seed of the noise, >= 0
+    names  of the features, for the sentences; None: those of a DataFrame, or numbers
     progress  function that is called with (rows used, calls), before the first call too
 
     Raises the exception of the model if its first call fails, and ValueError if X has a wrong shape
     or is not finite, or if no feature gets noise."""
-    function, names = as_model(model() if is_factory(model) else model), None
+    function = as_model(model() if is_factory(model) else model)
     if is_frame(X):
         columns = Columns(X, scale)
-        function, names = columns.wrap(function), list(X.columns)
+        function, names = columns.wrap(function), names or list(X.columns)
         X, scale = columns.matrix, columns.scale
     calls = integer(calls, "calls", 19)
     z = _rows_of(inputs_of(X), (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
@@ -145,7 +147,7 @@ class _Trial:
         return float(largest.max()), int(largest.argmax())
 
 
-def _findings(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
+def _findings(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     first = trial.call(trial.x)
     wrong = _shape(first, len(trial.x))
     if wrong:
@@ -185,7 +187,7 @@ def _not_finite(trial: _Trial) -> Iterator[Finding]:
         )
 
 
-def _narrow(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
+def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     """Features whose noise spans too few steps of float32."""
     ulp = np.spacing(np.abs(trial.z).astype(np.float32)).astype(np.float64)
     steps = np.where(trial.step > 0, trial.step / ulp, np.inf).reshape(len(trial.z), -1)
@@ -194,7 +196,7 @@ def _narrow(trial: _Trial, names: Optional[list[Any]]) -> Iterator[Finding]:
         value, noise = trial.z.reshape(steps.shape)[row, j], trial.step.reshape(-1)[j]
         yield Finding(
             "float32",
-            f"feature {names[j] if names else int(j)!r} is {value:.10g}, where float32 has steps "
+            f"feature {names[int(j)] if names else int(j)!r} is {value:.10g}, where float32 has steps "
             f"of {noise / steps[row, j]:.3g}. Its noise of {noise:.3g} must span {LEAST_STEPS} of "
             "them: subtract a constant from the feature and add it again inside the model, or "
             "raise sigma or the scale of the feature",

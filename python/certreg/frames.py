@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable
 
 import numpy as np
 
 from ._arrays import array_of
 from ._optional import needed, of_class
+from .names import by_position, names_of, order, takes_by_position
 
 MOST_VALUES = 1 << 24  # up to here float32 has all integers
 
@@ -48,17 +50,30 @@ class Columns:
         return repr((list(self._names), [way.told() for way in self._ways]))
 
     def wrap(self, function: Callable[[Any], Any]) -> "OnFrames":
-        """Turns a function of DataFrames into a function of float32 arrays of shape (rows, d). The
-        DataFrames have the columns and dtypes of the original. The result can be pickled if
-        `function` can."""
-        return OnFrames(function, self._names, self._ways)
+        """Turns a function of DataFrames, as as_model returns it, into a function of float32 arrays
+        of shape (rows, d). The DataFrames have the columns and dtypes of the original, in the order
+        in which the model names them. Raises ValueError if it names others. Warns if it takes
+        columns by position. The result can be pickled if `function` can."""
+        return OnFrames(function, self._names, self._ways, self._order(function))
+
+    def _order(self, function: Callable[[Any], Any]) -> list[int]:
+        names = [str(name) for name in self._names]
+        wanted = names_of(function, names)
+        if wanted is not None:
+            return order(names, wanted, "X", "the model")
+        if takes_by_position(function):
+            warnings.warn(by_position("the model", "X", names), stacklevel=2)
+        return list(range(len(names)))
 
 
 class OnFrames:
     """A function of DataFrames as a function of arrays; see Columns.wrap."""
 
-    def __init__(self, function: Callable[[Any], Any], names: Any, ways: list[Any]) -> None:
-        self._function, self._names, self._ways = function, names, ways
+    def __init__(
+        self, function: Callable[[Any], Any], names: Any, ways: list[Any], order: list[int]
+    ) -> None:
+        self._function, self._names = function, names.take(order)
+        self._ways = [(j, ways[j]) for j in order]
 
     def __call__(self, x: np.ndarray) -> Any:
         return self._function(self.frame(x))
@@ -66,7 +81,7 @@ class OnFrames:
     def frame(self, x: np.ndarray) -> Any:
         """The DataFrame of these rows, x of shape (rows, d)."""
         pandas = needed("pandas", "a DataFrame")
-        columns = {j: way(x[:, j]) for j, way in enumerate(self._ways)}
+        columns = {j: way(x[:, j]) for j, way in self._ways}
         frame = pandas.DataFrame(columns, copy=False)
         frame.columns = self._names
         return frame

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import frames
 from ._arrays import array_of, inputs_of
+from ._optional import needed
 
 LEAST_ROWS, MOST_GROUPS = 12, 64
 
@@ -71,9 +72,12 @@ class Groups:
         sizes: np.ndarray = self.member.sum(0, dtype=np.float64)
         return np.asarray(sizes / sizes.sum())
 
-    def scale(self, logs: np.ndarray) -> np.ndarray:
-        """The scale for the logarithms of the factors, float32 of the shape of an input."""
+    def scale(self, logs: np.ndarray) -> Any:
+        """The scale for the logarithms of the factors, float32 of the shape of an input; for a
+        DataFrame whose columns have different names a Series by these names."""
         each: np.ndarray = (self.start * np.exp(self.member @ logs)).astype(np.float32)
+        if frames.is_frame(self.X) and self.X.columns.is_unique:
+            return needed("pandas", "a DataFrame").Series(each, self.X.columns)
         return each.reshape(self.shape)
 
     def bounded(self, logs: np.ndarray) -> np.ndarray:

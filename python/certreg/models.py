@@ -108,11 +108,12 @@ class _Named:
     DataFrames, since scikit-learn would warn at every call with an array."""
 
     def __init__(self, predict: Function, names: Any) -> None:
-        self.predict, self.names = predict, names
+        self.predict, self.feature_names_in_ = predict, names
 
     def __call__(self, x: Any) -> Any:
-        if isinstance(x, np.ndarray) and x.shape[1:] == (len(self.names),):
-            x = needed("pandas", "the model").DataFrame(x, columns=self.names, copy=False)
+        names = self.feature_names_in_
+        if isinstance(x, np.ndarray) and x.shape[1:] == (len(names),):
+            x = needed("pandas", "the model").DataFrame(x, columns=names, copy=False)
         return self.predict(x)
 
 

@@ -47,7 +47,8 @@ class Trial:
 class TunedScale:
     """What tune_scale has chosen: certify_rows(..., sigma=t.sigma, scale=t.scale).
 
-    scale       noise of each feature in units of sigma, float32 of the shape of an input
+    scale       noise of each feature in units of sigma, float32 of the shape of an input; for a
+                DataFrame a Series by the names of its columns, if they differ
     sigma       noise level
     changed     whether this is another scale than the one at the start. If the gain is not above 1
                 by two standard errors, scale and sigma are the best ones without a change
@@ -62,7 +63,7 @@ class TunedScale:
     history     all trials
     model_calls rows with which the model was called"""
 
-    scale: np.ndarray
+    scale: Any
     sigma: float
     changed: bool
     gain: float

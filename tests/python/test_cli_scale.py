@@ -63,7 +63,7 @@ class Scale(InFolder):
 
     def test_refusals(self):
         self.tune_refused("--tolerance must be one number", "--tolerance", "1,2")
-        self.tune_refused(r"must end with one of \.npy", "-o", "scale.csv")
+        self.tune_refused(r"must end with one of \.npy", "-o", "scale.txt")
         self.tune_refused("names another file", "-o", "held.npy")
         self.tune_refused("the group of each of the 3", "--groups", "steps.npy")
         self.tune_refused("limit is '1'; it must be a number above 1", "--limit", 1)

@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # several programs run at a time
 from support import certreg, no_warnings, package, run, same
 from certreg import as_model, frames
 from certreg.frames import Columns, is_frame
+from certreg.names import names_of
 
 pandas = None
 
@@ -160,6 +161,94 @@ class Scales(Frames):
             with self.assertRaisesRegex(error, text), no_warnings():
                 Columns(f, scale)
         self.assertEqual(Columns(frame, {"area": 1}).scale.sum(), 1)  # NaN may stay
+
+
+class Positions:
+    """A model that looks at the positions of columns only, as those of LightGBM do."""
+
+    def __init__(self, *names):
+        self.feature_names_in_ = np.array(names, object)
+
+    def predict(self, x):
+        return np.asarray(x) @ [1.0, 10.0, 100.0]
+
+
+class NamesOfModels(Frames):
+    def setUp(self):
+        super().setUp()
+        self.frame = pandas.DataFrame([[1.0, 2.0, 3.0]], columns=["a b", "c", "d"])
+
+    def output(self, model, names):
+        """The output for columns in this order."""
+        columns = Columns(self.frame[names])
+        return float(columns.wrap(as_model(model))(columns.matrix)[0])
+
+    def test_columns_go_in_as_the_model_names_them(self):
+        for names in (["a b", "c", "d"], ["d", "c", "a b"], ["c", "d", "a b"]):
+            with no_warnings():
+                self.assertEqual(self.output(Positions("a b", "c", "d"), names), 321)
+                self.assertEqual(self.output(Positions("d", "a_b", "c"), names), 213)
+                self.assertEqual(self.output(Positions("c", "d", "a_b").predict, names), 132)
+
+    def test_certificates_are_about_the_columns_with_these_names(self):
+        X = np.random.default_rng(1).normal(size=(4, 3))
+        frame, fitted = pandas.DataFrame(X, columns=list("abc")), Positions(*"abc")
+        more = dict(samples=100, seed=1, progress=False, scale={"a": 1})
+        for names in ("abc", "acb", "cba"):
+            rows = certreg.certify_rows(fitted, frame[[*names]], 0.1, 1.0, **more)
+            away = rows["prediction"][:, 0, 0] - fitted.predict(X)
+            self.assertLess(np.abs(away).max(), 0.5)
+            self.assertGreater(rows["radius"].min(), 0)
+
+    def test_other_names_are_refused(self):
+        for names, text in (
+            (("a b", "c", "e"), "X has no feature named 'e', as the model has, but 'd': give both"),
+            (("a b", "c"), "X has a feature named 'd', which the model has not: leave it out"),
+            (("a b", "c", "d", "e"), "X has no feature named 'e', as the model has: add it"),
+            (("a b", "c", "c"), "the model has two features named 'c'"),
+        ):
+            with self.assertRaisesRegex(ValueError, text):
+                self.output(Positions(*names), ["a b", "c", "d"])
+            with self.assertRaisesRegex(ValueError, text):
+                certreg.certify_rows(Positions(*names), self.frame, 0.1, 1.0, samples=100)
+
+    def test_names_that_a_package_made_up_count_if_both_have_them(self):
+        for begin in ("f", "Column_", ""):
+            made_up = [f"{begin}{i}" for i in range(3)]
+            with no_warnings():
+                self.assertEqual(self.output(Positions(*made_up), ["d", "c", "a b"]), 123)
+            self.assertIsNone(names_of(Positions(*made_up)))
+            self.frame.columns = made_up
+            self.assertEqual(self.output(Positions(*made_up), made_up[::-1]), 321)
+            self.frame.columns = ["a b", "c", "d"]
+
+    def test_a_model_that_takes_columns_by_position_is_told_of(self):
+        lightgbm, xgboost = package("lightgbm"), package("xgboost")
+        X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
+        y = y[:, 0]
+        text = "the model has no names of features: by position they are those of X, d, c, a b$"
+        for kind, more in ((lightgbm.LGBMRegressor, {"verbose": -1}), (xgboost.XGBRegressor, {})):
+            fitted = kind(n_estimators=3, n_jobs=1, **more).fit(X, y)
+            with self.assertWarnsRegex(UserWarning, text):
+                self.output(fitted, ["d", "c", "a b"])
+            named = pandas.DataFrame(X, columns=["a b", "c", "d"])
+            fitted = kind(n_estimators=3, n_jobs=1, **more).fit(named, y)
+            booster = getattr(fitted, "booster_", None) or fitted.get_booster()
+            for model in (fitted, booster):
+                with no_warnings():
+                    turned = self.output(model, ["d", "c", "a b"])
+                    self.assertEqual(turned, self.output(model, ["a b", "c", "d"]))
+                with self.assertRaisesRegex(ValueError, "X has no feature named"):
+                    self.output(model, ["d", "c"])
+
+    def test_a_scale_that_was_chosen_has_the_names(self):
+        X = np.random.default_rng(1).normal(size=(12, 3))
+        frame, names = pandas.DataFrame(X, columns=list("abc")), list("cab")
+        more = dict(samples=100, seed=1, progress=False, rounds=1)
+        t = certreg.tune_scale(Positions(*"abc"), frame, 5.0, [0.1], **more)
+        self.assertEqual(list(t.scale.index), list("abc"))
+        turned = Columns(frame[names], t.scale).scale
+        self.assertEqual(turned.tolist(), [t.scale[name] for name in names])
 
 
 class Pipelines(Frames):

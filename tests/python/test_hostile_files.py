@@ -18,6 +18,7 @@ import numpy as np
 from support import model, run
 from certreg import Calibrated, CertregError, Question, ResumeError, RowsError, certify_rows
 from certreg.cli.failure import Failure
+from certreg.cli.features import Features
 from certreg.cli.files import read_groups, read_labels, read_rows, read_scale
 from certreg.store import ResumeFile
 
@@ -163,8 +164,8 @@ class Inputs(InFolder):
                 self.tries(path, changed(self.dice, data, npy), read, Failure)
         for reader in (
             lambda path: read_labels(path, 12),
-            lambda path: read_scale(path, (3,)),
-            lambda path: read_groups(path, (3,)),
+            lambda path: read_scale(path, (3,), Features("the model", None, str)),
+            lambda path: read_groups(path, (3,), Features("the model", None, str)),
         ):
             for path, data in good.items():
                 for _ in range(COUNT // 12):

@@ -18,6 +18,7 @@ LAYERS = [  # each may import those before it
     "_dlpack",
     "_arrays",
     "_optional",
+    "names",
     "_onnx",
     "models",
     "frames",

@@ -10,6 +10,7 @@ import numpy as np
 from support import package, root, run
 from test_models import Models, table
 from certreg import OnnxModel, as_model
+from certreg.names import names_of
 
 
 class Onnx(Models):
@@ -72,6 +73,23 @@ class Onnx(Models):
         self.assertEqual(f(self.read_only()).shape, (200, 1))
         np.testing.assert_allclose(f(self.read_only())[:, 0], fitted.predict(X), atol=1e-3)
         self.agrees(f, lambda x: f(x)[:, 0])
+
+    def test_features_are_named_in_the_metadata(self):
+        plain = (root / "tests" / "data" / "regressor.onnx").read_bytes()
+        path = self.folder / "named.onnx"
+        for value, names in (
+            ('["a", "b", "c"]', ["a", "b", "c"]),
+            ("a,b,c", None),
+            ("[1, 2, 3]", None),
+        ):
+            entry = b"".join(
+                bytes([tag, len(text)]) + text.encode()
+                for tag, text in ((0x0A, "feature_names"), (0x12, value))
+            )
+            path.write_bytes(plain + bytes([0x72, len(entry)]) + entry)  # ModelProto, field 14
+            self.assertEqual(OnnxModel(path).feature_names_in_, names)
+            self.assertEqual(names_of(as_model(OnnxModel(path))), names)
+        self.assertIsNone(OnnxModel(root / "tests" / "data" / "regressor.onnx").feature_names_in_)
 
     def test_a_fixed_batch_is_filled(self):
         for batch in (1, 16, 200, 256):

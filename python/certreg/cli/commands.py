@@ -11,11 +11,13 @@ import numpy as np
 
 from ..constants import __version__
 from ..errors import CertregError, RowsError
+from ..names import Names
 from ..rows import certify_rows
 from ..result import aligned
 from ..store import ResumeError
 from . import asked, tables
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
+from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
 from .loading import Model
 from .streams import aside, complain, say
@@ -32,13 +34,20 @@ class Inputs:
         self.given = given
         rows = given.rows or ALL
         self.first = rows[0]
-        self.X, count = read_rows(given.inputs, given.array, rows)
+        X, names, count = read_rows(given.inputs, given.array, rows)
         self.labels: Optional[np.ndarray] = None
         if given.labels:
             self.labels = read_labels(given.labels, count, rows)
         self.model = Model(given.model)
-        self.X = self.model.fitted(self.X, given.inputs)
-        self.scale = read_scale(given.scale, self.X.shape[1:]) if given.scale else None
+        self.features = Features(given.model, self.model.names(names), self.remark)
+        self.X = self.taken(X, names, given.inputs)
+        self.scale: Optional[np.ndarray] = None
+        if given.scale:
+            self.scale = read_scale(given.scale, self.X.shape[1:], self.features)
+
+    def taken(self, X: np.ndarray, names: Names, path: str) -> np.ndarray:
+        """The inputs of a file as the model takes them."""
+        return self.model.fitted(self.features.ordered(X, names, path), path)
 
 
     def tell(self, text: str) -> None:

@@ -10,16 +10,19 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ..names import Names
 from .failure import FILE, Failure, one_line
+from .features import Features
 
 Rows = Tuple[int, Optional[int]]
 ALL: Rows = (0, None)
 
 
 # ---- reading
-def read_array(path: str, name: Optional[str] = None) -> np.ndarray:
-    """The array of numbers in a file; `name` chooses an array of an .npz file. The array may be a
-    memory map of the file. This function and the others below raise Failure for a wrong file."""
+def read_array(path: str, name: Optional[str] = None) -> Tuple[np.ndarray, Names]:
+    """The array of numbers in a file, and the names of its columns; `name` chooses an array of an
+    .npz file. The array may be a memory map of the file. This function and the others below raise
+    Failure for a wrong file."""
     suffix = os.path.splitext(path)[1].lower()
     readers = {".npy": _npy, ".npz": _npz, ".csv": _csv, ".parquet": _parquet}
     if suffix not in readers:
@@ -27,18 +30,20 @@ def read_array(path: str, name: Optional[str] = None) -> np.ndarray:
     if name is not None and suffix != ".npz":
         raise Failure(f"--array names an array of an .npz file; {path} has only one")
     try:
-        values = readers[suffix](path, name)
+        values, names = readers[suffix](path, name)
     except OSError as error:
         raise Failure(f"{path} cannot be read: {error.strerror or error}") from None
     if values.dtype.kind not in "buif":
         raise Failure(f"{path} holds {values.dtype}; it must hold numbers")
-    return values
+    return values, names
 
 
-def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[np.ndarray, int]:
-    """The chosen inputs, finite float32 of shape (rows, ...), and the number of all inputs in the
-    file."""
-    values = read_array(path, name)
+def read_rows(
+    path: str, name: Optional[str] = None, rows: Rows = ALL
+) -> Tuple[np.ndarray, Names, int]:
+    """The chosen inputs, finite float32 of shape (rows, ...), the names of their features, and the
+    number of all inputs in the file."""
+    values, names = read_array(path, name)
     if values.ndim > 1 and not len(values):
         raise Failure(f"{path} has no rows")
     if values.ndim < 2 or not values.size:
@@ -53,12 +58,12 @@ def read_rows(path: str, name: Optional[str] = None, rows: Rows = ALL) -> Tuple[
             f"{path} has a number that is NaN, infinite or too large for float32 in row "
             f"{bad[0] + rows[0]} (the first row is 0); remove or repair the row"
         )
-    return values, count
+    return values, names, count
 
 
 def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
     """The labels of the chosen rows, (rows,). The file has one for each of the `count` inputs."""
-    values = read_array(path)
+    values, _ = read_array(path)
     if values.shape not in ((count,), (count, 1)):
         raise Failure(
             f"{path} has shape {values.shape}; it must have a label for each of the {count} inputs"
@@ -69,31 +74,33 @@ def read_labels(path: str, count: int, rows: Rows = ALL) -> np.ndarray:
     return values
 
 
-def read_scale(text: str, shape: Tuple[int, ...]) -> np.ndarray:
+def read_scale(text: str, shape: Tuple[int, ...], features: Features) -> np.ndarray:
     """The noise of each feature in units of sigma, an array of this shape, from a number or a
     file."""
     try:
         values = np.asarray(float(text), np.float32)
     except ValueError:
-        values = np.asarray(read_array(text), np.float32)
-        if values.size != int(np.prod(shape)):
-            raise Failure(
-                f"{text} has {values.size} numbers; a scale has one for each of the "
-                f"{int(np.prod(shape))} features of an input"
-            ) from None
-        values = values.reshape(shape)
+        values = _of_each(text, shape, features, "a scale has one for").astype(np.float32)
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise Failure("--scale must hold finite numbers of at least 0, not all of them 0")
     return np.broadcast_to(values, shape)
 
 
-def read_groups(path: str, shape: Tuple[int, ...]) -> np.ndarray:
+def read_groups(path: str, shape: Tuple[int, ...], features: Features) -> np.ndarray:
     """The group of each feature, an array of this shape."""
-    values = read_array(path)
+    return _of_each(path, shape, features, "it must have the group of")
+
+
+def _of_each(path: str, shape: Tuple[int, ...], features: Features, what: str) -> np.ndarray:
+    """A number for each feature, in an array of this shape. The names of columns are those of
+    features if the file has one row."""
+    values, names = read_array(path)
+    row = values.reshape(1, -1)
+    values = features.ordered(row, names if values.shape == row.shape else None, path)
     if values.size != int(np.prod(shape)):
         raise Failure(
-            f"{path} has {values.size} numbers; it must have the group of each of the "
-            f"{int(np.prod(shape))} features of an input"
+            f"{path} has {values.size} numbers; {what} each of the {int(np.prod(shape))} features "
+            "of an input"
         )
     return values.reshape(shape)
 
@@ -105,16 +112,16 @@ def _chosen(path: str, values: np.ndarray, rows: Rows) -> np.ndarray:
     return values[first:end]
 
 
-def _npy(path: str, _: Optional[str]) -> np.ndarray:
+def _npy(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
     try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)), None
     except (OSError, Failure):
         raise
     except Exception:  # what numpy raises for damaged files is not told
         raise Failure(f"{path} is damaged, or not an .npy file of numbers") from None
 
 
-def _npz(path: str, name: Optional[str]) -> np.ndarray:
+def _npz(path: str, name: Optional[str]) -> Tuple[np.ndarray, Names]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             names = list(arrays.files)
@@ -122,14 +129,14 @@ def _npz(path: str, name: Optional[str]) -> np.ndarray:
                 name = names[0]
             if name not in names:
                 raise Failure(f"{path} has the arrays {', '.join(names)}; choose one with --array")
-            return np.asarray(arrays[name])
+            return np.asarray(arrays[name]), None
     except (OSError, Failure):
         raise
     except Exception:  # what numpy and zipfile raise for damaged files is not told
         raise Failure(f"{path} is damaged, or not an .npz file of numbers") from None
 
 
-def _csv(path: str, _: Optional[str]) -> np.ndarray:
+def _csv(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
     with open(path, newline="", encoding="utf-8-sig") as file:
         try:
             first = file.readline()
@@ -141,8 +148,9 @@ def _csv(path: str, _: Optional[str]) -> np.ndarray:
         del lines[-1]  # empty lines at the end
     header = bool(lines) and not any(map(_is_number, lines[0]))
     _check_table(path, lines, header)
+    names = [name.strip() for name in lines[0]] if header else None
     try:
-        return np.array(lines[header:], np.float64)
+        return np.array(lines[header:], np.float64), names
     except ValueError:
         raise Failure(f"{path} has {_first_text(lines, header)}, which is not a number") from None
 
@@ -188,10 +196,13 @@ def _first_text(lines: Sequence[Sequence[str]], header: bool) -> str:
     return "a text"
 
 
-def _parquet(path: str, _: Optional[str]) -> np.ndarray:
+def _parquet(path: str, _: Optional[str]) -> Tuple[np.ndarray, Names]:
     pandas = pandas_for(path)
     try:
-        return np.asarray(pandas.read_parquet(path).to_numpy())
+        frame = pandas.read_parquet(path)
+        numbered = list(frame.columns) == list(range(frame.shape[1]))
+        names = None if numbered else [str(name) for name in frame.columns]
+        return np.asarray(frame.to_numpy()), names
     except (ImportError, OSError):
         raise
     except Exception as error:  # the engine raises various classes

@@ -40,8 +40,8 @@ def run(given: argparse.Namespace) -> int:
 
 def _intervals(work: Inputs) -> list[Interval]:
     given = work.given
-    X, count = read_rows(given.calibration)
-    X, truths = work.model.fitted(X, given.calibration), read_labels(given.truths, count)
+    X, names, count = read_rows(given.calibration)
+    X, truths = work.taken(X, names, given.calibration), read_labels(given.truths, count)
     outputs = asked.outputs(given, work.model.columns(X, 0))
     shown = None if given.quiet else progress()
     try:

@@ -12,6 +12,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from ..models import OnnxModel, as_model, is_factory
+from ..names import Names, names_of
 from .failure import MODEL, RAISED, Failure, described
 
 Shape = Tuple[Optional[int], ...]
@@ -51,6 +52,13 @@ class Model:
     def made(self) -> Any:
         """The model itself, for use in this process."""
         return self.function() if isinstance(self.function, Named) else self.function
+
+    def names(self, beside: Names) -> Names:
+        """The names of its features; see names_of."""
+        try:
+            return names_of(as_model(self.made()), beside)
+        except RAISED as error:
+            raise Failure(f"the model failed: {described(error)}", MODEL) from error
 
     def fitted(self, X: np.ndarray, name: str) -> np.ndarray:
         """The inputs of the file `name` in the shape that the model takes, which may be flat where

@@ -15,8 +15,8 @@ from .._schedule import cores
 from ..constants import Constraints, __version__, version_text
 from ..errors import CertregError
 from ..estimator import Estimator
+from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
-from .files import ALL, read_rows, read_scale
 from .loading import Model
 from .progress import counter
 from .streams import say
@@ -26,17 +26,15 @@ def check(given: argparse.Namespace) -> int:
     """Prints what check_model finds."""
     from ..check import check_model
 
-    X, _ = read_rows(given.inputs, given.array, given.rows or ALL)
-    model = Model(given.model)
-    X = model.fitted(X, given.inputs)
-    scale = read_scale(given.scale, X.shape[1:]) if given.scale else None
-    if given.sigma is None and not (X.std(0) > 0).any():
+    work = Inputs(given)
+    if given.sigma is None and not (work.X.std(0) > 0).any():
         raise Failure(f"all rows of {given.inputs} are the same: give --sigma")
     try:
         findings = check_model(
-            model.function,
-            X,
-            scale=scale,
+            work.model.function,
+            work.X,
+            scale=work.scale,
+            names=work.features.names,
             sigma=given.sigma,
             calls=given.calls,
             progress=counter(given.quiet, "calls"),
@@ -110,6 +108,8 @@ def _model(word: str) -> Iterator[Tuple[str, str]]:
     yield "input", f"{network.input} {_shape(network.batch, network.shape)}"
     columns = "any" if network.columns is None else network.columns
     yield "output", f"{network.output} {_shape(network.batch, (columns,))}"
+    if network.feature_names_in_:
+        yield "features", ", ".join(network.feature_names_in_)
     yield "batch", "free" if network.batch is None else f"fixed, {network.batch} rows"
 
 

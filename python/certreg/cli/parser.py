@@ -171,7 +171,12 @@ def _scale(commands: Any) -> None:
     options.sampling(command)
     options.tuning(command)
     group = command.add_argument_group("results")
-    group.add_argument("-o", dest="out", metavar="FILE", help="write the scale to this .npy file")
+    group.add_argument(
+        "-o",
+        dest="out",
+        metavar="FILE",
+        help="write the scale to this .csv file, with the names of the features, or .npy file",
+    )
     options.quiet(group)
     command.set_defaults(
         radius=None, target=None, plot=None, resume=None, keep_records=False, keep_seed=False
@@ -295,6 +300,7 @@ def _check(commands: Any) -> None:
         "model (default: %(default)s)",
     )
     options.quiet(command)
+    command.set_defaults(labels=None)
 
 
 def _info(commands: Any) -> None:

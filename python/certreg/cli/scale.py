@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+import numpy as np
+
 from ..errors import CertregError, RowsError
+from ..names import Names
 from ..result import aligned
 from ..tuning import TunedScale, tune_scale
 from . import asked
@@ -13,19 +16,35 @@ from .commands import Inputs
 from .failure import DONE, INTERRUPTED, MODEL, Failure, described
 from .files import Destination, read_groups
 from .streams import say
+from .tables import as_lines
 
 
 def run(given: argparse.Namespace) -> int:
     """Chooses a scale and sigma, prints them, and writes the scale."""
     asked.check_options(given)
-    destination = Destination(given.out, (".npy",)) if given.out else None
+    destination = Destination(given.out, (".npy", ".csv")) if given.out else None
     work = Inputs(given)
-    groups = read_groups(given.groups, work.X.shape[1:]) if given.groups else None
-    tuned = _tuned(work, groups)
+    tuned = _tuned(work, _groups(work))
     if destination is not None:
-        destination.write_array(tuned.scale)
+        _write(destination, tuned.scale, work.features.names)
     say(f"{aligned(tuned.table())}\n{_recommendation(tuned)}\n")
     return DONE
+
+
+def _groups(work: Inputs) -> Any:
+    """The groups of the features; without a file each is a group, under its name if it has one."""
+    if work.given.groups:
+        return read_groups(work.given.groups, work.X.shape[1:], work.features)
+    names = work.features.names
+    return None if names is None else np.reshape(names, work.X.shape[1:])
+
+
+def _write(destination: Destination, scale: np.ndarray, names: Names) -> None:
+    if destination.suffix == ".npy":
+        destination.write_array(scale)
+        return
+    numbers = [str(number) for number in scale.ravel()]  # the digits that make them again
+    destination.write_text(as_lines([*([] if names is None else [names]), numbers]))
 
 
 def _tuned(work: Inputs, groups: Any) -> TunedScale:

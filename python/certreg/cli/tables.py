@@ -67,6 +67,13 @@ def as_csv(table: Table) -> str:
     return text.getvalue()
 
 
+def as_lines(lines: Sequence[Sequence[Any]]) -> str:
+    """Lines as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
 def as_json(document: dict[str, Any]) -> str:
     """A document as JSON. Infinities and NaN are null."""
     return json.dumps(_plain(document), indent=1, allow_nan=False) + "\n"

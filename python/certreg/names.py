@@ -1,0 +1,85 @@
+"""Names of features: those of a model, and how they are matched with those of inputs."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Optional, Sequence
+
+from ._optional import of_class
+
+Names = Optional[Sequence[str]]  # in order; None: what has the features has no names for them
+
+_OF_PACKAGES: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("xgboost", "Booster", lambda model: model.feature_names),
+    ("xgboost", "XGBModel", lambda model: model.get_booster().feature_names),
+    ("lightgbm", "Booster", lambda model: model.feature_name()),
+    ("lightgbm", "LGBMModel", lambda model: model.booster_.feature_name()),
+)
+_MADE_UP = ("", "f", "Column_")  # before numbers: names of models that were fitted to arrays
+
+
+def names_of(model: Callable[..., Any], beside: Names = None) -> Names:
+    """The names of the features of a model, which is a function as as_model returns it. Names that
+    its package made up count only if they are those in `beside`, with which they will be
+    matched."""
+    owner = _owner(model)
+    for module, name, named in _OF_PACKAGES:
+        if of_class(owner, module, name):
+            found = named(owner)
+            break
+    else:
+        found = getattr(owner, "feature_names_in_", None)  # as in scikit-learn
+    if found is None:
+        return None
+    names = [str(name) for name in found]
+    made_up = any(names == [f"{begin}{i}" for i in range(len(names))] for begin in _MADE_UP)
+    return None if made_up and sorted(names) != sorted(beside or ()) else names
+
+
+def takes_by_position(model: Callable[..., Any]) -> bool:
+    """Whether a model without names ignores those of a DataFrame, and says nothing. Those of
+    scikit-learn warn, and functions may do with a DataFrame what they like."""
+    module = type(_owner(model)).__module__
+    return module == "certreg._onnx" or module.partition(".")[0] in ("lightgbm", "xgboost")
+
+
+def _owner(model: Any) -> Any:
+    """The object whose method a function is, or the function."""
+    while isinstance(model, functools.partial):
+        model = model.func
+    return getattr(model, "__self__", model)
+
+
+def order(names: Sequence[str], wanted: Sequence[str], owner: str, wanting: str) -> list[int]:
+    """For each wanted name, the index of the feature among `names`. A space counts as an
+    underscore, to which LightGBM changes it. `owner` and `wanting` say whose names they are. Raises
+    ValueError if one of them has a name that the other has not, or a name twice."""
+    have, want = _places(names, owner), _places(wanted, wanting)
+    missing = [wanted[place] for key, place in want.items() if key not in have]
+    extra = [names[place] for key, place in have.items() if key not in want]
+    if missing and extra:
+        raise ValueError(
+            f"{owner} has no feature named {missing[0]!r}, as {wanting} has, but {extra[0]!r}: "
+            "give both the same names"
+        )
+    if missing:
+        raise ValueError(f"{owner} has no feature named {missing[0]!r}, as {wanting} has: add it")
+    if extra:
+        raise ValueError(
+            f"{owner} has a feature named {extra[0]!r}, which {wanting} has not: leave it out"
+        )
+    return [have[key] for key in want]
+
+
+def _places(names: Sequence[str], owner: str) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if places.setdefault(str(name).replace(" ", "_"), place) != place:
+            raise ValueError(f"{owner} has two features named {name!r}: give them other names")
+    return places
+
+
+def by_position(nameless: str, named: str, names: Sequence[str]) -> str:
+    """The sentence that says in which order columns went in."""
+    shown = ", ".join(map(str, names[:8])) + (f", ... ({len(names)})" if len(names) > 8 else "")
+    return f"{nameless} has no names of features: by position they are those of {named}, {shown}"
