@@ -132,7 +132,7 @@ def _of_files(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     yield given.keep_seed and not is_json, "--keep-seed needs -o FILE.json"
     by_accuracy = given.plot and given.plot_kind == "accuracy"
     yield by_accuracy and not given.labels, "--plot-kind accuracy needs --labels"
-    others = [given.model, given.inputs, given.labels, given.scale, given.resume]
+    others = [given.model, given.inputs, given.labels, given.scale, given.resume, given.seed_file]
     others.append(vars(given).get("groups"))
     taken = {os.path.realpath(name) for name in others if name}
     results = {os.path.realpath(name) for name in (given.out, given.plot) if name}

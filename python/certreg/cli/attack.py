@@ -24,8 +24,8 @@ from .progress import counter
 
 def attack(given: argparse.Namespace) -> int:
     """Attacks one row after the other. Prints a summary, and writes a table."""
-    given.seed = secrets.randbits(64) if given.seed is None else given.seed
     work = Work(given)
+    given.seed = secrets.randbits(64) if given.seed is None else given.seed
     tolerance = asked.questions(given)
     if len(tolerance) != 1:
         raise Failure("--tolerance has several numbers; an attack takes one")

@@ -20,10 +20,12 @@ from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
 from .loading import Model
+from .seeds import seed_in
 from .streams import aside, complain, say
 
 _NOT_IN_PLAN = set(
-    "version seed keep_seed out plot plot_kind quiet traceback jobs resume keep_records".split()
+    "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs resume "
+    "keep_records".split()
 )
 
 
@@ -44,6 +46,8 @@ class Inputs:
         self.scale: Optional[np.ndarray] = None
         if given.scale:
             self.scale = read_scale(given.scale, self.X.shape[1:], self.features)
+        if given.seed_file:
+            given.seed = seed_in(given.seed_file)
 
     def taken(self, X: np.ndarray, names: Names, path: str) -> np.ndarray:
         """The inputs of a file as the model takes them."""

@@ -160,11 +160,18 @@ def _batch(group: Any) -> None:
 
 
 def _seed(group: Any) -> None:
-    group.add_argument(
+    given = group.add_mutually_exclusive_group()
+    given.add_argument(
         "--seed",
         metavar="N",
-        help="seed of the noise, to repeat a run; an adversary must not know it (default: a secret "
-        "one is drawn)",
+        help="seed of the noise, to repeat a run; an adversary must not know it, and other users "
+        "can see it here (default: a secret one is drawn)",
+    )
+    given.add_argument(
+        "--seed-file",
+        metavar="FILE",
+        help="take the seed from this file; if there is none, make it with a secret seed. The jobs "
+        "of an array can share it",
     )
 
 

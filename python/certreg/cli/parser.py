@@ -36,8 +36,12 @@ files:
   Images are arrays of shape (n, c, h, w) in .npy or .npz. Results are written
   to .csv, .json or .parquet. Parquet needs the packages pandas and pyarrow, and
   plots need matplotlib.
-  A resume file contains the seed of the noise. An adversary who knows the seed
-  can make inputs for which certificates are false, so keep the file secret.
+  Columns with names (a header, or Parquet) are matched with the names that the
+  model has for its features, if both have some; otherwise they count by their
+  positions, and a line says so.
+  A seed file holds the seed of the noise as a line, and a resume file contains
+  it. An adversary who knows the seed can make inputs for which certificates are
+  false, so keep these files secret.
 
 tables of results:
   Each line is about one row, sigma and tolerance. "row" is counted from 0, and
@@ -55,7 +59,7 @@ exit status:
   1    "check" found something, or some rows have no certificate
   2    wrong usage or input
   3    the model failed
-  4    a result or resume file cannot be used
+  4    a result, resume or seed file cannot be used, or standard output
   5    a failure that is none of these, such as too little memory
   130  interrupted by Ctrl-C; 143 by SIGTERM. The rows that are done are written
 
@@ -300,7 +304,7 @@ def _check(commands: Any) -> None:
         "model (default: %(default)s)",
     )
     options.quiet(command)
-    command.set_defaults(labels=None)
+    command.set_defaults(labels=None, seed_file=None)
 
 
 def _info(commands: Any) -> None:

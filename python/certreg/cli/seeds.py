@@ -1,0 +1,48 @@
+"""Files that hold the seed of the noise, which other users could read on a command line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+
+from .failure import FILE, Failure
+
+
+def seed_in(path: str) -> int:
+    """The seed in a file. If there is no such file, it is made with a secret seed, which its owner
+    alone can read. Of several commands that make it at the same time, all get the same seed."""
+    try:
+        if not os.path.exists(path):
+            _make(path)
+        with open(path, encoding="ascii", errors="replace") as file:
+            text = file.read(100)
+    except OSError as error:
+        why = error.strerror or error
+        raise Failure(
+            f"--seed-file {path} can neither be read nor made: {why}; give a file with a seed", FILE
+        ) from None
+    if not re.fullmatch(r"\d+\n", text, re.ASCII) or int(text) >= 2**64:
+        raise Failure(
+            f"--seed-file {path} holds no seed; it must be a line with an integer from 0 to "
+            "2^64 - 1",
+            FILE,
+        )
+    return int(text)
+
+
+def _make(path: str) -> None:
+    """Writes another file first, so that nobody reads a part, and gives it the name unless another
+    command was faster."""
+    made = f"{os.path.realpath(path)}.{os.getpid()}.{secrets.token_hex(4)}"
+    try:
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"{secrets.randbits(64)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(made, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(made)
