@@ -106,9 +106,11 @@ def columns_of(outputs: int, kind: Optional[np.ndarray]) -> int:
 
 def inputs_of(X: Any) -> np.ndarray:
     """X as an array of shape (rows, ...). Raises TypeError or ValueError if it is sparse, masked,
-    complex, ragged or has no rows."""
+    complex, ragged, has no rows, or has names for its columns, which would be ignored."""
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
+    if hasattr(X, "columns"):
+        raise TypeError("X is a DataFrame: give X.to_numpy(), and a model of arrays")
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: fill them, or leave out their rows")
     try:

@@ -17,7 +17,6 @@ from .answers import _Answer
 from .constants import NO_PILOT, Domain, Score, Status, integer, member, number
 from .errors import CertregError, check
 from .estimator import Estimator, kinds_of
-from .frames import is_frame
 
 
 _FIELDS = (
@@ -180,8 +179,6 @@ class Calibrated:
         inputs_seed: Optional[int] = None,
         **options: Any,
     ) -> None:
-        if is_frame(X):
-            raise TypeError("X is a DataFrame: give X.to_numpy(), and a model of arrays")
         matrix, truths = inputs_of(X), np.asarray(y, np.float64)
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(

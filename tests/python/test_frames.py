@@ -222,6 +222,16 @@ class NamesOfModels(Frames):
             self.assertEqual(self.output(Positions(*made_up), made_up[::-1]), 321)
             self.frame.columns = ["a b", "c", "d"]
 
+    def test_names_are_refused_where_nothing_looks_at_them(self):
+        X = np.random.default_rng(1).normal(size=(20, 3))
+        said = "X is a DataFrame: give X.to_numpy"
+        with self.assertRaisesRegex(TypeError, said):
+            certreg.Calibrated(Positions(*"abc"), pandas.DataFrame(X), X[:, 0], 0.1)
+        with certreg.Calibrated(Positions(*"abc"), X, X[:, 0], 0.1, samples=11) as calibrated:
+            self.assertEqual(len(calibrated.intervals(X[:2], 0, 0.5)), 2)
+            with self.assertRaisesRegex(TypeError, said):
+                calibrated.intervals(pandas.DataFrame(X[:2], columns=list("cba")), 0, 0.5)
+
     def test_a_model_that_takes_columns_by_position_is_told_of(self):
         lightgbm, xgboost = package("lightgbm"), package("xgboost")
         X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
