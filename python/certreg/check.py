@@ -194,10 +194,11 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
     row, j = np.unravel_index(steps.argmin(), steps.shape)
     if steps[row, j] < LEAST_STEPS:
         value, noise = trial.z.reshape(steps.shape)[row, j], trial.step.reshape(-1)[j]
+        name = names[int(j)] if names else int(j)
         yield Finding(
             "float32",
-            f"feature {names[int(j)] if names else int(j)!r} is {value:.10g}, where float32 has steps "
-            f"of {noise / steps[row, j]:.3g}. Its noise of {noise:.3g} must span {LEAST_STEPS} of "
+            f"feature {name!r} is {value:.10g}, where float32 has steps of "
+            f"{noise / steps[row, j]:.3g}. Its noise of {noise:.3g} must span {LEAST_STEPS} of "
             "them: subtract a constant from the feature and add it again inside the model, or "
             "raise sigma or the scale of the feature",
             float(steps[row, j]),
