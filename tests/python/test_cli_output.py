@@ -6,6 +6,7 @@ import io
 import os
 import resource
 import select
+import sys
 import threading
 import unittest
 import unittest.mock
@@ -111,6 +112,16 @@ class FullDisks(InFolder):
                 with self.full(unbuffered) as out:
                     self.assertEqual(status_of(words, out, err), 4, words)
                 self.assertRegex(err.getvalue(), r"certreg: OSError: .*space.*\n\Z")
+
+    def test_what_the_model_prints(self):
+        with open("loud.py", "w", encoding="utf-8") as file:
+            file.write("def loud(x):\n    print('called')\n    return x[:, 0]\n")
+        self.addCleanup(sys.modules.pop, "loud", None)
+        err = io.StringIO()
+        with self.full() as out:
+            words = ("certify", "loud.py:loud", "x.npy", *ASKED, "-o", "r.csv")
+            self.assertEqual(status_of(words, out, err), 4)
+        self.assertRegex(err.getvalue(), r"\Acertreg: OSError: .*space.*\n\Z")
 
     def test_a_failure_keeps_its_status_where_nobody_reads_it(self):
         for words, status in (

@@ -53,7 +53,6 @@ class Inputs:
         """The inputs of a file as the model takes them."""
         return self.model.fitted(self.features.ordered(X, names, path), path)
 
-
     def tell(self, text: str) -> None:
         """Prints a text to standard output; to standard error if the table goes there."""
         (aside if self.given.out == "-" else say)(text + "\n")
