@@ -23,15 +23,16 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         try:
             given = parsed(sys.argv[1:] if argv is None else argv)
             status = _run(given)
-            _flush()
+            if sys.stdout is not None:
+                say("")  # what the model has printed
             return status
         except Failure as failure:
-            _explain(failure, given.traceback)
+            _explain(failure, given is not None and given.traceback)
             return signals.status if failure.status == INTERRUPTED else failure.status
+        except BrokenPipeError:
+            return FILE
         except OSError as error:
-            _give_up_stdout()
-            if not isinstance(error, BrokenPipeError):  # the reader has ended, as in `| head`
-                _explain(error, given is not None and given.traceback)
+            _explain(error, given.traceback)
             return FILE
         except KeyboardInterrupt:
             complain("interrupted")
@@ -65,21 +66,9 @@ def _run(given: Any) -> int:
     return known.get(given.command, commands.run)(understood(given))
 
 
-def _flush() -> None:
-    """Writes what the model printed."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-
-
-def _give_up_stdout() -> None:
-    """Redirects standard output, so that Python's flush at the end does not fail again."""
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _explain(error: Exception, with_traceback: bool) -> None:
     if with_traceback:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Failure, OSError):
             aside("".join(traceback.format_exception(type(error), error, error.__traceback__)))
     complain(str(error) if isinstance(error, Failure) else described(error))
 

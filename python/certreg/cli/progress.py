@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any
 
+from .failure import Failure
 from .streams import aside
 
 
@@ -38,6 +39,6 @@ class _Count:
         now = time.monotonic()
         if done == rows or now - self.shown > 0.2:
             end = "\n" if done == rows else "\r"
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Failure, OSError):
                 aside(f"{done} of {rows} {self.what}{end}")
             self.shown = now
