@@ -280,7 +280,7 @@ def _interval(commands: Any) -> None:
     group = command.add_argument_group("results")
     options.destination(group)
     options.quiet(group)
-    command.set_defaults(plot=None)
+    command.set_defaults(plot=None, seed_file=None)
 
 
 def _check(commands: Any) -> None:
