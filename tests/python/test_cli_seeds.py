@@ -5,8 +5,6 @@ import stat
 import unittest
 import unittest.mock
 
-import numpy as np
-
 from support import run
 from support_cli import InFolder, certreg
 from certreg.cli.seeds import seed_in
@@ -32,7 +30,6 @@ class SeedFiles(InFolder):
         self.assertNotEqual(seed_in("other"), int(seed))
 
     def test_every_command_with_noise_takes_it(self):
-        np.save("y.npy", np.ones(6))
         attack, bounds = ("--calls", 500), ("bounds", "--sigma", ".25", "--radius", ".2")
         for i, words in enumerate((("attack", *ASKED, *attack), bounds, ("sigma", *ASKED))):
             words = (words[0], "models.py:product", "x.npy", *words[1:], "-q")
