@@ -59,7 +59,7 @@ from .constants import (
     Stop,
     __version__,
 )
-from .errors import CertregError, RowsError
+from .errors import CertregError, ResumeError, RowsError
 from .estimator import Estimator
 from .intervals import Calibrated, Interval, Ranks, interval_ranks
 from .models import OnnxModel, as_model
@@ -68,7 +68,6 @@ from .questions import Question, Serving, Target, question_digest
 from .result import Rows
 from .rows import certify_rows
 from .solver import Bisection, Solver
-from .store import ResumeError
 from .tuning import Trial, TunedScale, tune_scale
 
 __all__ = ["__version__"] + [

@@ -50,6 +50,11 @@ class RowsError(RuntimeError):
         self.row, self.rows = row, rows
 
 
+class ResumeError(ValueError):
+    """A resume file that cannot be used, or that was made with other arguments. The file is not
+    changed."""
+
+
 def raised(what: str, error: BaseException) -> str:
     """A sentence that `what` raised this exception."""
     return f"{what} raised {type(error).__name__}: {error}"

@@ -31,12 +31,12 @@ from .constants import (
     no_member,
     number,
 )
-from .errors import CertregError, RowsError, raised
+from .errors import CertregError, ResumeError, RowsError, raised
 from .estimator import kinds_of
 from .models import is_factory
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
-from .store import Origin, Probe, ResumeError, ResumeFile
+from .store import Origin, Probe, ResumeFile
 
 Progress = Union[bool, Callable[[int, int], Any]]
 
@@ -109,7 +109,8 @@ def certify_rows(
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
     RowsError if the model raises an exception or a process ends; ResumeError if the resume file
-    cannot be used or belongs to other arguments; CertregError if the library fails otherwise.
+    cannot be used or belongs to other arguments; CertregError if the library fails
+    otherwise.
     RowsError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
@@ -231,7 +232,7 @@ class _Work:
             model_id,
         )
         self.file: Optional[ResumeFile] = None
-        self.run, self.shown = 0, Shown(False, 0, 0)
+        self.shown = Shown(False, 0, 0)
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
         with self._failures(), contextlib.ExitStack() as stack:
@@ -286,8 +287,7 @@ class _Work:
         named = self.job.sampling.constraints  # no record depends on them
         asked += [f"constraints {named}"] if named else []
         origin = Origin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
-        self.run = file.begin(origin)
-        self.rows.done, self.rows.errors = file.read(self.run, self.rows.certificates)
+        file.begin(origin, self.rows)
 
     def _probes(self, rows: list[int]) -> np.ndarray:
         """These rows as they are, and then moved as far as the noise moves them: models that agree
@@ -319,7 +319,7 @@ class _Work:
 
     def _check_records(self, left: np.ndarray) -> None:
         if self.job.model is None and self.file:
-            missing = set(left.tolist()) - self.file.rows_with_records()
+            missing = set(left.tolist()) - self.file.rows_with_records(len(self.rows.sigmas))
             if missing:
                 raise ValueError(
                     f"{self.file.path} has no records of {len(missing)} rows, the first is row "
@@ -333,7 +333,7 @@ class _Work:
     def _keep(self, chunk: Chunk) -> None:
         done = chunk.rows[: len(chunk.certificates)]
         if self.file and len(done):
-            self.file.add(self.run, chunk)
+            self.file.add(chunk)
         elif not self.file:
             self.rows.records += chunk.records
         self.rows.certificates[done] = chunk.certificates

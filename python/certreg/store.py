@@ -14,12 +14,15 @@ runs          one line for each list of questions, with the columns
                   probe_rows     indices of up to three rows, in JSON
                   probe_outputs  outputs of the model for these rows, and then for the same rows
                                  shifted by about sigma; float32, little-endian
+                  checksum       of this line
 certificates  one line for each run, row, sigma_index and question_index, with the fields of
-              certreg_certificate, where `question` is the digest as text and NaN is NULL; and
-              `error`, a sentence if the row failed
-records       with keep_records only: row, sigma_index, record, status, error. The record has the
-              outputs of the model, from which other questions can be answered later. If sampling
-              failed there is none, but a status and its sentence"""
+              certreg_certificate, where `question` is the digest as text and NaN is NULL; `error`,
+              a sentence if the row failed; and `checksum`, of this line and its run
+records       with keep_records only: row, sigma_index, record, status, error, checksum. The record
+              has the outputs of the model, from which other questions can be answered later. If
+              sampling failed there is none, but a status and its sentence
+
+The checksums find damage. Whoever writes to a file on purpose can compute them too."""
 
 from __future__ import annotations
 
@@ -29,34 +32,32 @@ import datetime
 import json
 import os
 import sqlite3
-from typing import Any, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._library import version
+from ._damage import check_ranges, checked, checksum, line_of
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .constants import version_text
+from .errors import ResumeError
+from .result import Rows
 
 APPLICATION = 0x63723031  # "cr01", which SQLite keeps to identify the owner of a file
 _DIGEST = FIELDS.index("question")  # the only field that SQLite keeps as text
-_KINDS = {"f": "REAL", "i": "INTEGER", "u": "INTEGER"}
+_KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
     f"{name} {'TEXT' if name == 'question' else _KINDS[CERTIFICATE[name].kind]}" for name in FIELDS
 )
-_TABLES = f"""
-CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT, seed TEXT,
-    plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB);
-CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER, question_index INTEGER,
-    {_COLUMNS}, error TEXT, PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID;
-CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER, error TEXT,
-    PRIMARY KEY (row, sigma_index)) WITHOUT ROWID;
-PRAGMA application_id = {APPLICATION};
-"""
-
-
-class ResumeError(ValueError):
-    """A resume file that cannot be used, or that was made with other arguments. The file is not
-    changed."""
+_TABLES = (
+    """CREATE TABLE runs (run INTEGER PRIMARY KEY, started TEXT, library TEXT, model_id TEXT,
+    seed TEXT, plan TEXT, questions TEXT, probe_rows TEXT, probe_outputs BLOB, checksum TEXT)""",
+    f"""CREATE TABLE certificates (run INTEGER, row INTEGER, sigma_index INTEGER,
+    question_index INTEGER, {_COLUMNS}, error TEXT, checksum TEXT,
+    PRIMARY KEY (run, row, sigma_index, question_index)) WITHOUT ROWID""",
+    """CREATE TABLE records (row INTEGER, sigma_index INTEGER, record BLOB, status INTEGER,
+    error TEXT, checksum TEXT, PRIMARY KEY (row, sigma_index)) WITHOUT ROWID""",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,11 +86,53 @@ class Origin:
     probe: Optional[Probe]  # None: there is no model
 
 
+class Run(NamedTuple):
+    """A line of the table runs."""
+
+    run: int
+    started: str
+    library: str
+    model_id: str
+    seed: str
+    plan: str
+    questions: str
+    probe_rows: Optional[str]
+    probe_outputs: Optional[bytes]
+
+    def probe(self) -> Optional[Probe]:
+        """None if there is none."""
+        if self.probe_rows is None or self.probe_outputs is None:
+            return None
+        rows = tuple(json.loads(self.probe_rows))
+        outputs = np.frombuffer(self.probe_outputs, "<f4")
+        return Probe(rows, outputs.reshape(2 * len(rows), -1))
+
+
+def _run_of(wanted: Origin) -> Run:
+    """The first run of this origin, begun now."""
+    now, probe = datetime.datetime.now(datetime.timezone.utc), wanted.probe
+    return Run(
+        1,
+        now.isoformat(timespec="seconds"),
+        version_text(version()),
+        wanted.model_id,
+        str(wanted.seed),
+        json.dumps(wanted.plan),
+        json.dumps(wanted.questions),
+        None if probe is None else json.dumps(probe.rows),
+        None if probe is None else probe.outputs.astype("<f4").tobytes(),
+    )
+
+
+_BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 class ResumeFile:
     """An open resume file. All methods raise ResumeError if the file cannot be used."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = _path_of(path)
+        self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         with self._sentences():
             self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             try:
@@ -100,32 +143,23 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
+        """SQLite refuses some damage, and other damage shows in values that nothing can be made
+        of. Both are a ResumeError."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except ResumeError:
+            raise
+        except (sqlite3.Error, *_BY_VALUES) as error:
             what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
-            raise ResumeError(f"{self.path} {what} ({error}): give another path") from error
-
-    @contextlib.contextmanager
-    def _values(self) -> Iterator[None]:
-        """Where values of the file are taken for what they should be: those of a file that SQLite
-        can read may be any."""
-        try:
-            yield
-        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-            if isinstance(error, ResumeError):
-                raise
             said = " ".join(str(error).split())
-            raise ResumeError(
-                f"{self.path} is damaged or no resume file ({said}): give another path"
-            ) from error
+            raise ResumeError(f"{self.path} {what} ({said}): give another path") from error
 
     def _prepare(self) -> None:
         with self._transaction():
             tables = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             owner = self.db.execute("PRAGMA application_id").fetchone()[0]
             if not tables and not owner:
-                for statement in filter(str.strip, _TABLES.split(";")):
+                for statement in (*_TABLES, f"PRAGMA application_id = {APPLICATION}"):
                     self.db.execute(statement)
             elif owner != APPLICATION:
                 raise ResumeError(f"{self.path} belongs to another program: give another path")
@@ -150,127 +184,151 @@ class ResumeFile:
     # ---- runs
     def seed(self) -> Optional[int]:
         """The seed of the samples in the file; None if the file is new."""
-        with self._sentences(), self._values():
-            found = self.db.execute("SELECT seed FROM runs LIMIT 1").fetchone()
-            return int(found[0]) if found else None
+        with self._sentences():
+            runs = self._runs()
+            return int(runs[0].seed) if runs else None
 
-    def _has_all_records(self) -> bool:
-        """Whether there is a record behind every certificate. A row without one would be sampled
-        again for other questions, and nobody would know how it was asked before."""
-        query = (
-            "SELECT 1 FROM certificates AS c LEFT JOIN records AS r ON c.row = r.row "
-            "AND c.sigma_index = r.sigma_index WHERE r.row IS NULL LIMIT 1"
-        )
-        return self.db.execute(query).fetchone() is None
+    def begin(self, wanted: Origin, rows: Rows) -> None:
+        """Finds the run with these questions, or adds it if there is none, and copies what it has
+        to `rows`: certificates, which rows are done, and errors. Raises ResumeError if seed, plan,
+        model_id or probe differ from the file's."""
+        with self._transaction():
+            runs, run = self._runs(), _run_of(wanted)
+            first = runs[0] if runs else run
+            self.record_key = checksum(first.library, first.seed, first.plan)
+            self._compare(first, wanted)
+            self._check_tables()
+            for known in runs:
+                if wanted.model_id and not known.model_id:
+                    self._write(known._replace(model_id=wanted.model_id))
+            same = [known for known in runs if known.questions == run.questions]
+            run = same[0] if same else self._added(run, runs)
+            self.run, self.certificate_key = run.run, checksum(self.record_key, run.questions)
+            self._read(rows)
 
-    def begin(self, wanted: Origin) -> int:
-        """The number of the run with these questions, which is added if there is none. Raises
-        ResumeError if seed, plan, model_id or probe differ from the file's."""
-        with self._transaction(), self._values():
-            runs = self.db.execute("SELECT * FROM runs ORDER BY run").fetchall()
-            for run in runs[:1]:
-                self._compare(run, wanted)
-            named = (wanted.model_id,)
-            self.db.execute("UPDATE runs SET model_id = ? WHERE model_id = ''", named)
-            for run in runs:
-                if json.loads(run[6]) == list(wanted.questions):
-                    return int(run[0])
-            if not runs and wanted.probe is None:
-                raise ResumeError(f"{self.path} is new and has no records: give the model too")
-            if runs and not self._has_all_records():
-                raise ResumeError(
-                    f"{self.path} was made with other questions and without keep_records, so it "
-                    "cannot answer these: give another resume file"
-                )
-            return self._insert(wanted, wanted.probe or _probe_of(runs))
+    def _runs(self) -> list[Run]:
+        lines = self.db.execute("SELECT * FROM runs ORDER BY run")
+        runs = [Run(*checked("runs", "", line)) for line in lines]
+        if not runs and (self._has_any("certificates") or self._has_any("records")):
+            raise ValueError("there are rows, but no run")
+        return runs
 
-    def _compare(self, run: Any, wanted: Origin) -> None:
-        before = json.loads(run[5])
+    def _check_tables(self) -> None:
+        made = self.db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        if {sql for (sql,) in made} != set(_TABLES):
+            raise ValueError("its tables are not as they were made")
+
+    def _has_any(self, table: str) -> bool:
+        return self.db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+
+    def _write(self, run: Run) -> None:
+        line = line_of("runs", "", *run)
+        places = ", ".join("?" * len(line))
+        self.db.execute(f"REPLACE INTO runs VALUES ({places})", line)
+
+    def _compare(self, run: Run, wanted: Origin) -> None:
+        before = json.loads(run.plan)
         now = json.loads(json.dumps(wanted.plan))
         changed = [name for name in now if now[name] != before.get(name)]
         follows = {"levels": "sigmas", "batch": "samples", "rows": "X"}  # a default, for instance
         changed = [name for name in changed if follows.get(name) not in changed]
         arguments = {"sigmas": "sigma", "levels": "domain"}
         differs = [arguments.get(name, name) for name in changed]
-        if run[2] != version_text(version()):
-            differs.append(f"library {run[2]}")
-        if int(run[4]) != wanted.seed:
+        if run.library != version_text(version()):
+            differs.append(f"library {run.library}")
+        if int(run.seed) != wanted.seed:
             differs.append("seed")
-        if wanted.model_id and run[3] and wanted.model_id != run[3]:
-            differs.append(f"model_id={run[3]!r}")
+        if wanted.model_id and run.model_id and wanted.model_id != run.model_id:
+            differs.append(f"model_id={run.model_id!r}")
         if differs:
             raise ResumeError(
                 f"{self.path} was made with different arguments ({', '.join(differs)}): give "
                 "another resume file"
             )
-        known = _probe_of([run])
+        known = run.probe()
         if wanted.probe and known and not wanted.probe.agrees(known):
             raise ResumeError(
                 f"{self.path} was made with another model, whose outputs for rows "
                 f"{', '.join(map(str, known.rows))} differ: give another resume file"
             )
 
-    def _insert(self, wanted: Origin, probe: Optional[Probe]) -> int:
-        now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        said = (None, None) if probe is None else (json.dumps(probe.rows), _bytes(probe.outputs))
-        values = (
-            now,
-            version_text(version()),
-            wanted.model_id,
-            str(wanted.seed),
-            json.dumps(wanted.plan),
-            json.dumps(wanted.questions),
-            *said,
-        )
-        cursor = self.db.execute(
-            "INSERT INTO runs (started, library, model_id, seed, plan, questions, probe_rows, "
-            "probe_outputs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            values,
-        )
-        return int(cursor.lastrowid or 0)
+    def _added(self, run: Run, runs: Sequence[Run]) -> Run:
+        if not runs and run.probe() is None:
+            raise ResumeError(f"{self.path} is new and has no records: give the model too")
+        if runs and not self._has_all_records():
+            raise ResumeError(
+                f"{self.path} was made with other questions and without keep_records, so it "
+                "cannot answer these: give another resume file"
+            )
+        if runs:
+            rows, outputs = runs[0].probe_rows, runs[0].probe_outputs
+            run = run._replace(run=runs[-1].run + 1, probe_rows=rows, probe_outputs=outputs)
+        self._write(run)
+        return run
+
+    def _has_all_records(self) -> bool:
+        """Whether there is a record behind every certificate. A row without one would be sampled
+        again for other questions, and nobody would know how it was asked before. All records are
+        checked here, before anything is written."""
+        records = {(record.row, record.sigma_index) for record in self._records(0, 2**62)}
+        answered = self.db.execute("SELECT row, sigma_index FROM certificates")
+        return records.issuperset(answered)
 
     # ---- rows
-    def add(self, run: int, chunk: Chunk) -> None:
+    def add(self, chunk: Chunk) -> None:
         """Writes the certificates and records of a chunk."""
         errors = {(row, k): text for row, k, text in chunk.errors}
-        done = chunk.certificates[FIELDS]
-        values = []
-        for row, levels in zip(chunk.rows.tolist(), done.tolist()):
-            for k, answers in enumerate(levels):
-                for q, fields in enumerate(answers):
-                    values.append((run, row, k, q, *_sqlite(fields), errors.get((row, k))))
-        places = ", ".join("?" * (5 + len(FIELDS)))
+        lines = [
+            self._certificate(row, k, q, *_sqlite(fields), errors.get((row, k)))
+            for row, levels in zip(chunk.rows.tolist(), chunk.certificates[FIELDS].tolist())
+            for k, answers in enumerate(levels)
+            for q, fields in enumerate(answers)
+        ]
+        records = [line_of("records", self.record_key, *record) for record in chunk.records]
         with self._transaction():
-            self.db.executemany(f"INSERT OR IGNORE INTO certificates VALUES ({places})", values)
-            places = ", ".join("?" * len(Record._fields))
-            self.db.executemany(f"INSERT OR IGNORE INTO records VALUES ({places})", chunk.records)
+            self._insert("certificates", lines)
+            self._insert("records", records)
 
-    def read(self, run: int, out: np.ndarray) -> Tuple[np.ndarray, dict[Tuple[int, int], str]]:
-        """Copies the certificates of a run to `out`, of shape (rows, sigmas, questions). Returns
-        which rows are done, (rows,) of bool, and the errors by (row, index of sigma)."""
-        done: np.ndarray = np.zeros(len(out), bool)
-        errors: dict[Tuple[int, int], str] = {}
-        with self._sentences(), self._values():
-            for found in self.db.execute("SELECT * FROM certificates WHERE run = ?", (run,)):
-                row, k, q, *fields = found[1:-1]
-                fields[_DIGEST] = int(fields[_DIGEST])
-                values = tuple(np.nan if value is None else value for value in fields)
-                out[row, k, q] = (CERTIFICATE.itemsize, *values)
-                done[row] = True
-                if found[-1] is not None:
-                    errors[row, k] = found[-1]
-        return done, errors
+    def _certificate(self, *values: Any) -> Tuple[Any, ...]:
+        return line_of("certificates", self.certificate_key, self.run, *values)
+
+    def _insert(self, table: str, lines: Sequence[Tuple[Any, ...]]) -> None:
+        for line in lines[:1]:
+            places = ", ".join("?" * len(line))
+            self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
+
+    def _read(self, rows: Rows) -> None:
+        found, count = rows.certificates, np.zeros(len(rows), int)
+        query = "SELECT * FROM certificates WHERE run = ?"
+        for line in self.db.execute(query, (self.run,)):
+            _, row, k, q, *fields, error = checked("certificates", self.certificate_key, line)
+            if min(row, k, q) < 0:
+                raise IndexError("an index is negative")
+            fields[_DIGEST] = int(fields[_DIGEST])
+            values = [np.nan if value is None else value for value in fields]
+            found[row, k, q] = (CERTIFICATE.itemsize, *values)
+            count[row] += 1
+            if error is not None:
+                rows.errors[row, k] = error
+        done = count == found[0].size
+        check_ranges(rows, done)
+        rows.done = done
 
     def records(self, first: int, last: int) -> list[Record]:
         """The records of the rows from first to last."""
-        query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
         with self._sentences():
-            return [Record(*found) for found in self.db.execute(query, (first, last))]
+            return list(self._records(first, last))
 
-    def rows_with_records(self) -> set[int]:
-        """The indices of the rows that have records."""
+    def _records(self, first: int, last: int) -> Iterator[Record]:
+        query = "SELECT * FROM records WHERE row BETWEEN ? AND ?"
+        for line in self.db.execute(query, (first, last)):
+            yield Record(*checked("records", self.record_key, line))
+
+    def rows_with_records(self, sigmas: int) -> set[int]:
+        """The indices of the rows that have records at all sigmas."""
+        query = "SELECT row FROM records GROUP BY row HAVING count(*) = ?"
         with self._sentences():
-            return {row for (row,) in self.db.execute("SELECT DISTINCT row FROM records")}
+            return {row for (row,) in self.db.execute(query, (sigmas,))}
 
 
 def _path_of(given: Any) -> str:
@@ -287,25 +345,13 @@ def _path_of(given: Any) -> str:
     return path
 
 
-def _unwritable(error: sqlite3.DatabaseError) -> bool:
+def _unwritable(error: Exception) -> bool:
     words = ("unable to open", "readonly", "disk", "locked", "full")
     return isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
 
 
-def _bytes(outputs: np.ndarray) -> bytes:
-    return outputs.astype("<f4").tobytes()
-
-
-def _probe_of(runs: Sequence[Any]) -> Optional[Probe]:
-    """The probe of the first run; None if there is none."""
-    if not runs or runs[0][7] is None:
-        return None
-    rows = tuple(json.loads(runs[0][7]))
-    return Probe(rows, np.frombuffer(runs[0][8], "<f4").reshape(2 * len(rows), -1))
-
-
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:
-    """The fields for SQLite, which has no unsigned 64-bit integers."""
-    values = list(fields)
+    """The fields for SQLite, which has neither NaN nor unsigned 64-bit integers."""
+    values = [None if value != value else value for value in fields]
     values[_DIGEST] = str(values[_DIGEST])
     return values

@@ -30,6 +30,7 @@ LAYERS = [  # each may import those before it
     "plots",
     "_worker",
     "result",
+    "_damage",
     "store",
     "_schedule",
     "rows",

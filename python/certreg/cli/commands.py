@@ -10,11 +10,10 @@ from typing import Any, Optional
 import numpy as np
 
 from ..constants import __version__
-from ..errors import CertregError, RowsError
+from ..errors import CertregError, ResumeError, RowsError
 from ..names import Names
 from ..rows import certify_rows
 from ..result import aligned
-from ..store import ResumeError
 from . import asked, tables
 from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
 from .features import Features

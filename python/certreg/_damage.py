@@ -1,0 +1,57 @@
+"""Finds lines of a resume file that are not as they were written."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Sequence, Tuple
+
+import numpy as np
+
+from .constants import Outcome, Status, Stop
+from .questions import question_digest
+from .result import Rows
+
+_KEYS = {"runs": 1, "certificates": 4, "records": 2}  # columns that identify a line
+MOST_SIGMAS = 10  # of a radius: CERTREG_OUTCOME_CAPPED
+
+
+def checksum(*values: Any) -> str:
+    """A digest of values of the types that SQLite gives back."""
+    small = [hashlib.sha256(v).digest() if isinstance(v, bytes) else v for v in values]
+    return hashlib.sha256(repr(small).encode()).hexdigest()[:16]
+
+
+def line_of(table: str, key: str, *values: Any) -> Tuple[Any, ...]:
+    """A line of a table, with its checksum. `key` is a digest of what the values depend on."""
+    return (*values, checksum(table, key, *values))
+
+
+def checked(table: str, key: str, line: Sequence[Any]) -> Sequence[Any]:
+    """The values of a line. Raises ValueError if its checksum is wrong."""
+    *values, found = line
+    if found != checksum(table, key, *values):
+        raise ValueError(f"the checksum of line {values[: _KEYS[table]]} of {table} is wrong")
+    return values
+
+
+def check_ranges(rows: Rows, done: np.ndarray) -> None:
+    """Raises ValueError if the library never gives one of these certificates for these arguments,
+    whatever its checksum is."""
+    found, ids = rows.certificates[done], np.flatnonzero(done) + rows.sampling.noise_id
+    sigmas = np.array(rows.sigmas)[:, None]
+    digests = np.array([question_digest(question) for question in rows.questions], np.uint64)
+    longest = MOST_SIGMAS * sigmas * (1 + 1e-9) if rows.radius is None else rows.radius
+    radius, failed = found["radius"], found["status"] != Status.OK
+    possible = (
+        (found["sigma"] == sigmas)
+        & (found["noise_id"] == ids[:, None, None].astype(np.uint64))
+        & (found["question"] == digests)
+        & (found["samples"] <= rows.samples)
+        & ((radius >= 0) & (radius <= longest))
+        & ((radius == 0) | ~failed & (found["outcome"] != Outcome.ABSTAINED))
+    )
+    for name, members in (("status", Status), ("outcome", Outcome), ("stop", Stop)):
+        possible &= (found[name] >= 0) & (found[name] <= max(members))
+    if not possible.all():
+        row = np.flatnonzero(done)[~possible.all(axis=(1, 2))][0]
+        raise ValueError(f"row {row} has values that no certificate has")
