@@ -51,8 +51,8 @@ class RowsError(RuntimeError):
 
 
 class ResumeError(ValueError):
-    """A resume file that cannot be used, or that was made with other arguments. The file is not
-    changed."""
+    """A resume file that cannot be used, that was made with other arguments, or that another
+    process works on. The file is not changed."""
 
 
 def raised(what: str, error: BaseException) -> str:

@@ -98,7 +98,7 @@ def certify_rows(
                processor. With an executor: how many tasks it runs at a time, if more than 16
     progress   True: a progress bar, if tqdm is installed; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
-               missing rows. store.py describes its tables
+               missing rows. One process at a time can use it. store.py describes its tables
     model_id   name of the model in the resume file. A file with another name is refused
     keep_records   keeps the outputs of the model in the resume file. Other questions can then be
                answered later with model=None. Without a resume file the result has them
@@ -109,7 +109,7 @@ def certify_rows(
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
     RowsError if the model raises an exception or a process ends; ResumeError if the resume file
-    cannot be used or belongs to other arguments; CertregError if the library fails
+    cannot be used, is in use or belongs to other arguments; CertregError if the library fails
     otherwise.
     RowsError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     matrix, columns, scale, shape = _inputs(X, scale)

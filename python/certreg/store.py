@@ -38,6 +38,7 @@ import numpy as np
 
 from ._library import version
 from ._damage import check_ranges, checked, checksum, line_of
+from ._lock import Lock
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .constants import version_text
 from .errors import ResumeError
@@ -128,7 +129,8 @@ _BY_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 
 
 class ResumeFile:
-    """An open resume file. All methods raise ResumeError if the file cannot be used."""
+    """A resume file while this process works on it. All methods raise ResumeError if the file
+    cannot be used."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = _path_of(path)
@@ -163,6 +165,7 @@ class ResumeFile:
                     self.db.execute(statement)
             elif owner != APPLICATION:
                 raise ResumeError(f"{self.path} belongs to another program: give another path")
+            self.lock = Lock(self.path)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -179,7 +182,9 @@ class ResumeFile:
                 raise
 
     def close(self) -> None:
-        self.db.close()
+        with contextlib.closing(self.db), contextlib.closing(self.lock.db):
+            with contextlib.suppress(ResumeError), self._transaction():
+                self.lock.release()
 
     # ---- runs
     def seed(self) -> Optional[int]:

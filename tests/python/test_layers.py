@@ -31,6 +31,7 @@ LAYERS = [  # each may import those before it
     "_worker",
     "result",
     "_damage",
+    "_lock",
     "store",
     "_schedule",
     "rows",

@@ -1,8 +1,9 @@
-"""A resume file outlives the processes that work on it."""
+"""A resume file outlives the processes that work on it, and only one program at a time does."""
 
 import functools
 import multiprocessing
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 
 from support import model, root, run
 from support_resume import ASKED, X, Resuming, table
-from certreg import RowsError, certify_rows
+from certreg import ResumeError, RowsError, certify_rows
 
 
 def killed_at_row_20(once, x):
@@ -67,6 +68,62 @@ class Programs(Resuming):
                 self.assertTrue(0 < len(table(path)) < len(whole) * 4)
                 again = self.rows(path=path, jobs=2)
                 self.assertEqual(again.certificates.tobytes(), whole.certificates.tobytes())
+
+    # ---- two programs on one file
+    def nested(self, at, second, **more):
+        """A run that calls `second` in its call number `at` of the model, and what that raised."""
+        calls, raised = [], []
+
+        def calling(x):
+            calls.append(1)
+            if len(calls) == at:
+                with self.assertRaises(ResumeError) as caught:
+                    second()
+                raised.append(str(caught.exception))
+            return model(x)
+
+        return self.rows(calling, **more), raised
+
+    def test_a_second_program_is_refused(self):
+        """Before the first has a seed, and later."""
+        named = f"process {os.getpid()} on {platform.node()}"
+        for at, seed in ((1, None), (10, None), (10, 7)):
+            with self.subTest(at=at, seed=seed):
+                path = self.folder / f"{at}.{seed}.sqlite"
+                rows, said = self.nested(at, lambda: self.rows(path=path), path=path, seed=seed)
+                self.assertTrue(rows.done.all())
+                self.assertIn(f"{path} is in use by {named}: wait until that ends", said[0])
+                again = self.rows(path=path)
+                self.assertEqual(again.certificates.tobytes(), rows.certificates.tobytes())
+        self.assertEqual(len(list(self.folder.iterdir())), 3, "locks are left")
+
+    def test_another_process_is_refused_also_by_another_name(self):
+        link = self.folder / "link.sqlite"
+        link.symlink_to(self.path)
+        program = f"import test_resume_programs as t; t.go({str(link)!r}, 1)"
+        where = dict(os.environ, PYTHONPATH=f"{root}/python:{root}/tests/python")
+
+        def second():
+            command = [sys.executable, "-c", program]
+            done = subprocess.run(command, env=where, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            raise ResumeError(done.stderr)
+
+        _, said = self.nested(10, second)
+        self.assertIn(f"is in use by process {os.getpid()} on {platform.node()}", said[0])
+
+    def test_the_file_can_be_read_during_a_run(self):
+        counts = []
+        self.rows(progress=lambda done, rows: counts.append(len(table(self.path))))
+        self.assertEqual(counts[-1], 4 * len(X))
+
+    def test_a_lock_that_is_no_lock_is_named(self):
+        lock = self.folder / "rows.sqlite.lock"
+        lock.write_text("This is a letter to my grandmother. " * 50)
+        with self.assertRaisesRegex(ResumeError, "rows.sqlite.lock is no lock .*: remove it"):
+            self.rows()
+        lock.unlink()
+        self.assertTrue(self.rows().done.all())
 
 
 if __name__ == "__main__":
