@@ -33,6 +33,9 @@ static const spoil questions[] = {
      CERTREG_CONSTRAINT_SECOND_ORDER | CERTREG_CONSTRAINTS_ECGM, 0, NULL},
     /* the median needs mean and range */
     {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i', CERTREG_CONSTRAINTS_C, 0, NULL},
+    {"unknown bits 0x40000000", CERTREG_E_INVALID, ASK(constraints), 'i', 1 << 30, 0, NULL},
+    {"unknown bits", CERTREG_E_INVALID, ASK(constraints), 'i', CERTREG_CONSTRAINTS_ECGM | 64, 0,
+     NULL},
     {"huber_width", CERTREG_E_INVALID, ASK(huber_width), 'd', 1, 0, NULL},
     {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', -0.1, 0, NULL},
     {"alpha", CERTREG_E_INVALID, ASK(alpha), 'd', 0.6, 0, NULL},

@@ -71,9 +71,6 @@ START_TEST(solver_and_bisection_name_arguments_that_they_refuse)
     ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, NAN, &shift), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 64, 1, &shift), CERTREG_E_INVALID);
     KIT_SAYS(certreg_solver_error(solver), "constraints");
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &b, CERTREG_CONSTRAINTS_BY_PILOT, 1, &shift),
-                     CERTREG_E_INVALID);
-    KIT_SAYS(certreg_solver_error(solver), "here name a set, such as CERTREG_CONSTRAINTS_ECGM");
     static const double tolerances[] = {0, -1, NAN, INFINITY};
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(certreg_bisection_within(bisection, &b, 0, tolerances[i], &radius),

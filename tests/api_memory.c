@@ -84,7 +84,7 @@ static void use_everything(certreg_estimator *e, int k)
     q[1].method = CERTREG_METHOD_ASYMPTOTIC;
     q[2].statistic = CERTREG_STATISTIC_MEAN, q[2].center = CERTREG_CENTER_TRUE_MEAN,
     q[2].method = CERTREG_METHOD_PAPER;
-    q[3].constraints = CERTREG_CONSTRAINTS_BY_PILOT;
+    q[3].constraints = CERTREG_CONSTRAINTS_ECGM;
     /* as far as max_samples and constraints allow */
     const size_t count =
         max_samples < 100 || shapes[k].constraints != 15 || shapes[k].inputs == 1000 ? 1 : 4;

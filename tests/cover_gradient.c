@@ -41,7 +41,7 @@ static void judge(const double *gram, const cr_moments *weights, size_t dimensio
     double lo, hi;
     const double second = cr_moments_second(weights),
                  kurtosis = cr_moments_fourth(weights) / (second * second);
-    cr_gradient_interval(gram, BLOCKS, 1, (double)dimension, kurtosis, TAIL, TAIL, &lo, &hi);
+    cr_gradient_interval(gram, BLOCKS, (double)dimension, kurtosis, TAIL, TAIL, &lo, &hi);
     c->trials++;
     c->lower += lo > truth;
     c->upper += hi < truth;

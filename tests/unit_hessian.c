@@ -270,10 +270,10 @@ START_TEST(nothing_known_is_no_bound)
     double hi = 0;
     /* All equal to their center. */
     cr_samples job = cr_record_samples(b->e, &outputs, 0, FIRST, b->n, 0);
-    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 1, 0.05, &hi), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
     b->e->record.values[(FIRST + 5) * 2 + 1] = cr_record_failed();
-    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 1, 0.05, &hi), CERTREG_OK);
+    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_OK);
     ck_assert(isinf(hi));
     ck_assert(isinf(
         cr_hessian_less(&(cr_hessian){.unit = 1, .square = 1, .top = 1, .count = 100}, 3, 0)));
@@ -289,10 +289,10 @@ START_TEST(too_few_samples_and_a_plan_without_it_are_refused)
     double hi = 0;
     cr_samples job = *job_of(b);
     job.count = 3;
-    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 1, 0.05, &hi), CERTREG_E_WRONG_STATE);
+    ck_assert_int_eq(cr_hessian_upper(b->e, &job, 0.05, &hi), CERTREG_E_WRONG_STATE);
     ck_assert(isinf(hi));
     b->e->there.tile = 0;
-    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 1, 0.05, &hi), CERTREG_E_INVALID);
+    ck_assert_int_eq(cr_hessian_upper(b->e, job_of(b), 0.05, &hi), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_estimator_error(b->e)->text, "plan.constraints"));
     certreg_estimator_destroy(b->e);
     free(b);

@@ -73,15 +73,13 @@ class Constraint(enum.IntFlag):
 
 
 class Constraints(enum.IntEnum):
-    """Sets of constraints, by the letters of Zhang and Frank. BY_PILOT, of questions only, is the
-    set with the longest radius by the pilot's forecast."""
+    """Sets of constraints, by the letters of Zhang and Frank."""
 
     C = 2
     CG = 6
     ECM = 11
     ECGM = 15
     ECGHM = 31
-    BY_PILOT = 1 << 30
 
 
 class Statistic(enum.IntEnum):

@@ -67,7 +67,7 @@ class Serving:
         return S.Serving(**dataclasses.asdict(self))
 
 
-_CHOSEN = ("best", "auto", "by_pilot", "by-pilot")
+_CHOSEN = ("best", "auto")
 
 
 def _named(enum_type: Any, value: Any, what: str) -> Any:
@@ -108,10 +108,7 @@ class Question:
     huber_width  width of the statistic "huber", > 0, in units of the output; often half the
                  tolerance
     center       a Center or its name: "prediction", "true_mean"
-    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default;
-                 "by_pilot": the constraints with the longest forecast radius. It has an effect
-                 only if the estimator has the gradient (constraints="ECGM") and the pilot has at
-                 least 2*blocks noisy samples (128 by default, about 900 samples in all)
+    constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
     prediction   value on which the guarantee is centered, or for a vector a sequence with one
                  number for each of its outputs; None: the pilot chooses it
@@ -196,7 +193,7 @@ def _may_use_gradient(question: Question) -> bool:
     named = integer(question.constraints, "constraints")
     if not named:
         return bool(question.method == Method.PAPER)
-    return named == Constraints.BY_PILOT or bool(named & Constraint.GRADIENT)
+    return bool(named & Constraint.GRADIENT)
 
 
 def structs_of(questions: Sequence[Question]) -> Any:

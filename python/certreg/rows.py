@@ -84,8 +84,8 @@ def certify_rows(
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
     seed       seed of the noise, 0 to 2^64 - 1; None: a secret one is drawn. The result and the
                resume file contain it
-    constraints   as for Estimator. 0: with the gradient if a question names it, leaves it to the
-               pilot ("by_pilot") or has the method "paper"; otherwise without
+    constraints   as for Estimator. 0: with the gradient if a question names it or has the method
+               "paper"; otherwise without
     noise_id   noise id of row 0; row i has noise_id + i. So parts of a table that are certified
                separately, with the same seed, can have the noise that they would have together
     domain     purpose of the noise: "certify", "calibration" (to choose sigma) or "attack".

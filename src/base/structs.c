@@ -69,11 +69,6 @@ void cr_struct_refuse(void *theirs, size_t oldest, const void *nothing, size_t k
 certreg_status cr_constraints_check(uint32_t constraints, const char *field, certreg_error *why)
 {
     const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
-    if (constraints & CERTREG_CONSTRAINTS_BY_PILOT)
-        return cr_fail(why, CERTREG_E_INVALID,
-                       "%s: CERTREG_CONSTRAINTS_BY_PILOT belongs to question.constraints; here "
-                       "name a set, such as CERTREG_CONSTRAINTS_ECGM",
-                       field);
     if (constraints & ~known)
         return cr_fail(why, CERTREG_E_INVALID,
                        "%s has unknown bits 0x%x; give CERTREG_CONSTRAINT_... or 0", field,

@@ -19,7 +19,6 @@ double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditio
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = cr_parts_count(conditions);
     bet.watch = e->clock.watch;
-    if (conditions->foreseen) return cr_betting_expected(&bet, alpha, upper);
     return upper ? cr_betting_upper(&bet, alpha, anytime) : cr_betting_lower(&bet, alpha, anytime);
 }
 

@@ -87,8 +87,7 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
         certreg_bounds *b = job->bounds[f];
         if ((status = cr_correlate_gram(e, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
-        cr_gradient_interval(e->here.gram, e->plan.blocks,
-                             cr_parts_times(conditions, job->main + f), (double)e->input.active,
+        cr_gradient_interval(e->here.gram, e->plan.blocks, (double)e->input.active,
                              kurtosis_of(job->main + f), linear[f] ? tail : 0, tail,
                              &b->gradient_lo, &b->gradient_hi);
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
@@ -117,9 +116,9 @@ static certreg_status bound_second_orders(certreg_estimator *e, const cr_conditi
 {
     for (size_t f = 0; f < job->functions; f++) {
         certreg_bounds *b = job->bounds[f];
-        const certreg_status status = cr_hessian_upper(
-            e, job->main + f, cr_parts_times(conditions, job->main + f),
-            CR_SHARE_SECOND_ORDER * conditions->question.alpha, &b->second_order_hi);
+        const certreg_status status =
+            cr_hessian_upper(e, job->main + f, CR_SHARE_SECOND_ORDER * conditions->question.alpha,
+                             &b->second_order_hi);
         if (status) return status;
         if (isfinite(b->second_order_hi)) b->constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
         else b->second_order_hi = 0;
@@ -152,14 +151,10 @@ static certreg_status bound_without_normality(certreg_estimator *e, const cr_con
                                  .range_lo = b->range_lo,
                                  .range_hi = b->range_hi,
                                  .alpha = alpha};
-        if (conditions->foreseen)
-            job.samples.first = conditions->main_first, job.samples.count = conditions->foreseen;
         job.samples.center = center_of(e, conditions, c);
         job.second_hi = second_moment_about(b, job.samples.center);
         job.cap = sqrt(second_moment_about(b, 0.5 * (b->mean_lo + b->mean_hi)));
-        const certreg_status status =
-            (conditions->foreseen ? cr_martingale_expected : cr_martingale_upper)(e, &job,
-                                                                                  &b->gradient_hi);
+        const certreg_status status = cr_martingale_upper(e, &job, &b->gradient_hi);
         if (status) return status;
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     }

@@ -160,25 +160,13 @@ double cr_hessian_less(const cr_hessian *s, double dimension, double tail)
                 cr_hessian_operator(s, dimension, 0.25 * tail));
 }
 
-/* More samples: what the top eigenvalue has in excess of the Frobenius norm is noise, which
- * scatters less. */
-static void lengthen(cr_hessian *s, double times)
-{
-    const double norm = fmax(s->square, 0), excess = s->top * s->top - norm;
-    s->count = (uint64_t)((double)s->count * times);
-    const double n = (double)s->count;
-    s->degenerate = 2 * s->energy / (n * (n - 1));
-    if (excess > 0) s->top = sqrt(norm + excess / times);
-}
-
-certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples, double times,
-                                double tail, double *second_order_hi)
+certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples, double tail,
+                                double *second_order_hi)
 {
     cr_hessian s;
     *second_order_hi = INFINITY;
     const certreg_status status = cr_hessian_estimate(e, samples, 0, &s);
     if (status) return status;
-    if (times != 1) lengthen(&s, times);
     *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail);
     return CERTREG_OK;
 }

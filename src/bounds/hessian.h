@@ -43,9 +43,8 @@ double cr_hessian_operator(const cr_hessian *, double dimension, double tail);
  * the rest, which hardly matters to it where the dimension is high. */
 double cr_hessian_less(const cr_hessian *, double dimension, double tail);
 
-/* The same from the record; infinite where nothing is known. times: 1; else what to expect of that
- * many times as many samples. */
-certreg_status cr_hessian_upper(certreg_estimator *, const cr_samples *, double times, double tail,
+/* The same from the record; infinite where nothing is known. */
+certreg_status cr_hessian_upper(certreg_estimator *, const cr_samples *, double tail,
                                 double *second_order_hi);
 
 #endif

@@ -336,18 +336,3 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
                          g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }
-
-certreg_status cr_martingale_expected(certreg_estimator *e, const cr_martingale_job *job,
-                                      double *upper)
-{
-    game g;
-    double square;
-    if (begin(job, &g, upper)) return CERTREG_OK;
-    const cr_samples pilot = pilot_of(e, g.samples);
-    const certreg_status status = pilot_square(e, &pilot, g.reach, &square);
-    if (status || isnan(square)) return status;
-    const promise p = promise_of(&g, pilot_second(&pilot, g.reach), sqrt(fmax(square, 0)),
-                                 (double)e->input.active);
-    *upper = fmin(*upper, fmin(p.by_game, p.by_norm) * g.reach);
-    return CERTREG_OK;
-}

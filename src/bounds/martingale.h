@@ -18,8 +18,5 @@ typedef struct cr_martingale_job {
  * there are fewer than 64 samples. Draws the noise again, twice. Overwrites what a replay computes:
  * of estimators with memory for the gradient only. */
 certreg_status cr_martingale_upper(certreg_estimator *, const cr_martingale_job *, double *upper);
-/* About what that will be, by the pilot alone: the samples themselves are not needed. No bound. */
-certreg_status cr_martingale_expected(certreg_estimator *, const cr_martingale_job *,
-                                      double *upper);
 
 #endif

@@ -14,15 +14,6 @@ static double mean_of_share(double v, double least, double p)
     return fmax(least, nextafter(v - nextafter((v - least) * p, INFINITY), -INFINITY));
 }
 
-/* As many of the main samples as of these. In a forecast half a sample is added, as usual, so that
- * none among the pilot's does not foresee none. */
-static uint64_t expected(const cr_conditions *conditions, const cr_samples *s, uint64_t count)
-{
-    if (!conditions->foreseen) return count;
-    const double share = ((double)count + 0.5) / ((double)s->count + 1);
-    return (uint64_t)(share * (double)conditions->foreseen + 0.5);
-}
-
 /* Upper bound of the probability of a miss. */
 static double miss_rate(certreg_estimator *e, const cr_conditions *conditions,
                         const cr_condition *c, double alpha)
@@ -33,7 +24,7 @@ static double miss_rate(certreg_estimator *e, const cr_conditions *conditions,
     const cr_samples s = cr_parts_main(e, conditions, &c->score);
     uint64_t misses = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) misses += cr_samples_at(&s, i) < 0;
-    return cr_binomial_upper(expected(conditions, &s, misses), cr_parts_count(conditions), alpha);
+    return cr_binomial_upper(misses, s.count, alpha);
 }
 
 void cr_means_exact(certreg_estimator *e, const cr_conditions *conditions, const cr_condition *c,
@@ -68,7 +59,7 @@ int cr_means_are_sparse(const certreg_estimator *e, const cr_conditions *conditi
     const cr_samples s = cr_parts_main(e, conditions, &c->score);
     size_t others;
     usual_score(&s, &others);
-    return expected(conditions, &s, others) < e->plan.blocks;
+    return others < e->plan.blocks;
 }
 
 /* A level fixed without the main samples, so that counting the scores below it is a binomial
@@ -115,7 +106,6 @@ static int bound_by_counting(const certreg_estimator *e, const cr_conditions *co
         below += u < level;
         above += u > level;
     }
-    below = expected(conditions, &s, below), above = expected(conditions, &s, above);
     if (two_sided) alpha /= 2;
     const double share_below = cr_binomial_upper(below, b->samples, alpha);
     b->constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
@@ -142,7 +132,6 @@ int cr_means_asymptotic(const certreg_estimator *e, const cr_conditions *conditi
         return bound_by_counting(e, conditions, c, lo, hi, tail, b);
     const cr_samples s = cr_parts_main(e, conditions, &c->score);
     cr_moments_of(&s, &m);
-    if (conditions->foreseen) cr_moments_repeat(&m, cr_parts_count(conditions));
     const int two_sided = c->score.kind == CR_SCORE_OUTPUT;
     return cr_asymptotic_moments(&m, lo, hi, two_sided ? tail / 2 : tail, two_sided ? tail / 2 : 0,
                                  CR_SHARE_VARIANCE * alpha, b);

@@ -15,20 +15,12 @@ cr_samples cr_parts_pilot(const certreg_estimator *e, const cr_conditions *condi
 cr_samples cr_parts_main(const certreg_estimator *e, const cr_conditions *conditions,
                          const cr_score *score)
 {
-    return conditions->foreseen
-               ? cr_parts_pilot(e, conditions, score)
-               : between(e, conditions, score, conditions->main_first, conditions->samples);
+    return between(e, conditions, score, conditions->main_first, conditions->samples);
 }
 
 size_t cr_parts_count(const cr_conditions *conditions)
 {
-    if (conditions->foreseen) return conditions->foreseen;
     return conditions->samples > conditions->main_first
                ? conditions->samples - conditions->main_first
                : 0;
-}
-
-double cr_parts_times(const cr_conditions *conditions, const cr_samples *main)
-{
-    return conditions->foreseen ? (double)conditions->foreseen / (double)main->count : 1;
 }

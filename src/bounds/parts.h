@@ -12,12 +12,9 @@
 #define CR_SHARE_SECOND_ORDER 0.2
 
 /* A score of the question's output, about 0: the noisy samples of the pilot, and the main samples,
- * which the bounds are about. In a forecast the pilot is all there is. */
+ * which the bounds are about. */
 cr_samples cr_parts_pilot(const certreg_estimator *, const cr_conditions *, const cr_score *);
 cr_samples cr_parts_main(const certreg_estimator *, const cr_conditions *, const cr_score *);
-/* How many main samples the bounds are about; and how many of them are to be expected for each of
- * those that cr_parts_main gives: 1, except in a forecast. */
-size_t cr_parts_count(const cr_conditions *);
-double cr_parts_times(const cr_conditions *, const cr_samples *main);
+size_t cr_parts_count(const cr_conditions *); /* of main samples */
 
 #endif

@@ -1,6 +1,5 @@
 #include "certify/answer.h"
 #include "bounds/bounds.h"
-#include "certify/choose.h"
 #include "certify/output_bounds.h"
 #include "question/question.h"
 #include <math.h>
@@ -9,8 +8,7 @@
  * need the same constraints. */
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || q->by_pilot || cr_question_is_vector(q) ||
-        q->center != CERTREG_CENTER_TRUE_MEAN)
+    if (!before->known || cr_question_is_vector(q) || q->center != CERTREG_CENTER_TRUE_MEAN)
         return 0;
     const cr_question *b = &before->conditions.question;
     const uint32_t differ = cr_bounds_constraints(e, b) ^ cr_bounds_constraints(e, q);
@@ -28,7 +26,6 @@ static certreg_status find_bounds(certreg_estimator *e, const cr_question *q, cr
     a->conditions = (cr_conditions){.question = *q};
     certreg_status status = cr_conditions_prepare(e, &a->conditions);
     a->told |= !status;
-    if (!status) status = cr_choose(e, &a->conditions);
     if (!status && !same && !cr_question_orders(e, q))
         status = cr_bounds_find(e, &a->conditions, a->bounds, &a->abstained);
     a->known = !status;

@@ -2,7 +2,6 @@
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "bounds/bounds.h"
-#include "certify/choose.h"
 #include "certify/solve.h"
 #include <math.h>
 
@@ -72,7 +71,6 @@ static certreg_status bounds_of_side(certreg_estimator *e, const certreg_questio
         !(status = cr_conditions_prepare(e, &conditions)) &&
         (index = index_of_side(&conditions, side)) < 0)
         status = no_such_side(e, side);
-    if (!status) status = cr_choose(e, &conditions);
     if (!status && conditions.directions > 1) status = turn_to_limiting(e, &conditions);
     if (!status) status = cr_bounds_find(e, &conditions, found, &abstained);
     if (!status)

@@ -20,9 +20,6 @@ typedef struct cr_conditions {
     int32_t output; /* whose scores these are; along a direction the first of its outputs */
     size_t directions, direction; /* of a vector, and the one that the conditions are about */
     size_t samples, main_first;
-    /* Bounds are a forecast by the pilot, which stands for this many main samples. 0: they are
-     * bounds, by the main samples. */
-    size_t foreseen;
     double prediction; /* NaN for a vector, which is in here.center */
     int known;         /* there is one */
     int failures;      /* some outputs of this record failed */

@@ -123,7 +123,6 @@ static int is_center(int32_t center)
 
 static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
 {
-    const uint32_t known = CERTREG_CONSTRAINTS_ECGHM | CERTREG_CONSTRAINT_MOMENT;
     if (q->output != CERTREG_ALL_OUTPUTS &&
         (q->output < 0 || (size_t)q->output >= e->model.outputs))
         return cr_question_invalid(e, "output", q->output,
@@ -143,15 +142,7 @@ static certreg_status check_enums(certreg_estimator *e, const cr_question *q)
         return cr_question_invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
     if (!is_center(q->center))
         return cr_question_invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
-    if (q->constraints & ~known)
-        return cr_question_invalid(
-            e, "constraints", q->constraints,
-            "give CERTREG_CONSTRAINT_..., CERTREG_CONSTRAINTS_BY_PILOT alone, or 0: it "
-            "has unknown bits");
-    if (q->by_pilot && q->method != CERTREG_METHOD_ASYMPTOTIC && !cr_question_without_normality(q))
-        return wrong(e, "CERTREG_CONSTRAINTS_BY_PILOT needs question.method = "
-                        "CERTREG_METHOD_FINITE, _ANYTIME or _ASYMPTOTIC");
-    return CERTREG_OK;
+    return cr_constraints_check(q->constraints, "question.constraints", &e->error);
 }
 
 static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q)
@@ -255,7 +246,7 @@ static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
     if (q->center != CERTREG_CENTER_PREDICTION)
         return wrong(e, "CERTREG_METHOD_BASELINE needs question.center = "
                         "CERTREG_CENTER_PREDICTION");
-    if (q->constraints || q->by_pilot)
+    if (q->constraints)
         return wrong(e, "CERTREG_METHOD_BASELINE uses no constraints; set question.constraints "
                         "to 0");
     if (q->target > 0)

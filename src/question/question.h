@@ -9,7 +9,6 @@ typedef struct cr_question {
     int32_t output, statistic, method, center;
     uint32_t constraints; /* 0: the method's default */
     int32_t prediction_given;
-    int32_t by_pilot; /* the pilot may choose other constraints than the default */
     double tolerance, huber_width, prediction;
     const double *predictions; /* the caller's: all numbers of a vector; NULL: none given */
     size_t prediction_count;

@@ -115,10 +115,9 @@ static uint64_t hash_rare(uint64_t h, const cr_question *q)
  * none. */
 static uint64_t digest_of(const cr_question *q)
 {
-    const uint32_t constraints = q->by_pilot ? CERTREG_CONSTRAINTS_BY_PILOT : q->constraints;
-    const int32_t words[] = {q->output,       q->statistic,         q->method,
-                             q->center,       (int32_t)constraints, q->prediction_given,
-                             q->looks != NULL};
+    const int32_t words[] = {
+        q->output,           q->statistic,    q->method, q->center, (int32_t)q->constraints,
+        q->prediction_given, q->looks != NULL};
     const double numbers[] = {q->tolerance,  q->alpha,  q->huber_width,
                               q->prediction, q->target, q->served_rate};
     uint64_t h = CR_HASH_START;
@@ -139,13 +138,11 @@ certreg_status cr_question_read(const certreg_question *questions, size_t index,
     certreg_status status =
         cr_struct_element(&theirs, sizeof theirs, questions, index, "question", why);
     if (status) return status;
-    const int by_pilot = theirs.constraints == CERTREG_CONSTRAINTS_BY_PILOT;
     *out = (cr_question){.output = theirs.output,
                          .statistic = theirs.statistic,
                          .method = theirs.method,
                          .center = theirs.center,
-                         .constraints = by_pilot ? 0 : theirs.constraints,
-                         .by_pilot = by_pilot,
+                         .constraints = theirs.constraints,
                          .tolerance = theirs.tolerance,
                          .huber_width = theirs.huber_width,
                          .output_count = theirs.output_count,

@@ -121,16 +121,3 @@ double cr_betting_lower(const cr_bet *bet, double alpha, int anytime)
     if (part >= 1) return bet->lo;
     return fmax(bet->lo, bet->hi - part * (bet->hi - bet->lo) - margin(bet));
 }
-
-double cr_betting_expected(const cr_bet *bet, double alpha, int upper)
-{
-    const cr_game g = {.bet = bet, .alpha = alpha, .mirrored = !upper};
-    const cr_seen seen = cr_game_pilot(&g);
-    double part = 1;
-    if (!is_hopeless(bet, alpha) && seen.count > 0) {
-        const double mean = fmin(seen.sum / seen.count, 1),
-                     square = seen.square / seen.count * (double)bet->count;
-        part = fmin(1, mean + guess_of(&g, mean, square));
-    }
-    return upper ? bet->lo + part * (bet->hi - bet->lo) : bet->hi - part * (bet->hi - bet->lo);
-}

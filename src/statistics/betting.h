@@ -34,7 +34,5 @@ void cr_betting_add_pilot(cr_bet *, double value);
  * Linear time, no memory. */
 double cr_betting_upper(const cr_bet *, double alpha, int anytime);
 double cr_betting_lower(const cr_bet *, double alpha, int anytime);
-/* About what the upper or lower bound for this count will be, by the pilot alone. No bound. */
-double cr_betting_expected(const cr_bet *, double alpha, int upper);
 
 #endif

@@ -98,22 +98,11 @@ static double upper_end(const cr_gradient *estimate, size_t blocks, double dimen
     return sqrt(positive + a / 2 + sqrt(a * a / 4 + a * positive + q * q * d2));
 }
 
-/* Longer blocks: a mean scatters less, the gradient stays. */
-static void lengthen(cr_gradient *estimate, double times)
-{
-    estimate->projection /= times;
-    estimate->energy /= times * times;
-    estimate->degenerate /= times * times;
-    estimate->self = estimate->square + (estimate->self - estimate->square) / times;
-    estimate->skewness /= sqrt(times);
-}
-
-void cr_gradient_interval(const double *gram, size_t blocks, double times, double dimension,
-                          double kurtosis, double tail_lo, double tail_hi, double *lo, double *hi)
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
+                          double tail_lo, double tail_hi, double *lo, double *hi)
 {
     cr_gradient estimate;
     cr_gradient_estimate(gram, blocks, &estimate);
-    if (times != 1) lengthen(&estimate, times);
     *lo = lower_end(&estimate, blocks, tail_lo);
     *hi = upper_end(&estimate, blocks, dimension, kurtosis, tail_hi);
 }

@@ -25,9 +25,8 @@ void cr_gradient_estimate(const double *gram, size_t blocks, cr_gradient *estima
 /* Interval of kappa from the Gram matrix of blocks >= 4 block means with `dimension` active
  * features. A known kurtosis E(u-c)^4/(E(u-c)^2)^2 of the weights tightens the upper end in high
  * dimension; INFINITY: not known. tail_lo, tail_hi: one-sided probabilities of a miss; 0: that
- * bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. times: 1;
- * else what to expect of blocks that many times as long. */
-void cr_gradient_interval(const double *gram, size_t blocks, double times, double dimension,
-                          double kurtosis, double tail_lo, double tail_hi, double *lo, double *hi);
+ * bound is not wanted (lo = 0, hi = infinity). Too few blocks give the trivial interval. */
+void cr_gradient_interval(const double *gram, size_t blocks, double dimension, double kurtosis,
+                          double tail_lo, double tail_hi, double *lo, double *hi);
 
 #endif

@@ -38,14 +38,6 @@ void cr_moments_of(const cr_samples *samples, cr_moments *moments)
     for (size_t i = 0; cr_samples_has(&s, i); i++) cr_moments_add(moments, cr_samples_at(&s, i));
 }
 
-void cr_moments_repeat(cr_moments *moments, uint64_t count)
-{
-    if (!moments->count) return;
-    const double times = (double)count / (double)moments->count;
-    for (int i = 0; i < CR_MOMENTS_ORDER; i++) moments->sum[i] *= times, moments->lost[i] *= times;
-    moments->count = count;
-}
-
 /* Moments 1 .. 6 about the center; out[0] is the zeroth, 1. */
 static void raw(const cr_moments *moments, double out[CR_MOMENTS_ORDER + 1])
 {

@@ -23,9 +23,6 @@ void cr_moments_add(cr_moments *moments, double u);
 /* Starts at the first of these samples and adds them all. */
 void cr_moments_of(const cr_samples *samples, cr_moments *moments);
 
-/* The same moments of so many values, as if the present ones were seen again and again. */
-void cr_moments_repeat(cr_moments *moments, uint64_t count);
-
 double cr_moments_mean(const cr_moments *moments);
 /* Central moments, about the sample mean: the second and fourth divided by n, the variance S^2 by
  * n - 1. The second is exactly 0 iff all values are equal (n >= 2). */

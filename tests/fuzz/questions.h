@@ -54,7 +54,7 @@ static inline certreg_question fuzz_question(fuzz_bytes *b)
     static const uint32_t sets[] = {0,
                                     CERTREG_CONSTRAINTS_ECM,
                                     CERTREG_CONSTRAINTS_ECGM,
-                                    CERTREG_CONSTRAINTS_BY_PILOT,
+                                    1u << 30, /* no bit of a constraint */
                                     CERTREG_CONSTRAINTS_CG,
                                     CERTREG_CONSTRAINTS_ECGHM};
     static const double tolerances[] = {1, 0.5, 0.75, 2, 1e-3, 3, 0.25, 1.5};

@@ -153,9 +153,7 @@ static void draw_constraints(simulate_source *s, certreg_question *q, setting *o
         q->constraints = CERTREG_CONSTRAINTS_C;
     if (out->target_part > 0 || out->part[0].outputs > 1 || !chance(s, 0.15)) return;
     out->constraints = CERTREG_CONSTRAINTS_ECGM, out->real_noise = 1;
-    q->constraints = q->constraints   ? CERTREG_CONSTRAINTS_CG
-                     : chance(s, 0.5) ? CERTREG_CONSTRAINTS_BY_PILOT
-                                      : CERTREG_CONSTRAINTS_ECGM;
+    q->constraints = q->constraints ? CERTREG_CONSTRAINTS_CG : CERTREG_CONSTRAINTS_ECGM;
 }
 
 static void draw_target(simulate_source *s, const certreg_question *q, setting *out)
@@ -249,10 +247,9 @@ static void name(setting *s)
         snprintf(serving, sizeof serving, ", served %zu", s->part[0].serving.samples);
     if (q->constraints)
         snprintf(constraints, sizeof constraints, ", %s",
-                 q->constraints == CERTREG_CONSTRAINTS_BY_PILOT ? "by pilot"
-                 : q->constraints == CERTREG_CONSTRAINTS_C      ? "C"
-                 : q->constraints == CERTREG_CONSTRAINTS_CG     ? "CG"
-                                                                : "ECGM");
+                 q->constraints == CERTREG_CONSTRAINTS_C    ? "C"
+                 : q->constraints == CERTREG_CONSTRAINTS_CG ? "CG"
+                                                            : "ECGM");
     snprintf(s->name, sizeof s->name, "%s %s%s%s%s%s%s%s%s%s%s%s n=%zu", methods[q->method],
              statistics[q->statistic], q->center ? ", true mean" : "", kinds[s->kind[0]], vector,
              constraints, how[s->asked], serving, s->target_part > 0 ? ", target" : "",

@@ -55,7 +55,6 @@ class Options(unittest.TestCase):
         for words, name, value in (
             (("--statistic", "TRIMMED_MEAN"), "statistic", "trimmed-mean"),
             (("--method", "Baseline"), "method", "baseline"),
-            (("--constraints", "By_Pilot"), "constraints", "by-pilot"),
             (("--constraints", "ECGM"), "constraints", "ecgm"),
         ):
             self.assertEqual(getattr(self.given(*words), name), value)
@@ -228,7 +227,7 @@ class Refusals(InFolder):
             ("--statistic", "circular-mean", "--angle or --pair"),
             ("--huber-width", "1", "--statistic huber"),
             ("--method", "paper", "--statistic mean"),
-            ("--constraints", "all", "'all'.*'by-pilot'"),
+            ("--constraints", "all", "'all'.*'ecgm'"),
             ("--alpha", "0.7", "at most 0.5"),
             ("--samples", "0", "at least 1"),
             ("--samples", "1.5", "an integer"),
@@ -251,21 +250,19 @@ class Refusals(InFolder):
         self.certify_refused("needs --resume", "--keep-records")
         mean = ("--statistic", "mean", "--range", "-9,9")
         self.certify_refused("--method anytime, or", "--target", ".2", "--method", "paper", *mean)
-        pilot = ("--constraints", "by-pilot")
-        self.certify_refused("name the constraints", *pilot, "--method", "paper", *mean)
         bounds = ("bounds", "models.py:product", "x.npy", "--sigma", ".25", "--radius", ".2")
         self.refused(2, "--tolerance is needed", *bounds, "--method", "anytime")
         self.refused(2, "cannot bound outputs", *bounds, "--method", "paper", *mean)
         self.certify_refused("FILE.json", "--keep-seed", "-o", "r.csv")
 
     def test_published_certificates(self):
-        baseline, pilot = ("--method", "baseline", "--statistic"), ("--constraints", "by-pilot")
+        baseline, named = ("--method", "baseline", "--statistic"), ("--constraints", "ecm")
         self.certify_refused("median or trimmed-mean", *baseline, "huber", "--huber-width", "1")
         self.certify_refused("needs --serve", *baseline, "trimmed-mean")
         self.certify_refused("leave it out or", *baseline, "median", "--serve", "9,.1")
         self.certify_refused("--target needs", *baseline, "median", "--target", "1")
         self.certify_refused(
-            "uses no constraints: leave out --constraints", *baseline, "median", *pilot
+            "uses no constraints: leave out --constraints", *baseline, "median", *named
         )
         trimmed = (*baseline, "trimmed-mean", "--serve", "9,.1", "--core")
         self.certify_refused("--core must not exceed --tolerance", *trimmed, ".6")

@@ -26,15 +26,13 @@ class Results(InFolder):
                 self.assertEqual(float(row["prediction"]), c.prediction)
         self.assertEqual(len(table), 6)
 
-    def test_constraints_may_be_named_or_left_to_the_pilot(self):
+    def test_constraints_may_be_named(self):
         ask = ("certify", "models.py:product", "x.npy", *ASKED, "--samples", 1500)
-        default, named, chosen = (
+        default, named = (
             [(row["radius"], row["constraints"]) for row in self.rows_of(*ask, *more)]
-            for more in ((), ("--constraints", "ecgm"), ("--constraints", "by-pilot"))
+            for more in ((), ("--constraints", "ecgm"))
         )
         self.assertNotEqual(default, named)
-        for one, two, either in zip(default, named, chosen):
-            self.assertIn(either, (one, two))
 
     def test_the_pilot_may_have_another_length(self):
         ask = ("certify", "models.py:product", "x.npy", *ASKED)

@@ -324,7 +324,6 @@ class BadInput(unittest.TestCase):
         mean = dict(statistic="mean", method="paper", center="true_mean")
         for question, more in (
             (Question(0.5, constraints="ECGM"), {}),
-            (Question(1, constraints="by_pilot"), {}),
             (Question(0.5, **mean), dict(lo=-99, hi=99)),
         ):
             rows = rows_of(questions=[0.5, question], **wide, **more)

@@ -110,9 +110,6 @@ static const struct asked {
     {MEDIAN, BASELINE, 0, 0, 0, 0, 18},
     {TRIMMED, BASELINE, 0, 0, 0, 0, 17},
     {TRIMMED, BASELINE, 0, 0, 1, 0, 18},
-    {MEDIAN, FINITE, 0, CERTREG_CONSTRAINTS_BY_PILOT, 0, 0, 18},
-    {HUBER, FINITE, 0, CERTREG_CONSTRAINTS_BY_PILOT, 1, 0, 58},
-    {MEAN, NORMAL, CERTREG_CENTER_TRUE_MEAN, CERTREG_CONSTRAINTS_BY_PILOT, 0, 0, 6},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 

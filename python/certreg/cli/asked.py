@@ -62,10 +62,6 @@ def _of_method(given: argparse.Namespace) -> Iterator[Tuple[Any, str]]:
     paper = given.method == "paper"
     yield paper and given.statistic != "mean", "--method paper needs --statistic mean"
     yield paper and given.radius, "--method paper cannot bound outputs: choose another method"
-    yield (
-        paper and given.constraints == "by-pilot",
-        "--method paper cannot be combined with --constraints by-pilot: name the constraints",
-    )
     exact = given.method == "finite" and given.statistic == "median"
     yield (
         given.target and given.method != "anytime" and not exact,

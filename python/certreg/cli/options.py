@@ -7,7 +7,7 @@ from typing import Any
 
 STATISTICS = ("median", "huber", "mean", "circular-mean", "trimmed-mean")
 METHODS = ("finite", "anytime", "asymptotic", "paper", "baseline")
-CONSTRAINTS = ("c", "cg", "ecm", "ecgm", "by-pilot")
+CONSTRAINTS = ("c", "cg", "ecm", "ecgm")
 
 
 def model_and_inputs(command: Any) -> None:
@@ -74,7 +74,7 @@ def question(command: Any, what: str) -> Any:
         type=_name,
         choices=CONSTRAINTS,
         help="which constraints the bounds use: %(choices)s (default: those of the method, without "
-        "the gradient). With by-pilot the pilot of each row chooses whether to use the gradient",
+        "the gradient)",
         metavar="SET",
     )
     group.add_argument(
