@@ -55,8 +55,8 @@ static void add_plain(const struct radii *s, struct table *t, size_t k)
     const double pilot = radii_mean(s, k, QUESTION_MEDIAN_PUBLISHED),
                  same = radii_mean(s, k, PLAIN_SAME);
     size_t ours = QUESTION_MEDIAN;
-    for (size_t c = ours + 1; c <= QUESTION_MEDIAN_BY_PILOT; c++)
-        if (radii_mean(s, k, c) > radii_mean(s, k, ours)) ours = c;
+    if (radii_mean(s, k, QUESTION_MEDIAN_GRADIENT_FINITE) > radii_mean(s, k, ours))
+        ours = QUESTION_MEDIAN_GRADIENT_FINITE;
     struct table_row r = {.number = "3",
                           .target = sigma_of(s, k) >= wide ? to_plain_wide : to_plain};
     r.ours = radii_mean(s, k, ours);
@@ -84,7 +84,7 @@ void rows_compare(const struct radii *s, struct table *t)
     for (size_t k = 0; k < set->sigmas && settings_has_row(set, '3'); k++) add_plain(s, t, k);
     if (!settings_has_row(set, '6')) return;
     add_ratio(s, t, "6", finite_share,
-              radii_best_column(s, QUESTION_MEDIAN, QUESTION_MEDIAN_BY_PILOT),
+              radii_best_column(s, QUESTION_MEDIAN, QUESTION_MEDIAN_GRADIENT_FINITE),
               QUESTION_MEDIAN_ASYMPTOTIC);
     add_ratio(s, t, "6", finite_share, QUESTION_HUBER_FINITE, QUESTION_HUBER_ASYMPTOTIC);
 }

@@ -10,7 +10,6 @@ import numpy as np
 from . import figures, sweep, tables
 from .methods import (
     ALPHA_49,
-    BY_PILOT,
     FAMILIES,
     LEVELS,
     MEDIAN,
@@ -29,7 +28,6 @@ CHIEF = (
     ALPHA_49.name,
     SAMPLE_MEDIAN.name,
     MEDIAN.name,
-    BY_PILOT.name,
     SERVED.name,
 )
 # Pairs for the paired comparison, image by image.

@@ -99,7 +99,6 @@ RS_REG = Method("RS-Reg", PUBLISHED, "single", _alpha_smoothing(0.0, 1, 0.001))
 SAMPLE_MEDIAN = Method("median smoothing", PUBLISHED, "sample", _median_smoothing)
 MEDIAN = Method("median", OURS, "statistic", _ours())
 GRADIENT = Method("median, gradient", OURS, "statistic", _ours(constraints="ECGM"))
-BY_PILOT = Method("median, by pilot", OURS, "statistic", _ours(constraints="by_pilot"))
 SERVED = Method("median, served", OURS, "served", _served)
 HUBER = Method("Huber", OURS, "statistic", _ours("huber"))
 MEAN = Method("mean", OURS, "statistic", _ours("mean"))
@@ -118,7 +117,6 @@ OF_REALS = (
     SAMPLE_MEDIAN,
     MEDIAN,
     GRADIENT,
-    BY_PILOT,
     SERVED,
     HUBER,
     MEAN,
@@ -126,7 +124,7 @@ OF_REALS = (
 OF_ANGLES = (*OF_REALS, CIRCULAR)
 EVERY = (*OF_ANGLES, RS_REG)
 # At every level of the paper; the others at the first one only.
-AT_ALL_LEVELS = (FAMILIES[2], FAMILIES[3], ALPHA_49, SAMPLE_MEDIAN, MEDIAN, BY_PILOT, SERVED)
+AT_ALL_LEVELS = (FAMILIES[2], FAMILIES[3], ALPHA_49, SAMPLE_MEDIAN, MEDIAN, SERVED)
 LEVELS = (0.1, 0.05, 0.025)
 
 

@@ -9,7 +9,6 @@ from .methods import (
     ALPHA_35,
     ALPHA_49,
     ALPHA_EASY,
-    BY_PILOT,
     FAMILIES,
     MEDIAN,
     SAMPLE_MEDIAN,
@@ -21,7 +20,7 @@ COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the paper, best family", tuple(family.name for family in FAMILIES)),
     ("α-smoothing", (ALPHA_35.name, ALPHA_49.name, ALPHA_EASY.name)),
     ("median smoothing", (SAMPLE_MEDIAN.name,)),
-    ("median", (MEDIAN.name, BY_PILOT.name)),
+    ("median", (MEDIAN.name,)),
     ("median, served", (SERVED.name,)),
 )
 TASKS = (
