@@ -1,7 +1,6 @@
 /* The solver and the radius search on random admissible inputs, one core: the mean change with
- * mean, variance, gradient and range, from a cold start, and the radius to 1e-9 including the final
- * re-evaluation. Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver
- * [results.csv] */
+ * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation.
+ * Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [results.csv] */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { PROBLEMS = 4000, PEER_PROBLEMS = 9, REPEATS = 3, LOOPS = 1000, TICKS = 20 };
+enum { PROBLEMS = 4000, PEER_PROBLEMS = 9, REPEATS = 3 };
 
 typedef struct problem {
     certreg_bounds bounds;
@@ -85,43 +84,6 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The bounds of a control loop: from tick to tick the estimates move by a hundredth of their
- * spread, and their variance by a few percent. The mean is known as closely as 400 samples tell. */
-static problem tick_of(const problem *p)
-{
-    problem next = *p;
-    certreg_bounds *b = &next.bounds;
-    b->variance_hi *= 0.975 + 0.05 * uniform();
-    const double spread = sqrt(b->variance_hi),
-                 mean = b->mean_lo + 0.02 * spread * (uniform() - 0.5);
-    b->mean_lo = fmax(-1, mean - 0.1 * spread), b->mean_hi = fmin(1, mean + 0.1 * spread);
-    b->gradient_lo = 0;
-    return next;
-}
-
-/* Median times of a radius in control loops, from cold starts and from warm ones. */
-static int measure_loops(const problem *all, double out[2])
-{
-    static double times[2][LOOPS * TICKS];
-    certreg_bisection *b[2] = {NULL, NULL};
-    int bad = 0;
-    for (uint32_t warm = 0; warm < 2; warm++)
-        bad |= certreg_bisection_create(
-                   &(certreg_bisection_plan){.struct_size = sizeof(certreg_bisection_plan),
-                                             .flags = warm * CERTREG_BISECTION_WARM_START},
-                   NULL, b + warm) != CERTREG_OK;
-    for (int i = 0; i < LOOPS * TICKS && !bad; i++) {
-        const problem p = tick_of(all + i / TICKS);
-        for (int warm = 0; warm < 2; warm++) times[warm][i] = radius_time(NULL, b[warm], &p);
-    }
-    for (int warm = 0; warm < 2; warm++) {
-        qsort(times[warm], LOOPS * TICKS, sizeof **times, ascending);
-        out[warm] = times[warm][LOOPS * TICKS / 2];
-        certreg_bisection_destroy(b[warm]);
-    }
-    return bad;
-}
-
 /* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
  * beside is not measured. */
 static void measure(certreg_solver *solver, certreg_bisection *bisection, const problem *all,
@@ -176,19 +138,17 @@ int main(int argc, char **argv)
     static problem all[PROBLEMS];
     certreg_solver *solver;
     certreg_bisection *bisection;
-    double shift[2], radius[2], loop[2];
+    double shift[2], radius[2];
     for (int i = 0; i < PROBLEMS; i++) all[i] = make();
     if (certreg_solver_create(NULL, NULL, &solver) ||
         certreg_bisection_create(NULL, NULL, &bisection))
         return 1;
     measure(solver, bisection, all, shift_time, shift);
     measure(solver, bisection, all, radius_time, radius);
-    if (measure_loops(all, loop)) return 1;
     FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
     report(csv, "shift_median", shift[0], 25e-6, 1);
     report(csv, "radius_median", radius[0], 150e-6, 1);
     report(csv, "radius_p99", radius[1], 500e-6, 1);
-    report(csv, "radius_loop_warm", loop[1], loop[0], 1); /* against cold starts */
     const double theirs = peer(all);
     if (theirs > 0) report(csv, "radius_scipy", radius[0], theirs, 1000);
     else printf("no SciPy: peer left out\n");

@@ -44,7 +44,7 @@ static const struct {
     {"certreg_solver_plan", sizeof(certreg_solver_plan), 4 + 4 + sizeof(void *) + sizeof(size_t),
      offsetof(certreg_solver_plan, struct_size)},
     {"certreg_bisection_plan", sizeof(certreg_bisection_plan),
-     4 + 4 + 8 + 8 + 4 + 4 + sizeof(void *) + sizeof(size_t),
+     4 + 4 + 8 + 8 + sizeof(void *) + sizeof(size_t),
      offsetof(certreg_bisection_plan, struct_size)},
     {"certreg_solve_info", sizeof(certreg_solve_info), 4 + 4 + 8 + 4 * 4 + 8,
      offsetof(certreg_solve_info, struct_size)},

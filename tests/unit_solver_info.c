@@ -41,7 +41,7 @@ static void assert_counted(certreg_solve_info info, uint32_t limit)
     ck_assert_uint_eq(info.loose, 0);
     ck_assert_uint_eq(info.refinements, 0);
     ck_assert_uint_eq(info.fallbacks, 0);
-    ck_assert_uint_eq(info.warm_starts, 0);
+    ck_assert_uint_eq(info.reserved, 0);
 }
 
 START_TEST(ordinary_call_is_counted_and_conclusive)

@@ -116,8 +116,8 @@ typedef struct certreg_solve_info {
      * form was used instead. If it is not 0, the bounds are extreme, such as a range of
      * many orders of magnitude. Fewer constraints may then give as much. */
     uint32_t fallbacks;
-    uint32_t warm_starts; /* searches that began where an earlier one had ended */
-    double seconds;       /* of CLOCK_MONOTONIC */
+    uint32_t reserved; /* 0 */
+    double seconds;    /* of CLOCK_MONOTONIC */
 } certreg_solve_info;
 
 /** Bytes of a solver.  @par Threads any */
@@ -200,17 +200,6 @@ CERTREG_API const certreg_error *certreg_solver_error(const certreg_solver *);
 /** Answers within which radius a mean stays where it has to. */
 typedef struct certreg_bisection certreg_bisection;
 
-/* Flags of a bisection. */
-enum certreg_bisection_flag {
-    /* A search begins where the last one for the same condition has ended (the drop,
-     * the rise, or one of the first 4 functions). Use it where successive calls are
-     * about similar bounds, as in a control loop or a sweep over tolerances. What is
-     * remembered proves nothing: every radius is proved anew. It agrees with that of a
-     * cold start to the plan's accuracy, but not bit for bit. Where a bound is extreme
-     * (a variance below 1e-9 of the squared range, say), rounding may add 1e-8. */
-    CERTREG_BISECTION_WARM_START = 1
-};
-
 /** Zero all but struct_size: the default. */
 typedef struct certreg_bisection_plan {
     uint32_t struct_size;
@@ -221,8 +210,6 @@ typedef struct certreg_bisection_plan {
      * proved, and never above it. 0: 1e-9, which is the least; at most 0.5. */
     double accuracy;
     double cap;          /* in units of sigma: the search ends here. 0: 10, the most */
-    uint32_t flags;      /* CERTREG_BISECTION_... */
-    uint32_t reserved;   /* 0 */
     void *memory;        /* 64-byte aligned; NULL: create allocates */
     size_t memory_bytes; /* at least certreg_bisection_size(); unused without memory */
 } certreg_bisection_plan;

@@ -200,15 +200,14 @@ SolveInfo = _struct(
     40,
     (u32, "evaluations"),
     (u64, "points"),
-    (u32, "loose refinements fallbacks warm_starts"),
+    (u32, "loose refinements fallbacks reserved"),
     (f64, "seconds"),
 )
 BisectionPlan = _struct(
     "certreg_bisection_plan",
-    48,
+    40,
     (u32, "max_evaluations"),
     (f64, "accuracy cap"),
-    (u32, "flags reserved"),
     (pointer, "memory"),
     (size_t, "memory_bytes"),
 )

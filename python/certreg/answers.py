@@ -268,7 +268,6 @@ class SolveInfo(_Answer):
     loose: int
     refinements: int
     fallbacks: int
-    warm_starts: int
     seconds: float
 
 

@@ -74,21 +74,13 @@ class Bisection(_Searcher):
                      LEAST_RADIUS_EVALUATIONS; 0: RADIUS_EVALUATIONS
     accuracy         relative: the radius is at most this much below the largest that can be
                      proved, 1e-9 to 0.5; 0: 1e-9
-    cap              radius at which the search ends, in units of sigma, at most 10; 0: 10
-    flags            BISECTION_WARM_START: a search begins where the last one ended. Results then
-                     agree to the accuracy, but not bit by bit"""
+    cap              radius at which the search ends, in units of sigma, at most 10; 0: 10"""
 
     _NAME = "bisection"
 
-    def __init__(
-        self, max_evaluations: int = 0, accuracy: float = 0.0, cap: float = 0.0, flags: int = 0
-    ) -> None:
+    def __init__(self, max_evaluations: int = 0, accuracy: float = 0.0, cap: float = 0.0) -> None:
         super().__init__()
-        self._create(
-            S.BisectionPlan(
-                max_evaluations=max_evaluations, accuracy=accuracy, cap=cap, flags=flags
-            )
-        )
+        self._create(S.BisectionPlan(max_evaluations=max_evaluations, accuracy=accuracy, cap=cap))
 
     def within(self, bounds: Bounds, tolerance: float, constraints: Union[int, str] = 0) -> Radius:
         """The largest radius within which the mean moves by at most the tolerance, > 0."""

@@ -25,7 +25,7 @@
     X(certreg_mean_change, MEAN_CHANGE, 40, 40)         \
     X(certreg_worst_function, WORST_FUNCTION, 240, 240) \
     X(certreg_solve_info, SOLVE_INFO, 40, 40)           \
-    X(certreg_bisection_plan, BISECTION_PLAN, 48, 48)   \
+    X(certreg_bisection_plan, BISECTION_PLAN, 40, 40)   \
     X(certreg_radius, RADIUS, 32, 32)                   \
     X(certreg_calibration, CALIBRATION, 104, 104)       \
     X(certreg_coverage, COVERAGE, 64, 64)               \

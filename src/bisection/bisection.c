@@ -5,7 +5,6 @@
 #include "base/structs.h"
 #include "bisection/search.h"
 #include "solver/handle.h"
-#include <string.h>
 
 size_t certreg_bisection_size(void)
 {
@@ -23,10 +22,6 @@ static certreg_status read_plan(const certreg_bisection_plan *plan, certreg_bise
         plan ? cr_struct_read(p, sizeof *p, CR_OLDEST_BISECTION_PLAN, plan, "plan", why)
              : CERTREG_OK;
     if (status) return status;
-    if (p->flags & ~(uint32_t)CERTREG_BISECTION_WARM_START)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.flags is 0x%x: unknown bits", p->flags);
-    if (p->reserved)
-        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0", p->reserved);
     if (p->accuracy != 0) how->accuracy = p->accuracy;
     if (!(how->accuracy >= CR_LEAST_ACCURACY && how->accuracy <= most_accuracy))
         return cr_fail(why, CERTREG_E_INVALID, "plan.accuracy is %g; it must be 0 or %g to %g",
@@ -58,7 +53,6 @@ static certreg_status create(const certreg_bisection_plan *plan, certreg_bisecti
     cr_busy_init(&bisection->busy);
     bisection->info.struct_size = sizeof bisection->info;
     bisection->how = how;
-    bisection->warm = (p.flags & CERTREG_BISECTION_WARM_START) != 0;
     bisection->owns_memory = owned;
     return CERTREG_OK;
 }
@@ -111,36 +105,6 @@ static certreg_status run(certreg_bisection *bisection, const call *c, certreg_r
                : cr_bisection_within(how, c->bounds, c->constraints, c->tolerance, found, why);
 }
 
-/* Evaluations of a warm start, out of those that are kept for proofs. It takes some hundred where
- * it is of use. */
-enum { WARM_EVALUATIONS = 1000 };
-
-/* A warm start only looks first where the last call ended. Every radius that is returned has been
- * proved by the search that found it (theory 4), so what is remembered can be anything. Where both
- * starts come next to the largest radius they agree; where a warm one is not known to, its result
- * is thrown away for that of a cold start, and nothing is remembered. */
-static certreg_status run_warm(certreg_bisection *bisection, const call *c, certreg_radius *found)
-{
-    cr_bisection *how = &bisection->how;
-    cr_trace traces[CR_REMEMBERED] = {{0}};
-    const int all = how->evaluations;
-    certreg_status status = CERTREG_OK;
-    how->traces = traces;
-    if (bisection->remembers) {
-        how->hints = bisection->remembered;
-        how->evaluations = WARM_EVALUATIONS;
-        status = run(bisection, c, found);
-        how->evaluations = all, how->hints = NULL;
-    }
-    if (!bisection->remembers || (!status && how->effort.loose)) {
-        how->effort.loose = how->warm_starts = 0;
-        status = run(bisection, c, found);
-    }
-    bisection->remembers = !status && !how->effort.loose;
-    memcpy(bisection->remembered, traces, sizeof traces);
-    return status;
-}
-
 static certreg_status compute(certreg_bisection *bisection, const call *c, certreg_radius *out)
 {
     certreg_radius found;
@@ -148,10 +112,8 @@ static certreg_status compute(certreg_bisection *bisection, const call *c, certr
     if (sized) return sized;
     const double start = cr_clock_now(NULL);
     bisection->how.effort = (cr_effort){0};
-    bisection->how.warm_starts = 0;
-    const certreg_status status = (bisection->warm ? run_warm : run)(bisection, c, &found);
+    const certreg_status status = run(bisection, c, &found);
     bisection->info = cr_solver_spent(&bisection->how.effort, start);
-    bisection->info.warm_starts = bisection->how.warm_starts;
     cr_struct_write(out, out->struct_size, &found, sizeof found);
     return status;
 }

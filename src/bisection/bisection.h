@@ -1,4 +1,4 @@
-/* The handle: what a plan sets, what the last call cost, and the radii that it found. */
+/* The handle: what a plan sets, and what the last call cost. Every search lives on the stack. */
 #ifndef CR_BISECTION_BISECTION_H
 #define CR_BISECTION_BISECTION_H
 #include "base/busy.h"
@@ -9,8 +9,6 @@ struct certreg_bisection {
     cr_busy busy;
     certreg_solve_info info;
     cr_bisection how;
-    int warm, remembers;                /* whether to remember; whether anything is remembered */
-    cr_trace remembered[CR_REMEMBERED]; /* of the last call */
     int32_t owns_memory;
 };
 

@@ -50,12 +50,8 @@ static certreg_status search(call *c, const cr_goal *goal, double share, size_t 
 {
     cr_bisection *how = c->how;
     if (cr_watch_late(how->watch)) return CERTREG_E_DEADLINE;
-    const int kept = place < CR_REMEMBERED;
     question q = {.goal = *goal, .most = c->least};
     q.goal.accuracy = how->accuracy, q.goal.cap = how->cap;
-    if (kept && how->traces) q.goal.trace = how->traces + place;
-    if (kept && how->hints && how->hints[place].radius > 0) q.goal.hint = how->hints + place;
-    how->warm_starts += q.goal.hint != NULL;
     cr_subsets subsets = cr_subsets_of(&goal->rise, ask, &q);
     cr_effort *effort = &how->effort;
     const int most = cr_effort_narrow(effort, (int)(share * (effort->most - effort->used)));

@@ -5,22 +5,17 @@
 #include "certreg/solver.h"
 #include "bisection/search.h"
 
-#define CR_REMEMBERED 4 /* searches of a call that leave a trace */
-
 /* The part of the evaluations that is kept for proving what the searches found. */
 enum { CR_KEPT_FOR_PROOFS = 2000 };
 
 typedef struct cr_bisection {
-    double accuracy, cap;  /* relative; in units of sigma */
-    int evaluations;       /* of the searches for each function, at most */
-    cr_watch *watch;       /* called between searches: CERTREG_E_DEADLINE once late. NULL: never */
-    const cr_trace *hints; /* NULL: a cold start; or CR_REMEMBERED traces of a call before */
-    cr_trace *traces;      /* NULL, or as many, which the searches leave */
-    cr_effort effort;      /* what the calls have spent, for all functions */
-    uint32_t warm_starts;  /* searches that began at a hint */
+    double accuracy, cap; /* relative; in units of sigma */
+    int evaluations;      /* of the searches for each function, at most */
+    cr_watch *watch;      /* called between searches: CERTREG_E_DEADLINE once late. NULL: never */
+    cr_effort effort;     /* what the calls have spent, for all functions */
 } cr_bisection;
 
-/* The defaults, from a cold start. */
+/* The defaults. */
 cr_bisection cr_bisection_default(cr_watch *watch);
 /* As the public functions. *out is written in any case; after a failure it claims nothing. `why`
  * may be NULL. */

@@ -13,21 +13,16 @@
  * finest search, whose last steps are steered by what is proven. */
 #define FINEST_WIDTH 1e-6
 
-/* Relative: Newton's last step of a root. After a warm start a longer one will do, since the next
- * would be its square, and what is proven steers the rest. */
-#define FINEST_STEP 1e-12
-#define WARM_STEP 1e-6
+#define FINEST_STEP 1e-12 /* relative: Newton's last step of a root */
 
 /* Evaluations for the draft of a search, and for all of it. */
 enum { ROOT_EVALUATIONS = 2500, CLIMB_EVALUATIONS = 4000 };
 
 typedef struct state {
     cr_goal goal;
-    cr_box box;     /* warm start */
+    cr_box box;     /* the next radius is searched from here */
     int conclusive; /* the last radius is next to the largest */
-    /* Of the root: it ends at a step, or a bracket, of this relative size. */
-    double finest, width;
-    double initial; /* where the draft looks first; 0: nothing is known */
+    double width;   /* relative: a root ends once its bracket is so narrow */
     double failed;  /* least radius at which the draft has no room; infinite: none was seen */
 } state;
 
@@ -81,7 +76,7 @@ static double root(state *s, double low, double high, double initial,
         else s->failed = high = x;
         double next = growth > 0 && growth < INFINITY ? x + left / growth : INFINITY;
         if (fabs(next - x) <= 0.5 * s->width * x) next += copysign(0.5 * s->width * x, left);
-        if (fabs(next - x) <= s->finest * x) return fmax(low, fmin(next, x));
+        if (fabs(next - x) <= FINEST_STEP * x) return fmax(low, fmin(next, x));
         const int cap = next >= high && high == s->goal.cap && x < high;
         if (cap) next = high;
         else if (!(next > low && next < high) || (i >= PATIENCE && fabs(next - x) > 0.5 * last))
@@ -155,20 +150,11 @@ static double settle(state *s, double x, double least, double most)
 static double draft_root(state *s, double least, double most)
 {
     const int all = cr_effort_narrow(s->goal.rise.effort, ROOT_EVALUATIONS);
-    const double initial = s->initial > least && s->initial < most ? s->initial
-                           : least > 0                             ? least
-                                                                   : fmin(1, 0.5 * most);
+    const double initial = least > 0 ? least : fmin(1, 0.5 * most);
     s->failed = INFINITY;
     const double x = root(s, least, most, initial, draft_room);
     s->goal.rise.effort->most = all;
     return x;
-}
-
-/* The first search of several starts from the hint's multipliers, or from a guess. */
-static void begin_box(state *s)
-{
-    s->box.count = 0;
-    if (s->goal.hint) s->box = s->goal.hint->box;
 }
 
 static double climb_freely(state *s, double least, double most)
@@ -179,7 +165,7 @@ static double climb_freely(state *s, double least, double most)
     const int cap = most == s->goal.cap;
     s->conclusive = 1;
     if (!cap && proven(s, most, &growth) > 0) return most;
-    begin_box(s);
+    s->box.count = 0;
     const double x = draft_root(s, least, most);
     if (cap && x >= most && proven(s, most, &growth) > 0) return most;
     return settle(s, x, least, most);
@@ -199,7 +185,7 @@ static double climb_further(state *s, double least, double next, double most)
 {
     double growth;
     const int at_most = !(next < most);
-    begin_box(s);
+    s->box.count = 0;
     s->conclusive = 1;
     if (at_most && s->width == 0) return least; /* which is next to it */
     if (at_most) next = most;
@@ -214,18 +200,11 @@ static double told(double radius)
     return radius >= CR_LEAST_RADIUS ? radius : 0;
 }
 
-/* 0: nothing is known. */
-static double initial_radius(const cr_trace *hint, double closed)
-{
-    if (!hint) return 0;
-    return hint->closed > 0 && closed > 0 ? closed / hint->closed * hint->radius : hint->radius;
-}
-
 int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radius)
 {
     const double coarse = goal->accuracy > FINEST_WIDTH ? goal->accuracy : 0,
                  step = 1 + fmax(1e-9, coarse);
-    state s = {.goal = *goal, .finest = FINEST_STEP};
+    state s = {.goal = *goal};
     int tight = 0;
     const double at_zero = goal->weight > 0 ? goal->rise.mean_hi : 0;
     if (!(slack_of(goal, at_zero) > 0) || !(*radius < most)) return wanted;
@@ -238,18 +217,12 @@ int cr_search_radius(const cr_goal *goal, int wanted, double most, double *radiu
     s.width = 0.5 * coarse;
     if (wanted & CR_FIRST) {
         s.goal.rise.second = INFINITY;
-        s.initial = initial_radius(goal->hint, closed);
-        if (goal->hint) s.finest = WARM_STEP;
-        begin_box(&s);
         *radius = told(known > closed ? climb_further(&s, known, known * step, most)
                                       : climb(&s, closed, most));
         if (s.conclusive) tight |= CR_FIRST;
-        if (goal->trace) *goal->trace = (cr_trace){*radius, closed, s.box};
     }
     if (wanted & CR_SECOND) {
         s.goal.rise.second = goal->rise.second;
-        s.goal.hint = NULL; /* which is of the first order */
-        s.initial = 0, s.finest = FINEST_STEP;
         *radius =
             told(climb_further(&s, *radius, fmax(*radius * step, CR_LEAST_HESSIAN_RADIUS), most));
         if (s.conclusive) tight |= CR_SECOND;

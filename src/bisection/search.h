@@ -8,20 +8,12 @@
 #define CR_LARGEST_RADIUS 10.0
 #define CR_LEAST_ACCURACY 1e-9
 
-/* What a search leaves for one with near-by data: where it ended, and with which multipliers. */
-typedef struct cr_trace {
-    double radius, closed; /* and the radius without the range, to which it is in proportion */
-    cr_box box;
-} cr_trace;
-
 typedef struct cr_goal {
     cr_rise rise; /* its r is set by the search */
     double weight, limit;
-    int strict;           /* the bound has to stay below the limit, not only at it */
-    double accuracy;      /* relative */
-    double cap;           /* the search goes no further */
-    const cr_trace *hint; /* NULL: nothing is known */
-    cr_trace *trace;      /* NULL, or what this search leaves; it is written only if it searches */
+    int strict;      /* the bound has to stay below the limit, not only at it */
+    double accuracy; /* relative */
+    double cap;      /* the search goes no further */
 } cr_goal;
 
 /* The radius in units of sigma, proven, from *radius, which is proven already, to `most`, which is

@@ -89,7 +89,7 @@ static certreg_bounds by_hand(void)
 static void show_info(const certreg_solve_info *i)
 {
     SHOW(*i, struct_size), SHOW(*i, evaluations), SHOW(*i, points), SHOW(*i, loose);
-    SHOW(*i, refinements), SHOW(*i, fallbacks), SHOW(*i, warm_starts);
+    SHOW(*i, refinements), SHOW(*i, fallbacks);
     integer("seconds", i->seconds >= 0);
 }
 static void show_worst_function(const certreg_worst_function *w)
@@ -144,8 +144,6 @@ static void bisect(void)
                                          .max_evaluations = 10000,
                                          .accuracy = 1e-6,
                                          .cap = 8,
-                                         .flags = CERTREG_BISECTION_WARM_START,
-                                         .reserved = 0,
                                          .memory = memory,
                                          .memory_bytes = sizeof memory};
     const certreg_bounds b[2] = {by_hand(), by_hand()};

@@ -10,13 +10,13 @@
 
 const size_t fuzz_most_bytes = 256;
 
-/* The searches that are asked: as usual, ending early, remembering, and ending at once. */
-enum { USUAL, SHORT, WARM, BRIEF, ALL, THOROUGH = 32 };
+/* The searches that are asked: as usual, ending early, and ending at once. */
+enum { USUAL, SHORT, BRIEF, ALL, THOROUGH = 32 };
 static certreg_bisection *searches[ALL];
 static certreg_solver *solver;
-static const double cap[] = {10, 3, 10, 10};
+static const double cap[] = {10, 3, 10};
 static const uint32_t limit[] = {CERTREG_RADIUS_EVALUATIONS, CERTREG_LEAST_RADIUS_EVALUATIONS,
-                                 CERTREG_RADIUS_EVALUATIONS, CERTREG_LEAST_RADIUS_EVALUATIONS};
+                                 CERTREG_LEAST_RADIUS_EVALUATIONS};
 static int thorough; /* this input */
 
 void fuzz_prepare(void)
@@ -25,8 +25,7 @@ void fuzz_prepare(void)
         const certreg_bisection_plan plan = {.struct_size = sizeof plan,
                                              .max_evaluations = limit[i],
                                              .cap = i == SHORT ? cap[i] : 0,
-                                             .accuracy = i == SHORT || i == BRIEF ? 1e-3 : 1e-7,
-                                             .flags = i == WARM ? CERTREG_BISECTION_WARM_START : 0};
+                                             .accuracy = i == USUAL ? 1e-7 : 1e-3};
         MUST(!certreg_bisection_create(&plan, NULL, searches + i), "no bisection");
     }
     MUST(!certreg_solver_create(NULL, NULL, &solver), "no solver");
@@ -122,13 +121,11 @@ static void try_within(const problem *p, uint8_t what, fuzz_bytes *b)
     stays_within(p, &a, tolerance, b);
     if (!thorough) return;
     if (what / 16 % 4 == 0) agrees_with_the_solver(p, &a, tolerance);
-    if (what / 16 % 4 == 1) { /* nothing is remembered, but by those that do */
+    if (what / 16 % 4 == 1) { /* nothing is remembered */
         const certreg_radius again = within(which, &p->bounds, tolerance);
-        MUST(which == WARM || !memcmp(&a, &again, sizeof a), "%.17g and %.17g", a.radius,
-             again.radius);
-        stays_within(p, &again, tolerance, b);
+        MUST(!memcmp(&a, &again, sizeof a), "%.17g and %.17g", a.radius, again.radius);
     }
-    if (what / 16 % 4 == 2) { /* a wider tolerance, from where the last search ended */
+    if (what / 16 % 4 == 2) { /* a wider tolerance */
         const double wider = tolerance * (1 + fuzz_slack(b));
         a = within(which, &p->bounds, wider);
         stays_within(p, &a, wider, b);
@@ -212,7 +209,6 @@ void fuzz_one(const uint8_t *bytes, size_t size)
 {
     fuzz_bytes b = {bytes, size};
     const uint8_t kind = fuzz_byte(&b), what = fuzz_byte(&b);
-    searches[WARM]->remembers = 0;
     thorough = fuzz_one_of(THOROUGH, bytes, size);
     solver->max_evaluations = thorough ? CERTREG_WORST_CASE_EVALUATIONS
                                        : CR_KEPT_FOR_A_WORST_CASE + 16;

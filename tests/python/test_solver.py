@@ -9,7 +9,6 @@ import numpy as np
 from support import estimator, ORIGIN, run, same, SAMPLES, Z
 from certreg import (
     Bisection,
-    BISECTION_WARM_START,
     Bounds,
     CertregError,
     Constraint,
@@ -76,23 +75,11 @@ class ByHand(unittest.TestCase):
             self.assertTrue(0.005 * (1 - 1e-9) < r.radius <= 0.005)
         for make in (
             lambda: Bisection(accuracy=0.6),
-            lambda: Bisection(flags=2),
             lambda: Solver(max_evaluations=1),
         ):
             with self.assertRaises(CertregError) as caught:
                 make()
             self.assertEqual(caught.exception.status, Status.INVALID)
-
-    def test_a_warm_start_agrees_with_a_cold_one(self):
-        with Bisection() as cold, Bisection(flags=BISECTION_WARM_START) as warm:
-            starts = 0
-            for k in range(5):
-                tolerance = 0.5 + 0.01 * k
-                a, b = cold.within(BY_HAND, tolerance), warm.within(BY_HAND, tolerance)
-                self.assertAlmostEqual(a.radius / b.radius, 1, delta=1e-8)
-                self.assertEqual(cold.info().warm_starts, 0)
-                starts += warm.info().warm_starts
-            self.assertGreater(starts, 0)
 
     def test_info_says_what_a_call_has_cost(self):
         with Solver() as s:
