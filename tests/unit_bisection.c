@@ -1,6 +1,7 @@
 /* The largest radius: closed forms, both questions, arrays, and that it is the largest. */
 #include <certreg/solver.h>
 #include "statistics/normal.h"
+#include "support/hostile.h"
 #include "support/solver_fixture.h"
 
 /* Rounded down, and by no more than the promised 1e-9 (of 1e-5 at least: less is below what
@@ -221,6 +222,29 @@ START_TEST(mean_stays_above_at_the_radius_and_not_just_beyond)
 }
 END_TEST
 
+/* Without a range the bound has a closed form, and which of its forms is the least depends on the
+ * radius. A tolerance next to the rounding of the mean is left out. */
+START_TEST(radius_by_moment_and_second_order_is_the_largest)
+{
+    int searched = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        dice d = dice_of(4100000 + seed);
+        const hostile h = random_hostile(&d);
+        certreg_bounds b = h.bounds;
+        b.constraints = M | G | H | Q | (seed % 2 ? V : 0);
+        const double threshold = b.mean_lo - h.tolerance;
+        if (h.tolerance < 1e-6 * fabs(b.mean_lo)) continue;
+        const certreg_radius got = above(&b, &threshold, 1);
+        if (got.outcome != CERTREG_OUTCOME_CERTIFIED) continue;
+        searched++;
+        ck_assert_msg(shift_of(&b, got.radius * (1 + 1e-8)).mean_least <= threshold,
+                      "seed %llu: %.17g is not the largest radius", (unsigned long long)seed,
+                      got.radius);
+    }
+    ck_assert_int_gt(searched, 1000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bisection");
@@ -241,5 +265,6 @@ int main(void)
     tcase_add_test(typical, family_without_the_mean_still_keeps_it_above);
     tcase_add_loop_test(typical, tolerance_holds_at_the_radius_and_fails_just_beyond, 0, 400);
     tcase_add_loop_test(typical, mean_stays_above_at_the_radius_and_not_just_beyond, 0, 400);
+    tcase_add_test(typical, radius_by_moment_and_second_order_is_the_largest);
     return kit_run(suite);
 }

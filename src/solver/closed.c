@@ -131,15 +131,11 @@ static double shift_at(const cr_rise *rise, double variance, double *growth)
     return value;
 }
 
-/* The mean takes its share of the ball of moments. If the variance has a bound of its own that
- * binds at the best mean, the best mean is further out, where both bind: V + m still rises
- * there. This holds without the second order, which is left out here. With it the best mean may
- * be further out still. */
-static double moment_at(const cr_rise *with_second, double *growth)
+/* Without the second order: the mean takes its share of the ball of moments. If the variance has a
+ * bound of its own that binds at the best mean, the best mean is further out, where both bind: V +
+ * m still rises there. (With the second order the best mean may be further out still.) */
+static double together(const cr_rise *rise, double *growth)
 {
-    cr_rise here = *with_second;
-    const cr_rise *rise = &here;
-    here.second = INFINITY;
     const double r = rise->r, root = sqrt(rise->moment), rest = cr_ratio_norm_up(1, r),
                  center = rise->moment_center;
     const double low =
@@ -151,7 +147,7 @@ static double moment_at(const cr_rise *with_second, double *growth)
         .axis = {{r, fmin(rise->gradient_lo, root), fmin(rise->gradient_hi, root)}, {1, low, high}},
         .rest = rest,
         .all = rise->moment};
-    double value = greatest(&f), unused;
+    double value = greatest(&f);
     *growth = f.y[0] + f.spread * (r * expm1(r * r) / rest);
     if (f.y[0] * f.y[0] + f.spread * f.spread > rise->variance) {
         const double both =
@@ -159,9 +155,25 @@ static double moment_at(const cr_rise *with_second, double *growth)
             (1 + DBL_EPSILON);
         value = shift_at(rise, rise->variance, growth) + fmin(both, high);
     }
-    const double apart = nextafter(
-        rise->mean_hi + shift_at(with_second, cr_rise_greatest_variance(rise), &unused), INFINITY);
-    return fmin(apart, value + center + 4 * DBL_EPSILON * (fabs(value) + fabs(center)));
+    return value + center + 4 * DBL_EPSILON * (fabs(value) + fabs(center));
+}
+
+/* The greatest mean and the greatest shift, each by itself. */
+static double apart(const cr_rise *rise, double *growth)
+{
+    const double shift = shift_at(rise, cr_rise_greatest_variance(rise), growth);
+    return nextafter(rise->mean_hi + shift, INFINITY);
+}
+
+/* The growth is that of the lesser, since a search for a radius steps by it. */
+static double moment_at(const cr_rise *rise, double *growth)
+{
+    cr_rise first = *rise;
+    double other;
+    first.second = INFINITY;
+    const double one = together(&first, growth), two = apart(rise, &other);
+    if (two < one) *growth = other;
+    return fmin(one, two);
 }
 
 double cr_closed_bound(const cr_rise *rise, double weight, double *growth)
@@ -172,8 +184,7 @@ double cr_closed_bound(const cr_rise *rise, double weight, double *growth)
         return *growth = sqrt(variance), weight > 0 ? rise->mean_hi : 0;
     if (!(variance < INFINITY) || !(cr_ratio_norm(0, rise->r) < INFINITY)) return INFINITY;
     if (weight > 0 && rise->moment < INFINITY) return moment_at(rise, growth);
-    const double shift = shift_at(rise, variance, growth);
-    return weight > 0 ? nextafter(rise->mean_hi + shift, INFINITY) : shift;
+    return weight > 0 ? apart(rise, growth) : shift_at(rise, variance, growth);
 }
 
 double cr_closed_cap(const cr_rise *rise, double weight)
