@@ -59,6 +59,12 @@ cr_multipliers cr_two_valued_solve(const cr_problem *problem)
 /* ---- several edges */
 enum { CONDITIONS = 1 + CR_ORDERS };
 
+static void swap(double *a, double *b)
+{
+    const double other = *a;
+    *a = *b, *b = other;
+}
+
 /* Polynomials whose expectations are conditioned. */
 static double condition_at(int which, double t)
 {
@@ -72,30 +78,45 @@ static double beyond(int which, double x)
     return which == 0 ? cr_normal_sf(x) : which == 1 ? pdf : CR_SQRT_HALF * x * pdf;
 }
 
-/* Solves m y = x for y, which takes the place of x. Without pivots: the edges are apart. */
-static void eliminate(int n, double m[CONDITIONS][CONDITIONS], double x[CONDITIONS])
+/* The place of the largest entry in the rows from k on. */
+static void find_pivot(int rows, int n, double m[CONDITIONS][CONDITIONS], int k, int *row,
+                       int *column)
 {
-    for (int k = 0; k < n; k++)
-        for (int i = k + 1; i < n; i++) {
-            const double share = m[i][k] / m[k][k];
-            for (int j = k; j < n; j++) m[i][j] -= share * m[k][j];
-            x[i] -= share * x[k];
-        }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) x[i] -= m[i][j] * x[j];
-        x[i] /= m[i][i];
-    }
+    *row = k, *column = 0;
+    for (int i = k; i < rows; i++)
+        for (int j = 0; j < n; j++)
+            if (fabs(m[i][j]) > fabs(m[*row][*column])) *row = i, *column = j;
 }
 
-/* One Newton step of all edges; returns the longest move. */
-static double step_edges(const cr_problem *problem, int n, const int which[CONDITIONS], double sign,
-                         double edge[CONDITIONS])
+/* Solves m y = x, which has at most as many rows as unknowns. Where it has fewer, the unknowns
+ * that count least stay 0. */
+static void solve(int rows, int n, double m[CONDITIONS][CONDITIONS], double x[CONDITIONS],
+                  double y[CONDITIONS])
+{
+    for (int j = 0; j < n; j++) y[j] = 0;
+    int row, column[CONDITIONS];
+    for (int k = 0; k < rows; k++) {
+        find_pivot(rows, n, m, k, &row, column + k);
+        for (int j = 0; j < n; j++) swap(&m[k][j], &m[row][j]);
+        swap(x + k, x + row);
+        for (int i = 0; i < rows; i++) {
+            const double share = i == k ? 0 : m[i][column[k]] / m[k][column[k]];
+            for (int j = 0; j < n; j++) m[i][j] -= share * m[k][j];
+            x[i] -= share * x[k];
+        }
+    }
+    for (int k = 0; k < rows; k++) y[column[k]] = x[k] / m[k][column[k]];
+}
+
+/* One Newton step of the edges towards the conditions; returns the longest move. */
+static double step_edges(const cr_problem *problem, int conditions, const int which[CONDITIONS],
+                         double sign, int n, double edge[CONDITIONS])
 {
     const double span = problem->B - problem->b,
                  wanted[] = {sign > 0 ? -problem->b : -problem->B, problem->coefficient[0],
                              problem->coefficient[1]};
-    double m[CONDITIONS][CONDITIONS], x[CONDITIONS], longest = 0;
-    for (int i = 0; i < n; i++) {
+    double m[CONDITIONS][CONDITIONS], x[CONDITIONS], move[CONDITIONS], longest = 0;
+    for (int i = 0; i < conditions; i++) {
         double s = sign * span;
         x[i] = -wanted[which[i]];
         for (int j = 0; j < n; j++, s = -s) {
@@ -103,10 +124,10 @@ static double step_edges(const cr_problem *problem, int n, const int which[CONDI
             m[i][j] = s * cr_normal_pdf(edge[j]) * condition_at(which[i], edge[j]);
         }
     }
-    eliminate(n, m, x);
+    solve(conditions, n, m, x, move);
     for (int j = 0; j < n; j++) {
-        longest = fmax(longest, fabs(x[j]));
-        edge[j] += x[j];
+        longest = fmax(longest, fabs(move[j]));
+        edge[j] += move[j];
     }
     return longest;
 }
@@ -122,10 +143,10 @@ int cr_two_valued_finish(const cr_problem *problem, cr_regions *regions)
         if (!(fabs(middle) < 38)) first += n == 0;
         else edge[n++] = middle;
     }
-    if (n != conditions) return 0;
+    if (n < conditions) return 0;
     double longest = 1;
     for (int i = 0; i < 40 && longest > 1e-14; i++) {
-        longest = step_edges(problem, n, which, first % 2 ? -1 : 1, edge);
+        longest = step_edges(problem, conditions, which, first % 2 ? -1 : 1, n, edge);
         for (int j = 0; j < n; j++)
             if (!(fabs(edge[j]) < 38 && (j == 0 || edge[j] > edge[j - 1]))) return 0;
     }
