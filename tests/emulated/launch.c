@@ -1,4 +1,7 @@
-/* Threads of a block as fibers: each runs to its next barrier, then the next one does. */
+/* Threads of a block as fibers: each runs to its next barrier, then the next one does. A fiber whose
+ * thread ended without a barrier goes on with the next thread, so kernels without one need a single
+ * fiber. Fibers stay for later blocks, and switch by the compiler's own jumps: swapcontext would
+ * make two system calls at each barrier of each thread. */
 #define _GNU_SOURCE
 #include "emulated.h"
 #include <stdlib.h>
@@ -14,69 +17,90 @@
 #endif
 
 enum { THREADS = 1024, STACK = 65536 };
-enum { NEW, AT_BARRIER, ENDED };
+typedef void *place[5]; /* as __builtin_setjmp wants it */
 
 typedef struct fiber {
-    ucontext_t at;
-    int state;
+    place at;
+    unsigned thread;
+    int made;
 } fiber;
 
 emulated_index emulated_thread, emulated_block, emulated_block_size, emulated_grid_size;
-static fiber fibers[THREADS];
+static fiber fibers[THREADS], *now;
 static char *stacks;
-static ucontext_t scheduler;
-static unsigned now;
+static place scheduler;
+static unsigned threads, begun, ended; /* of the block */
+static int downwards;
 static emulated_work *body;
 static void *body_with;
 
-static void run_fiber(void)
+/* The two halves of a jump must not become one function. */
+__attribute__((noinline, noreturn)) static void jump(place to)
 {
-    body(body_with);
-    fibers[now].state = ENDED;
+    __builtin_longjmp(to, 1);
+}
+
+__attribute__((noinline)) static void stop_at(place here)
+{
+    if (!__builtin_setjmp(here)) jump(scheduler);
 }
 
 void emulated_barrier(void)
 {
-    fibers[now].state = AT_BARRIER;
-    swapcontext(&fibers[now].at, &scheduler);
+    stop_at(now->at);
 }
 
-static void start_fiber(unsigned i)
+static void be_thread(unsigned i)
 {
-    fiber *f = fibers + i;
-    f->state = NEW;
-    getcontext(&f->at);
-    f->at.uc_stack.ss_sp = stacks + (size_t)i * STACK;
-    f->at.uc_stack.ss_size = STACK;
-    f->at.uc_link = &scheduler;
-    makecontext(&f->at, run_fiber, 0);
+    const emulated_index size = emulated_block_size;
+    now->thread = i;
+    emulated_thread = (emulated_index){i % size.x, i / size.x % size.y, i / size.x / size.y};
+}
+
+static void run_fiber(void)
+{
+    for (;;) {
+        while (begun < threads) {
+            be_thread(downwards ? threads - 1 - begun : begun);
+            begun++;
+            body(body_with);
+            ended++;
+        }
+        stop_at(now->at);
+    }
+}
+
+static void start(fiber *f)
+{
+    ucontext_t first;
+    f->made = 1;
+    getcontext(&first);
+    first.uc_stack.ss_sp = stacks + (size_t)(f - fibers) * STACK;
+    first.uc_stack.ss_size = STACK;
+    first.uc_link = NULL;
+    makecontext(&first, run_fiber, 0);
+    setcontext(&first);
+}
+
+/* Until its thread is at a barrier, or no thread is left to begin. */
+__attribute__((noinline)) static void resume(fiber *f)
+{
+    now = f;
+    be_thread(f->thread);
+    if (__builtin_setjmp(scheduler)) return;
+    if (f->made) jump(f->at);
+    start(f);
 }
 
 /* Every thread up to its next barrier or its end, upwards and downwards in turns: one that reads
- * what another should have written does so too early in one of them. How many ended. */
-static unsigned run_phase(unsigned threads)
+ * what another should have written does so too early in one of them. */
+static void run_block(unsigned count)
 {
-    static int downwards;
-    unsigned ended = 0;
-    downwards = !downwards;
-    for (unsigned i = 0; i < threads; i++) {
-        now = downwards ? threads - 1 - i : i;
-        const emulated_index size = emulated_block_size;
-        emulated_thread =
-            (emulated_index){now % size.x, now / size.x % size.y, now / size.x / size.y};
-        swapcontext(&scheduler, &fibers[now].at);
-        ended += fibers[now].state == ENDED;
-    }
-    return ended;
-}
-
-static void run_block(unsigned threads)
-{
-    for (unsigned i = 0; i < threads; i++) start_fiber(i);
-    unsigned ended;
-    while ((ended = run_phase(threads)) == 0) continue;
-    if (ended == threads) return;
-    emulated_broken("some threads of a block never came to a barrier");
+    threads = count, begun = ended = 0, downwards = !downwards;
+    while (begun < threads) resume(fibers + (begun - ended));
+    for (int turned = 1; !ended; turned = !turned)
+        for (unsigned i = 0; i < threads; i++) resume(fibers + (turned ? threads - 1 - i : i));
+    if (ended != threads) emulated_broken("some threads of a block never came to a barrier");
 }
 
 static void make_stacks(void)
@@ -90,9 +114,9 @@ static void make_stacks(void)
 
 static void run_blocks(emulated_index grid, emulated_index size, emulated_work *kernel, void *with)
 {
-    const unsigned threads = size.x * size.y * size.z;
+    const unsigned count = size.x * size.y * size.z;
     if (!stacks) make_stacks();
-    if (!threads || threads > THREADS || !grid.x || !grid.y || !grid.z || grid.y > 65535 ||
+    if (!count || count > THREADS || !grid.x || !grid.y || !grid.z || grid.y > 65535 ||
         grid.z > 65535) {
         emulated_broken("no device launches such a grid");
     }
@@ -101,7 +125,7 @@ static void run_blocks(emulated_index grid, emulated_index size, emulated_work *
     for (emulated_block.z = 0; emulated_block.z < grid.z; emulated_block.z++)
         for (emulated_block.y = 0; emulated_block.y < grid.y; emulated_block.y++)
             for (emulated_block.x = 0; emulated_block.x < grid.x; emulated_block.x++)
-                run_block(threads);
+                run_block(count);
 }
 
 /* ---- as work on a stream */

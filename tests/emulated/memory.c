@@ -34,17 +34,17 @@ cudaError_t emulated_take(void **out, size_t bytes)
     block *b = calloc(1, sizeof *b);
     if (!b) return cudaErrorMemoryAllocation;
     b->mapped = (held + PAGE - 1) / PAGE * PAGE + PAGE;
-    b->map = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    b->map = mmap(NULL, b->mapped, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (b->map == MAP_FAILED) return free(b), cudaErrorMemoryAllocation;
     b->memory = b->map + b->mapped - PAGE - held;
     b->bytes = bytes, b->device = emulated_current();
     state->contexts |= 1u << emulated_current();
     b->next = blocks, blocks = b;
-    emulated_open_memory(1);
-    mprotect(b->map, b->mapped - PAGE, PROT_READ | PROT_WRITE);
     memset(b->map, EDGE, b->mapped - PAGE);
     memset(b->memory, FRESH, bytes);
-    emulated_open_memory(0);
+    mprotect(b->map + b->mapped - PAGE, PAGE, PROT_NONE);
+    if (!running) mprotect(b->map, b->mapped - PAGE, PROT_NONE);
     state->taken += bytes, state->objects++;
     state->most_taken = state->taken > state->most_taken ? state->taken : state->most_taken;
     *out = b->memory;
@@ -73,9 +73,8 @@ void emulated_give_back(void *memory)
     while (*at && (*at)->memory != memory) at = &(*at)->next;
     block *b = *at;
     if (!b) emulated_broken("cudaFree of a part of what cudaMalloc gave");
-    emulated_open_memory(1);
+    mprotect(b->map, b->mapped - PAGE, PROT_READ);
     check_edges(b);
-    emulated_open_memory(0);
     *at = b->next;
     emulated()->taken -= b->bytes, emulated()->objects--;
     munmap(b->map, b->mapped);
