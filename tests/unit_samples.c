@@ -124,14 +124,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("view of samples");
-    TCase *typical = tcase_create("typical"), *late = tcase_create("late");
+    TCase *typical = kit_case(suite, "typical", 30), *late = kit_case(suite, "late", 30);
     tcase_add_test(typical, a_view_shows_scores_about_its_center_and_no_other_samples);
     tcase_add_test(typical, moments_of_a_view_are_those_of_its_scores);
     tcase_add_test(typical, the_record_gives_a_view_of_one_of_its_outputs);
     tcase_add_test(typical, an_empty_view_shows_nothing);
     tcase_add_test(late, a_pass_ends_soon_after_it_is_late);
     tcase_add_test(late, without_hurry_every_sample_is_seen);
-    suite_add_tcase(suite, typical);
-    suite_add_tcase(suite, late);
     return kit_run(suite);
 }

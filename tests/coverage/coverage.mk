@@ -18,7 +18,7 @@ coverage: ## List the lines no test reaches in lib/coverage.txt; fails below COV
 	        coverage-report
 coverage-report: $(covered) $(OBJ)/tests/golden/golden
 	@find $(OBJ) -name '*.gcda' -delete
-	@CK_FORK=no CK_TIMEOUT_MULTIPLIER=10 SANITIZED=1 MODE=programs $(run_tests) \
+	@CK_FORK=no SANITIZED=1 MODE=programs $(run_tests) \
 	    $(covered)
 	@$(OBJ)/tests/golden/golden >/dev/null
 	@python3 tests/coverage/report.py $(OBJ) $(COVERAGE)

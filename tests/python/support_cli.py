@@ -39,7 +39,9 @@ def makes_none(): raise SystemExit(0)
 def sometimes_nan(x): return np.where(x[:, 0] > 6, np.nan, product(x))
 def slow(x):
     with open("called", "a") as file: file.write(".")
-    if os.path.getsize("called") > 12: time.sleep(float(os.environ.get("NAP", "0")))
+    if os.path.getsize("called") > 12:
+        while os.path.exists("hold"): time.sleep(0.01)
+        time.sleep(float(os.environ.get("NAP", "0")))
     return product(x)
 def depends_on_its_batch(x): return product(x) + x[:, 0].mean()
 class Unsent:

@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -57,27 +58,33 @@ class Commands(InFolder):
     def certreg(self, *words, status=0, **environment):
         """As `here`, but in a new process."""
         process = self.start(*words, **environment)
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate()
         self.assertEqual((process.returncode, "Traceback" in err), (status, False), err)
         return out, err
 
 
 class Interrupted(Commands):
     def send(self, process, number):
-        """A signal, once the model is slow."""
+        """A signal, once the model waits for the file `hold` to go."""
         while process.poll() is None:
             if os.path.exists("called") and os.path.getsize("called") > 12:
                 break
             time.sleep(0.01)
         process.send_signal(number)
 
-    def interrupted(self, number, status, *more, nap=60):
-        """Sends a signal to a slow run after some rows. They are kept, and the repeated command
-        gives the same table as a run without the signal."""
+    def interrupted(self, number, status, *more, nap=0):
+        """Sends a signal to a run that waits after some rows, and that goes on slowly where a nap
+        is given. They are kept, and the repeated command gives the same table as a run without the
+        signal."""
+        pathlib.Path("hold").touch()
         ask = ("certify", "models.py:slow", "x.npy", *ASKED, "--resume", "r.sqlite")
         process = self.start(*ask, "--seed", "5", "-o", "r.csv", *more, NAP=str(nap))
         self.send(process, number)
-        out, err = process.communicate(timeout=100)
+        if nap:
+            os.remove("hold")
+        out, err = process.communicate()
+        if not nap:
+            os.remove("hold")
         self.assertEqual((process.returncode, out), (status, ""), err)
         self.assertRegex(
             err,
@@ -109,12 +116,14 @@ class Interrupted(Commands):
             f"trap '' INT; exec {sys.executable} -m certreg certify models.py:slow x.npy "
             f"{' '.join(ASKED)} --seed 5 -o r.csv"
         )
-        env = dict(os.environ, PYTHONPATH=str(root / "python"), NAP="0.02")
+        pathlib.Path("hold").touch()
+        env = dict(os.environ, PYTHONPATH=str(root / "python"))
         process = subprocess.Popen(
             ["sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         self.send(process, signal.SIGINT)
-        self.assertEqual(process.communicate(timeout=100)[1], b"")
+        os.remove("hold")
+        self.assertEqual(process.communicate()[1], b"")
         self.assertEqual((process.returncode, len(read("r.csv"))), (0, 12))
 
 

@@ -244,7 +244,6 @@ class Files(unittest.TestCase):
             env=environment(self.out, **more),
             capture_output=True,
             text=True,
-            timeout=120,
         )
 
     def written(self):

@@ -135,7 +135,7 @@ class Misuse(unittest.TestCase):
         for method in ("fork", "spawn"):
             with multiprocessing.get_context(method).Pool(1) as pool:
                 with self.assertRaises(CertregError) as caught:
-                    pool.apply_async(fails_in_a_process, (0.25,)).get(timeout=60)
+                    pool.apply_async(fails_in_a_process, (0.25,)).get()
             self.assertEqual(caught.exception.status, Status.INVALID)
 
     def test_handles_say_that_they_cannot_be_pickled(self):
@@ -209,13 +209,15 @@ class Exceptions(unittest.TestCase):
         self.assertIsInstance(self.interrupted(sys.exit), SystemExit)
 
     def test_control_c_interrupts_the_model(self):
+        went_on = []
+
         def control_c():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(5)  # interrupted at once
+            went_on.append(True)
 
-        begun = time.monotonic()
         self.assertIsInstance(self.interrupted(control_c), KeyboardInterrupt)
-        self.assertLess(time.monotonic() - begun, 4)
+        self.assertFalse(went_on)
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
     def test_exceptions_of_progress_arrive(self):
@@ -231,8 +233,7 @@ class Exceptions(unittest.TestCase):
                 timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
                 with self.assertRaises(KeyboardInterrupt):
                     timer.start()
-                    until = time.monotonic() + 5
-                    while time.monotonic() < until:
+                    while True:
                         e.certify(Z, 0.25, SAMPLES, 0.5)
                 timer.join()
             self.assertEqual(e.certify(Z, 0.25, SAMPLES, 0.5).stop, Stop.ALL)

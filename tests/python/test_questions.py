@@ -343,9 +343,16 @@ class Limits(unittest.TestCase):
         self.assertTrue(all(same(a, answers[0]) for a in answers))
 
     def test_another_thread_cancels(self):
-        with estimator(lambda x: (time.sleep(0.01), model(x))[1], max_samples=100000) as e:
-            threading.Timer(0.05, e.cancel).start()
-            self.assertEqual(e.certify(Z, 0.25, 100000, 0.5).stop, Stop.CANCELLED)
+        def cancelled(x):
+            thread = threading.Thread(target=e.cancel)
+            thread.start()
+            thread.join()
+            return model(x)
+
+        with estimator(cancelled) as e:
+            c = e.certify(Z, 0.25, SAMPLES, 0.5)
+            self.assertEqual(c.stop, Stop.CANCELLED)
+            self.assertLess(c.samples, SAMPLES)
 
 
 class BadInput(unittest.TestCase):

@@ -41,7 +41,6 @@ def reproduce(out, *parts, **more):
         env=environment(out, **more),
         capture_output=True,
         text=True,
-        timeout=120,
     )
 
 
@@ -91,11 +90,10 @@ class Runs(unittest.TestCase):
             first = subprocess.Popen(
                 command, env=environment(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
-            until = time.monotonic() + 60
-            while not list(out.glob("slant_*.sqlite")) and time.monotonic() < until:
+            while not list(out.glob("slant_*.sqlite")) and first.poll() is None:
                 time.sleep(0.01)
             first.send_signal(signal.SIGINT)
-            said = first.communicate(timeout=60)[1].decode()
+            said = first.communicate()[1].decode()
             if first.returncode != 0:  # else it had ended before the signal
                 self.assertEqual(first.returncode, 130, said)
                 self.assertEqual(said.count("\n"), 1, said)

@@ -26,6 +26,7 @@ typedef struct diary {
     float x[CAPACITY + BATCH][INPUTS];
     double pause;
     size_t cancel_at; /* call during which it cancels, counted from 1 */
+    void (*cancel)(certreg_estimator *); /* by this; NULL: itself */
     certreg_estimator *handle;
     uint64_t done[CALLS];
     size_t reports, refuse_at;
@@ -60,7 +61,7 @@ static inline int write_down(void *user, const certreg_batch *b)
         b->y[2 * i + 1] = b->x[i * INPUTS];
     }
     if (d->pause > 0) rest(d->pause);
-    if (d->calls == d->cancel_at) certreg_estimator_cancel(d->handle);
+    if (d->calls == d->cancel_at) (d->cancel ? d->cancel : certreg_estimator_cancel)(d->handle);
     return 0;
 }
 

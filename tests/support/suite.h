@@ -1,4 +1,5 @@
-/* A test program's last lines: cases with a timeout, and the run of all of them. */
+/* A test program's last lines: cases, and the run of all of them. No test has a timeout, since a
+ * loaded machine is no failure: tests/run.sh ends what hangs. */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
 #include <check.h>
@@ -8,7 +9,8 @@
 static inline TCase *kit_case(Suite *suite, const char *name, double seconds)
 {
     TCase *added = tcase_create(name);
-    tcase_set_timeout(added, seconds);
+    (void)seconds;
+    tcase_set_timeout(added, 0);
     suite_add_tcase(suite, added);
     return added;
 }

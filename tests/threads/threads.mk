@@ -15,6 +15,6 @@ check-thread: ## Run the tests that use threads under ThreadSanitizer
 	else echo 'skip check-thread: $(CC) has no library of ThreadSanitizer'; fi
 threads: $(threaded)
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
-	    export CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 SANITIZED=1 THREADS_ROUNDS=10 MODE=programs; \
+	    export CK_FORK=no SANITIZED=1 THREADS_ROUNDS=10 MODE=programs; \
 	    WRAP="$$fixed" $(run_tests) $(filter-out $(in_part),$^) && \
 	    WRAP="$$fixed" CK_RUN_CASE=threads $(run_tests) $(in_part)

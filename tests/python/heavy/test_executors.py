@@ -62,14 +62,12 @@ class Executors(unittest.TestCase):
         return subprocess.Popen(command, env=where, start_new_session=True)
 
     def wait_for_rows(self, path):
-        end = time.monotonic() + 120
         while not table(path):
-            self.assertLess(time.monotonic(), end, "no row was done within 2 minutes")
             time.sleep(0.05)
 
     def ends_well(self, how, path):
         process = self.start(how, path)
-        self.assertEqual(process.wait(timeout=300), 0)
+        self.assertEqual(process.wait(), 0)
         self.same(path)
 
     def goes_on_after_sigkill(self, how):
