@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # run.sh PROGRAM...: runs test programs, JOBS at a time; then what MODE names: everything else that
 # make check promises (empty), what of that takes seconds (fast), what make check-all adds (heavy),
-# the inputs of fuzzers (sanitized), or nothing (programs).
+# the inputs of fuzzers (sanitized), what is kept from other processors (paths), or nothing
+# (programs).
 # From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
 # JOBS (default: one per core), REPLAYS (programs that replay inputs of fuzzers), MODE, WRAP (a
-# command put before each program). A passing program gets one line, a skipped one its reason, a
+# command put before each program), BASE (golden rows to have the same bytes; empty: the kept ones). A passing program gets one line, a skipped one its reason, a
 # failing one its whole output; its seconds are those of the processor, which do not depend on what
 # else runs. The last line counts; the status is 0 if nothing failed. Programs count their own checks
 # ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one
@@ -157,6 +158,9 @@ if [ "$MODE" = fast ]; then
     start "headers for C++" bash tests/cpp.sh headers
 elif [ "$MODE" = sanitized ]; then
     fuzzed
+elif [ "$MODE" = paths ]; then
+    start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden" ${BASE:+"$BASE" exact}
+    start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
 elif [ "$MODE" = heavy ]; then
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh

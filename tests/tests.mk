@@ -28,7 +28,8 @@ check-fast: ## Build and run the tests that take seconds, less than a minute
 	@MODE=fast $(run_tests) $(fast)
 # Python tests once more, with the optional packages, those of the wheel and of executors.
 check-all: private PYTHON = $(abspath $(wildcard $(venv)/bin/python))
-check-all: check ## Run check, then tests of the wheel, the tarball and optional Python packages
+check-all: check ## Run check, check-paths, tests of the wheel, tarball, optional Python packages
+	@$(MAKE) --no-print-directory check-paths
 	@MODE=heavy $(run_tests)
 
 # $(call whole,NAME): ends a recipe unless the variable is a whole number from 1 on.
@@ -120,8 +121,3 @@ $(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(OBJ)/l
     $(test_modules)
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 	    $(emulated_link) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' -lpthread
-# Certificates of every kind, compared with those that are kept (tests/golden).
-$(OBJ)/tests/golden/golden: $(OBJ)/tests/golden/golden.o $(OBJ)/tests/golden/rows.o \
-    $(OBJ)/libcertreg.so $(test_modules)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
-	    -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/..' -lm -lpthread -ldl

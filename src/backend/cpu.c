@@ -20,6 +20,7 @@ typedef struct cpu {
 
 const cr_cpu_kernels *cr_cpu_path(int path)
 {
+    if (path > CR_CPU_MOST) return NULL;
 #if defined(__x86_64__)
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const int avx512 = avx2 && __builtin_cpu_supports("avx512f") &&

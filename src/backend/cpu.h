@@ -29,7 +29,11 @@ const cr_cpu_kernels *cr_cpu_avx2_kernels(void);
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 
 /* Kernels of one path, NULL if this machine cannot run it; and the fastest that it can. Pure: the
- * answer never changes. */
+ * answer never changes. For tests a library can be compiled as if for lesser machines, with
+ * -DCR_CPU_MOST=CR_CPU_AVX2, say (make check-paths). */
+#ifndef CR_CPU_MOST
+#define CR_CPU_MOST CR_CPU_AVX512
+#endif
 const cr_cpu_kernels *cr_cpu_path(int path);
 const cr_cpu_kernels *cr_cpu_best(void);
 

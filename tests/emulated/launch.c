@@ -1,7 +1,7 @@
-/* Threads of a block as fibers: each runs to its next barrier, then the next one does. A fiber whose
- * thread ended without a barrier goes on with the next thread, so kernels without one need a single
- * fiber. Fibers stay for later blocks, and switch by the compiler's own jumps: swapcontext would
- * make two system calls at each barrier of each thread. */
+/* Threads of a block as fibers: each runs to its next barrier, then the next one does. A fiber
+ * whose thread ended without a barrier goes on with the next thread, so kernels without one need a
+ * single fiber. Fibers stay for later blocks, and switch by the compiler's own jumps: swapcontext
+ * would make two system calls at each barrier of each thread. */
 #define _GNU_SOURCE
 #include "emulated.h"
 #include <stdlib.h>

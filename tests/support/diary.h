@@ -25,7 +25,7 @@ typedef struct diary {
     int bad_batch;   /* a batch was not as promised */
     float x[CAPACITY + BATCH][INPUTS];
     double pause;
-    size_t cancel_at; /* call during which it cancels, counted from 1 */
+    size_t cancel_at;                    /* call during which it cancels, counted from 1 */
     void (*cancel)(certreg_estimator *); /* by this; NULL: itself */
     certreg_estimator *handle;
     uint64_t done[CALLS];

@@ -1,0 +1,19 @@
+# Certificates of every kind, compared with those that are kept (tests/golden/compare.sh). The kept
+# ones came from another machine, so last bits differ; for the same bytes record on this one first.
+golden      := $(OBJ)/tests/golden/golden
+golden_base := lib/golden.txt
+
+.PHONY: golden-check golden-base golden-compare
+#: Test
+golden-check: $(golden) ## Compare certificates of every kind with the kept ones, within tolerances
+	@bash tests/golden/compare.sh $<
+golden-base: $(golden) ## Record them on this machine, before a change that must not alter any bit
+	@mkdir -p lib && OPENBLAS_NUM_THREADS=1 $< >$(golden_base).new && \
+	    mv $(golden_base).new $(golden_base)
+golden-compare: $(golden) ## Demand the same bytes as golden-base recorded
+	@bash tests/golden/compare.sh $< $(golden_base) exact
+
+$(golden): $(OBJ)/tests/golden/golden.o $(OBJ)/tests/golden/rows.o $(OBJ)/libcertreg.so \
+    $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
+	    -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/..' -lm -lpthread -ldl
