@@ -17,10 +17,23 @@ static const real weight[NODES / 2] = {
     0.1246289712555338720524762821920165L, 0.0951585116824927848099251076022462L,
     0.0622535239386478928628438369943776L, 0.0271524594117540948517805724560181L};
 
+/* Panels of Gauss's rule, and what their nodes know whatever the multipliers are: exponentials of
+ * long doubles take most of the time. */
+typedef struct grid {
+    int panels;
+    struct {
+        real t, k;
+    } end[MOST_CUTS];
+    struct {
+        real t, density, k; /* density: the weight included */
+    } node[MOST_CUTS][NODES];
+} grid;
+
 /* One side: y = phi - mean within [b, B]; k(t) = (exp(rt - r^2/2) - 1 - [r t]) / T. */
 typedef struct task {
     real r, T, b, B, C, kappa;
     int order;
+    const grid *grid;
 } task;
 
 typedef struct spot { /* multipliers, and what they give */
@@ -41,28 +54,30 @@ static real v_at(const task *w, const spot *s, real t)
     return kernel(w, t) - s->nu - s->a * t;
 }
 
-/* ---- cuts: panel ends, the least point of v, and where v crosses the two clipping levels */
+/* ---- cuts: the least point of v, and where v crosses the two clipping levels */
 static real least_of_v(const task *w, const spot *s, real low, real high)
 {
-    for (int i = 0; i < 70; i++) {
-        const real t = (low + high) / 2, r = w->r;
-        const real slope =
-            r * (w->order ? expm1l(r * (t - r / 2)) : expl(r * (t - r / 2))) / w->T - s->a;
-        if (slope < 0) low = t;
-        else high = t;
-    }
-    return (low + high) / 2;
+    const real share = s->a * w->T / w->r; /* where expm1(r (t - r/2)) is that much */
+    return share > -1 ? fminl(fmaxl(log1pl(share) / w->r + w->r / 2, low), high) : low;
 }
 
+/* By Newton's method within a bracket: v is convex. */
 static real crossing(const task *w, const spot *s, real level, real low, real high)
 {
     const int rising = v_at(w, s, low) < level;
-    for (int i = 0; i < 62; i++) {
-        const real t = (low + high) / 2;
-        if ((v_at(w, s, t) < level) == rising) low = t;
+    real t = (low + high) / 2;
+    for (int i = 0; i < 100; i++) {
+        const real e = expm1l(w->r * (t - w->r / 2)),
+                   v = (e - (w->order ? w->r * t : 0)) / w->T - s->nu - s->a * t,
+                   slope = w->r * (w->order ? e : e + 1) / w->T - s->a;
+        if ((v < level) == rising) low = t;
         else high = t;
+        real next = t - (v - level) / slope;
+        if (!(next > low && next < high)) next = (low + high) / 2;
+        if (fabsl(next - t) <= 4e-19L * (1 + fabsl(t))) break;
+        t = next;
     }
-    return (low + high) / 2;
+    return t;
 }
 
 static int insert(real cuts[MOST_CUTS], int count, real t)
@@ -73,29 +88,45 @@ static int insert(real cuts[MOST_CUTS], int count, real t)
     return count + 1;
 }
 
-static int make_cuts(const task *w, const spot *s, real cuts[MOST_CUTS])
+/* Between two points of which v lies below a level at one. */
+static int cut_between(const task *w, const spot *s, real from, real v_from, real to, real v_to,
+                       real cuts[MOST_CUTS], int count)
 {
-    const real low = -reach, high = 2 * w->r + reach;
-    const int panels = (int)ceill((high - low) / 1.0L);
-    int count = 0;
-    for (int i = 0; i <= panels; i++) cuts[count++] = low + (high - low) * i / panels;
-    if (w->order) count = insert(cuts, count, least_of_v(w, s, low, high));
-    real v[MOST_CUTS], at[MOST_CUTS];
-    const int scanned = count;
-    for (int i = 0; i < scanned; i++) at[i] = cuts[i], v[i] = v_at(w, s, at[i]);
     const real levels[2] = {2 * s->lambda * w->b, 2 * s->lambda * w->B};
     for (int l = 0; l < 2; l++)
-        for (int i = 1; i < scanned && isfinite(levels[l]); i++)
-            if ((v[i - 1] < levels[l]) != (v[i] < levels[l]))
-                count = insert(cuts, count, crossing(w, s, levels[l], at[i - 1], at[i]));
+        if (isfinite(levels[l]) && (v_from < levels[l]) != (v_to < levels[l]))
+            count = insert(cuts, count, crossing(w, s, levels[l], from, to));
     return count;
 }
 
-static void add_node(const task *w, spot *s, real t, real half)
+static int make_cuts(const task *w, const spot *s, real cuts[MOST_CUTS])
 {
-    const real density = 0.398942280401432677939946059934382L * expl(-t * t / 2) * half,
-               k = kernel(w, t), v = k - s->nu - s->a * t;
-    const real free = v / (2 * s->lambda), y = fminl(fmaxl(free, w->b), w->B);
+    const grid *g = w->grid;
+    const real least = w->order ? least_of_v(w, s, g->end[0].t, g->end[g->panels].t) : INFINITY;
+    real at = g->end[0].t, v = g->end[0].k - s->nu - s->a * at;
+    int count = w->order ? insert(cuts, 0, least) : 0;
+    for (int i = 1; i <= g->panels; i++) {
+        const real t = g->end[i].t, v_there = g->end[i].k - s->nu - s->a * t;
+        if (at < least && least < t) {
+            const real v_least = v_at(w, s, least);
+            count = cut_between(w, s, at, v, least, v_least, cuts, count);
+            at = least, v = v_least;
+        }
+        count = cut_between(w, s, at, v, t, v_there, cuts, count);
+        at = t, v = v_there;
+    }
+    return count;
+}
+
+static real density_at(real t)
+{
+    return 0.398942280401432677939946059934382L * expl(-t * t / 2);
+}
+
+static void add_node(const task *w, spot *s, real t, real density, real k)
+{
+    const real v = k - s->nu - s->a * t, free = v / (2 * s->lambda),
+               y = fminl(fmaxl(free, w->b), w->B);
     s->value += density * y * (v - s->lambda * y);
     s->objective += density * y * k;
     s->y += density * y;
@@ -110,20 +141,55 @@ static void add_node(const task *w, spot *s, real t, real half)
     s->pyy += density * y * y;
 }
 
+static real node_between(real from, real to, int j)
+{
+    const real half = (to - from) / 2;
+    return (from + to) / 2 + (j % 2 ? half : -half) * node[j / 2];
+}
+
+static void add_between(const task *w, spot *s, real from, real to)
+{
+    for (int j = 0; j < NODES && from < to; j++) {
+        const real t = node_between(from, to, j);
+        add_node(w, s, t, density_at(t) * weight[j / 2] * (to - from) / 2, kernel(w, t));
+    }
+}
+
 static void evaluate(const task *w, spot *s)
 {
+    const grid *g = w->grid;
     real cuts[MOST_CUTS];
     const int count = make_cuts(w, s, cuts);
     *s = (spot){.lambda = s->lambda, .nu = s->nu, .a = s->a};
-    for (int i = 1; i < count; i++) {
-        const real middle = (cuts[i] + cuts[i - 1]) / 2, half = (cuts[i] - cuts[i - 1]) / 2;
-        if (!(half > 0)) continue;
-        for (int j = 0; j < NODES / 2; j++) {
-            add_node(w, s, middle - half * node[j], half * weight[j]);
-            add_node(w, s, middle + half * node[j], half * weight[j]);
-        }
+    for (int i = 0, next = 0; i < g->panels; i++) {
+        real from = g->end[i].t;
+        const real to = g->end[i + 1].t;
+        const int whole = next == count || cuts[next] > to;
+        for (int j = 0; whole && j < NODES; j++)
+            add_node(w, s, g->node[i][j].t, g->node[i][j].density, g->node[i][j].k);
+        for (; next < count && cuts[next] <= to; from = cuts[next++])
+            add_between(w, s, from, cuts[next]);
+        if (!whole) add_between(w, s, from, to);
     }
     s->value += s->lambda * w->C + s->a * (w->order ? w->kappa : 0);
+}
+
+static const grid *make_grid(const task *w)
+{
+    static grid g;
+    const real low = -reach, high = 2 * w->r + reach;
+    g.panels = (int)ceill(high - low);
+    for (int i = 0; i <= g.panels; i++) {
+        g.end[i].t = low + (high - low) * i / g.panels;
+        g.end[i].k = kernel(w, g.end[i].t);
+    }
+    for (int i = 0; i < g.panels; i++)
+        for (int j = 0; j < NODES; j++) {
+            const real from = g.end[i].t, to = g.end[i + 1].t, t = node_between(from, to, j);
+            g.node[i][j].t = t, g.node[i][j].k = kernel(w, t);
+            g.node[i][j].density = density_at(t) * weight[j / 2] * (to - from) / 2;
+        }
+    return &g;
 }
 
 /* ---- descent: damped Newton in (log lambda, nu, a) */
@@ -205,11 +271,6 @@ static spot unclipped(const task *w)
 static real upper_tail(real t)
 {
     return erfcl(t * 0.707106781186547524400844362104849L) / 2;
-}
-
-static real density_at(real t)
-{
-    return 0.398942280401432677939946059934382L * expl(-t * t / 2);
 }
 
 static real tail_point(real q) /* P(t > x) = q */
@@ -316,13 +377,15 @@ static task describe(const ref_problem *p, int order, real kappa)
         term *= r * r / j;
         if (j > order) rest += term;
     }
-    return (task){.r = r,
-                  .T = sqrtl(rest),
-                  .b = (real)p->lo - p->mean,
-                  .B = (real)p->hi - p->mean,
-                  .C = p->variance,
-                  .kappa = kappa,
-                  .order = order};
+    task w = {.r = r,
+              .T = sqrtl(rest),
+              .b = (real)p->lo - p->mean,
+              .B = (real)p->hi - p->mean,
+              .C = p->variance,
+              .kappa = kappa,
+              .order = order};
+    w.grid = make_grid(&w);
+    return w;
 }
 
 static void report(const task *w, const spot *s, ref_answer *out)
