@@ -27,7 +27,7 @@
 
 static const size_t sizes[SIZES] = {1000, 10000};
 static const uint64_t trials[SIZES] = {3000, 1200};
-static const size_t dimensions[DIMENSIONS] = {1, 3, 10, 50, 784};
+static const size_t dimensions[DIMENSIONS] = {1, 3, 10, 50, 784}; /* they rise */
 
 typedef struct count {
     uint64_t trials, lower, upper;
@@ -59,7 +59,9 @@ static double pilot_mean(const law *l, size_t n, simulate_source *source)
     return sum / (double)n;
 }
 
-static void run_law(const law *l, size_t n, size_t dimension, simulate_source *source, count *c)
+/* One run in every dimension: the weights are the same, and each has the coordinates of those before
+ * it and more. */
+static void run_law(const law *l, size_t n, simulate_source *source, count c[DIMENSIONS])
 {
     const double center = pilot_mean(l, n * 15 / 85, source), length = (double)(n / BLOCKS);
     double along[2][BLOCKS] = {{0}}, deviation[BLOCKS], gram[BLOCKS * BLOCKS];
@@ -81,8 +83,13 @@ static void run_law(const law *l, size_t n, size_t dimension, simulate_source *s
     for (size_t p = 0; p < BLOCKS; p++)
         for (size_t q = 0; q < BLOCKS; q++)
             gram[p * BLOCKS + q] = along[0][p] * along[0][q] + along[1][p] * along[1][q];
-    simulate_other_coordinates(source, deviation, BLOCKS, dimension - l->coordinates, gram);
-    judge(gram, &weights, dimension, l->gradient, c);
+    size_t known = l->coordinates;
+    for (size_t k = 0; k < DIMENSIONS; k++) {
+        if (dimensions[k] < known) continue;
+        simulate_other_coordinates(source, deviation, BLOCKS, dimensions[k] - known, gram);
+        known = dimensions[k];
+        judge(gram, &weights, known, l->gradient, c + k);
+    }
 }
 
 static void report(const char *name, size_t n, size_t dimension, double truth, const count *c)
@@ -92,20 +99,6 @@ static void report(const char *name, size_t n, size_t dimension, double truth, c
            "%.2f of the truth\n",
            name, n, dimension, (double)c->lower / runs, (double)c->upper / runs, TAIL,
            c->mean_upper / runs / truth);
-}
-
-/* Row: dimension within size within law. */
-static int simulate_row(int row, count *c, law *l)
-{
-    const size_t dimension = dimensions[row % DIMENSIONS],
-                 size = (size_t)(row / DIMENSIONS % SIZES);
-    simulate_source source;
-    *l = laws_get((size_t)(row / DIMENSIONS / SIZES));
-    if (dimension < l->coordinates) return 0;
-    simulate_seed(&source, 5000 + (uint64_t)row);
-    for (uint64_t t = 0; t < trials[size]; t++) run_law(l, sizes[size], dimension, &source, c);
-    report(l->name, sizes[size], dimension, l->gradient, c);
-    return 1;
 }
 
 static void expect_nominal(const char *name, const count *c)
@@ -119,9 +112,17 @@ static void expect_nominal(const char *name, const count *c)
 
 START_TEST(misses_of_both_gradient_bounds_stay_below_nominal)
 {
-    count c = {0, 0, 0, 0};
-    law l;
-    if (simulate_row(_i, &c, &l)) expect_nominal(l.name, &c);
+    const int size = _i % SIZES;
+    const law l = laws_get((size_t)(_i / SIZES));
+    count c[DIMENSIONS] = {{0, 0, 0, 0}};
+    simulate_source source;
+    simulate_seed(&source, 5000 + (uint64_t)_i);
+    for (uint64_t t = 0; t < trials[size]; t++) run_law(&l, sizes[size], &source, c);
+    for (int k = 0; k < DIMENSIONS; k++) {
+        if (!c[k].trials) continue;
+        report(l.name, sizes[size], dimensions[k], l.gradient, c + k);
+        expect_nominal(l.name, c + k);
+    }
 }
 END_TEST
 
@@ -164,7 +165,7 @@ START_TEST(misses_hold_where_weights_depend_on_all_coordinates)
         size_t n, d;
         uint64_t trials;
     } rows[WHOLE] = {
-        {1000, 3, 3000}, {1000, 10, 3000}, {1000, 50, 2000}, {10000, 10, 800}, {1000, 784, 300}};
+        {1000, 3, 3000}, {1000, 10, 3000}, {1000, 50, 2000}, {10000, 10, 800}, {1000, 300, 300}};
     const size_t d = rows[_i].d;
     double *sums = malloc(BLOCKS * d * sizeof *sums), *e = malloc(d * sizeof *e);
     simulate_source source;
@@ -184,7 +185,7 @@ int main(void)
     Suite *suite = suite_create("coverage of the gradient norm");
     TCase *typical = kit_case(suite, "typical", 120);
     tcase_add_loop_test(typical, misses_of_both_gradient_bounds_stay_below_nominal, 0,
-                        LAWS * SIZES * DIMENSIONS);
+                        LAWS * SIZES);
     tcase_add_loop_test(typical, misses_hold_where_weights_depend_on_all_coordinates, 0, WHOLE);
     return kit_run(suite);
 }

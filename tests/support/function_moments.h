@@ -18,25 +18,38 @@ static inline double function_at(const certreg_worst_function *f, double t)
     return value;
 }
 
+enum { FUNCTION_TOGETHER = 192 }; /* values asked for in one call, three of each panel */
+
 /* Adds up the function less its stated mean, which stays small where the mean is large. */
-static inline void function_panel(const certreg_worst_function *f, double r, double from, double to,
-                                  function_moments *sum)
+static inline void function_point(const certreg_worst_function *f, double r, double t, double w,
+                                  double value, function_moments *sum)
+{
+    const double x = r * (t - 0.5 * r), here = w * exp(-0.5 * t * t),
+                 there = w * exp(-0.5 * (t - r) * (t - r)), y = value - f->mean;
+    sum->mean += here * y;
+    sum->gradient += here * y * t;
+    sum->second_order += here * y * (t * t - 1) * sqrt(0.5);
+    sum->variance += here * y * y;
+    sum->change += f->side * y * (fabs(x) < 1 ? here * expm1(x) : there - here);
+    sum->least = fmin(sum->least, value), sum->greatest = fmax(sum->greatest, value);
+}
+
+static inline void function_panels(const certreg_worst_function *f, double r, double from,
+                                   double to, int panels, function_moments *sum)
 {
     static const double node[] = {-0.774596669241483377, 0, 0.774596669241483377},
                         weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
-    double at[3], values[3] = {NAN, NAN, NAN};
-    for (int k = 0; k < 3; k++) at[k] = 0.5 * (from + to) + 0.5 * (to - from) * node[k];
-    certreg_worst_function_values(f, 3, at, values);
-    for (int k = 0; k < 3; k++) {
-        const double t = at[k], value = values[k], y = value - f->mean;
-        const double w = (to - from) * weight[k] * 0.3989422804014327, x = r * (t - 0.5 * r);
-        const double here = w * exp(-0.5 * t * t), there = w * exp(-0.5 * (t - r) * (t - r));
-        sum->mean += here * y;
-        sum->gradient += here * y * t;
-        sum->second_order += here * y * (t * t - 1) * sqrt(0.5);
-        sum->variance += here * y * y;
-        sum->change += f->side * y * (fabs(x) < 1 ? here * expm1(x) : there - here);
-        sum->least = fmin(sum->least, value), sum->greatest = fmax(sum->greatest, value);
+    double t[FUNCTION_TOGETHER], w[FUNCTION_TOGETHER], value[FUNCTION_TOGETHER];
+    size_t count = 0;
+    for (int i = 0; i < 3 * panels; i++) {
+        const double a = from + (to - from) * (i / 3) / panels,
+                     b = from + (to - from) * (i / 3 + 1) / panels;
+        t[count] = 0.5 * (a + b) + 0.5 * (b - a) * node[i % 3];
+        w[count] = (b - a) * weight[i % 3] * 0.3989422804014327, value[count++] = NAN;
+        if (count < FUNCTION_TOGETHER && i + 1 < 3 * panels) continue;
+        certreg_worst_function_values(f, count, t, value);
+        for (size_t k = 0; k < count; k++) function_point(f, r, t[k], w[k], value[k], sum);
+        count = 0;
     }
 }
 
@@ -49,9 +62,7 @@ static inline function_moments function_measure_by(const certreg_worst_function 
     for (uint32_t i = 0; i < f->region_count; i++) {
         const double to = i + 1 < f->region_count ? fmin(f->breakpoints[i], last) : last;
         const int panels = (int)ceil(fmax(0, to - from) / width);
-        for (int k = 0; k < panels; k++)
-            function_panel(f, r, from + (to - from) * k / panels,
-                           from + (to - from) * (k + 1) / panels, &sum);
+        function_panels(f, r, from, to, panels, &sum);
         from = fmax(from, to);
     }
     sum.variance -= sum.mean * sum.mean;

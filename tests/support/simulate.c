@@ -98,10 +98,12 @@ static double simulate_gamma(simulate_source *source, double shape)
     }
 }
 
-static void add_outer(const double *row, size_t blocks, size_t first, double *gram)
+/* In the upper triangle. */
+static void add_outer(const double *restrict row, size_t blocks, size_t first,
+                      double *restrict gram)
 {
     for (size_t p = first; p < blocks; p++)
-        for (size_t q = first; q < blocks; q++) gram[p * blocks + q] += row[p] * row[q];
+        for (size_t q = p; q < blocks; q++) gram[p * blocks + q] += row[p] * row[q];
 }
 
 void simulate_other_coordinates(simulate_source *source, const double *deviation, size_t blocks,
@@ -120,6 +122,8 @@ void simulate_other_coordinates(simulate_source *source, const double *deviation
                 deviation[j] * sqrt(2 * simulate_gamma(source, 0.5 * (double)(coordinates - j)));
         add_outer(column, blocks, first, gram);
     }
+    for (size_t p = 0; p < blocks; p++)
+        for (size_t q = 0; q < p; q++) gram[p * blocks + q] = gram[q * blocks + p];
 }
 
 double simulate_at_least(uint64_t k, uint64_t n, double p)
