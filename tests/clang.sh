@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # clang.sh format|format-check: clang-format 14 on all sources in C, C++ and CUDA, by .clang-format.
 # clang.sh tidy: clang-tidy 14 on src, by .clang-tidy, compiled as compile_commands.json says, JOBS
-# at a time. Other versions break some lines elsewhere, and know other checks, so where there is no
+# at a time; what passed once, with the same settings and headers, is in lib/.obj/tidy, and not
+# looked at again. Other versions break some lines elsewhere, and know other checks, so where there is no
 # 14 nothing is said about the sources.
+set -o pipefail
 cd "$(dirname "$0")/.." || exit 2
 version=14
 tool() { # NAME: its command, or the reason why there is none
@@ -23,7 +25,24 @@ judge() { # NAME STATUS
     return 1
 }
 
+# Of everything that clang-tidy's answer depends on; -C, since comments can silence it.
+digest() { # COMMAND FILE
+    local compile
+    compile=$(sed -n "s|.*\"command\": \"\(.*\) -MMD -MP -c $2 -o .*|\1|p" compile_commands.json)
+    [ -n "$compile" ] || return
+    # shellcheck disable=SC2086 # a list of words
+    { "$1" --version && cat .clang-tidy && echo "$compile" && $compile -E -C "$2"; } | sha256sum
+}
+tidy_one() { # COMMAND FILE
+    local passed
+    passed=lib/.obj/tidy/$(digest "$@") || return
+    passed=${passed%% *}
+    [ ! -e "$passed" ] || return 0
+    "$1" -p . --quiet --warnings-as-errors='*' "$2" 2>/dev/null && touch "$passed"
+}
+
 action=${1:?}
+[ "$action" != tidy_one ] || { tidy_one "${@:2}"; exit; }
 case $action in
     format | format-check)
         name=clang-format
@@ -45,8 +64,8 @@ case $action in
         ;;
     tidy)
         # One file each: told about several, its analysis of one depends on those before.
-        printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-1}" -n 1 \
-            "$command" -p . --quiet --warnings-as-errors='*' 2>/dev/null
+        mkdir -p lib/.obj/tidy
+        printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-1}" -n 1 bash tests/clang.sh tidy_one "$command"
         judge "clang-tidy on ${#files[@]} files" $?
         ;;
 esac
