@@ -152,7 +152,7 @@ static const struct {
     size_t n, d;
     uint64_t trials;
 } sizes[] = {{500, 1, 1500},  {500, 3, 1500},  {2000, 3, 600},  {500, 30, 500}, {2000, 30, 300},
-             {5000, 30, 100}, {500, 150, 150}, {2000, 300, 60}, {5000, 300, 15}};
+             {5000, 30, 100}, {500, 150, 150}, {1000, 100, 60}, {500, 300, 60}};
 static const double tails[] = {0.05, 0.0125};
 enum { SIZES = sizeof sizes / sizeof *sizes, TAILS = sizeof tails / sizeof *tails, BOUNDS = 3 };
 #define LEVEL                                                                                   \
