@@ -257,10 +257,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("angles");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 60);
-    TCase *before = kit_case(suite, "before_the_pilot", 30);
-    TCase *without = kit_case(suite, "without_a_pilot", 30);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *before = kit_case(suite, "before_the_pilot");
+    TCase *without = kit_case(suite, "without_a_pilot");
     tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0,
                         KIT_ROWS(directions));
     tcase_add_loop_test(limits, radius_of_an_angle_never_exceeds_that_of_its_line, 0, 6);

@@ -136,8 +136,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("arrays");
-    TCase *typical = kit_case_with(suite, "typical", 30, setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
     tcase_add_test(typical, arrays_are_stepped_by_the_size_of_their_first_element);
     tcase_add_test(bad_input, array_of_certificates_is_written_as_a_whole_on_failure);
     tcase_add_test(typical, array_of_bounds_is_stepped_by_the_size_of_its_first_element);

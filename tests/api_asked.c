@@ -286,7 +286,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("asked again");
-    TCase *again = kit_case(suite, "asked_again", 60);
+    TCase *again = kit_case(suite, "asked_again");
     tcase_add_test(again,
                    a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
     tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,

@@ -305,7 +305,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "attacks", 60);
+    TCase *t = kit_case(suite, "attacks");
     tcase_add_loop_test(t, the_truth_lies_between_certified_and_broken, 0, KIT_ROWS(cases));
     tcase_add_loop_test(t, never_more_calls_than_allowed, 0, 3);
     tcase_add_test(t, results_depend_on_neither_batches_nor_threads);

@@ -217,7 +217,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack_gradient");
-    TCase *t = kit_case(suite, "gradients", 60);
+    TCase *t = kit_case(suite, "gradients");
     tcase_add_loop_test(t, the_gradient_of_a_mean_is_that_of_the_model, 0, 2);
     tcase_add_test(t, the_gradient_of_a_sign_is_a_density);
     tcase_add_test(t, its_norm_is_what_the_bounds_enclose);

@@ -401,7 +401,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack_misuse");
-    TCase *t = kit_case(suite, "refusals", 60);
+    TCase *t = kit_case(suite, "refusals");
     tcase_add_test(t, questions_that_cannot_be_attacked_are_refused_by_name);
     tcase_add_test(t, wide_tolerances_of_angles_are_refused_for_huber);
     tcase_add_test(t, wrong_options_are_refused_by_name);
@@ -409,7 +409,7 @@ int main(void)
     tcase_add_test(t, handles_and_structs_are_checked);
     tcase_add_test(t, without_a_record_there_is_nothing_to_start_from);
     tcase_add_test(t, without_a_model_there_are_forecasts_only);
-    t = kit_case(suite, "stops and failures", 60);
+    t = kit_case(suite, "stops and failures");
     tcase_add_loop_test(t, a_cancel_or_a_deadline_stops_and_is_no_failure, 0, 4);
     tcase_add_test(t, what_was_proved_before_a_cancel_is_reported);
     tcase_add_loop_test(t, a_model_that_fails_ends_the_attack, 0, 3);

@@ -195,7 +195,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack_sides");
-    TCase *t = kit_case(suite, "attacks", 60);
+    TCase *t = kit_case(suite, "attacks");
     tcase_add_test(t, a_vector_is_refused_however_it_is_asked_for);
     tcase_add_loop_test(t, where_no_way_shows_nothing_is_tried, 0, 5);
     tcase_add_loop_test(t, a_direction_decides_the_side_it_leads_to, 0, 2);

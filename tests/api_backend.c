@@ -175,9 +175,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("backend, public");
-    TCase *typical = kit_case_with(suite, "typical", 30, setup, NULL);
-    TCase *limits = kit_case_with(suite, "limits", 30, setup, NULL);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, NULL);
+    TCase *typical = kit_case_with(suite, "typical", setup, NULL);
+    TCase *limits = kit_case_with(suite, "limits", setup, NULL);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, NULL);
     tcase_add_loop_test(typical, cpu_opens_with_any_admissible_number_of_threads, 0, 6);
     tcase_add_test(typical, many_backends_live_side_by_side);
     tcase_add_test(typical, close_accepts_null);

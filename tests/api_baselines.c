@@ -333,7 +333,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("published certificates");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, both_ends_of_the_tolerance_are_out, 0, 3);
     tcase_add_loop_test(typical, angles_are_cut_opposite_the_prediction, 0, 2);
     tcase_add_loop_test(typical, failed_outputs_are_out, 0, 3);

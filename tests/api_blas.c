@@ -137,7 +137,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("the BLAS module");
-    TCase *typical = kit_case(suite, "typical", 30), *bad = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input");
     tcase_add_checked_fixture(typical, setup, teardown);
     tcase_add_checked_fixture(bad, setup, teardown);
     tcase_add_test(typical, module_is_opened_for_the_second_order_and_for_nothing_else);

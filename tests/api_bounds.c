@@ -98,7 +98,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("bounds");
-    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_test(typical, rare_values_count_wherever_they_stand);
     tcase_add_test(typical, mean_may_be_as_far_from_the_center_as_the_moment_allows);
     return kit_run(suite);

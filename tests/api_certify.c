@@ -205,9 +205,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("certify");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 60);
-    TCase *norms = kit_case(suite, "norms", 20);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *norms = kit_case(suite, "norms");
     tcase_add_loop_test(typical, affine_models_get_nine_tenths_of_their_radius_and_never_more, 0,
                         KIT_ROWS(affine_cases));
     tcase_add_test(typical, variance_alone_gives_its_closed_form);

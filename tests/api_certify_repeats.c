@@ -143,7 +143,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("certify repeats");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_test(typical, runs_repeat_bit_for_bit);
     tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
     tcase_add_test(typical, tolerances_about_the_true_mean_are_answered_as_one_by_one);

@@ -160,7 +160,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("without time");
-    TCase *all = kit_case(suite, "ticks", 20);
+    TCase *all = kit_case(suite, "ticks");
     tcase_add_loop_test(all, a_tick_without_samples_hands_the_prediction_on_to_the_next, 0,
                         KIT_ROWS(intervals));
     tcase_add_test(all, the_prediction_of_an_angle_is_handed_on_within_the_turn);

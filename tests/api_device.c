@@ -357,7 +357,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("devices");
-    TCase *typical = kit_case_with(suite, "typical", 120, as_new, NULL);
+    TCase *typical = kit_case_with(suite, "typical", as_new, NULL);
     tcase_add_loop_test(typical, certificates_of_a_device_are_those_of_the_cpu, 0, 3);
     tcase_add_test(typical, second_orders_of_a_device_are_those_of_the_cpu_nearly);
     tcase_add_loop_test(typical, little_crosses_the_bus_and_the_host_hardly_waits, 0, 3);
@@ -367,7 +367,7 @@ int main(void)
     tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);
     tcase_add_test(typical, the_calling_threads_device_stays_current);
     tcase_add_test(typical, cancelling_and_deadlines_hold_between_batches);
-    TCase *threads = kit_case_with(suite, "threads", 120, as_new, NULL);
+    TCase *threads = kit_case_with(suite, "threads", as_new, NULL);
     tcase_add_test(threads, several_inputs_at_once_on_streams_of_their_own);
     tcase_add_test(threads, threads_that_share_a_device_get_the_truth_or_are_told);
     return kit_run(suite);

@@ -86,7 +86,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("device_attack");
-    TCase *t = kit_case_with(suite, "attacks", 60, as_new, NULL);
+    TCase *t = kit_case_with(suite, "attacks", as_new, NULL);
     tcase_add_test(t, attacks_on_a_device_find_what_the_cpu_finds);
     tcase_add_test(t, a_device_that_fails_claims_nothing);
     return kit_run(suite);

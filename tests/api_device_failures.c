@@ -298,7 +298,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("failures of devices");
-    TCase *bad = kit_case_with(suite, "bad_input", 120, as_new, NULL);
+    TCase *bad = kit_case_with(suite, "bad_input", as_new, NULL);
     tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
     tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
     tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);

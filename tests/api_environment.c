@@ -352,7 +352,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("environment");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, numbers_are_the_same_bits_in_every_environment, 0, ENVIRONMENTS);
     tcase_add_loop_test(typical, nonsense_is_refused_in_every_environment, 0, ENVIRONMENTS);
     tcase_add_test(typical, what_a_callback_raises_reaches_its_caller_and_nothing_else_does);

@@ -175,12 +175,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("refusals of create");
-    TCase *typical = kit_case(suite, "typical", 30);
-    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_loop_test(bad_input, creation_names_the_field_that_it_refuses, 0, KIT_ROWS(creation));
     tcase_add_test(bad_input, empty_or_half_open_ranges_are_refused);
 #ifndef __SANITIZE_ADDRESS__
-    TCase *limits = kit_case(suite, "limits", 30);
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_test(limits, memory_that_does_not_exist_is_a_status);
     tcase_add_test(limits, plans_take_no_more_noise_than_a_level_has);
 #endif

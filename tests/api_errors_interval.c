@@ -347,7 +347,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("api_errors_interval");
-    TCase *refusals = kit_case(s, "refusals", 30);
+    TCase *refusals = kit_case(s, "refusals");
     tcase_add_test(refusals, noise_of_the_calibration_is_refused);
     tcase_add_test(refusals, points_must_agree_and_nothing_is_added_where_they_do_not);
     tcase_add_test(refusals, ranks_and_records_must_fit_the_calibration);

@@ -404,8 +404,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("refusals of questions");
-    TCase *limits = kit_case_with(suite, "limits", 30, make_shared, free_shared);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 60, make_shared, free_shared);
+    TCase *limits = kit_case_with(suite, "limits", make_shared, free_shared);
+    TCase *bad_input = kit_case_with(suite, "bad_input", make_shared, free_shared);
     tcase_add_loop_test(bad_input, questions_name_the_field_that_is_refused, 0,
                         KIT_ROWS(questions));
     tcase_add_loop_test(bad_input, combinations_name_the_field_that_is_refused, 0,

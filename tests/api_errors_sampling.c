@@ -258,9 +258,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("refusals of sampling");
-    TCase *typical = kit_case_with(suite, "typical", 30, make_shared, free_shared);
-    TCase *limits = kit_case_with(suite, "limits", 30, make_shared, free_shared);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 60, make_shared, free_shared);
+    TCase *typical = kit_case_with(suite, "typical", make_shared, free_shared);
+    TCase *limits = kit_case_with(suite, "limits", make_shared, free_shared);
+    TCase *bad_input = kit_case_with(suite, "bad_input", make_shared, free_shared);
     tcase_add_loop_test(bad_input, inputs_that_float_cannot_carry_are_refused_by_feature, 0,
                         KIT_ROWS(beginnings));
     tcase_add_test(limits, noise_of_1024_units_in_the_last_place_is_enough);

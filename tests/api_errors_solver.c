@@ -155,7 +155,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("refusals of solver and bisection");
-    TCase *bad_input = solver_case(suite, "bad_input", 60);
+    TCase *bad_input = solver_case(suite, "bad_input");
     tcase_add_loop_test(bad_input, bounds_that_contradict_each_other_are_refused, 0,
                         KIT_ROWS(bounds));
     tcase_add_test(bad_input, solver_and_bisection_name_arguments_that_they_refuse);

@@ -208,7 +208,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("api_interval");
-    TCase *t = kit_case(s, "sets", 60);
+    TCase *t = kit_case(s, "sets");
     tcase_add_loop_test(t, a_set_has_the_points_for_which_enough_scores_are_small, 0,
                         KIT_ROWS(cases));
     tcase_add_test(t, the_hull_of_arcs_is_the_shortest_arc_with_all_pieces);

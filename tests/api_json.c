@@ -330,8 +330,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("json and digests");
-    TCase *typical = kit_case(suite, "typical", 30), *limits = kit_case(suite, "limits", 30),
-          *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical"), *limits = kit_case(suite, "limits"),
+          *bad_input = kit_case(suite, "bad_input");
     tcase_add_test(typical, a_line_has_every_field_of_the_three_structs);
     tcase_add_test(typical, what_is_not_given_is_left_out_and_what_a_question_lacks_is_null);
     tcase_add_test(typical, the_seed_is_written_only_when_it_is_asked_for);

@@ -352,9 +352,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("memory");
-    TCase *typical = kit_case(suite, "typical", 30);
-    TCase *limits = kit_case(suite, "limits", 30);
-    TCase *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, estimator_touches_the_bytes_that_it_asked_for_and_no_others, 0,
                         KIT_ROWS(shapes));
     tcase_add_test(typical, estimator_gives_the_same_bits_in_anybodys_memory);

@@ -324,7 +324,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("misuse");
-    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_test(bad_input, every_function_of_an_estimator_is_asked_here);
     tcase_add_loop_test(bad_input, a_running_call_has_its_handle_to_itself, 0, 4);
     tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);

@@ -159,7 +159,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("fork");
-    TCase *bad_input = kit_case(suite, "bad_input", 60);
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_loop_test(bad_input, a_forked_child_is_told_so_by_every_handle, 0, 2);
 #ifndef __SANITIZE_THREAD__
     tcase_add_test(bad_input, forked_child_is_told_to_make_its_own_handle);

@@ -295,9 +295,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("outputs");
-    TCase *bonferroni = kit_case(suite, "bonferroni", 30);
-    TCase *norm = kit_case(suite, "norm", 30);
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *bonferroni = kit_case(suite, "bonferroni");
+    TCase *norm = kit_case(suite, "norm");
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
     tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
     tcase_add_test(bonferroni, outputs_that_are_served_have_a_joint_radius);

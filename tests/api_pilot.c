@@ -156,7 +156,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("pilot");
-    TCase *fixed = kit_case(suite, "fixed", 60), *records = kit_case(suite, "records", 60);
+    TCase *fixed = kit_case(suite, "fixed"), *records = kit_case(suite, "records");
     tcase_add_test(fixed, first_total_of_certify_fixes_it);
     tcase_add_test(fixed, a_small_total_under_a_large_plan_is_certified);
     tcase_add_loop_test(fixed, sampling_by_hand_fixes_it_by_the_plan, 0, 4);

@@ -223,8 +223,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("reach");
-    TCase *inverse = kit_case(suite, "reach", 60);
-    TCase *bad = kit_case(suite, "bad_input", 20);
+    TCase *inverse = kit_case(suite, "reach");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(inverse, the_median_reaches_no_farther_than_its_order_statistics, 0,
                         KIT_ROWS(order_cases));
     tcase_add_loop_test(inverse, the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius,

@@ -279,9 +279,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("record");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 60, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
     tcase_add_test(typical, record_survives_the_way_to_bytes_and_back);
     tcase_add_test(typical, import_and_sample_are_resume);
     tcase_add_loop_test(typical, shards_in_any_order_give_the_bits_of_one_run, 0, 6);

@@ -110,7 +110,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("asked elsewhere");
-    TCase *elsewhere = kit_case(suite, "elsewhere", 60);
+    TCase *elsewhere = kit_case(suite, "elsewhere");
     tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
     tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
     tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);

@@ -242,8 +242,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("format of records");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 60, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
     tcase_add_loop_test(bad_input, every_damaged_byte_is_noticed, 0, 3);
     tcase_add_test(bad_input, records_cut_off_or_drawn_out_are_noticed);
     tcase_add_loop_test(bad_input, forged_records_are_refused, 0, KIT_ROWS(forgeries));

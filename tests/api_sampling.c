@@ -269,9 +269,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sampling");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
-    TCase *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_test(typical, model_is_called_for_what_is_missing_and_no_more);
     tcase_add_test(typical, rows_that_are_not_wanted_may_be_left_out);
     tcase_add_test(typical, sample_is_always_the_same_row_of_the_same_batch);

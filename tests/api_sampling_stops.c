@@ -117,8 +117,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("stops of sampling");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
     tcase_add_test(typical, progress_is_told_after_each_batch);
     tcase_add_test(typical, progress_cancels_by_returning_non_zero);
     tcase_add_test(typical, cancel_from_the_callback_stops_after_its_batch);

@@ -279,7 +279,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential certification");
-    TCase *stops = kit_case(suite, "stops", 60);
+    TCase *stops = kit_case(suite, "stops");
     tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0,
                         KIT_ROWS(provable));
     tcase_add_loop_test(stops, a_radius_out_of_reach_ends_sampling_early, 0, 10);

@@ -68,7 +68,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("interrupted certification");
-    TCase *ways = kit_case(suite, "interruptions", 60);
+    TCase *ways = kit_case(suite, "interruptions");
     tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0,
                         2);
     tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);

@@ -170,7 +170,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("served promises");
-    TCase *served = kit_case(suite, "served", 60);
+    TCase *served = kit_case(suite, "served");
     tcase_add_loop_test(served, the_served_median_needs_the_binomial_share, 0, 6);
     tcase_add_test(served, a_pilot_gives_one_side_most_of_the_failure_rate);
     tcase_add_loop_test(served, other_served_scores_need_the_mean_of_chernoff, 0, 6);

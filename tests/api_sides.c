@@ -279,7 +279,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("run, sides, plan");
-    TCase *typical = kit_case(suite, "typical", 30), *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical"), *bad_input = kit_case(suite, "bad_input");
     tcase_add_test(typical, a_run_says_what_its_certificates_have_in_common);
     tcase_add_loop_test(typical, bounds_of_the_limiting_side_give_the_radius_of_the_certificate, 0,
                         KIT_ROWS(asked));

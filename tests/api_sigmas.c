@@ -185,7 +185,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("noise levels");
-    TCase *sigmas = kit_case(suite, "sigmas", 30);
+    TCase *sigmas = kit_case(suite, "sigmas");
     tcase_add_test(sigmas, every_level_is_answered_as_on_its_own_with_its_share_of_alpha);
     tcase_add_loop_test(sigmas, bad_levels_are_refused_and_leave_no_radius, 0, 6);
     tcase_add_test(sigmas, levels_after_a_failure_are_not_come_to);

@@ -313,9 +313,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("structs");
-    TCase *typical = kit_case_with(suite, "typical", 30, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 30, setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
     tcase_add_loop_test(typical, structs_have_no_padding_and_sizes_of_whole_words, 0,
                         KIT_ROWS(layouts));
     tcase_add_loop_test(bad_input, inputs_of_a_size_that_no_version_had_are_invalid, 0, 7);

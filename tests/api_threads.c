@@ -393,7 +393,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("threads");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_unchecked_fixture(typical, setup, NULL);
     tcase_add_test(typical, threads_with_their_own_handles_have_the_bits_of_one);
     tcase_add_test(typical, shared_handles_answer_right_or_say_that_they_are_busy);

@@ -319,8 +319,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("vectors");
-    TCase *radii = kit_case(suite, "radii", 60);
-    TCase *parts = kit_case(suite, "parts", 60);
+    TCase *radii = kit_case(suite, "radii");
+    TCase *parts = kit_case(suite, "parts");
     tcase_add_loop_test(radii, medians_have_the_least_radius_of_the_outputs_at_equal_shares, 0,
                         MOST);
     tcase_add_test(radii, a_vector_of_one_output_is_that_output);

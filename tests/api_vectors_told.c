@@ -393,7 +393,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("vectors, what is told");
-    TCase *told = kit_case(suite, "told", 60);
+    TCase *told = kit_case(suite, "told");
     tcase_add_loop_test(told, a_prediction_that_is_given_back_gives_the_same_certificate, 0,
                         STATISTICS);
     tcase_add_loop_test(told, a_server_gets_the_medians_of_its_own_samples, 0, 2);

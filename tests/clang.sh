@@ -2,8 +2,8 @@
 # clang.sh format|format-check: clang-format 14 on all sources in C, C++ and CUDA, by .clang-format.
 # clang.sh tidy: clang-tidy 14 on src, by .clang-tidy, compiled as compile_commands.json says, JOBS
 # at a time; what passed once, with the same settings and headers, is in lib/.obj/tidy, and not
-# looked at again. Other versions break some lines elsewhere, and know other checks, so where there is no
-# 14 nothing is said about the sources.
+# looked at again. Other versions break some lines elsewhere, and know other checks, so where there
+# is no 14 nothing is said about the sources.
 set -o pipefail
 cd "$(dirname "$0")/.." || exit 2
 version=14
@@ -65,7 +65,8 @@ case $action in
     tidy)
         # One file each: told about several, its analysis of one depends on those before.
         mkdir -p lib/.obj/tidy
-        printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-1}" -n 1 bash tests/clang.sh tidy_one "$command"
+        printf '%s\n' "${files[@]}" |
+            xargs -P "${JOBS:-1}" -n 1 bash tests/clang.sh tidy_one "$command"
         judge "clang-tidy on ${#files[@]} files" $?
         ;;
 esac

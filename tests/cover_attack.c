@@ -150,7 +150,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "coverage", 120);
+    TCase *t = kit_case(suite, "coverage");
     tcase_add_loop_test(t, what_is_inside_is_hardly_ever_called_broken, 0, KIT_ROWS(laws));
     tcase_add_loop_test(t, the_truth_is_between_both_ends_often_enough, 0, KIT_ROWS(known));
     return kit_run(suite);

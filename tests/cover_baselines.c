@@ -144,7 +144,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of published certificates");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_test(typical,
                    radii_of_median_smoothing_are_too_large_in_a_share_alpha_of_runs_at_most);
     tcase_add_loop_test(typical,

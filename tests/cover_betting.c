@@ -186,7 +186,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of betting bounds");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * SIZES);
     tcase_add_test(typical, misses_stay_below_nominal_after_a_misleading_pilot);
     return kit_run(suite);

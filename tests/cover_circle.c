@@ -310,7 +310,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("locations on the circle");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, laws_that_meet_the_conditions_have_their_location_in_the_tolerance,
                         0, 4);
     tcase_add_loop_test(typical, radii_exceed_the_true_ones_no_more_often_than_alpha, 0, ASKED);

@@ -310,7 +310,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("bounds without normality");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, bounds_of_a_fixed_count_miss_no_more_than_alpha, 0,
                         LAWS * QUESTIONS);
     tcase_add_loop_test(typical, bounds_at_any_time_miss_no_more_than_alpha_at_the_worst_moment, 0,

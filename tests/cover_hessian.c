@@ -248,7 +248,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the second order");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, misses_of_upper_bounds_of_the_second_order_stay_below_nominal, 0,
                         (int)(LAWS * SIZES));
     return kit_run(suite);

@@ -156,7 +156,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("cover_interval");
-    TCase *t = kit_case(s, "coverage", 120);
+    TCase *t = kit_case(s, "coverage");
     tcase_add_loop_test(t, the_truth_is_missed_in_a_share_alpha_of_runs_at_most, 0, KIT_ROWS(laws));
     tcase_add_test(t, two_sets_for_one_input_hold_together_where_alpha_was_divided);
     return kit_run(s);

@@ -187,7 +187,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the finite-sample gradient norm");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, misses_stay_below_nominal, 0, LAWS * DIMENSIONS);
     return kit_run(suite);
 }

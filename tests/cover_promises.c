@@ -277,7 +277,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of further promises");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, medians_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0, 12);
     tcase_add_loop_test(typical, huber_and_mean_leave_the_reach_in_a_share_alpha_of_runs_at_most, 0,
                         2);

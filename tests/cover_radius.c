@@ -176,7 +176,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of the radius of the median");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, exact_worst_miss_of_two_tails_is_at_most_the_whole_alpha, 0, 3);
     tcase_add_loop_test(typical, misses_with_a_prediction_from_the_pilot_stay_below_alpha, 0,
                         LAWS * BUDGETS);

@@ -164,7 +164,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("rare values");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, misses_stay_below_nominal_where_values_are_rare, 0,
                         sizeof laws / sizeof *laws);
     tcase_add_loop_test(typical, both_ends_and_the_variance_by_counting_hold_together, 0,

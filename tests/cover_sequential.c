@@ -228,7 +228,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of sequential certificates");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, radii_are_ever_too_large_in_a_share_alpha_of_runs_at_most, 0,
                         LAW_COUNT * MANNERS);
     tcase_add_loop_test(

@@ -328,7 +328,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("what is served");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, no_two_shares_that_are_allowed_miss_more_often_than_beta, 0, 9);
     tcase_add_test(typical, two_outputs_have_no_sum);
     tcase_add_test(typical, no_division_gives_away_more_than_beta);

@@ -292,7 +292,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second tries");
-    TCase *tries = kit_case(suite, "tries", 60);
+    TCase *tries = kit_case(suite, "tries");
     tcase_add_loop_test(tries, whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most, 0,
                         KIT_ROWS(policies));
     tcase_add_test(tries, an_estimate_of_one_tick_serves_as_prediction_of_the_next_at_every_level);

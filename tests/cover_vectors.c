@@ -327,7 +327,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("coverage of vectors");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical,
                         medians_of_vectors_leave_the_tolerance_in_a_share_alpha_of_runs_at_most, 0,
                         KIT_ROWS(jumps));

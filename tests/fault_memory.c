@@ -405,9 +405,9 @@ int main(void)
 {
     if (!interposed()) printf("fault_memory: skipped, another malloc is in use\n");
     Suite *suite = suite_create("allocations");
-    TCase *typical = kit_case_with(suite, "typical", 30, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 30, setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", 30, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
+    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
     tcase_add_test(typical, nothing_allocates_after_create);
     tcase_add_test(limits, nothing_allocates_in_callers_memory);
     tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0,

@@ -255,8 +255,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("model files");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *bad = kit_case_with(suite, "bad_input", 120, set_up, tear_down);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *bad = kit_case_with(suite, "bad_input", set_up, tear_down);
     tcase_add_checked_fixture(typical, set_up, tear_down),
         tcase_add_test(typical, models_as_they_should_be_are_run);
     tcase_add_loop_test(bad, models_that_do_not_fit_are_refused, 0,

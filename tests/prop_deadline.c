@@ -138,7 +138,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("deadlines");
-    TCase *all = kit_case(suite, "ticks", 120);
+    TCase *all = kit_case(suite, "ticks");
     tcase_add_loop_test(all, no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need,
                         0, QUESTIONS);
     tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0,

@@ -160,7 +160,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("closings");
-    TCase *all = kit_case(suite, "ticks", 120);
+    TCase *all = kit_case(suite, "ticks");
     tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
     tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
     tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);

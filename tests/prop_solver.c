@@ -248,9 +248,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_properties");
-    tcase_add_loop_test(solver_case(suite, "typical", 60),
+    tcase_add_loop_test(solver_case(suite, "typical"),
                         bound_agrees_with_high_precision_from_both_sides, 0, BLOCKS);
-    TCase *limits = solver_case(suite, "limits", 60);
+    TCase *limits = solver_case(suite, "limits");
     tcase_add_test(limits, bound_never_falls_as_the_radius_grows);
     tcase_add_loop_test(limits, bound_over_a_box_is_the_greatest_inside_it, 0, 120);
     tcase_add_loop_test(limits, no_direction_of_the_gradient_beats_the_aligned_one, 0, 12);

@@ -275,7 +275,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_second");
-    TCase *tests = solver_case(suite, "limits", 60);
+    TCase *tests = solver_case(suite, "limits");
     tcase_add_loop_test(tests, functions_that_are_optimal_move_as_far_as_the_bound, 0, 20);
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound, 0, 80);
     tcase_add_test(tests, gradient_need_not_point_along_the_shift);

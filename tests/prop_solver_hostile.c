@@ -160,7 +160,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_hostile");
-    TCase *tests = solver_case(suite, "limits", 120);
+    TCase *tests = solver_case(suite, "limits");
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_facts, 0,
                         BLOCKS);
     tcase_add_loop_test(tests, evaluations_stay_within_the_limits_that_the_header_states, 0,

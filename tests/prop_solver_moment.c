@@ -258,7 +258,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_moment");
-    TCase *tests = solver_case(suite, "limits", 60);
+    TCase *tests = solver_case(suite, "limits");
     tcase_add_loop_test(tests, bound_is_the_greatest_over_the_means_that_go_with_the_moment, 0,
                         BLOCKS);
     tcase_add_loop_test(tests, bound_covers_the_high_precision_value_at_every_mean, 0, BLOCKS);

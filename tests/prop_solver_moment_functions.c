@@ -155,7 +155,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_moment_functions");
-    TCase *tests = solver_case(suite, "limits", 60);
+    TCase *tests = solver_case(suite, "limits");
     tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_moment, 0,
                         BLOCKS);
     tcase_add_loop_test(tests, no_rare_dip_moves_further_than_the_bound, 0, 4);

@@ -283,8 +283,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("true radius");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", 60, setup, teardown);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
     tcase_add_loop_test(typical, certified_radii_exceed_true_radii_no_more_often_than_alpha, 0,
                         QUESTIONS);
     tcase_add_loop_test(limits, no_single_input_is_wrong_more_often_than_alpha, 0,

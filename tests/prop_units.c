@@ -105,7 +105,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("units of outputs");
-    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_loop_test(limits, mean_radius_is_the_same_in_every_unit, 0, UNITS);
     tcase_add_loop_test(limits, huber_radius_is_the_same_in_every_unit, 0, UNITS);
     tcase_add_loop_test(limits, widest_huber_score_is_never_certified_too_far, 0, UNITS);

@@ -169,8 +169,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("worst functions");
-    TCase *typical = solver_case(suite, "typical", 120);
-    TCase *limits = solver_case(suite, "limits", 120);
+    TCase *typical = solver_case(suite, "typical");
+    TCase *limits = solver_case(suite, "limits");
     tcase_add_loop_test(typical, worst_functions_keep_to_their_constraints_and_attain_the_bound, 0,
                         4 * BLOCKS);
     tcase_add_loop_test(typical, worst_functions_of_boxes_attain_the_bound_too, 0, BLOCKS);

@@ -5,12 +5,13 @@
 # (programs).
 # From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
 # JOBS (default: one per core), REPLAYS (programs that replay inputs of fuzzers), MODE, WRAP (a
-# command put before each program), BASE (golden rows to have the same bytes; empty: the kept ones). A passing program gets one line, a skipped one its reason, a
-# failing one its whole output; its seconds are those of the processor, which do not depend on what
-# else runs. The last line counts; the status is 0 if nothing failed. Programs count their own checks
-# ("100%: Checks: 9, Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one
-# that ends otherwise counts as failed. No test has a timeout. What hangs ends with everything after
-# some hours, and is the one that has no line.
+# command put before each program), BASE (golden rows to have the same bytes; empty: the kept
+# ones). A passing program gets one line, a skipped one its reason, a failing one its whole output;
+# its seconds are those of the processor, which do not depend on what else runs. The last line
+# counts; the status is 0 if nothing failed. Programs count their own checks ("100%: Checks: 9,
+# Failures: 0, Errors: 0"), scripts say "ok", "not ok" or "skip" line by line; one that ends
+# otherwise counts as failed. No test has a timeout. What hangs ends with everything after some
+# hours, and is the one that has no line.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"

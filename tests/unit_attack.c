@@ -116,7 +116,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "inside", 60);
+    TCase *t = kit_case(suite, "inside");
     tcase_add_test(t, an_output_is_out_from_the_exact_edge_on);
     tcase_add_test(t, the_least_number_of_pairs_is_exact);
     tcase_add_test(t, no_two_steps_share_noise_and_none_has_the_record_s);

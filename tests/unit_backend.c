@@ -278,13 +278,13 @@ int main(void)
         if (!cr_cpu_path(path))
             printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
     Suite *suite = suite_create("backend");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 60);
-    TCase *bad_input = kit_case(suite, "bad_input", 30);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0,
                         SHAPES);
     tcase_add_test(typical, default_backend_is_host_memory_of_this_version);
-    TCase *threads = kit_case(suite, "threads", 60);
+    TCase *threads = kit_case(suite, "threads");
     tcase_add_test(threads, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
     tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
     tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);

@@ -273,7 +273,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("betting bounds");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_test(typical, equal_values_at_an_end_cost_hardly_more_than_the_exact_bound);
     tcase_add_test(typical, two_values_cost_hardly_more_than_the_exact_binomial_bound);
     tcase_add_test(typical, other_distributions_come_close_to_the_normal_interval);
@@ -282,7 +282,7 @@ int main(void)
     tcase_add_test(typical, bounds_of_all_counts_use_what_came_before_only);
     tcase_add_test(typical, bounds_hold_at_tiny_alpha);
     tcase_add_loop_test(typical, rejected_means_are_all_from_one_point_on, 0, 10);
-    TCase *hostile = kit_case(suite, "hostile", 20);
+    TCase *hostile = kit_case(suite, "hostile");
     tcase_add_test(hostile, bounds_are_trivial_where_nothing_is_known);
     tcase_add_test(hostile, pilot_values_outside_the_range_are_left_out);
     tcase_add_test(hostile, bounds_stay_outward_far_from_zero);

@@ -248,7 +248,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("bisection");
-    TCase *typical = solver_case(suite, "typical", 20);
+    TCase *typical = solver_case(suite, "typical");
     tcase_add_loop_test(typical, variance_alone_gives_the_papers_closed_radius, 0,
                         KIT_ROWS(closed_rows));
     tcase_add_loop_test(typical, affine_function_keeps_its_value_for_tolerance_over_slope, 0,

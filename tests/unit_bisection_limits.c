@@ -237,8 +237,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("bisection limits");
-    TCase *limits = solver_case(suite, "limits", 20);
-    TCase *bad_input = solver_case(suite, "bad_input", 20);
+    TCase *limits = solver_case(suite, "limits");
+    TCase *bad_input = solver_case(suite, "bad_input");
     tcase_add_test(limits, tolerance_beyond_the_range_is_capped);
     tcase_add_test(limits, function_that_cannot_vary_is_capped);
     tcase_add_loop_test(limits, threshold_below_the_range_is_capped, 0, 3);

@@ -61,7 +61,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("busy");
-    TCase *bad_input = kit_case(suite, "bad_input", 10);
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_test(bad_input, busy_solvers_refuse_and_keep_their_error);
     tcase_add_test(bad_input, busy_bisections_refuse_and_keep_their_error);
     return kit_run(suite);

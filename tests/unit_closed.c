@@ -173,8 +173,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("closed forms");
-    TCase *typical = kit_case(suite, "typical", 30);
-    TCase *limits = kit_case(suite, "limits", 30);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_loop_test(typical, norm_of_the_likelihood_ratio_is_rounded_up, 0, 3);
     tcase_add_test(typical, shift_without_a_range_is_rounded_up);
     tcase_add_test(typical, shift_by_the_second_order_is_rounded_up);

@@ -6,7 +6,7 @@
 static int keeps_it(const char *name, certreg_backend *backend)
 {
     Suite *suite = suite_create(name);
-    contract_add_tests(kit_case(suite, "typical", 60), backend);
+    contract_add_tests(kit_case(suite, "typical"), backend);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_ENV);

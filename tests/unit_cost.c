@@ -69,7 +69,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("cost of an answer");
-    TCase *all = kit_case(suite, "learning", 10);
+    TCase *all = kit_case(suite, "learning");
     tcase_add_test(all, one_closing_is_enough_to_scale_with_the_samples);
     tcase_add_test(all, nothing_is_known_at_first_and_a_closing_without_samples_teaches_nothing);
     tcase_add_test(all, an_outlier_at_most_doubles_what_is_expected_and_is_forgotten);

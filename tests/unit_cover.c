@@ -99,7 +99,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("unit_cover");
-    TCase *t = kit_case(s, "cover", 30);
+    TCase *t = kit_case(s, "cover");
     tcase_add_test(t, pieces_on_the_line_are_the_points_that_are_covered_often_enough);
     tcase_add_test(t, pieces_on_the_circle_too);
     tcase_add_test(t, sorting_and_selecting_agree_with_counting);

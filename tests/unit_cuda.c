@@ -30,7 +30,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("cuda without a device");
-    TCase *typical = kit_case(suite, "typical", 120);
+    TCase *typical = kit_case(suite, "typical");
     certreg_error why;
     certreg_backend *backend = NULL;
     if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;

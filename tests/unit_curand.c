@@ -129,7 +129,7 @@ int main(void)
         return 0;
     }
     Suite *suite = suite_create("curand");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, words_are_those_of_curand, 0, SEEDS);
     tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
     tcase_add_test(typical, backend_draws_the_normals_of_curand);

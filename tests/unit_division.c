@@ -131,7 +131,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("division of alpha");
-    TCase *typical = kit_case(suite, "typical", 20);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, ends_and_moment_of_the_true_mean_share_alpha, 0, 3);
     tcase_add_loop_test(typical, a_gradient_leaves_half_of_alpha_to_the_mean, 0, 2);
     return kit_run(suite);

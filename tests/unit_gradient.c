@@ -170,9 +170,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("gradient");
-    TCase *typical = kit_case(suite, "typical", 20);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, statistics_are_means_over_distinct_blocks, 0, 30);
     tcase_add_test(typical, ends_solve_their_equations);
     tcase_add_loop_test(typical, known_kurtosis_never_loosens_the_upper_end, 0, 20);

@@ -302,9 +302,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second order");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad = kit_case(suite, "bad_input", 20);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, both_ways_give_the_means_over_distinct_samples, 0, SHAPES);
     tcase_add_loop_test(typical, operator_norm_is_that_of_the_weighted_mean, 0, SHAPES);
     tcase_add_test(typical, bounds_scale_with_the_score);

@@ -93,8 +93,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("second order on a device");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *bad = kit_case(suite, "bad_input", 60);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, statistics_are_those_of_the_cpu, 0,
                         (int)(sizeof shapes / sizeof *shapes));
     tcase_add_loop_test(bad, a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS,

@@ -170,9 +170,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("location");
-    TCase *typical = kit_case(suite, "typical", 20);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, order_statistics_agree_with_sorting, 0, 11);
     tcase_add_test(typical, mean_skips_failed_outputs);
     tcase_add_test(typical, huber_location_lies_between_median_and_mean);

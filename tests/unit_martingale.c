@@ -246,13 +246,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("finite-sample gradient norm");
-    TCase *typical = kit_case(suite, "typical", 60);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_loop_test(typical, half_spaces_are_bounded_closely_in_every_dimension, 0, 4);
     tcase_add_test(typical, bounds_follow_the_unit_of_the_outputs);
     tcase_add_test(typical, bounds_are_the_same_bits_on_several_threads);
     tcase_add_test(typical, features_without_noise_have_no_part_in_it);
     tcase_add_test(typical, constant_outputs_have_hardly_a_gradient);
-    TCase *limits = kit_case(suite, "limits", 20);
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_test(limits, bounds_do_not_exceed_the_cap_or_the_range);
     tcase_add_test(limits, bounds_say_nothing_without_a_range);
     tcase_add_test(limits, outputs_that_failed_count_as_the_least_score);

@@ -130,8 +130,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential: mixture");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical,
                         rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, 0,
                         KIT_ROWS(evidences));

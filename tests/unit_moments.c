@@ -209,9 +209,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("moments");
-    TCase *typical = kit_case(suite, "typical", 20);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_test(typical, variance_that_fills_the_range_is_not_rounded_below_it);
     tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
     tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);

@@ -373,8 +373,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("net");
-    TCase *constants = kit_case(suite, "constants", 30);
-    TCase *scores = kit_case(suite, "scores", 30);
+    TCase *constants = kit_case(suite, "constants");
+    TCase *scores = kit_case(suite, "scores");
     tcase_add_loop_test(
         constants, every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says, 2, 4);
     tcase_add_loop_test(

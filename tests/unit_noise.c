@@ -117,8 +117,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("noise");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
     tcase_add_test(typical, replay_can_be_cut_between_chunks);
     tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);

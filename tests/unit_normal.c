@@ -100,9 +100,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("normal");
-    TCase *typical = kit_case(suite, "typical", 20);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad_input = kit_case(suite, "bad_input", 20);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad_input = kit_case(suite, "bad_input");
     tcase_add_loop_test(typical, density_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
     tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
     tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));

@@ -219,8 +219,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("normal4");
-    TCase *typical = kit_case_with(suite, "typical", 60, setup, teardown);
-    TCase *limits = kit_case(suite, "limits", 30);
+    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_loop_test(typical, moments_are_those_of_the_normal, 1, 7);
     tcase_add_loop_test(typical, tails_are_those_of_the_normal, 0, 11);
     tcase_add_loop_test(typical, kolmogorov_smirnov_finds_no_difference, 0, 4);

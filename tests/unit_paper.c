@@ -134,9 +134,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("paper");
-    TCase *typical = kit_case_with(suite, "typical", 20, fill, NULL);
-    TCase *limits = kit_case_with(suite, "limits", 20, fill, NULL);
-    TCase *bad = kit_case_with(suite, "bad_input", 10, fill, NULL);
+    TCase *typical = kit_case_with(suite, "typical", fill, NULL);
+    TCase *limits = kit_case_with(suite, "limits", fill, NULL);
+    TCase *bad = kit_case_with(suite, "bad_input", fill, NULL);
     tcase_add_test(typical, square_is_the_mean_over_all_pairs);
     tcase_add_test(typical, gradient_variance_is_the_sample_variance_of_the_projections);
     tcase_add_test(typical, intervals_are_two_sided_at_half_of_alpha_each);

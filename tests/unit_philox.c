@@ -82,8 +82,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("philox");
-    TCase *typical = kit_case(suite, "typical", 30);
-    TCase *limits = kit_case(suite, "limits", 30);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_loop_test(typical, words_are_the_published_ones, 0, ANSWERS);
     tcase_add_loop_test(typical, block_puts_seed_stream_and_index_where_curand_does, 0, ANSWERS);
     tcase_add_loop_test(typical, every_bit_of_the_input_changes_about_half_of_the_output, 0,

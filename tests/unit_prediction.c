@@ -136,9 +136,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("prediction");
-    TCase *typical = kit_case(suite, "typical", 20);
-    TCase *limits = kit_case(suite, "limits", 20);
-    TCase *bad = kit_case(suite, "bad_input", 10);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
+    TCase *bad = kit_case(suite, "bad_input");
     tcase_add_test(typical, pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks);
     tcase_add_test(typical, location_balances_the_tails);
     tcase_add_loop_test(typical, location_is_the_root_of_the_written_score, 0, 10);

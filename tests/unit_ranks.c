@@ -183,7 +183,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("unit_ranks");
-    TCase *t = kit_case(s, "ranks", 60);
+    TCase *t = kit_case(s, "ranks");
     tcase_add_loop_test(t, misses_are_at_least_those_of_any_mixture_and_hardly_more, 0,
                         KIT_ROWS(cases));
     tcase_add_loop_test(t, misses_are_at_least_those_of_any_single_point, 0, KIT_ROWS(cases));

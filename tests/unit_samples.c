@@ -124,7 +124,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("view of samples");
-    TCase *typical = kit_case(suite, "typical", 30), *late = kit_case(suite, "late", 30);
+    TCase *typical = kit_case(suite, "typical"), *late = kit_case(suite, "late");
     tcase_add_test(typical, a_view_shows_scores_about_its_center_and_no_other_samples);
     tcase_add_test(typical, moments_of_a_view_are_those_of_its_scores);
     tcase_add_test(typical, the_record_gives_a_view_of_one_of_its_outputs);

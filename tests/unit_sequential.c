@@ -308,8 +308,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sequential: closed test");
-    TCase *typical = kit_case(suite, "typical", 60);
-    TCase *limits = kit_case(suite, "limits", 60);
+    TCase *typical = kit_case(suite, "typical");
+    TCase *limits = kit_case(suite, "limits");
     tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0,
                         KIT_ROWS(small_tests));
     tcase_add_loop_test(

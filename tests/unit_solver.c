@@ -222,7 +222,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver");
-    TCase *typical = solver_case(suite, "typical", 20);
+    TCase *typical = solver_case(suite, "typical");
     tcase_add_loop_test(typical, reference_values_are_met_to_their_last_digit, 0,
                         KIT_ROWS(reference_rows));
     tcase_add_test(typical, breakpoints_far_apart_are_not_lost);

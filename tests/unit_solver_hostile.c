@@ -220,7 +220,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_broken_before");
-    TCase *tests = solver_case(suite, "limits", 120);
+    TCase *tests = solver_case(suite, "limits");
     tcase_add_test(tests, least_variances_that_a_double_holds_are_taken_as_they_are);
     tcase_add_test(tests, rounding_of_the_radius_takes_nothing_off_the_bound);
     tcase_add_test(tests, least_radii_give_a_positive_bound);

@@ -164,7 +164,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_info");
-    TCase *tests = kit_case(suite, "info", 60);
+    TCase *tests = kit_case(suite, "info");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, nothing_is_told_before_the_first_call);
     tcase_add_test(tests, ordinary_call_is_counted_and_conclusive);

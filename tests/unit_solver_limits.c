@@ -208,7 +208,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver limits");
-    TCase *limits = solver_case(suite, "limits", 20);
+    TCase *limits = solver_case(suite, "limits");
     tcase_add_loop_test(limits, no_variance_means_no_shift, 0, 5);
     tcase_add_test(limits, gradient_above_the_deviation_is_infeasible);
     tcase_add_test(limits, gradient_equal_to_the_deviation_is_affine_and_fits_no_finite_range);

@@ -248,8 +248,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_moment_unit");
-    TCase *typical = solver_case(suite, "typical", 20), *limits = solver_case(suite, "limits", 20),
-          *bad = solver_case(suite, "bad_input", 20);
+    TCase *typical = solver_case(suite, "typical"), *limits = solver_case(suite, "limits"),
+          *bad = solver_case(suite, "bad_input");
     tcase_add_loop_test(typical, moment_alone_is_a_ball_of_mean_and_deviation, 0, KIT_ROWS(radii));
     tcase_add_loop_test(typical, variance_binds_in_the_middle_and_moment_at_the_ends, 0,
                         KIT_ROWS(radii));

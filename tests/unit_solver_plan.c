@@ -209,7 +209,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver_plan");
-    TCase *tests = kit_case(suite, "plan", 60);
+    TCase *tests = kit_case(suite, "plan");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, radius_is_within_its_accuracy_of_the_largest_and_never_above, 0,
                         KIT_ROWS(accuracies));

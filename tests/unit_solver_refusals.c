@@ -130,7 +130,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("solver refusals");
-    TCase *bad_input = solver_case(suite, "bad_input", 20);
+    TCase *bad_input = solver_case(suite, "bad_input");
     tcase_add_loop_test(bad_input, bad_field_is_named, 0, KIT_ROWS(bad_rows));
     tcase_add_loop_test(bad_input, field_of_an_unnamed_fact_is_not_read, 0, 4);
     tcase_add_loop_test(bad_input, bad_radius_is_named, 0, 4);

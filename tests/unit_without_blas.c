@@ -32,7 +32,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("static library without BLAS");
-    TCase *typical = kit_case(suite, "typical", 30);
+    TCase *typical = kit_case(suite, "typical");
     tcase_add_test(typical, second_order_is_refused_with_the_remedy);
     tcase_add_test(typical, everything_else_works);
     return kit_run(suite);

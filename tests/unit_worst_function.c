@@ -379,9 +379,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("worst function");
-    TCase *typical = solver_case(suite, "typical", 20);
-    TCase *limits = solver_case(suite, "limits", 20);
-    TCase *bad_input = solver_case(suite, "bad_input", 20);
+    TCase *typical = solver_case(suite, "typical");
+    TCase *limits = solver_case(suite, "limits");
+    TCase *bad_input = solver_case(suite, "bad_input");
     tcase_add_loop_test(typical, variance_alone_gives_the_likelihood_ratio, 0, KIT_ROWS(radii));
     tcase_add_loop_test(typical, gradient_keeps_its_part_and_the_rest_follows_the_ratio, 0,
                         KIT_ROWS(radii));

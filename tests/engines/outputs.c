@@ -234,7 +234,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("engines");
-    TCase *typical = kit_case_with(suite, "typical", 60, clear, tear_down);
+    TCase *typical = kit_case_with(suite, "typical", clear, tear_down);
     tcase_add_loop_test(typical, shapes_and_outputs_are_those_of_the_file, 0,
                         KIT_ROWS(dense) * KIT_ROWS(onnx_engines));
     tcase_add_loop_test(typical, another_output_can_be_named, 0, KIT_ROWS(onnx_engines));

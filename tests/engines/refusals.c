@@ -223,7 +223,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("engines: what is refused");
-    TCase *bad = kit_case_with(suite, "bad_input", 60, clear, tear_down);
+    TCase *bad = kit_case_with(suite, "bad_input", clear, tear_down);
     tcase_add_loop_test(bad, what_cannot_be_used_is_refused_with_a_sentence, 0, KIT_ROWS(refused));
     tcase_add_test(bad, without_onnx_runtime_the_built_in_engine_runs);
     tcase_add_test(bad, devices_are_for_onnx_runtime_only);

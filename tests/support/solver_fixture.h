@@ -28,9 +28,9 @@ static inline void teardown(void)
     kit_close_solver(solver, bisection);
 }
 
-static inline TCase *solver_case(Suite *suite, const char *name, double seconds)
+static inline TCase *solver_case(Suite *suite, const char *name)
 {
-    return kit_case_with(suite, name, seconds, setup, teardown);
+    return kit_case_with(suite, name, setup, teardown);
 }
 
 /* ---- constraints */

@@ -6,20 +6,19 @@
 
 #define KIT_ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
-static inline TCase *kit_case(Suite *suite, const char *name, double seconds)
+static inline TCase *kit_case(Suite *suite, const char *name)
 {
     TCase *added = tcase_create(name);
-    (void)seconds;
     tcase_set_timeout(added, 0);
     suite_add_tcase(suite, added);
     return added;
 }
 
 /* A case whose tests have a fixture, set up and torn down for each of them. */
-static inline TCase *kit_case_with(Suite *suite, const char *name, double seconds,
-                                   void (*setup_one)(void), void (*tear_down_one)(void))
+static inline TCase *kit_case_with(Suite *suite, const char *name, void (*setup_one)(void),
+                                   void (*tear_down_one)(void))
 {
-    TCase *added = kit_case(suite, name, seconds);
+    TCase *added = kit_case(suite, name);
     tcase_add_checked_fixture(added, setup_one, tear_down_one);
     return added;
 }
