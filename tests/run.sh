@@ -206,6 +206,6 @@ wait
 cat "$tmp"/*.counts 2>/dev/null | awk -v asked="$number" '
     { passed += $1; failed += $2; skipped += $3; seconds += $4 }
     END { if (NR != asked) failed += asked - NR
-          printf "%d passed, %d failed, %d skipped; %d seconds of a processor\n", passed, failed,
-              skipped, seconds
+          printf "%d seconds of a processor\n", seconds
+          printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
           exit failed != 0 }'
