@@ -132,18 +132,45 @@ START_TEST(a_failure_after_a_look_leaves_the_number_that_was_requested)
 }
 END_TEST
 
+static certreg_estimator *with_pilot(certreg_eval eval, half_space *h, size_t pilot)
+{
+    certreg_model m = kit_model(eval, h, 2, 1);
+    certreg_plan p = kit_plan(CAPACITY);
+    m.batch = BATCH, p.pilot = pilot;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    return e;
+}
+
 START_TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
 {
     half_space h = {.face = 2, .fail_at = 2, .fail_code = 5};
-    certreg_model m = kit_model(beyond, &h, 2, 1);
-    certreg_plan p = kit_plan(CAPACITY);
-    certreg_question q = kit_question(1);
+    certreg_estimator *e = with_pilot(beyond, &h, 2 * BATCH);
     certreg_certificate c = kit_certificate();
-    m.batch = BATCH, p.pilot = 2 * BATCH;
-    certreg_estimator *e = kit_create(NULL, &m, &p);
-    KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 1));
+    const certreg_question q = kit_question(1);
     KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_uint_eq(kit_ask(e, 200, q).samples, 200);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+static int no_number_in_its_first_row(void *user, const certreg_batch *b)
+{
+    const half_space *h = user;
+    const int code = beyond(user, b);
+    if (h->calls == 1) b->y[0] = NAN;
+    return code;
+}
+
+/* It has seen all rows of its batch, even where only the pilot's are used. */
+START_TEST(a_model_that_fails_beside_main_samples_chooses_no_number_of_samples)
+{
+    half_space h = {.face = 2, .fail_at = _i ? 0 : 1, .fail_code = 5};
+    certreg_estimator *e = with_pilot(_i ? no_number_in_its_first_row : beyond, &h, BATCH / 2);
+    KIT_STATUS(e, certreg_estimator_sample(e, 0, BATCH / 2),
+               _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
+    ck_assert(!answers(&h, e, 100));
+    kit_ask(e, 100, wish(0, CERTREG_METHOD_ANYTIME));
     certreg_estimator_destroy(e);
 }
 END_TEST
@@ -295,6 +322,8 @@ int main(void)
     tcase_add_test(again, a_model_that_fails_chooses_no_number_of_samples);
     tcase_add_loop_test(again, a_failure_after_a_look_leaves_the_number_that_was_requested, 0, 2);
     tcase_add_test(again, a_model_that_fails_within_the_pilot_has_told_nothing);
+    tcase_add_loop_test(again, a_model_that_fails_beside_main_samples_chooses_no_number_of_samples,
+                        0, 2);
     tcase_add_test(again, outputs_that_cannot_be_recorded_choose_no_number_of_samples);
     tcase_add_test(again, outputs_that_errors_tell_count_as_asked);
     tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);

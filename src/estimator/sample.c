@@ -301,17 +301,15 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* An output that cannot be recorded lets the outputs choose where sampling ends, and so does a
- * model that fails, which has seen those of its batch. Where they are a main sample's, even those
- * of the first one, the number requested was fixed before, and is the one that counts (theory 5.2).
- */
-static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status, uint64_t last,
-                                        uint64_t requested, uint64_t looks)
+/* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
+ * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
+ * where only the pilot's are used, the number requested was fixed before, and is the one that
+ * counts (theory 5.2). */
+static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
+                                        uint64_t batch_end, uint64_t requested, uint64_t looks)
 {
-    const int outside = status == CERTREG_E_OUT_OF_RANGE;
-    if (outside) e->record.outside = 1 + (uint64_t)e->error.sample;
-    if (outside || status == CERTREG_E_NOT_FINITE) last = (uint64_t)e->error.sample;
-    if (last >= e->record.pilot) cr_asked_settle(e, requested, requested, looks);
+    if (status == CERTREG_E_OUT_OF_RANGE) e->record.outside = 1 + (uint64_t)e->error.sample;
+    if (batch_end > e->record.pilot) cr_asked_settle(e, requested, requested, looks);
     return status;
 }
 
@@ -341,7 +339,7 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         if (used.first == used.end) continue;
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
         if ((status = run_batch(e, at, used, end)))
-            return chosen_by_outputs(e, status, used.end - 1, requested, looks);
+            return chosen_by_outputs(e, status, at + batch, requested, looks);
         if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_E_CANCELLED,
                            "cancelled by progress with %zu samples in the record",
