@@ -74,20 +74,35 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;
 }
 
+/* By the method itself. A new one has to say here whose bounds it has. */
+static int bound_by_method(certreg_estimator *e, const cr_conditions *conditions,
+                           const cr_condition *c, uint32_t constraints, double alpha,
+                           certreg_bounds *out)
+{
+    switch ((enum certreg_method)conditions->question.method) {
+    case CERTREG_METHOD_FINITE:
+    case CERTREG_METHOD_ANYTIME:
+    case CERTREG_METHOD_BASELINE:
+        cr_finite_find(e, conditions, &c->score, constraints, alpha, out);
+        return 0;
+    case CERTREG_METHOD_ASYMPTOTIC: return cr_means_asymptotic(e, conditions, c, out);
+    case CERTREG_METHOD_PAPER: break; /* find_paper */
+    }
+    return 1;
+}
+
 /* For one condition. Non-zero: the interval says nothing. */
 static int bound_moments(certreg_estimator *e, const cr_conditions *conditions,
                          const cr_condition *c, uint32_t constraints, certreg_bounds *out)
 {
     const double alpha = moments_alpha(conditions, c, constraints);
+    if (!c->exact && !c->guard) return bound_by_method(e, conditions, c, constraints, alpha, out);
     if (c->exact) cr_means_exact(e, conditions, c, alpha, out);
-    else if (c->guard)
+    else
         cr_finite_find(e, conditions, &c->score,
                        CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                            CERTREG_CONSTRAINT_RANGE,
                        alpha, out);
-    else if (cr_question_without_normality(&conditions->question))
-        cr_finite_find(e, conditions, &c->score, constraints, alpha, out);
-    else return cr_means_asymptotic(e, conditions, c, out);
     return 0;
 }
 

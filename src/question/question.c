@@ -28,8 +28,11 @@ int cr_question_orders(const certreg_estimator *e, const cr_question *q)
 
 int cr_question_about_output(const cr_question *q)
 {
-    return q->center == CERTREG_CENTER_TRUE_MEAN ||
-           (q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEAN);
+    switch ((enum certreg_center)q->center) {
+    case CERTREG_CENTER_TRUE_MEAN: return 1;
+    case CERTREG_CENTER_PREDICTION: break;
+    }
+    return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEAN;
 }
 
 uint32_t cr_question_constraints(const cr_question *q)
