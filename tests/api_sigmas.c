@@ -85,6 +85,8 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     ck_assert_double_gt(c[0].radius, 0);
     for (int i = 1; i < LEVELS; i++) ck_assert_int_eq(c[i].status, CERTREG_E_MODEL_FAILED);
     for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
+    ck_assert_double_eq(c[1].sigma, levels[1]); /* the others have none */
+    for (int i = 2; i < LEVELS; i++) ck_assert_double_nan(c[i].sigma);
     certreg_estimator_destroy(e);
 }
 END_TEST

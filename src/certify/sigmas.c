@@ -41,12 +41,18 @@ static certreg_status certify_level(certreg_estimator *e, const cr_call *call, i
     return CERTREG_OK;
 }
 
-/* Every element is without any claim, so far. The estimator may be NULL. */
-static void begin_all(const certreg_estimator *e, certreg_status status, size_t levels,
-                      size_t count, certreg_certificate *out)
+/* Every element is without any claim, and of no sigma, so far. */
+static void begin_all(certreg_status status, size_t levels, size_t count, certreg_certificate *out)
 {
     if (levels <= most_levels && count <= SIZE_MAX / most_levels)
-        cr_certify_nothing(e, status, CERTREG_STOP_ALL, levels * count, out);
+        cr_certify_nothing(NULL, status, CERTREG_STOP_ALL, levels * count, out);
+}
+
+static certreg_certificate *level_at(certreg_certificate *out, size_t place, uint32_t size)
+{
+    certreg_certificate *here = (certreg_certificate *)((unsigned char *)out + place * size);
+    here->struct_size = size; /* whatever a callback wrote there */
+    return here;
 }
 
 static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, const float *z,
@@ -60,17 +66,18 @@ static certreg_status certify_sigmas(certreg_estimator *e, const cr_call *call, 
     if (status) return status;
     const uint32_t size = out->struct_size;
     status = check(e, z, sigmas, levels, count);
-    begin_all(e, status, levels, count, out);
+    begin_all(status, levels, count, out);
     int stop = CERTREG_STOP_ALL;
     for (size_t i = 0; !status && i < levels; i++) {
-        certreg_certificate *here =
-            (certreg_certificate *)((unsigned char *)out + i * count * size);
-        here->struct_size = size; /* whatever a callback wrote there */
+        certreg_certificate *here = level_at(out, i * count, size);
         certreg_status failed = cr_estimator_begin(e, z, sigmas[i], noise_id, i + 1);
-        if (!failed) failed = certify_level(e, call, &stop, here);
+        if (failed) stop = CR_STOP_FAILED;
+        else failed = certify_level(e, call, &stop, here);
         cr_certify_keep_first(e, failed, "noise level", i, &first);
-        if (stop == CR_STOP_FAILED) /* which a single question cannot cause */
-            cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, (levels - i) * count, here);
+        if (stop != CR_STOP_FAILED) continue; /* which a single question cannot cause */
+        cr_certify_nothing(e, status = failed, CERTREG_STOP_ALL, count, here);
+        if (i + 1 < levels) /* these are not come to */
+            begin_all(failed, levels - i - 1, count, level_at(out, (i + 1) * count, size));
     }
     if (!first.status) return status;
     e->error = first;
@@ -86,7 +93,7 @@ certreg_status certreg_certify_sigmas(certreg_estimator *e, const float *z, cons
         .total_samples = total_samples, .questions = questions, .count = count, .share = levels};
     const certreg_status refused = cr_estimator_enter(e);
     if (!refused) return cr_estimator_leave(e, certify_sigmas(e, &call, z, sigmas, noise_id, out));
-    begin_all(NULL, refused, levels, count, out);
+    begin_all(refused, levels, count, out);
     return refused;
 }
 
