@@ -49,8 +49,8 @@ static enum cr_score_kind kind_of(const cr_question *q)
     case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
     case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
     case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
-    case CERTREG_STATISTIC_MEDIAN: break; /* set_median */
-    case CERTREG_STATISTIC_TRIMMED_MEAN:  /* these are not attacked */
+    case CERTREG_STATISTIC_MEDIAN:       /* set_median does the rest */
+    case CERTREG_STATISTIC_TRIMMED_MEAN: /* these are not attacked */
     case CERTREG_STATISTIC_BALL_CENTER:
     case CERTREG_STATISTIC_PROJECTION_MEDIAN: break;
     }

@@ -130,6 +130,11 @@ typedef struct span { /* samples */
     uint64_t first, end;
 } span;
 
+typedef struct request {   /* of a call */
+    uint64_t end;          /* of its samples */
+    uint64_t fixed, looks; /* what was fixed beforehand, if the outputs end the sampling */
+} request;
+
 /* For a batch that records `more` samples, and for what follows. A record that has no answer yet
  * gains nothing by stopping: there the batch alone has to fit. For batches of earlier inputs the
  * fastest counts, so that one outlier does not end all later sampling. */
@@ -235,13 +240,19 @@ static certreg_batch batch_of(const certreg_estimator *e, uint64_t first, span u
                            .stream = e->backend->ops->stream(e->backend)};
 }
 
-static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used,
-                                 uint64_t end)
+/* The inputs of the batch, and room for its outputs. */
+static certreg_status prepare_batch(certreg_estimator *e, uint64_t batch_first, uint64_t end)
+{
+    const uint64_t next = batch_first + e->model.batch;
+    certreg_status status = draw_batch(e, batch_first);
+    if (!status) status = blank_outputs(e);
+    return !status && next < end ? draw_ahead(e, next) : status;
+}
+
+static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, span used)
 {
     const certreg_batch b = batch_of(e, batch_first, used);
-    certreg_status status = blank_outputs(e);
-    if (!status && batch_first + b.rows < end) status = draw_ahead(e, batch_first + b.rows);
-    if (status) return status;
+    certreg_status status;
     const double start = cr_estimator_now(e);
     cr_busy_out(&e->busy);
     const int code = e->model.eval(e->model.user, &b);
@@ -257,15 +268,28 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
     return CERTREG_E_MODEL_FAILED;
 }
 
+/* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
+ * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
+ * where only the pilot's are used, the number requested was fixed before, and is the one that
+ * counts (theory 5.2). */
+static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
+                                        uint64_t batch_end, const request *r)
+{
+    if (status == CERTREG_E_OUT_OF_RANGE) e->record.outside = 1 + (uint64_t)e->error.sample;
+    if (batch_end > e->record.pilot) cr_asked_settle(e, r->fixed, r->fixed, r->looks);
+    return status;
+}
+
 /* Evaluates the batch that starts at batch_first and records the samples of `used` that are
- * missing. end: of all samples requested. */
-static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used, uint64_t end)
+ * missing. */
+static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span used,
+                                const request *r)
 {
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
     e->record.pilot_fixed = 1;
-    certreg_status status = draw_batch(e, batch_first);
+    certreg_status status = prepare_batch(e, batch_first, r->end);
     if (status) return status;
-    status = call_model(e, batch_first, used, end);
+    status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)
         if (!cr_record_has(e, i)) {
             const size_t row = (size_t)(i - batch_first);
@@ -274,9 +298,10 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     const double took = cr_estimator_now(e) - start;
     e->clock.library_seconds += took - (e->clock.model_seconds - model_before);
     if (took > e->clock.slowest_batch) e->clock.slowest_batch = took;
-    if (!status && (!(e->clock.fastest_batch > 0) || took < e->clock.fastest_batch))
+    if (status) return chosen_by_outputs(e, status, batch_first + e->model.batch, r);
+    if (!(e->clock.fastest_batch > 0) || took < e->clock.fastest_batch)
         e->clock.fastest_batch = took;
-    return status;
+    return CERTREG_OK;
 }
 
 /* From the first to the last sample that is missing; empty where none is. */
@@ -301,18 +326,6 @@ static certreg_status check_span(const certreg_estimator *e, uint64_t first, siz
     return CERTREG_OK;
 }
 
-/* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
- * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
- * where only the pilot's are used, the number requested was fixed before, and is the one that
- * counts (theory 5.2). */
-static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
-                                        uint64_t batch_end, uint64_t requested, uint64_t looks)
-{
-    if (status == CERTREG_E_OUT_OF_RANGE) e->record.outside = 1 + (uint64_t)e->error.sample;
-    if (batch_end > e->record.pilot) cr_asked_settle(e, requested, requested, looks);
-    return status;
-}
-
 static int wants_to_stop(certreg_estimator *e, uint64_t done, uint64_t total)
 {
     if (!e->plan.progress) return 0;
@@ -333,13 +346,13 @@ certreg_status cr_estimator_sample(certreg_estimator *e, uint64_t first, size_t 
         return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
                        "model.eval is NULL: use certreg_estimator_draw and _record");
     const uint64_t end = first + count, batch = e->model.batch;
+    const request r = {.end = end, .fixed = requested, .looks = looks};
     for (uint64_t at = first / batch * batch; at < end; at += batch) {
         const span asked = {at > first ? at : first, end - at < batch ? end : at + batch},
                    used = missing_part(e, asked);
         if (used.first == used.end) continue;
         if ((status = interrupted(e, (size_t)(used.end - used.first)))) return status;
-        if ((status = run_batch(e, at, used, end)))
-            return chosen_by_outputs(e, status, at + batch, requested, looks);
+        if ((status = run_batch(e, at, used, &r))) return status;
         if (wants_to_stop(e, asked.end - first, count))
             return cr_fail(&e->error, CERTREG_E_CANCELLED,
                            "cancelled by progress with %zu samples in the record",
