@@ -193,28 +193,35 @@ class Rows:
 
     def choose_sigma(
         self, question: int = 0, *, labels: Any = None, slack: float = 0.1
-    ) -> Tuple[int, list[float]]:
-        """The index of the sigma with the greatest mean radius, and the mean radius of each sigma.
+    ) -> Tuple[int, list[float], int]:
+        """The index of the sigma with the greatest mean radius, the mean radius of each sigma, and
+        how many rows are left out: a row that has failed at some sigma is left out at all of them,
+        so that all are compared on the same rows.
+
         With `labels`, the true outputs, error comes first: only those sigmas are considered at
         which the mean of label_errors is at most `slack` tolerances above its least. At a large
         sigma the model may no longer depend on the input, and then radii are long but say nothing.
         Deploy this sigma on inputs that are not among these rows. `question` is an index. Raises
-        CertregError if a row has failed, ValueError as useful_radii does, and TypeError or
-        IndexError if there is no such question."""
+        ValueError as useful_radii does, and if no row is left; TypeError or IndexError if there is
+        no such question."""
         self._check_radii()
         if not isinstance(question, (int, np.integer)):
             raise TypeError("question must be an index; give labels as labels=...")
         _check_index("question", question, len(self.questions))
         if not number(slack, "slack") >= 0:
             raise ValueError(f"slack is {slack}; it must be at least 0")
-        some = np.ascontiguousarray(self.certificates[self.done][:, :, question])
+        whole = self.done & (self["status"][:, :, question] == 0).all(axis=1)
+        left_out = int(self.done.sum() - whole.sum())
+        if not whole.any():
+            raise ValueError(f"each of the {left_out} rows failed at some sigma")
+        some = np.ascontiguousarray(self.certificates[whole][:, :, question])
         structs = (S.Certificate * some.size).from_buffer_copy(some.tobytes())
         level, means = chosen_sigma(structs, *some.shape)
         if labels is None:
-            return level, means
-        errors = np.nanmean(self._errors_of(int(question), labels)[self.done], axis=0)
+            return level, means, left_out
+        errors = np.nanmean(self._errors_of(int(question), labels)[whole], axis=0)
         accurate = errors <= np.nanmin(errors) + slack * self.questions[question].tolerance
-        return int(np.argmax(np.where(accurate, means, -1.0))), means
+        return int(np.argmax(np.where(accurate, means, -1.0))), means, left_out
 
     def plot(self, correct: Any = None, **more: Any) -> Any:
         """Plots the share of rows that are certified at each radius, with one curve for each sigma

@@ -181,6 +181,21 @@ class Results(InFolder):
             certreg(*ask, "--sigma", "20,40")[1], "No sigma certifies .*: try a larger tolerance"
         )
 
+    def test_sigma_leaves_out_rows_that_failed_at_some_level(self):
+        ask = ("sigma", "models.py:sometimes_nan", "steps.npy", *ASKED, "--sigma", ".05,.2")
+        table = self.rows_of(*ask, status=1)
+        failed = {row["row"] for row in table if row["error"]}
+        self.assertTrue({"7", "8", "9"} <= failed < {str(row) for row in range(10)})
+        kept = [row for row in table if row["sigma"] == "0.2" and row["row"] not in failed]
+        mean = np.mean([float(row["radius"]) for row in kept])
+        status, out, _ = certreg(*ask)
+        said = out.splitlines()[-1]
+        self.assertRegex(said, rf"\ADeploy sigma 0.2 .* mean radius, {mean:.5g}, is the greatest")
+        self.assertIn(f"failed at some sigma are left out at all of them: {len(failed)}.", said)
+        self.assertEqual(status, 1)
+        said = certreg(*ask, "--rows", "8:")[1]
+        self.assertIn("No sigma is recommended, since each of the 2 rows failed at some", said)
+
     def test_sigma_has_noise_of_its_own(self):
         words = ("models.py:product", "x.npy", *ASKED)
         a, b = (self.rows_of(command, *words)[0]["estimate"] for command in ("sigma", "certify"))

@@ -408,9 +408,26 @@ class Result(unittest.TestCase):
 
     def test_it_chooses_a_sigma(self):
         rows = rows_of(sigma=[0.02, 0.25, 2.0], domain="calibration")
-        level, means = rows.choose_sigma()
+        level, means, left_out = rows.choose_sigma()
         np.testing.assert_allclose(means, rows["radius"][:, :, 0].mean(axis=0))
-        self.assertEqual(level, int(np.argmax(means)))
+        self.assertEqual((level, left_out), (int(np.argmax(means)), 0))
+
+    def test_rows_that_failed_at_one_sigma_are_left_out_at_all(self):
+        def undefined(x):
+            return np.where(np.abs(x[:, 0]) > 3, np.nan, model(x))
+
+        rows = rows_of(undefined, sigma=[0.25, 0.5], samples=100)
+        failed = (rows["status"][:, :, 0] != 0).any(axis=1)
+        self.assertTrue(0 < failed.sum() < 40)
+        radii, labels = rows["radius"][~failed, :, 0], rows["prediction"][:, 0, 0]
+        self.assertGreater(radii.mean(axis=0)[0], rows["radius"].mean(axis=0)[0, 0])
+        labels[failed] = 1e6
+        for chosen in (rows.choose_sigma(), rows.choose_sigma(labels=labels, slack=9)):
+            np.testing.assert_allclose(chosen[1], radii.mean(axis=0))
+            self.assertEqual(chosen[2], failed.sum())
+        none = rows_of(lambda x: x[:, 0] * np.nan, x=X[:3], sigma=[0.25, 0.5])
+        with self.assertRaisesRegex(ValueError, "each of the 3 rows failed at some sigma"):
+            none.choose_sigma()
 
     def test_with_labels_only_right_predictions_count(self):
         rows = rows_of(sigma=[0.25, 2.0], questions=[0.5, 2.0])

@@ -145,34 +145,41 @@ def run(given: argparse.Namespace) -> int:
     work.tell(aligned(summary))
     failed = tables.failures(table)
     if given.command == "sigma":
-        work.tell(_recommendation(rows, work.labels, bool(failed)))
+        work.tell(_recommendation(rows, work.labels))
     if failed:
         text = f"{len(failed)} certificates are missing, the first in row {failed[0]['row']}: "
         work.remark(text + failed[0]["error"])
     return FOUND if failed else DONE
 
 
-def _recommendation(rows: Any, labels: Optional[np.ndarray], failed: bool) -> str:
+def _recommendation(rows: Any, labels: Optional[np.ndarray]) -> str:
     """Which sigma to deploy, for each tolerance."""
-    if failed:
-        return "No sigma is recommended, because some certificates are missing."
-    said = []
+    try:
+        chosen = [rows.choose_sigma(q, labels=labels) for q in range(len(rows.questions))]
+    except ValueError as error:
+        return f"No sigma is recommended, since {error}."
     accurate = " among the sigmas whose mean error is at most 0.1 tolerances above the least"
-    among = "" if labels is None else accurate
-    for index, question in enumerate(rows.questions):
-        level, means = rows.choose_sigma(index, labels=labels)
-        if not means[level] > 0:
-            said.append(
+    said = []
+    for question, (level, means, left_out) in zip(rows.questions, chosen):
+        if means[level] > 0:
+            line = (
+                f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}. Its "
+                f"mean radius, {means[level]:.5g}, is the greatest"
+                f"{'' if labels is None else accurate}.{_at_the_edge(rows.sigmas, level)}"
+            )
+        else:
+            line = (
                 f"No sigma certifies anything at tolerance {question.tolerance:g}: try a larger "
                 "tolerance, smaller sigmas or more samples."
             )
-            continue
-        said.append(
-            f"Deploy sigma {rows.sigmas[level]:g} for tolerance {question.tolerance:g}. Its mean "
-            f"radius, {means[level]:.5g}, is the greatest{among}."
-            + _at_the_edge(rows.sigmas, level)
-        )
+        said.append(line + _left_out(left_out))
     return "\n".join(said)
+
+
+def _left_out(rows: int) -> str:
+    if not rows:
+        return ""
+    return f" Rows that failed at some sigma are left out at all of them: {rows}."
 
 
 def _at_the_edge(sigmas: Any, level: int) -> str:

@@ -145,7 +145,8 @@ def _sigma(commands: Any) -> None:
         "which noise level to deploy",
         "Certifies held-out inputs at several noise levels, prints the mean radius at each level "
         "and recommends the level with the greatest one. With --labels, only levels are considered "
-        "at which the mean error of the predictions is at most 0.1 tolerances above the least. For "
+        "at which the mean error of the predictions is at most 0.1 tolerances above the least. "
+        "A row that failed at some level is left out at all of them. For "
         "each tolerance the certificates of a row at all levels hold together, because alpha is "
         "divided by the number of levels. Deploy the recommended level on other inputs. Do not "
         "choose the best level for each input: no such guarantee would hold. The command certify "
