@@ -10,6 +10,7 @@ import multiprocessing.connection
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 import time
@@ -18,8 +19,9 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _structs as S
+from ._library import version
 from ._optional import needed
-from .constants import Output, Status, integer
+from .constants import Output, Status, __version__, integer, version_text
 from .errors import CertregError, RowsError, raised
 from .estimator import Estimator, kinds_of
 from .models import as_model
@@ -194,8 +196,8 @@ class Worker:
             error = self._asked(z, sigma, row, level, record, out[k])
             if error is not None:
                 errors.append((row, k, str(error)))
-            if self.job.keeps_records and record is None:
-                kept.append(self._record(row, k, error))
+            if self.job.keeps_records and (record is None or record.data is None):
+                kept.append(record or self._record(row, k, error))
         chunk.errors += errors
         chunk.records += kept
 
@@ -233,20 +235,58 @@ class Worker:
 
 
 # ---- in other processes -----------------------------------------------------------------------
+KEPT_JOBS = 4  # of several runs that take turns in a process
+
+Process = Tuple[str, int]  # its machine and number
+
+
+class Token(NamedTuple):
+    """The name of a job, and the versions that sent it."""
+
+    job: str
+    versions: str
+
+
+class Reply(NamedTuple):
+    """What comes back from a task."""
+
+    value: Any  # of a method of Worker; None: the process has not got the job
+    number: int = 0  # of the task
+    process: Process = ("", 0)
+    thread: int = 0
+    versions: str = ""
+
+
+def versions() -> str:
+    """The versions of the package and of the library that this process uses."""
+    return f"certreg {__version__} with library {version_text(version())}"
+
+
+def check_versions(worker: str, sender: str) -> None:
+    """Raises RowsError if a worker has other versions than the program that sends it work."""
+    if worker != sender:
+        raise RowsError(
+            f"a worker has {worker}, but its work was sent by {sender}: install the same versions "
+            "in both places"
+        )
+
+
 class _Here(threading.local):
     """The worker of a thread for its last job."""
 
-    token: Any = None
+    job: Any = None
     worker: Any = None
 
 
 _here = _Here()
-_jobs: dict[str, tuple[bytes, int]] = {}  # the packed jobs of this process, by their tokens
+_jobs: dict[str, bytes] = {}  # the packed jobs of this process, the last one at the end
+_share = 0  # threads for the model in a process of the pool; 0: as many as it likes
 
 
-def begin_process(token: str, packed: bytes, share: int) -> None:
+def begin_process(token: Token, packed: bytes, share: int) -> None:
     """Prepares a process of the pool. It ignores Ctrl-C, which its parent handles, and it ends when
     the parent ends."""
+    global _share
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent: Any = multiprocessing.parent_process()
 
@@ -255,16 +295,25 @@ def begin_process(token: str, packed: bytes, share: int) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-    _jobs[token] = packed, share
+    _jobs[token.job], _share = packed, share
 
 
-def _worker_of(token: str, packed: Optional[bytes]) -> Worker:
-    if _here.token != token:
-        packed, share = (packed, 0) if packed is not None else _jobs[token]
-        _here.worker = _here.token = None
-        _here.worker, _here.token = Worker(pickle.loads(packed)), token
-        if share:
-            _limit_threads(share)
+def _keep(job: str, packed: bytes) -> None:
+    _jobs[job] = packed
+    for old in list(_jobs)[:-KEPT_JOBS]:
+        _jobs.pop(old, None)
+
+
+def _worker_of(job: str) -> Optional[Worker]:
+    """The worker of this thread for a job; None if this process has not got the job."""
+    if _here.job != job:
+        packed = _jobs.get(job)
+        if packed is None:
+            return None
+        _here.worker = _here.job = None
+        _here.worker, _here.job = Worker(pickle.loads(packed)), job
+        if _share:
+            _limit_threads(_share)
     worker: Worker = _here.worker
     return worker
 
@@ -278,17 +327,18 @@ def _limit_threads(share: int) -> None:
         sys.modules["torch"].set_num_threads(share)
 
 
-def answer_rows(token: str, packed: Optional[bytes], *task: Any) -> Chunk:
-    """Worker.answer in any process of an executor."""
-    chunk = _worker_of(token, packed).answer(*task)
-    if chunk.failure is not None:
-        chunk.failure = _portable(chunk.failure)
-    return chunk
-
-
-def probe_model(token: str, packed: Optional[bytes], X: np.ndarray) -> np.ndarray:
-    """Worker.probe in any process of an executor."""
-    return _worker_of(token, packed).probe(X)
+def work(token: Token, packed: Optional[bytes], number: int, method: str, *task: Any) -> Reply:
+    """A method of Worker in any process of an executor. `packed` is the job for a process that has
+    not got it. Raises RowsError if this process has other versions than the sender."""
+    check_versions(versions(), token.versions)
+    if packed is not None:
+        _keep(token.job, packed)
+    worker = _worker_of(token.job)
+    value = None if worker is None else getattr(worker, method)(*task)
+    if isinstance(value, Chunk) and value.failure is not None:
+        value.failure = _portable(value.failure)
+    process = socket.gethostname(), os.getpid()
+    return Reply(value, number, process, threading.get_ident(), versions())
 
 
 def _portable(error: BaseException) -> BaseException:

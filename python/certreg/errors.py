@@ -39,7 +39,8 @@ def check(status: int, why: Any = None) -> None:
 
 
 class RowsError(RuntimeError):
-    """certify_rows has ended because the model raised an exception or a process ended.
+    """certify_rows has ended because the model raised an exception, or because a process ended or
+    has other versions of certreg.
 
     row        index of the row at which it happened; -1: not known
     rows       Rows, with the rows that are done
@@ -58,3 +59,8 @@ class ResumeError(ValueError):
 def raised(what: str, error: BaseException) -> str:
     """A sentence that `what` raised this exception."""
     return f"{what} raised {type(error).__name__}: {error}"
+
+
+def of_model(error: BaseException) -> str:
+    """A sentence about a failure of the model, or of the library that called it."""
+    return str(error) if isinstance(error, CertregError) else raised("the model", error)

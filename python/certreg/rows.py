@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import dataclasses
 import hashlib
 import math
 import os
 import secrets
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _structs as S
 from . import frames
-from ._arrays import array_of, inputs_of
-from ._optional import needed
-from ._schedule import MAIN, Elsewhere, Here, check_executor, cores, run_chunks
-from ._worker import Chunk, Job, Sampling, empty_certificates
+from ._arrays import inputs_of
+from ._probes import probed
+from ._schedule import MAIN, Elsewhere, Here, Run, check_executor, cores, is_death
+from ._shown import Progress, Shown
+from ._worker import Chunk, Job, Record, Sampling, empty_certificates
 from .answers import to_json
 from .constants import (
     LEVELS_OF_A_DOMAIN,
@@ -31,14 +31,14 @@ from .constants import (
     no_member,
     number,
 )
-from .errors import CertregError, ResumeError, RowsError, raised
+from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
 from .models import is_factory
 from .questions import Asked, Question, needed_constraints, question_of
 from .result import Rows
 from .store import Origin, Probe, ResumeFile
 
-Progress = Union[bool, Callable[[int, int], Any]]
+MOST_NAMED = 8  # rows in a sentence
 
 
 def certify_rows(
@@ -64,6 +64,7 @@ def certify_rows(
     model_id: str = "",
     executor: Any = None,
     jobs: int = 1,
+    on_crash: str = "stop",
     progress: Progress = True,
     resume: Union[str, "os.PathLike[str]", None] = None,
     keep_records: bool = False,
@@ -94,8 +95,12 @@ def certify_rows(
                radius, instead of the largest radius
     executor   object with the interface of concurrent.futures.Executor, for example of dask or
                mpi4py.futures. The model has to be picklable, or a factory
-    jobs       without an executor: how many processes to start, 1 for none, 0 for one per
-               processor. With an executor: how many tasks it runs at a time, if more than 16
+    jobs       how many processes to start, 1 for none, 0 for one per processor. Not with an
+               executor, whose size is learned
+    on_crash   what to do with a row that ends two processes, for example by a segmentation fault:
+               "stop", or "skip": the row fails with Status.MODEL_FAILED, stays so in the resume
+               file, and the others are computed. With "skip" the model always runs in other
+               processes. A caller's executor must replace a process that has ended, as dask does
     progress   True: a progress bar, if tqdm is installed; or a function of (rows done, rows)
     resume     path of a file that keeps the rows that are done; the same call then does the
                missing rows. One process at a time can use it. store.py describes its tables
@@ -108,10 +113,10 @@ def certify_rows(
 
     A row with outputs that are not finite or out of range fails alone; `errors` of the result
     says why. Raises ValueError and TypeError for wrong arguments, before the model is called;
-    RowsError if the model raises an exception or a process ends; ResumeError if the resume file
-    cannot be used, is in use or belongs to other arguments; CertregError if the library fails
-    otherwise.
-    RowsError and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
+    RowsError if the model raises an exception, if a row ends two processes, if processes cannot
+    be replaced or have other versions of certreg; ResumeError if the resume file cannot be used,
+    is in use or belongs to other arguments; CertregError if the library fails otherwise. RowsError
+    and KeyboardInterrupt have the rows that are done in their attribute `rows`."""
     matrix, columns, scale, shape = _inputs(X, scale)
     asked = _questions(questions)
     domain = _domain(domain)
@@ -141,10 +146,12 @@ def certify_rows(
         )
     if radius is not None:
         radius = number(radius, "radius")
-    check_executor(executor)
+    check_executor(executor, jobs)
     jobs = integer(jobs, "jobs") or cores()
+    if on_crash not in ("stop", "skip"):
+        raise ValueError(f"on_crash is {on_crash!r}; it must be 'stop' or 'skip'")
     job = Job(model, is_factory(model), columns, sampling, asked, radius, keep_records)
-    work = _Work(job, matrix, domain, model_id, seed is not None)
+    work = _Work(job, matrix, domain, model_id, seed is not None, on_crash == "skip")
     return work.done(executor, min(jobs, len(matrix)), progress, resume)
 
 
@@ -217,9 +224,15 @@ class _Work:
     """One call of certify_rows."""
 
     def __init__(
-        self, job: Job, matrix: np.ndarray, domain: Domain, model_id: str, seeded: bool
+        self,
+        job: Job,
+        matrix: np.ndarray,
+        domain: Domain,
+        model_id: str,
+        seeded: bool,
+        skips: bool,
     ) -> None:
-        self.job, self.matrix, self.seeded = job, matrix, seeded
+        self.job, self.matrix, self.seeded, self.skips = job, matrix, seeded, skips
         shape = (len(matrix), len(job.sampling.sigmas), len(job.questions))
         self.rows = Rows(
             empty_certificates(*shape),
@@ -233,15 +246,16 @@ class _Work:
         )
         self.file: Optional[ResumeFile] = None
         self.shown = Shown(False, 0, 0)
+        self.crashed: dict[int, list[Record]] = {}  # the failures of rows that end processes
 
     def done(self, executor: Any, jobs: int, progress: Progress, resume: Any) -> Rows:
-        with self._failures(), contextlib.ExitStack() as stack:
+        with self._failures(executor is None), contextlib.ExitStack() as stack:
             self._check(resume)
             if resume is not None:
                 self.file = stack.enter_context(contextlib.closing(ResumeFile(resume)))
                 self.rows.resume = self.file.path
                 self._take_seed(self.file)
-            alone = executor is None and jobs == 1
+            alone = executor is None and jobs == 1 and not self.skips
             place: Any = Here(self.job) if alone else Elsewhere(self.job, executor, jobs)
             stack.callback(place.close)
             if self.file:
@@ -251,7 +265,7 @@ class _Work:
             self.shown = stack.enter_context(
                 contextlib.closing(Shown(progress, len(self.rows) - len(left), len(self.rows)))
             )
-            run_chunks(place, left, self._task, self._keep)
+            Run(place, self._task, self._keep, self._crashed).compute(left)
         return self.rows
 
     def _take_seed(self, file: ResumeFile) -> None:
@@ -281,23 +295,14 @@ class _Work:
         probe = None
         if self.job.model is not None:
             rows = sorted({0, len(self.matrix) // 2, len(self.matrix) - 1})
-            probe = Probe(tuple(rows), place.probe(self._probes(rows)))
+            outputs = probed(place, self.job.sampling, self.matrix, rows, self._crashed)
+            probe = Probe(tuple(rows), outputs)
         asked = [to_json(question) for question in self.job.questions]
         asked += [] if self.job.radius is None else [f"radius {self.job.radius!r}"]
         named = self.job.sampling.constraints  # no record depends on them
         asked += [f"constraints {named}"] if named else []
         origin = Origin(self.rows.seed, self._plan(), asked, self.rows.model_id, probe)
         file.begin(origin, self.rows)
-
-    def _probes(self, rows: list[int]) -> np.ndarray:
-        """These rows as they are, and then moved as far as the noise moves them: models that agree
-        on clean inputs may differ there."""
-        sampling, clean = self.job.sampling, self.matrix[rows]
-        scale = 1 if sampling.scale is None else sampling.scale
-        step = sampling.sigmas[0] * array_of(scale, sampling.shape, np.float64, "scale")
-        angles = np.arange(clean.size, dtype=np.float64).reshape(clean.shape)
-        moved = clean + step.reshape(sampling.shape) * math.sqrt(2) * np.cos(angles)
-        return np.concatenate([clean, moved.astype(np.float32)])
 
     def _plan(self) -> dict[str, Any]:
         """What determines the samples, except the seed and the model, in types of JSON."""
@@ -328,6 +333,8 @@ class _Work:
 
     def _task(self, rows: np.ndarray) -> Tuple[Any, ...]:
         known = self.file.records(int(rows[0]), int(rows[-1])) if self.file else []
+        for row in rows.tolist():
+            known += self.crashed.get(row, [])
         return self.matrix[rows], known
 
     def _keep(self, chunk: Chunk) -> None:
@@ -346,9 +353,18 @@ class _Work:
     def _fail(self, failure: BaseException, row: int) -> None:
         if isinstance(failure, KeyboardInterrupt):
             raise failure
-        ours = isinstance(failure, CertregError)
-        what = str(failure) if ours else raised("the model", failure)
-        raise RowsError(f"row {row}: {what}; {self._kept()}", row) from failure
+        raise RowsError(f"row {row}: {of_model(failure)}; {self._kept()}", row) from failure
+
+    def _crashed(self, row: int, error: BaseException) -> None:
+        """What to do with a row that has ended two processes."""
+        said = "two processes ended while they computed it"
+        if not self.skips:
+            hint = "; on_crash='skip' goes on without it"
+            failure = CertregError(Status.MODEL_FAILED, text=said + hint)
+            failure.__cause__ = error
+            self._fail(failure, row)
+        status, sigmas = int(Status.MODEL_FAILED), range(len(self.rows.sigmas))
+        self.crashed[row] = [Record(row, k, None, status, said) for k in sigmas]
 
     def _kept(self) -> str:
         said = f"{int(self.rows.done.sum())} of {len(self.rows)} rows are done"
@@ -356,44 +372,27 @@ class _Work:
             said += f" and kept in {self.file.path}: call again to do the rest"
         return said
 
+    def _ended(self, error: BaseException, ours: bool) -> str:
+        """A sentence about a process that has ended and cannot be replaced."""
+        rows = getattr(error, "rows", [])
+        more = ", ..." if len(rows) > MOST_NAMED else ""
+        named = ", ".join(map(str, rows[:MOST_NAMED])) + more
+        which = f" while it computed one of the rows {named}" if rows else ""
+        advice = "jobs= instead of executor= finds the row"
+        if ours:
+            advice = f"If it ended at once, {MAIN}"
+        return f"a process that ran the model has ended{which}; {self._kept()}. {advice}"
+
     @contextlib.contextmanager
-    def _failures(self) -> Iterator[None]:
+    def _failures(self, ours: bool) -> Iterator[None]:
         """Adds the rows that are done to an exception that ends the work."""
         try:
             yield
         except BaseException as error:
             left = ~self.rows.done  # an interrupt may have come before a row was marked as done
             self.rows.certificates[left] = empty_certificates(*self.rows.certificates.shape)[left]
-            if isinstance(error, concurrent.futures.BrokenExecutor):
-                raise RowsError(
-                    f"a process that ran the model has ended; {self._kept()}. If it ended at once, "
-                    + MAIN,
-                    rows=self.rows,
-                ) from error
+            if is_death(error):
+                raise RowsError(self._ended(error, ours), rows=self.rows) from error
             if isinstance(error, (RowsError, KeyboardInterrupt)):
                 error.rows = self.rows  # type: ignore[union-attr]
             raise
-
-
-class Shown:
-    """Reports progress: by a bar, by the caller's function, or not at all."""
-
-    def __init__(self, progress: Progress, done: int, rows: int) -> None:
-        self.done, self.rows, self.bar = done, rows, None
-        self.call = progress if callable(progress) else None
-        if progress is True:
-            with contextlib.suppress(ImportError):
-                self.bar = needed("tqdm.auto", "a bar").tqdm(
-                    total=rows, initial=done, unit="row", disable=None
-                )
-
-    def advance(self, rows: int) -> None:
-        self.done += rows
-        if self.bar is not None:
-            self.bar.update(rows)
-        if self.call is not None:
-            self.call(self.done, self.rows)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()

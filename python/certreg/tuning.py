@@ -11,12 +11,13 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._shown import Progress, Shown
 from .constants import Domain, integer, number
-from .errors import RowsError, raised
+from .errors import RowsError, of_model
 from .groups import Groups
 from .questions import Asked, Question, question_of
 from .result import Rows, aligned, mean_error
-from .rows import Progress, Shown, certify_rows
+from .rows import certify_rows
 from .sensitivity import sensitivities
 
 HELD_BACK = 3  # every third row only measures the gain
@@ -215,7 +216,7 @@ class _Trials:
             if error.row < 0 or error.__cause__ is None:
                 raise
             row = int(which[error.row])
-            said = f"row {row}: {raised('the model', error.__cause__)}"
+            said = f"row {row}: {of_model(error.__cause__)}"
             raise RowsError(said, row) from error.__cause__
         self.calls += int(rows["samples"].sum())
         return rows

@@ -139,6 +139,23 @@ class Processes(Commands):
         self.certreg(*ask, "--jobs", 2, "-o", "r.csv")
         self.assertEqual(len(read("r.csv")), 12)
 
+    def test_a_row_that_ends_its_process_is_named_or_skipped(self):
+        with open("models.py", "a", encoding="utf-8") as file:
+            file.write("def ends(x): return os._exit(9) if abs(x[:, 0].mean()) > 9 else x[:, 0]\n")
+        x = X.copy()
+        x[5, 0] = 10
+        np.save("x.npy", x)
+        ask = ("certify", "models.py:ends", "x.npy", *ASKED, "--rows", "1:8", "--jobs", 2)
+        self.refused(
+            3,
+            "the model failed in row 5: two processes ended while they computed it; --on-crash "
+            "skip goes on without it; . of 7 rows are done",
+            *ask,
+        )
+        self.here(*ask, "--on-crash", "skip", "-o", "r.csv", status=1)
+        failed = [row["row"] for row in read("r.csv") if row["status"] == "model_failed"]
+        self.assertEqual((len(read("r.csv")), failed), (7, ["5"]))
+
     def test_published_certificates(self):
         trimmed = ("trimmed-mean", "--serve", "51,.2", "--trim", ".4", "--core", ".3")
         for words in (("median",), (*trimmed, "--range", "-99,99")):
@@ -160,7 +177,7 @@ class Processes(Commands):
         self.here(*ask)
         calls = os.path.getsize("called")
         self.here(*ask, "--tolerance", "1,2", "-o", "r.csv")
-        self.assertLess(os.path.getsize("called") - calls, 4)  # to recognize the model
+        self.assertLess(os.path.getsize("called") - calls, 5)  # to recognize the model
         self.assertEqual({row["tolerance"] for row in read("r.csv")}, {"1.0", "2.0"})
 
     def test_nobody_reads(self):

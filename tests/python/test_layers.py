@@ -34,6 +34,8 @@ LAYERS = [  # each may import those before it
     "_lock",
     "store",
     "_schedule",
+    "_probes",
+    "_shown",
     "rows",
     "groups",
     "sensitivity",

@@ -4,7 +4,6 @@ import concurrent.futures
 import math
 import os
 import pickle
-import signal
 import tempfile
 import threading
 import unittest
@@ -88,7 +87,7 @@ class Certificates(unittest.TestCase):
         wanted = bits(rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER]))
         spawned = dict(jobs=3)
         threads = dict(executor=concurrent.futures.ThreadPoolExecutor(3))
-        processes = dict(executor=concurrent.futures.ProcessPoolExecutor(2), jobs=2)
+        processes = dict(executor=concurrent.futures.ProcessPoolExecutor(2))
         for how in (spawned, threads, processes):
             self.assertEqual(
                 bits(rows_of(sigma=[0.25, 0.5], questions=[0.5, HUBER], **how)), wanted
@@ -265,12 +264,6 @@ class Failures(unittest.TestCase):
             with self.assertRaisesRegex(RowsError, "factory of the model raised ZeroDivisionError"):
                 rows_of(makes_nothing, **how)
 
-    def test_a_process_that_dies_is_reported(self):
-        with self.assertRaisesRegex(
-            RowsError, "a process that ran the model has ended; .* of 40 rows"
-        ):
-            rows_of(dies, jobs=2)
-
 
 def makes_nothing():
     return 1 / 0
@@ -278,10 +271,6 @@ def makes_nothing():
 
 def exits(x):
     raise SystemExit(3)
-
-
-def dies(x):
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 class BadInput(unittest.TestCase):

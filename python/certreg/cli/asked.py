@@ -196,6 +196,7 @@ def sampling(given: argparse.Namespace) -> dict[str, Any]:
         "batch": given.batch or (64 if given.target else 0),  # sampling can stop only after a batch
         "seed": given.seed,
         "jobs": given.jobs,
+        "on_crash": given.on_crash,
         "pilot": given.pilot or 0,
         "flags": PLAN_COUNT_FAILURES if given.count_failures else 0,
         "progress": False if given.quiet else progress(),

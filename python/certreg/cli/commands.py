@@ -15,7 +15,7 @@ from ..names import Names
 from ..rows import certify_rows
 from ..result import aligned
 from . import asked, tables
-from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described
+from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, one_line
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
 from .loading import Model
@@ -23,9 +23,16 @@ from .seeds import seed_in
 from .streams import aside, complain, say
 
 _NOT_IN_PLAN = set(
-    "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs resume "
+    "version seed seed_file keep_seed out plot plot_kind quiet traceback jobs on_crash resume "
     "keep_records".split()
 )
+
+
+def of_the_model(error: BaseException) -> str:
+    """Why a RowsError was raised, as part of a sentence."""
+    cause = error.__cause__ or error
+    said = one_line(cause) if isinstance(cause, CertregError) else described(cause)
+    return said.replace("on_crash='skip'", "--on-crash skip")
 
 
 class Inputs:
@@ -86,10 +93,8 @@ class Work(Inputs):
             )
         except RowsError as error:
             where = f" in row {self.first + error.row}" if error.row >= 0 else ""
-            why = described(error.__cause__ or error)
-            raise Failure(
-                f"the model failed{where}: {why}{self.saved(error.rows)}", MODEL
-            ) from error
+            why = f"the model failed{where}: {of_the_model(error)}{self.saved(error.rows)}"
+            raise Failure(why, MODEL) from error
         except KeyboardInterrupt as error:
             said = self.saved(getattr(error, "rows", None))
             raise Failure(f"interrupted{said}", INTERRUPTED) from error

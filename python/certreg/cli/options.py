@@ -194,11 +194,19 @@ def samples(command: Any) -> Any:
 
 
 def sampling(command: Any) -> None:
-    samples(command).add_argument(
+    group = samples(command)
+    group.add_argument(
         "--jobs",
         default=1,
         metavar="N",
         help="number of processes (default: %(default)s)",
+    )
+    group.add_argument(
+        "--on-crash",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what to do with a row that ends two processes: stop, or skip, which records that the "
+        "row failed and goes on (default: %(default)s)",
     )
 
 

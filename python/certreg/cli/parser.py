@@ -251,6 +251,7 @@ def _attack(commands: Any) -> None:
         keep_records=False,
         model_id=None,
         jobs=1,
+        on_crash="stop",
     )
     options.outputs(command)
     options.samples(command).add_argument(

@@ -12,8 +12,8 @@ from ..names import Names
 from ..result import aligned
 from ..tuning import TunedScale, tune_scale
 from . import asked
-from .commands import Inputs
-from .failure import DONE, INTERRUPTED, MODEL, Failure, described
+from .commands import Inputs, of_the_model
+from .failure import DONE, INTERRUPTED, MODEL, Failure
 from .files import Destination, read_groups
 from .streams import say
 from .tables import as_lines
@@ -65,8 +65,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
         )
     except RowsError as error:
         where = f" in row {work.first + error.row}" if error.row >= 0 else ""
-        why = described(error.__cause__ or error)
-        raise Failure(f"the model failed{where}: {why}", MODEL) from error
+        raise Failure(f"the model failed{where}: {of_the_model(error)}", MODEL) from error
     except KeyboardInterrupt as error:
         raise Failure("interrupted", INTERRUPTED) from error
     except (CertregError, ValueError, TypeError) as error:

@@ -2,6 +2,7 @@
 can be killed on the way. test_executors.py starts it."""
 
 import contextlib
+import os
 import sys
 import time
 
@@ -20,6 +21,12 @@ def model(x):
 
 def slow(x):
     time.sleep(0.02)
+    return model(x)
+
+
+def ends_at_row_7(x):
+    if np.allclose(x.mean(axis=0), X[7], atol=0.1):
+        os._exit(9)
     return model(x)
 
 
@@ -54,4 +61,4 @@ def executor(how):
 
 if __name__ == "__main__":
     with executor(sys.argv[1]) as made:
-        certify_rows(*SLOW, **HOW, executor=made, jobs=2, resume=sys.argv[2])
+        certify_rows(*SLOW, **HOW, executor=made, jobs=1 if made else 2, resume=sys.argv[2])

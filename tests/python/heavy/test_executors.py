@@ -16,7 +16,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support import root, run
 import executors_program as program
-from certreg import certify_rows
+from certreg import RowsError, certify_rows
 
 
 def has(module):
@@ -105,9 +105,26 @@ class Executors(unittest.TestCase):
                         told.append(os.kill(next(iter(workers.values())), signal.SIGKILL))
 
                 how = dict(program.HOW, progress=kill_once)
-                certify_rows(*program.SLOW, **how, executor=executor, jobs=2, resume=path)
+                certify_rows(*program.SLOW, **how, executor=executor, resume=path)
         self.assertTrue(told)
         self.same(path)
+
+    @unittest.skipUnless(has("distributed"), "dask.distributed is not installed")
+    def test_dask_skips_a_row_that_ends_its_process(self):
+        import dask
+
+        path, ask = self.path("skipped"), (program.ends_at_row_7, *program.TASK[1:])
+        few = {"distributed.scheduler.allowed-failures": 0}  # processes that a task may end
+        with dask.config.set(few), program.dask_client() as client:
+            with client.get_executor() as executor:
+                how = dict(program.HOW, executor=executor, resume=path)
+                with self.assertRaisesRegex(RowsError, "row 7: two processes ended"):
+                    certify_rows(*ask, **how)
+                rows = certify_rows(*ask, **how, on_crash="skip")
+        self.assertEqual({row for row, _ in rows.errors}, {7})
+        others = [row for row in range(len(rows)) if row != 7]
+        wanted = self.whole.certificates[others]
+        self.assertEqual(rows.certificates[others].tobytes(), wanted.tobytes())
 
     @unittest.skipUnless(MPIRUN, "mpi4py or mpirun is not installed")
     def test_mpi(self):
