@@ -10,6 +10,15 @@ import sqlite3
 from .errors import ResumeError
 
 
+def database(path: str, timeout: float) -> sqlite3.Connection:
+    """Opens a database. If there is none, it is made, and its owner alone can read it. The names
+    that SQLite takes for other things than files, such as :memory:, are names of files here."""
+    path = os.path.realpath(path)
+    with contextlib.suppress(FileExistsError):  # an open file that is there would lose its locks
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return sqlite3.connect(path, timeout=timeout, isolation_level=None)
+
+
 class Lock:
     """A lock on a file: SQLite's lock on a small database beside it, `path`.lock, which says who
     holds it. The system releases it when the process ends, however it ends, also on another host
@@ -18,8 +27,11 @@ class Lock:
 
     def __init__(self, path: str) -> None:
         """Raises ResumeError with the process and host that hold the lock."""
-        self.file, self.path = path, os.path.realpath(path) + ".lock"
-        self.db = sqlite3.connect(self.path, timeout=0, isolation_level=None)
+        self.file, self.path, self.process = path, os.path.realpath(path) + ".lock", os.getpid()
+        try:
+            self.db = database(self.path, timeout=0)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
         try:
             self.db.execute("PRAGMA synchronous = OFF")  # what is lost with the host is of no use
             self._take()
@@ -39,14 +51,22 @@ class Lock:
         if type(error) is sqlite3.DatabaseError:
             raise ResumeError(f"{self.path} is no lock ({error}): remove it") from error
         if "locked" not in str(error):
-            raise error
+            raise self._unusable(error) from error
         holder = self.db.execute("SELECT name FROM holder").fetchone()[0]
         raise ResumeError(
             f"{self.file} is in use by {holder}: wait until that ends, give another path, or, if "
             f"it has ended, remove {self.path}"
         ) from error
 
+    def _unusable(self, error: Exception) -> ResumeError:
+        said = getattr(error, "strerror", None) or error
+        return ResumeError(
+            f"{self.path}, the lock of {self.file}, cannot be written ({said}): remove it, or "
+            "give another path"
+        )
+
     def release(self) -> None:
         self.db.close()
-        with contextlib.suppress(OSError):
-            os.remove(self.path)
+        if self.process == os.getpid():  # a fork must not remove the lock of its parent
+            with contextlib.suppress(OSError):
+                os.remove(self.path)

@@ -38,7 +38,7 @@ import numpy as np
 
 from ._library import version
 from ._damage import check_ranges, checked, checksum, line_of
-from ._lock import Lock
+from ._lock import Lock, database
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
 from .constants import version_text
 from .errors import ResumeError
@@ -136,7 +136,7 @@ class ResumeFile:
         self.path = _path_of(path)
         self.run, self.record_key, self.certificate_key = 0, "", ""  # set by begin
         with self._sentences():
-            self.db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self.db = database(self.path, timeout=60)
             try:
                 self._prepare()
             except BaseException:
@@ -151,9 +151,9 @@ class ResumeFile:
             yield
         except ResumeError:
             raise
-        except (sqlite3.Error, *_BY_VALUES) as error:
+        except (OSError, sqlite3.Error, *_BY_VALUES) as error:
             what = "cannot be written" if _unwritable(error) else "is damaged or no resume file"
-            said = " ".join(str(error).split())
+            said = " ".join(str(getattr(error, "strerror", None) or error).split())
             raise ResumeError(f"{self.path} {what} ({said}): give another path") from error
 
     def _prepare(self) -> None:
@@ -164,7 +164,9 @@ class ResumeFile:
                 for statement in (*_TABLES, f"PRAGMA application_id = {APPLICATION}"):
                     self.db.execute(statement)
             elif owner != APPLICATION:
-                raise ResumeError(f"{self.path} belongs to another program: give another path")
+                raise ResumeError(
+                    f"{self.path} belongs to another program: give another path"
+                )
             self.lock = Lock(self.path)
 
     @contextlib.contextmanager
@@ -342,6 +344,8 @@ def _path_of(given: Any) -> str:
         path: str = os.fsdecode(given)
     except TypeError:
         raise TypeError(f"resume must be the path of a file, not {given!r}") from None
+    if not path:
+        raise ResumeError("resume is empty: give the path of a file")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise ResumeError(f"{path} cannot be written: there is no folder {folder}")
@@ -352,7 +356,8 @@ def _path_of(given: Any) -> str:
 
 def _unwritable(error: Exception) -> bool:
     words = ("unable to open", "readonly", "disk", "locked", "full")
-    return isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
+    refused = isinstance(error, sqlite3.OperationalError) and any(w in str(error) for w in words)
+    return refused or isinstance(error, OSError)
 
 
 def _sqlite(fields: Tuple[Any, ...]) -> list[Any]:

@@ -113,6 +113,58 @@ class Programs(Resuming):
         self.rows(progress=lambda done, rows: counts.append(len(table(self.path))))
         self.assertEqual(counts[-1], 4 * len(X))
 
+    def test_a_fork_that_ends_like_a_run_leaves_the_lock(self):
+        def forking(x):
+            if self.path.exists() and not children:
+                children.append(os.fork())
+                if children[0] == 0:
+                    raise ValueError("the end of the fork")
+                os.waitpid(children[0], 0)
+                with self.assertRaisesRegex(ResumeError, "is in use by"):
+                    self.rows()
+            return model(x)
+
+        children, program = [], os.getpid()
+        try:
+            rows = self.rows(forking)
+        finally:
+            if os.getpid() != program:
+                os._exit(0)
+        self.assertTrue(rows.done.all())
+
+    def test_files_of_a_run_are_for_their_owner_alone(self):
+        """They hold or name the seed."""
+        modes = {}
+
+        def looking(done, rows):
+            for path in self.folder.iterdir():
+                modes[path.name] = path.stat().st_mode & 0o777
+
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        self.rows(progress=looking)
+        self.assertEqual(modes, {"rows.sqlite": 0o600, "rows.sqlite.lock": 0o600})
+        self.path.chmod(0o640)  # what the owner chooses later stays
+        self.rows()
+        self.assertEqual(self.path.stat().st_mode & 0o777, 0o640)
+
+    def test_names_that_sqlite_takes_for_memory_are_files(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        for name in (":memory:", "file:x?mode=memory"):
+            self.rows(path=name)
+            self.assertGreater(os.path.getsize(name), 0)
+        with self.assertRaisesRegex(ResumeError, "resume is empty: give the path of a file"):
+            certify_rows(model, X, 0.25, 0.5, resume="")
+
+    def test_a_lock_that_cannot_be_made_is_named(self):
+        self.rows()
+        lock = self.folder / "rows.sqlite.lock"
+        lock.mkdir()
+        with self.assertRaisesRegex(ResumeError, "rows.sqlite.lock, the lock of .*: remove it"):
+            self.rows()
+
     def test_a_lock_that_is_no_lock_is_named(self):
         lock = self.folder / "rows.sqlite.lock"
         lock.write_text("This is a letter to my grandmother. " * 50)
