@@ -44,7 +44,7 @@ from .constants import version_text
 from .errors import ResumeError
 from .result import Rows
 
-APPLICATION = 0x63723031  # "cr01", which SQLite keeps to identify the owner of a file
+APPLICATION = 0x63723032  # "cr02", by which SQLite tells the owner and format of a file
 _DIGEST = FIELDS.index("question")  # the only field that SQLite keeps as text
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(
@@ -165,7 +165,7 @@ class ResumeFile:
                     self.db.execute(statement)
             elif owner != APPLICATION:
                 raise ResumeError(
-                    f"{self.path} belongs to another program: give another path"
+                    f"{self.path} belongs to another program or version: give another path"
                 )
             self.lock = Lock(self.path)
 

@@ -86,7 +86,11 @@ class Resume(Resuming):
         with contextlib.closing(sqlite3.connect(other)) as db:
             db.execute("CREATE TABLE letters (text)")
             db.commit()
-        with self.assertRaisesRegex(ResumeError, "belongs to another program"):
+        with self.assertRaisesRegex(ResumeError, "belongs to another program or version"):
+            self.rows(path=other)
+        with contextlib.closing(sqlite3.connect(other)) as db:
+            db.execute(f"PRAGMA application_id = {0x63723031}")  # of the format without checksums
+        with self.assertRaisesRegex(ResumeError, "belongs to another program or version"):
             self.rows(path=other)
         with self.assertRaisesRegex(ResumeError, "nowhere/rows.sqlite cannot be written"):
             self.rows(path=self.folder / "nowhere" / "rows.sqlite")
