@@ -37,10 +37,11 @@ def names_of(model: Callable[..., Any], beside: Names = None) -> Names:
 
 
 def takes_by_position(model: Callable[..., Any]) -> bool:
-    """Whether a model without names ignores those of a DataFrame, and says nothing. Those of
-    scikit-learn warn, and functions may do with a DataFrame what they like."""
+    """Whether a model without names ignores those of a DataFrame. Functions may do with a DataFrame
+    what they like."""
     module = type(_owner(model)).__module__
-    return module == "certreg._onnx" or module.partition(".")[0] in ("lightgbm", "xgboost")
+    packages = ("lightgbm", "sklearn", "xgboost")
+    return module == "certreg._onnx" or module.partition(".")[0] in packages
 
 
 def _owner(model: Any) -> Any:
@@ -51,10 +52,12 @@ def _owner(model: Any) -> Any:
 
 
 def order(names: Sequence[str], wanted: Sequence[str], owner: str, wanting: str) -> list[int]:
-    """For each wanted name, the index of the feature among `names`. A space counts as an
-    underscore, to which LightGBM changes it. `owner` and `wanting` say whose names they are. Raises
-    ValueError if one of them has a name that the other has not, or a name twice."""
-    have, want = _places(names, owner), _places(wanted, wanting)
+    """For each wanted name, the index of the feature among `names`. If names differ, a space counts
+    as an underscore, to which LightGBM changes it, and spaces at the ends count nothing. `owner`
+    and `wanting` say whose names they are. Raises ValueError if one of them has a name that the
+    other has not, or a name twice."""
+    key = str if set(map(str, names)) == set(map(str, wanted)) else _alike
+    have, want = _places(names, owner, key), _places(wanted, wanting, key)
     missing = [wanted[place] for key, place in want.items() if key not in have]
     extra = [names[place] for key, place in have.items() if key not in want]
     if missing and extra:
@@ -71,10 +74,14 @@ def order(names: Sequence[str], wanted: Sequence[str], owner: str, wanting: str)
     return [have[key] for key in want]
 
 
-def _places(names: Sequence[str], owner: str) -> dict[str, int]:
+def _alike(name: Any) -> str:
+    return str(name).strip().replace(" ", "_")
+
+
+def _places(names: Sequence[str], owner: str, key: Callable[[Any], str]) -> dict[str, int]:
     places: dict[str, int] = {}
     for place, name in enumerate(names):
-        if places.setdefault(str(name).replace(" ", "_"), place) != place:
+        if places.setdefault(key(name), place) != place:
             raise ValueError(f"{owner} has two features named {name!r}: give them other names")
     return places
 

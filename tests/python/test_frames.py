@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # several programs run at a time
 from support import certreg, no_warnings, package, run, same
 from certreg import as_model, frames
 from certreg.frames import Columns, is_frame
-from certreg.names import names_of
+from certreg.names import names_of, order
 
 pandas = None
 
@@ -250,6 +250,25 @@ class NamesOfModels(Frames):
                     self.assertEqual(turned, self.output(model, ["a b", "c", "d"]))
                 with self.assertRaisesRegex(ValueError, "X has no feature named"):
                     self.output(model, ["d", "c"])
+
+    def test_models_of_scikit_learn_without_names_are_told_of_too(self):
+        """Also those that were fitted to a DataFrame whose names are numbers."""
+        package("sklearn")
+        from sklearn.linear_model import LinearRegression
+
+        X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
+        self.frame.columns = [7, 8, 9]
+        fitted = LinearRegression().fit(pandas.DataFrame(X, columns=self.frame.columns), y[:, 0])
+        text = "the model has no names of features: by position they are those of X, 9, 7, 8$"
+        with self.assertWarnsRegex(UserWarning, text):
+            self.output(fitted, [9, 7, 8])
+
+    def test_names_that_differ_by_an_underscore_are_told_apart(self):
+        names = ["a b", "a_b", " c"]
+        self.assertEqual(order(names[::-1], names, "X", "the model"), [2, 1, 0])
+        self.assertEqual(order(["c", "a b"], ["a_b", " c"], "X", "the model"), [1, 0])
+        with self.assertRaisesRegex(ValueError, "X has two features named 'a_b'"):
+            order(names, ["a_b", "d"], "X", "the model")
 
     def test_a_scale_that_was_chosen_has_the_names(self):
         X = np.random.default_rng(1).normal(size=(12, 3))
