@@ -22,6 +22,7 @@ from ._arrays import (
 )
 from ._calls import Callbacks, Handle
 from ._library import lib
+from ._optional import of_class
 from .answers import Bounds, Certificate, Forecast, Run
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, integer, member, number
@@ -191,6 +192,11 @@ class Estimator(Handle):
 
     def _input(self, z: Any) -> Any:
         """An input as a flat float32 array. An array (1, *shape) is one input too."""
+        if hasattr(z, "columns") or of_class(z, "pandas", "Series"):
+            raise TypeError(
+                f"z is a {type(z).__name__}, and nothing looks at its names: give z.to_numpy(), in "
+                "the order of the model's features"
+            )
         z = np.atleast_1d(z)
         return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, "z")
 
@@ -206,7 +212,8 @@ class Estimator(Handle):
         level     0; or k + 1 for the noise of sigmas[k] in certify_sigmas; or a level from a
                   Domain on
 
-        Raises ValueError for a wrong shape, CertregError for numbers that the library refuses."""
+        Raises ValueError for a wrong shape, TypeError for a DataFrame or Series, whose names would
+        be ignored, and CertregError for numbers that the library refuses."""
         z, sigma, level = self._input(z), number(sigma, "sigma"), integer(level, "level")
         with self._calls:
             self._begin(z.ctypes.data, sigma, self._noise(noise_id), level)

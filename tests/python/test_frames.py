@@ -231,6 +231,10 @@ class NamesOfModels(Frames):
             self.assertEqual(len(calibrated.intervals(X[:2], 0, 0.5)), 2)
             with self.assertRaisesRegex(TypeError, said):
                 calibrated.intervals(pandas.DataFrame(X[:2], columns=list("cba")), 0, 0.5)
+            frame = pandas.DataFrame(X, columns=list("cba"))
+            for z in (frame[:1], frame.iloc[0]):
+                with self.assertRaisesRegex(TypeError, "nothing looks at its names: give z.to_nu"):
+                    calibrated.interval(z, 0, 0.5)
 
     def test_a_model_that_takes_columns_by_position_is_told_of(self):
         lightgbm, xgboost = package("lightgbm"), package("xgboost")
