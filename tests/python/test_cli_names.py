@@ -73,6 +73,14 @@ class Inputs(Named):
         )
         self.radii("product", "x.npy")  # where neither has names there is nothing to say
 
+    def test_names_that_are_numbers_are_not_taken_for_an_input(self):
+        with open("models.py", "a", encoding="utf-8") as file:
+            file.write('class Years(Fitted):\n    feature_names_in_ = ["2019", "2020", "2021"]\n')
+            file.write("years = Years()\n")
+        self.write("years.csv", ("2021", "2019", "2020"), X)
+        said = "years.csv begins with the names of models.py:years, which are numbers: leave out"
+        self.certify_refused(said, model="models.py:years", x="years.csv")
+
     def test_a_run_continues_with_the_same_columns_in_another_order(self):
         more = ("--resume", "r.sqlite")
         wanted = self.radii("fitted", "x.csv", *more)

@@ -37,4 +37,9 @@ class Features:
             self.remark(by_position(self.owner, path, names))
             self.owner, self.names = path, names
         elif self.names is not None and values[:1].size == len(self.names):
+            if sorted(map(str, self.names)) == sorted(f"{value:.9g}" for value in values[0].flat):
+                raise Failure(
+                    f"{path} begins with the names of {self.owner}, which are numbers: leave out "
+                    "this header, and give the columns in the order of the names"
+                )
             self.remark(by_position(path, self.owner, self.names))
