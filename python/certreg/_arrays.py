@@ -110,7 +110,10 @@ def inputs_of(X: Any) -> np.ndarray:
     if hasattr(X, "toarray"):
         raise TypeError("X is sparse: give X.toarray()")
     if hasattr(X, "columns"):
-        raise TypeError("X is a DataFrame: give X.to_numpy(), and a model of arrays")
+        raise TypeError(
+            "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a model "
+            "that takes arrays"
+        )
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: fill them, or leave out their rows")
     try:

@@ -51,9 +51,9 @@ class _Interrupts:
 
 class Calls:
     """A context around every call on a handle, including close, and around several that belong
-    together: a begin and what is asked about its input. It refuses a call that comes meanwhile from
-    another thread or from a callback, so that no answer is about another input, and nothing is
-    freed while a call is using it."""
+    together: a begin and what is asked about its input. Meanwhile it refuses every call from
+    another thread or from a callback. So no answer is about another input, and nothing is freed
+    while a call is using it."""
 
     def __init__(self) -> None:
         self._renew()

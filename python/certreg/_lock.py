@@ -22,8 +22,8 @@ def database(path: str, timeout: float) -> sqlite3.Connection:
 class Lock:
     """A lock on a file: SQLite's lock on a small database beside it, `path`.lock, which says who
     holds it. The system releases it when the process ends, however it ends, also on another host
-    that shares the folder; a fork of the process does not hold it. Two processes must not make or
-    release locks on a file at the same moment: a transaction on that file sees to it."""
+    that shares the folder; a fork of the process does not hold it. The caller holds a transaction
+    on that file while it makes or releases a lock, so that two processes never do so at once."""
 
     def __init__(self, path: str) -> None:
         """Raises ResumeError with the process and host that hold the lock."""
@@ -55,7 +55,7 @@ class Lock:
         holder = self.db.execute("SELECT name FROM holder").fetchone()[0]
         raise ResumeError(
             f"{self.file} is in use by {holder}: wait until that ends, give another path, or, if "
-            f"it has ended, remove {self.path}"
+            f"that host is gone, remove {self.path}"
         ) from error
 
     def _unusable(self, error: Exception) -> ResumeError:

@@ -62,7 +62,7 @@ def check_model(
            certify_rows
     sigma  noise level > 0. None: the noise of a feature is a tenth of its standard deviation among
            the rows that are used
-    calls  most rows of the model that are used, at least 19; two ninths of them in one call
+    calls  most rows with which the model is called, at least 19; two ninths of them in one call
     seed   seed of the noise, >= 0
     names  of the features, for the sentences; None: those of a DataFrame, or numbers
     progress  function that is called with (rows used, calls), before the first call too

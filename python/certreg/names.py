@@ -20,8 +20,7 @@ _MADE_UP = ("", "f", "Column_")  # before numbers: names of models that were fit
 
 def names_of(model: Callable[..., Any], beside: Names = None) -> Names:
     """The names of the features of a model, which is a function as as_model returns it. Names that
-    its package made up count only if they are those in `beside`, with which they will be
-    matched."""
+    its package made up count only if `beside` has the same ones."""
     owner = _owner(model)
     for module, name, named in _OF_PACKAGES:
         if of_class(owner, module, name):
@@ -89,4 +88,4 @@ def _places(names: Sequence[str], owner: str, key: Callable[[Any], str]) -> dict
 def by_position(nameless: str, named: str, names: Sequence[str]) -> str:
     """The sentence that says in which order columns went in."""
     shown = ", ".join(map(str, names[:8])) + (f", ... ({len(names)})" if len(names) > 8 else "")
-    return f"{nameless} has no names of features: by position they are those of {named}, {shown}"
+    return f"{nameless} has no names for its features: taken in the order of {named}, {shown}"

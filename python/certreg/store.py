@@ -145,8 +145,8 @@ class ResumeFile:
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
-        """SQLite refuses some damage, and other damage shows in values that nothing can be made
-        of. Both are a ResumeError."""
+        """SQLite refuses some damage, and other damage shows in values that cannot be read.
+        Both are a ResumeError."""
         try:
             yield
         except ResumeError:

@@ -58,7 +58,7 @@ class Inputs(Named):
             self.certify_refused(sentence, model="models.py:fitted", x="x.csv")
 
     def test_a_model_without_names_is_told_of(self):
-        says = "models.py:product has no names of features: by position they are those of "
+        says = "models.py:product has no names for its features: taken in the order of "
         for x, order in (("x.csv", "age, sex, bmi"), ("turned.csv", "bmi, sex, age")):
             self.radii("product", x, says=f"{says}{x}, {order}")
             self.radii("product", x, "-q")
@@ -66,7 +66,7 @@ class Inputs(Named):
         self.radii("product", "wide.csv", says=says + r"wide.csv, x0, .*, x7, \.\.\. \(20\)")
 
     def test_inputs_without_names_are_told_of(self):
-        said = "x.npy has no names of features: by position they are those of models.py:fitted, "
+        said = "x.npy has no names for its features: taken in the order of models.py:fitted, "
         self.assertEqual(
             self.radii("fitted", "x.npy", says=said + "age, sex, bmi"),
             self.radii("fitted", "x.csv"),
@@ -122,7 +122,7 @@ class Scales(Named):
         wanted = self.radii("fitted", "x.csv", "--scale", "scale.csv")
         for x, scale in (("turned.csv", "scale.csv"), ("x.csv", "scale_turned.csv")):
             self.assertEqual(self.radii("fitted", x, "--scale", scale), wanted)
-        says = "scale.npy has no names of features: by position they are those of models.py:fitted"
+        says = "scale.npy has no names for its features: taken in the order of models.py:fitted"
         more = ("--scale", "scale.npy")
         says += ", age, sex, bmi"
         self.assertEqual(self.radii("fitted", "turned.csv", *more, says=says), wanted)
@@ -139,7 +139,7 @@ class Scales(Named):
 
     def test_a_column_of_numbers_names_no_features(self):
         self.write("scale.csv", ("noise",), np.array([[1], [0.5], [4]]))
-        says = "scale.csv has no names of features: by position they are those of models.py:fit.*"
+        says = "scale.csv has no names for its features: taken in the order of models.py:fit.*"
         self.radii("fitted", "x.csv", "--scale", "scale.csv", says=says)
 
     def test_a_scale_that_was_chosen_keeps_the_names(self):

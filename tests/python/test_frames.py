@@ -240,7 +240,7 @@ class NamesOfModels(Frames):
         lightgbm, xgboost = package("lightgbm"), package("xgboost")
         X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
         y = y[:, 0]
-        text = "the model has no names of features: by position they are those of X, d, c, a b$"
+        text = "the model has no names for its features: taken in the order of X, d, c, a b$"
         for kind, more in ((lightgbm.LGBMRegressor, {"verbose": -1}), (xgboost.XGBRegressor, {})):
             fitted = kind(n_estimators=3, n_jobs=1, **more).fit(X, y)
             with self.assertWarnsRegex(UserWarning, text):
@@ -263,7 +263,7 @@ class NamesOfModels(Frames):
         X, y = np.random.default_rng(1).normal(size=(2, 100, 3))
         self.frame.columns = [7, 8, 9]
         fitted = LinearRegression().fit(pandas.DataFrame(X, columns=self.frame.columns), y[:, 0])
-        text = "the model has no names of features: by position they are those of X, 9, 7, 8$"
+        text = "the model has no names for its features: taken in the order of X, 9, 7, 8$"
         with self.assertWarnsRegex(UserWarning, text):
             self.output(fitted, [9, 7, 8])
 
