@@ -15,7 +15,7 @@ static const double rare = 0.1; /* outputs beyond the tolerance: the radius is P
 typedef struct outputs {
     float y[LARGE];
     int cancels, fails; /* as soon as a plain question would be answered too well, the caller
-                           cancels, or the model fails */
+                           cancels, or the model fails: 1, in the next batch; 2, in this one */
     certreg_estimator *handle;
 } outputs;
 
@@ -32,7 +32,7 @@ static int tell(void *user, const certreg_batch *b)
     const uint64_t end = b->first + b->rows;
     for (size_t i = 0; i < b->rows; i++) b->y[i] = o->y[b->first + i];
     if (o->cancels && looks_good(o, end)) certreg_estimator_cancel(o->handle);
-    return o->fails && looks_good(o, b->first);
+    return o->fails && looks_good(o, o->fails == 1 ? b->first : end);
 }
 
 static void draw(outputs *o, simulate_source *source)
@@ -141,6 +141,17 @@ static double failed_where_it_looks_good(desk *d)
     return here_or_at_all(d->small);
 }
 
+/* One batch after the other, until the model fails. */
+static double sampled_until_it_failed(desk *d)
+{
+    const size_t batch = 20;
+    size_t n = batch;
+    d->outputs.fails = 2;
+    while (n < SMALL && !certreg_estimator_sample(d->small, 0, n)) n += batch;
+    d->outputs.fails = 0;
+    return radius_now(d->small, n, ask_for(0));
+}
+
 static double stopped_by_a_deadline_then_here_or_at_all(desk *d)
 {
     size_t n = STEP;
@@ -191,6 +202,7 @@ static const struct policy {
     {"deadline, then here or at all", stopped_by_a_deadline_then_here_or_at_all},
     {"larger and larger capacities", again_and_again_with_a_larger_capacity},
     {"a look at what is there", once_more_with_a_look_at_what_is_there},
+    {"sampled until it failed", sampled_until_it_failed},
 };
 
 START_TEST(whoever_tries_twice_is_wrong_in_a_share_alpha_of_runs_at_most)

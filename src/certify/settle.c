@@ -133,7 +133,7 @@ static certreg_status sample_until_settled(cr_job *j, size_t samples)
     for (uint64_t at = known; at < samples;) {
         at = next_look(j, at > e->record.pilot ? at : e->record.pilot, samples);
         const certreg_status status =
-            stop_of(cr_estimator_sample(e, 0, (size_t)at, samples, j->looks), &j->stop);
+            stop_of(cr_estimator_sample(e, 0, (size_t)at, j->samples, j->looks), &j->stop);
         if (status || j->stop != CERTREG_STOP_ALL) return status;
         if (is_settled(j, 0)) return CERTREG_OK;
     }
@@ -150,5 +150,5 @@ certreg_status cr_settle(cr_job *j)
         return CERTREG_OK; /* wrong questions are reported in their turn */
     if (j->all_targets && samples <= e->plan.max_samples) return sample_until_settled(j, samples);
     prepare_closing(j, samples);
-    return stop_of(cr_estimator_sample(e, 0, samples, samples, j->looks), &j->stop);
+    return stop_of(cr_estimator_sample(e, 0, samples, j->samples, j->looks), &j->stop);
 }

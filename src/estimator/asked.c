@@ -24,6 +24,20 @@ int cr_asked_fixed(const certreg_estimator *e, uint64_t samples)
     return !asked->max_samples || samples == asked->first || samples == asked->total;
 }
 
+certreg_status cr_asked_refuse(certreg_estimator *e, const char *remedies, uint64_t samples)
+{
+    const uint64_t first = e->record.asked.first;
+    if (!first)
+        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                       "%sbegin with another noise_id: sampling failed before a number of samples "
+                       "was fixed, and the failure may have led to the present %llu",
+                       remedies, (unsigned long long)samples);
+    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
+                   "%sbegin with another noise_id: the record was first evaluated at %llu "
+                   "samples, and the answer may have led to the present %llu",
+                   remedies, (unsigned long long)first, (unsigned long long)samples);
+}
+
 uint64_t cr_asked_max_samples(const certreg_estimator *e)
 {
     return e->record.asked.max_samples ? e->record.asked.max_samples : e->plan.max_samples;

@@ -13,11 +13,14 @@ typedef struct cr_asked {
 /* The record has been evaluated on its main samples. What it remembers already stays, because
  * nothing that comes later was fixed before it. */
 void cr_asked_remember(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
-/* The same where something about a main sample was reported, in the record or not. */
+/* The same where something about a main sample was reported, in the record or not. Both numbers 0:
+ * none was fixed beforehand. */
 void cr_asked_settle(certreg_estimator *, uint64_t first, uint64_t total, uint64_t looks);
 /* Whether no earlier answer can have chosen this number of samples, for questions that need that.
  */
 int cr_asked_fixed(const certreg_estimator *, uint64_t samples);
+/* WRONG_STATE for any other number. `remedies` ends with "or ", or is empty. */
+certreg_status cr_asked_refuse(certreg_estimator *, const char *remedies, uint64_t samples);
 /* The max_samples and batch from which predictions and looks are derived: those of the first
  * evaluation. */
 uint64_t cr_asked_max_samples(const certreg_estimator *);

@@ -154,8 +154,9 @@ certreg_status cr_estimator_leave(certreg_estimator *, certreg_status);
 certreg_status cr_estimator_ready(certreg_estimator *);
 
 /* ---- sample.c */
-/* certreg_estimator_begin and _sample within a call, which requested so many samples and came with
- * these looks: both count as fixed beforehand if the outputs end the sampling. */
+/* certreg_estimator_begin and _sample within a call, which will be evaluated at `requested` samples
+ * (0: not known yet) and came with these looks: both count as fixed beforehand if the outputs end
+ * the sampling. */
 certreg_status cr_estimator_begin(certreg_estimator *, const float *z, double sigma,
                                   uint64_t noise_id, uint64_t level);
 certreg_status cr_estimator_sample(certreg_estimator *, uint64_t first, size_t count,

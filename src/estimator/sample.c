@@ -270,8 +270,8 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 
 /* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
  * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
- * where only the pilot's are used, the number requested was fixed before, and is the one that
- * counts (theory 5.2). */
+ * where only the pilot's are used, only the number counts that the call would have fixed without
+ * the failure as well (theory 5.2). */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
@@ -366,7 +366,7 @@ certreg_status certreg_estimator_sample(certreg_estimator *e, uint64_t first, si
     const certreg_status status = cr_estimator_enter(e);
     if (status) return status;
     cr_record_expect(e, e->plan.max_samples);
-    return cr_estimator_leave(e, cr_estimator_sample(e, first, count, first + count, 0));
+    return cr_estimator_leave(e, cr_estimator_sample(e, first, count, 0, 0));
 }
 
 /* ---- inverted control */

@@ -104,11 +104,7 @@ certreg_status cr_intervals_samples(certreg_estimator *e, const certreg_calibrat
                        "the record has %zu samples, all of them the pilot's, which are not used: "
                        "take more, or set plan.pilot to SIZE_MAX",
                        samples);
-    if (!cr_asked_fixed(e, samples))
-        return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                       "begin with another noise_id: the record was first evaluated at %llu "
-                       "samples, and the answer may have led to the present %zu",
-                       (unsigned long long)e->record.asked.first, samples);
+    if (!cr_asked_fixed(e, samples)) return cr_asked_refuse(e, "", samples);
     *out = (cr_scored){
         .e = e, .calibration = c, .first = e->record.pilot, .count = samples - e->record.pilot};
     return CERTREG_OK;

@@ -16,15 +16,13 @@ static certreg_status refuse_number(certreg_estimator *e, const cr_question *q, 
     const char *anytime = q->method == CERTREG_METHOD_BASELINE
                               ? ""
                               : "use CERTREG_METHOD_ANYTIME (without the gradient), or ";
-    char enough[64] = "";
-    if (samples < e->record.asked.total && e->record.asked.total <= e->plan.max_samples)
-        snprintf(enough, sizeof enough, "take %llu samples, ",
-                 (unsigned long long)e->record.asked.total);
-    return cr_fail(&e->error, CERTREG_E_WRONG_STATE,
-                   "%s%sbegin with another noise_id: the record was first evaluated at %llu "
-                   "samples, and the answer may have led to the present %llu",
-                   enough, anytime, (unsigned long long)e->record.asked.first,
-                   (unsigned long long)samples);
+    char remedies[128];
+    const int enough = samples < e->record.asked.total &&
+                       e->record.asked.total <= e->plan.max_samples;
+    if (enough)
+        snprintf(remedies, sizeof remedies, "take %llu samples, %s",
+                 (unsigned long long)e->record.asked.total, anytime);
+    return cr_asked_refuse(e, enough ? remedies : anytime, samples);
 }
 
 certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, uint64_t samples)
