@@ -436,8 +436,8 @@ class estimator
     static constexpr const char *moved_from = "the estimator was moved from";
     detail::turn call() const { return detail::turn(state_, moved_from); }
 
-    /* Whatever refuses the call, no earlier answer stays: without a handle the library
-     * refuses every certificate. */
+    /* No earlier answer stays where a call throws. Called without a handle, the library
+     * writes refused certificates. */
     static void clear(view<certreg_certificate> out)
     {
         for (certreg_certificate &c : out) c = certificate();

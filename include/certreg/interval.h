@@ -24,10 +24,10 @@
  *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
  * - The probability is over calibration, new pair and noise together. It is for one new
  *   input; of Q inputs, the worst is missed with probability up to Q*alpha.
- * - It is for one set, too. Whoever may ask about an input again, with other noise or
- *   samples, alpha or radius, divides alpha among all sets that are possible; their
- *   numbers of samples are fixed beforehand (theory 12.7). At another number of samples
- *   of the same record the call is refused.
+ * - The probability is for one set. If you may ask about an input again, with other
+ *   noise, calibration, samples, alpha or radius, divide alpha among all sets that you
+ *   might compute, and fix their numbers of samples beforehand (theory 12.7). At
+ *   another number of samples of the same record the call is refused.
  *
  * All inputs have the same model, sigma and scale, and all calibration points the same
  * number of samples. The samples of a pilot are not used: set plan.pilot to SIZE_MAX to

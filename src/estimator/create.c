@@ -78,7 +78,7 @@ static certreg_status check_model(certreg_model *model, size_t *columns, size_t 
                        model->inputs, model->outputs);
     if (!model->batch) model->batch = 256;
     *columns = model->outputs;
-    /* Without arrays there is nothing to look at, and an absurd number would take its time. */
+    /* Without arrays all outputs are alike, and a loop over an absurd number of them takes long. */
     const int plain = !model->kind && !model->lo && !model->hi;
     for (size_t k = 0; !plain && k < model->outputs; k++) {
         certreg_status status = check_output(model, k, why);

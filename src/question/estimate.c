@@ -50,8 +50,8 @@ static void estimate_outputs(const certreg_estimator *e, const cr_question *q, s
     }
 }
 
-/* As for a number: the given prediction where the outputs give none. It may be what `out` holds, so
- * `out` is written last. */
+/* As for a number: the given prediction where the outputs give none. `out` may be the array of that
+ * prediction, so it is written last. */
 static void estimate_vector(certreg_estimator *e, const cr_question *q, size_t samples, double *out)
 {
     double *found = e->here.center;

@@ -87,8 +87,8 @@ int cr_question_without_normality(const cr_question *q)
 }
 
 /* ---- one field at a time */
-/* These are total, as every switch about an enum: what is added does not compile before it is here.
- */
+/* Like every switch over an enum these have all its values: a new one does not compile until it is
+ * here. */
 static int is_statistic(int32_t statistic)
 {
     switch ((enum certreg_statistic)statistic) {

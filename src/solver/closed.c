@@ -165,7 +165,7 @@ static double apart(const cr_rise *rise, double *growth)
     return nextafter(rise->mean_hi + shift, INFINITY);
 }
 
-/* The growth is that of the lesser, since a search for a radius steps by it. */
+/* The growth has to be that of the bound that is returned: searches for a radius step by it. */
 static double moment_at(const cr_rise *rise, double *growth)
 {
     cr_rise first = *rise;

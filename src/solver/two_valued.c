@@ -88,8 +88,8 @@ static void find_pivot(int rows, int n, double m[CONDITIONS][CONDITIONS], int k,
             if (fabs(m[i][j]) > fabs(m[*row][*column])) *row = i, *column = j;
 }
 
-/* Solves m y = x, which has at most as many rows as unknowns. Where it has fewer, the unknowns
- * that count least stay 0. */
+/* Solves m y = x with at most as many rows as unknowns. If there are fewer rows, the unknowns with
+ * the smallest coefficients stay 0. */
 static void solve(int rows, int n, double m[CONDITIONS][CONDITIONS], double x[CONDITIONS],
                   double y[CONDITIONS])
 {
