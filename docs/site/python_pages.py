@@ -17,7 +17,7 @@ PAGES = (
     ("python", "The package certreg", ("_library",)),
     ("python_estimator", "Estimator and questions", ("estimator", "questions")),
     ("python_answers", "Certificates and other answers", ("answers", "attacks", "errors")),
-    ("python_rows", "Many rows", ("rows", "result", "store", "tuning")),
+    ("python_rows", "Many rows", ("rows", "result", "tuning")),
     ("python_models", "Models", ("models", "check", "_arrays")),
     ("python_intervals", "Prediction intervals in Python", ("intervals",)),
     ("python_solver", "Bounds by hand in Python", ("solver",)),

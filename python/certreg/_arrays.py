@@ -111,8 +111,8 @@ def inputs_of(X: Any) -> np.ndarray:
         raise TypeError("X is sparse: give X.toarray()")
     if hasattr(X, "columns"):
         raise TypeError(
-            "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a model "
-            "that takes arrays"
+            "X is a DataFrame: give X.to_numpy(), in the order of the model's features, and a "
+            "model that takes arrays"
         )
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: fill them, or leave out their rows")

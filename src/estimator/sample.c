@@ -271,7 +271,8 @@ static certreg_status call_model(certreg_estimator *e, uint64_t batch_first, spa
 /* A model that fails has seen all rows of its batch, and so has one with an output that cannot be
  * recorded: the outputs may choose where sampling ends. If main samples are among these rows, even
  * where only the pilot's are used, only the number counts that the call would have fixed without
- * the failure as well (theory 5.2). */
+ * the failure as well (theory 5.2). A device that fails before a batch may do so because of what
+ * the model did there with earlier ones. */
 static certreg_status chosen_by_outputs(certreg_estimator *e, certreg_status status,
                                         uint64_t batch_end, const request *r)
 {
@@ -288,6 +289,8 @@ static certreg_status run_batch(certreg_estimator *e, uint64_t batch_first, span
     const double start = cr_estimator_now(e), model_before = e->clock.model_seconds;
     e->record.pilot_fixed = 1;
     certreg_status status = prepare_batch(e, batch_first, r->end);
+    if (status == CERTREG_E_DEVICE_FAILED)
+        return chosen_by_outputs(e, status, e->record.present, r);
     if (status) return status;
     status = call_model(e, batch_first, used);
     for (uint64_t i = used.first; !status && i < used.end; i++)

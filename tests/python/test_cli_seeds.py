@@ -54,7 +54,7 @@ class SeedFiles(InFolder):
         for text in ("", "12", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n"):
             with open("seed", "w", encoding="utf-8") as file:
                 file.write(text)
-            said = "--seed-file seed holds no seed; it must be one line, with its end: an integer from 0"
+            said = "--seed-file seed holds no seed; it must be one line, with its end: an integer"
             self.certify_refused(said, "--seed-file", "seed", seeded=False, status=4)
         with open("seed", "w", encoding="utf-8") as file:
             file.write("18446744073709551615\n")

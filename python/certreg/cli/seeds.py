@@ -25,8 +25,8 @@ def seed_in(path: str) -> int:
         ) from None
     if not re.fullmatch(r"\d+\n", text, re.ASCII) or int(text) >= 2**64:
         raise Failure(
-            f"--seed-file {path} holds no seed; it must be one line, with its end: an integer from 0 to "
-            "2^64 - 1",
+            f"--seed-file {path} holds no seed; it must be one line, with its end: an integer from "
+            "0 to 2^64 - 1",
             FILE,
         )
     return int(text)
