@@ -63,6 +63,32 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 }
 END_TEST
 
+/* Each call of the runtime in turn. What the model did with earlier batches may be why it fails. */
+START_TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
+{
+    surface there = {0};
+    certreg_backend *backend = open_device(0, NULL);
+    certreg_estimator *e = make(backend, &there);
+    const certreg_question q = kit_question(0.6);
+    certreg_certificate c = kit_certificate();
+    certreg_run run = {.struct_size = sizeof run};
+    int after = 0, n = 0;
+    certreg_status failed;
+    do {
+        KIT_OK(e, certreg_estimator_begin(e, where, 0.3, (uint64_t)n));
+        emulated()->calls = 0, emulated()->fail_at = ++n, emulated()->fail_code = 1;
+        failed = certreg_estimator_sample(e, 0, SAMPLES);
+        emulated()->fail_at = 0;
+        KIT_OK(e, certreg_estimator_run(e, &run));
+        if (!failed || run.samples <= run.pilot) continue;
+        KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
+        after++;
+    } while (failed);
+    ck_assert_int_gt(after, 0);
+    close_all(e, backend);
+}
+END_TEST
+
 /* The caller works on another device, where it has no context even. */
 START_TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
 {
@@ -302,6 +328,7 @@ int main(void)
     tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
     tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
     tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);
+    tcase_add_test(bad, a_device_that_fails_after_main_samples_chooses_no_number_of_samples);
     tcase_add_test(bad, what_a_lost_device_held_is_ended_there_and_nowhere_else);
     tcase_add_test(bad, a_stream_that_is_capturing_is_refused_and_serves_again_afterwards);
     tcase_add_test(bad, a_device_that_is_lost_while_its_memory_is_looked_at);
