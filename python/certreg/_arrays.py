@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional, Tuple
 import numpy as np
 
 from . import _dlpack
+from ._optional import of_class
 from .constants import Output
 
 Shape = Tuple[int, ...]
@@ -129,11 +130,22 @@ def inputs_of(X: Any) -> np.ndarray:
     return values
 
 
+def unnamed(values: Any, what: str) -> Any:
+    """The values. Raises TypeError if they have names, as a DataFrame or Series, which would be
+    ignored."""
+    if hasattr(values, "columns") or of_class(values, "pandas", "Series"):
+        raise TypeError(
+            f"{what} is a {type(values).__name__}, and nothing looks at its names: give "
+            f"{what}.to_numpy(), in the order of the model"
+        )
+    return values
+
+
 def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
     number for all elements, an array of this shape, or a flat one; None stays None. Raises
     TypeError if they are not numbers, and ValueError if their shape is wrong."""
-    if values is None:
+    if unnamed(values, what) is None:
         return None
     try:
         values = np.asarray(values, dtype)

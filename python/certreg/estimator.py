@@ -19,10 +19,10 @@ from ._arrays import (
     call_on_the_host,
     columns_of,
     device_address,
+    unnamed,
 )
 from ._calls import Callbacks, Handle
 from ._library import lib
-from ._optional import of_class
 from .answers import Bounds, Certificate, Forecast, Run
 from .attacks import AttackResult, Attacks, options_of
 from .constants import Output, Side, constraints_of, integer, member, number
@@ -192,12 +192,7 @@ class Estimator(Handle):
 
     def _input(self, z: Any) -> Any:
         """An input as a flat float32 array. An array (1, *shape) is one input too."""
-        if hasattr(z, "columns") or of_class(z, "pandas", "Series"):
-            raise TypeError(
-                f"z is a {type(z).__name__}, and nothing looks at its names: give z.to_numpy(), in "
-                "the order of the model's features"
-            )
-        z = np.atleast_1d(z)
+        z = np.atleast_1d(unnamed(z, "z"))
         return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, "z")
 
     # ---- one input

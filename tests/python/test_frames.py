@@ -235,6 +235,9 @@ class NamesOfModels(Frames):
             for z in (frame[:1], frame.iloc[0]):
                 with self.assertRaisesRegex(TypeError, "nothing looks at its names: give z.to_nu"):
                     calibrated.interval(z, 0, 0.5)
+        scale = pandas.Series([1, 2, 0], list("cba"))
+        with self.assertRaisesRegex(TypeError, "scale is a Series, and nothing looks at its names"):
+            certreg.certify_rows(Positions(*"abc"), X, 0.1, 1.0, scale=scale)
 
     def test_a_model_that_takes_columns_by_position_is_told_of(self):
         lightgbm, xgboost = package("lightgbm"), package("xgboost")
