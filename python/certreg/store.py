@@ -305,7 +305,8 @@ class ResumeFile:
             self.db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({places})", lines)
 
     def _read(self, rows: Rows) -> None:
-        found, count = rows.certificates, np.zeros(len(rows), int)
+        found = rows.certificates
+        count: np.ndarray = np.zeros(len(rows), int)
         query = "SELECT * FROM certificates WHERE run = ?"
         for line in self.db.execute(query, (self.run,)):
             _, row, k, q, *fields, error = checked("certificates", self.certificate_key, line)
