@@ -34,13 +34,15 @@ static int downwards;
 static emulated_work *body;
 static void *body_with;
 
-/* The two halves of a jump must not become one function. */
-__attribute__((noinline, noreturn)) static void jump(place to)
+/* The two halves of a jump must not become one function. AddressSanitizer takes a jump for the end
+ * of frames on the stack that it knows, so it must not see these. */
+#define SWITCHES __attribute__((noinline, no_sanitize_address))
+__attribute__((noreturn)) SWITCHES static void jump(place to)
 {
     __builtin_longjmp(to, 1);
 }
 
-__attribute__((noinline)) static void stop_at(place here)
+SWITCHES static void stop_at(place here)
 {
     if (!__builtin_setjmp(here)) jump(scheduler);
 }
@@ -57,7 +59,7 @@ static void be_thread(unsigned i)
     emulated_thread = (emulated_index){i % size.x, i / size.x % size.y, i / size.x / size.y};
 }
 
-static void run_fiber(void)
+SWITCHES static void run_fiber(void)
 {
     for (;;) {
         while (begun < threads) {
@@ -70,7 +72,7 @@ static void run_fiber(void)
     }
 }
 
-static void start(fiber *f)
+SWITCHES static void start(fiber *f)
 {
     ucontext_t first;
     f->made = 1;
@@ -83,7 +85,7 @@ static void start(fiber *f)
 }
 
 /* Until its thread is at a barrier, or no thread is left to begin. */
-__attribute__((noinline)) static void resume(fiber *f)
+SWITCHES static void resume(fiber *f)
 {
     now = f;
     be_thread(f->thread);
