@@ -3,9 +3,7 @@
 import csv
 import json
 import os
-import random
 import unittest
-import unittest.mock
 
 import numpy as np
 
@@ -27,10 +25,6 @@ TRUTHS = INPUTS @ np.array([1, 0.5, -0.5]) + 0.5 * np.random.default_rng(7).norm
 class Intervals(InFolder):
     def setUp(self):
         super().setUp()
-        # No option fixes the noise of new inputs, so the test does.
-        drawn = unittest.mock.patch("secrets.randbits", random.Random(5).getrandbits)
-        drawn.start()
-        self.addCleanup(drawn.stop)
         with open("models.py", "a", encoding="utf-8") as file:
             file.write(MORE_MODELS)
         np.save("points.npy", INPUTS[:160])
