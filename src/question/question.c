@@ -335,17 +335,17 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 /* What the question is about, and not how it is certified. */
 static certreg_status check_subject(certreg_estimator *e, const cr_question *q)
 {
-    static certreg_status (*const checks[])(certreg_estimator *,
-                                            const cr_question *) = {cr_question_check_enums,
-                                                                    check_baseline,
-                                                                    cr_question_check_vector,
-                                                                    check_statistic,
-                                                                    check_tolerance,
-                                                                    check_numbers,
-                                                                    check_predictions,
-                                                                    cr_question_check_magnitude,
-                                                                    check_serving,
-                                                                    check_trim};
+    typedef certreg_status check(certreg_estimator *, const cr_question *);
+    static check *const checks[] = {cr_question_check_enums,
+                                    check_baseline,
+                                    cr_question_check_vector,
+                                    check_statistic,
+                                    check_tolerance,
+                                    check_numbers,
+                                    check_predictions,
+                                    cr_question_check_magnitude,
+                                    check_serving,
+                                    check_trim};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;
