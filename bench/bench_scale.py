@@ -114,7 +114,7 @@ def measured(task, seed):
 
 
 def main():
-    seeds = range(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    seeds = range(1, 1 + (int(sys.argv[1]) if len(sys.argv) > 1 else 5))
     tasks = [
         ("friedman, 10 features", friedman, Cosines, 10, 5, 1500, OTHERS, 2.0, []),
         ("friedman, the 5 relevant", friedman, Cosines, 5, 5, 1500, OTHERS, 2.0, []),

@@ -77,7 +77,7 @@ int main(void)
 {
     certreg_model m = {
         .struct_size = sizeof m, .eval = callback, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
+    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES}; /* seed: drawn */
     const certreg_question q = {.struct_size = sizeof q, .tolerance = 0.5};
     const float z[INPUTS] = {0.3f, -0.2f, 0.1f, 0, 0.4f, -0.5f};
     certreg_certificate served = {.struct_size = sizeof served},

@@ -62,7 +62,10 @@ int main(void)
 {
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .pilot = PILOT};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 42, /* so that the output repeats; a deployment gives none */
+                            .max_samples = SAMPLES,
+                            .pilot = PILOT};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), 1;

@@ -102,7 +102,8 @@ static certreg_status operate(certreg_estimator *e, const certreg_calibration *c
     return CERTREG_OK;
 }
 
-/* The scores are stored with their seed. New readings have another one, which is a secret. */
+/* The scores are stored with their seed. New readings have another one, which is a secret: outside
+ * of an example leave it out, and the library draws it. */
 static certreg_estimator *estimator_with(uint64_t seed)
 {
     const certreg_model m = {

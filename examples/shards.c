@@ -32,7 +32,9 @@ static certreg_estimator *estimator(void)
 {
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .seed = 2026};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 2026, /* of all ranks; they share one that nobody else knows */
+                            .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     certreg_status status = certreg_estimator_create(NULL, &m, &p, &why, &e);

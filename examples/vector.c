@@ -77,7 +77,10 @@ static certreg_estimator *make(size_t samples, size_t pilot)
                              .kind = kind,
                              .lo = lo,
                              .hi = hi};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = samples, .pilot = pilot};
+    const certreg_plan p = {.struct_size = sizeof p,
+                            .seed = 42, /* so that the output repeats; a deployment gives none */
+                            .max_samples = samples,
+                            .pilot = pilot};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;
     if (certreg_estimator_create(NULL, &m, &p, &why, &e)) return puts(why.text), NULL;
@@ -176,7 +179,7 @@ static certreg_status position_as_vector(void)
                              .scale = scale,
                              .lo = lo,
                              .hi = hi};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES};
+    const certreg_plan p = {.struct_size = sizeof p, .seed = 42, .max_samples = SAMPLES};
     certreg_certificate c = {.struct_size = sizeof c};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;

@@ -92,6 +92,25 @@ START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
 }
 END_TEST
 
+/* The seed that tests draw is always the same (tests/support/entropy.h). */
+START_TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
+{
+    float x[BATCH][INPUTS], y[BATCH][INPUTS];
+    certreg_run run = {.struct_size = sizeof run};
+    certreg_plan p = plan_of();
+    p.seed = 0;
+    certreg_estimator *drawn = make(NULL, &p);
+    KIT_OK(drawn, certreg_estimator_run(drawn, &run));
+    ck_assert_uint_eq(run.seed, UINT64_C(0x0101010101010101));
+    p.seed = run.seed;
+    certreg_estimator *given = make(NULL, &p);
+    KIT_OK(drawn, certreg_estimator_draw(drawn, 0, BATCH, x[0]));
+    KIT_OK(given, certreg_estimator_draw(given, 0, BATCH, y[0]));
+    ck_assert_mem_eq(x, y, sizeof x);
+    certreg_estimator_destroy(drawn), certreg_estimator_destroy(given);
+}
+END_TEST
+
 START_TEST(masked_features_never_move)
 {
     static float x[CAPACITY][INPUTS];
@@ -277,6 +296,7 @@ int main(void)
     tcase_add_test(typical, sample_is_always_the_same_row_of_the_same_batch);
     tcase_add_test(limits, rows_beyond_the_capacity_are_genuine_samples);
     tcase_add_test(limits, first_sample_is_the_input_itself_where_there_is_a_pilot);
+    tcase_add_test(typical, a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given);
     tcase_add_test(limits, masked_features_never_move);
     tcase_add_test(typical, noise_has_the_scale_that_was_asked_for);
     tcase_add_test(typical, noise_depends_on_seed_and_stream_and_on_nothing_else);

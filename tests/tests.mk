@@ -71,6 +71,8 @@ $(OBJ)/examples/engines.a: $(engine_objects)
 $(OBJ)/tests/support.a $(OBJ)/examples/engines.a:
 	@rm -f $@
 	$(call say,AR,$@)$(AR) rcs $@ $^
+# Every program's own, since no archive is searched for what libc has.
+entropy := $(OBJ)/tests/support/entropy.o
 # Modules of other interfaces, to be refused.
 old_modules := $(patsubst tests/modules/%.c,$(OBJ)/tests/%.so,$(wildcard tests/modules/*.c))
 $(old_modules): $(OBJ)/tests/%.so: $(OBJ)/tests/modules/%.o
@@ -102,7 +104,7 @@ without_blas := $(OBJ)/tests/unit_without_blas
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
 $(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: \
-    $(OBJ)/tests/%.o $(OBJ)/tests/support.a \
+    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a \
     $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN' $(check_libs) -lquadmath $(engine_libs) $(static_libs)
@@ -113,11 +115,11 @@ $(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
 $(engines): %: %.o $(all_engines) $(OBJ)/libcertreg.a $(OBJ)/examples/engines/built
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) \
 	    $(all_engine_libs) $(static_libs)
-$(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(OBJ)/libcertreg.so $(test_modules)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
+$(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) $(OBJ)/libcertreg.so $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
 	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl
 # The headers for C++: one program of all files of tests/cpp, so that they are linked together.
-$(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(OBJ)/libcertreg.so \
-    $(test_modules)
+$(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) \
+    $(OBJ)/libcertreg.so $(test_modules)
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
 	    $(emulated_link) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' -lpthread

@@ -6,7 +6,7 @@
  *     int main()
  *     try {
  *         certreg::plan plan(10000); // most samples of one input
- *         plan.seed = 42;
+ *         plan.seed = 42;            // to repeat the output; without it one is drawn
  *         const auto model = [](const float *x) { return x[0] + x[1] * x[2]; };
  *         certreg::estimator e(model, certreg::model(3), plan); // 3 inputs
  *         e.begin({1, 0.5f, -0.25f}, 0.25, 0); // input, sigma, noise id

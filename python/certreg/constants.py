@@ -7,7 +7,8 @@ from __future__ import annotations
 import ctypes
 import enum
 import operator
-from typing import Any, Type, TypeVar
+import secrets
+from typing import Any, Optional, Type, TypeVar
 
 VERSION_NUMBER = 200  # of the header that this package follows
 
@@ -248,3 +249,17 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int
     if not least <= value <= most:
         raise ValueError(f"{what} is {value}; it must be from {least} to {most}")
     return int(value)
+
+
+def given_seed(seed: Any) -> int:
+    """A seed that the caller gives, to repeat a run. In the library 0 stands for one that is drawn;
+    whoever writes it here wants the same noise again."""
+    seed = integer(seed, "seed")
+    if not seed:
+        raise ValueError("seed is 0, which repeats nothing: give 1 or more, or None to draw one")
+    return seed
+
+
+def shared_seed(seed: Optional[int]) -> int:
+    """The seed of several estimators: the given one, or else a secret one."""
+    return secrets.randbelow(2**64 - 1) + 1 if seed is None else given_seed(seed)

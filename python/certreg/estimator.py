@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes as C
 import math
 import os
-import secrets
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -25,7 +24,7 @@ from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side, constraints_of, integer, member, number
+from .constants import Output, Side, constraints_of, given_seed, integer, member, number
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -61,7 +60,8 @@ class Estimator(Handle):
     lo, hi       limits of the outputs, for all outputs or for each; for angles the ends of the turn
     scale        noise of the features in units of sigma, >= 0, for all features or for each; None:
                  1. A feature with 0 gets no noise, and changes to it are not covered
-    seed         seed of the noise, 0 to 2^64 - 1. None: a secret one is drawn; run() reports it
+    seed         seed of the noise, 1 to 2^64 - 1, to repeat a run: neither the model nor whoever
+                 chooses inputs may know it. None: a secret one is drawn; run() reports it
     constraints  constraints that questions may use, as a number or name. The gradient and the
                  second order must be named here
     progress     function that is called with (done, total) after each batch. A true result cancels
@@ -129,7 +129,7 @@ class Estimator(Handle):
         )
         p = S.Plan(
             constraints=constraints_of(constraints),
-            seed=secrets.randbits(64) if seed is None else seed,
+            seed=0 if seed is None else given_seed(seed),  # 0: the library draws one
             max_samples=max_samples,
             pilot=pilot,
             blocks=blocks,
@@ -446,9 +446,9 @@ class Estimator(Handle):
         return buffer.raw[: size.value]
 
     def import_(self, data: bytes) -> None:
-        """Adds an exported record, to resume it or to merge shards. First call begin with the same
-        z, sigma, noise_id and level. The seed has to be the same too. Otherwise raises CertregError
-        with Status.MISMATCH."""
+        """Adds an exported record, to resume it or to merge shards. Make the estimator with the
+        record's seed, and first call begin with the same z, sigma, noise_id and level. Otherwise
+        raises CertregError with Status.MISMATCH."""
         self._call("import", bytes(data), len(data))
 
     def set_deadline(self, seconds: float) -> None:

@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import math
 import os
-import secrets
 from typing import Any, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -30,6 +29,7 @@ from .constants import (
     member,
     no_member,
     number,
+    shared_seed,
 )
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
@@ -83,7 +83,7 @@ def certify_rows(
                Series by the names of columns, where the others get no noise. Default: 1; for a
                DataFrame 1 for columns of floats and 0 for all others
     batch      most rows of one call of the model; 0: as many as 16 MiB hold, up to 1,000
-    seed       seed of the noise, 0 to 2^64 - 1; None: a secret one is drawn. The result and the
+    seed       seed of the noise, 1 to 2^64 - 1; None: a secret one is drawn. The result and the
                resume file contain it
     constraints   as for Estimator. 0: with the gradient if a question names it or has the method
                "paper"; otherwise without
@@ -128,7 +128,7 @@ def certify_rows(
         sigmas,
         levels,
         samples,
-        secrets.randbits(64) if seed is None else integer(seed, "seed"),
+        shared_seed(seed),
         scale,
         outputs,
         kinds_of(kind, outputs),

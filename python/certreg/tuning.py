@@ -6,13 +6,12 @@ import contextlib
 import dataclasses
 import functools
 import math
-import secrets
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._shown import Progress, Shown
-from .constants import Domain, integer, number
+from .constants import Domain, integer, number, shared_seed
 from .errors import RowsError, of_model
 from .groups import Groups
 from .questions import Asked, Question, question_of
@@ -144,7 +143,7 @@ def tune_scale(
     rounds, allowance = integer(rounds, "rounds", 1), asked.tolerance * _slack(slack)
     truth, count = _labels(labels, setting.rows), setting.rows
     more.update(questions=asked, samples=samples, domain=Domain.CALIBRATION)
-    more["seed"] = secrets.randbits(64) if seed is None else seed
+    more["seed"] = shared_seed(seed)
     certify = functools.partial(certify_rows, model, **more)
     held = np.arange(count) % HELD_BACK == HELD_BACK - 1
     choosing, measuring = np.flatnonzero(~held), np.flatnonzero(held)

@@ -24,11 +24,13 @@ static certreg_model model_of(const certreg_estimator *target)
     return model;
 }
 
-/* Of the probe. One block makes room for the sums of two functions. */
+/* Of the probe. One block makes room for the sums of two functions. Each attack sets the seed; it
+ * begins as the target's, so that none is drawn. */
 static certreg_plan plan_of(const certreg_estimator *target, size_t max_calls)
 {
     return (certreg_plan){.struct_size = sizeof(certreg_plan),
                           .constraints = CERTREG_CONSTRAINTS_ECGM,
+                          .seed = target->plan.seed,
                           .max_samples = most_samples(target, max_calls),
                           .pilot = SIZE_MAX,
                           .blocks = 1,

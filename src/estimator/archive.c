@@ -12,7 +12,7 @@ enum { HEADER = 8 + 8 * WORDS };
 static const uint64_t format_version = 1, not_fixed = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[PILOT] = {"format version",
-                                             "seed",
+                                             "seed: plan.seed must be the record's",
                                              "noise_id",
                                              "noise level",
                                              "sigma",

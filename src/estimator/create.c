@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/constants.h"
 #include "base/environment.h"
+#include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/hessian_shape.h"
@@ -230,6 +231,15 @@ static void copy_model(certreg_estimator *e, const request *r, const cr_declared
     e->model.kind = to->kind, e->model.lo = to->lo, e->model.hi = to->hi;
 }
 
+/* A seed that is given is the caller's to keep from the model. */
+static certreg_status draw_seed(certreg_plan *plan, certreg_error *why)
+{
+    if (plan->seed || !cr_random64(&plan->seed)) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "plan.seed is 0, and the system has no randomness to draw one from: give a seed "
+                   "that the model does not know");
+}
+
 static certreg_status take_memory(const request *r, void **memory, certreg_error *why)
 {
     if (r->plan.memory) {
@@ -291,6 +301,7 @@ certreg_status cr_estimator_create(certreg_backend *backend, const certreg_model
     request r;
     void *memory = NULL;
     certreg_status status = read_request(backend, model, plan, least_blocks, &r, why);
+    if (!status) status = draw_seed(&r.plan, why);
     if (!status) status = take_memory(&r, &memory, why);
     if (status) return status;
     certreg_estimator *e = begin_in(memory, &r);

@@ -26,7 +26,8 @@ static certreg_status agrees(certreg_estimator *e, const cr_scored *s, const cer
     if (status) return status;
     if (e->input.noise.seed != c->seed)
         return cr_fail(&e->error, CERTREG_E_MISMATCH,
-                       "plan.seed differs from that of the points before");
+                       "plan.seed is not the calibration's seed: take all points with one "
+                       "estimator, or give each the same plan.seed");
     if (s->count != c->samples)
         return cr_fail(&e->error, CERTREG_E_MISMATCH,
                        "the record has %zu samples beyond the pilot, and each point before has "

@@ -28,6 +28,7 @@ int main()
     certreg_plan plan = certreg_plan();
     plan.struct_size = sizeof plan;
     plan.max_samples = 2000;
+    plan.seed = 7;
     std::vector<certreg_question> ask(2, certreg_question());
     std::vector<certreg_certificate> answer(2, certreg_certificate());
     for (std::size_t i = 0; i < 2; i++) {

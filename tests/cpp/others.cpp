@@ -79,6 +79,13 @@ TEST(outputs_together_have_the_least_radius)
     CHECK(box[0].output_lo < 1 && box[0].output_hi > 1 && box[0].radius == 0.1);
 }
 
+TEST(a_plan_without_a_seed_draws_one)
+{
+    certreg::estimator e(kit::plain, certreg::model(3), certreg::plan(100));
+    e.begin(kit::input, 0.25, 0);
+    CHECK(e.run().seed != 0);
+}
+
 TEST(a_target_is_forecast)
 {
     certreg::estimator e = kit::estimator();

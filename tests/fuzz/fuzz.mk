@@ -30,7 +30,7 @@ fuzz-corpus: ## Keep in tests/fuzz/corpus the fewest inputs that reach what fuzz
 	@$(MAKE) --no-print-directory MERGE=1 fuzz
 
 $(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples
-fuzz_objects := $(OBJ)/tests/support.a $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a
+fuzz_objects := $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a
 $(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o $(fuzz_objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \

@@ -42,7 +42,8 @@ static certreg_estimator *begin(uint64_t n, double sigma)
     const double lo = -1e6, hi = 1e6;
     const certreg_model m = {
         .struct_size = sizeof m, .inputs = 1, .outputs = 1, .lo = &lo, .hi = &hi};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = n, .pilot = SIZE_MAX};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .max_samples = n, .seed = 1, .pilot = SIZE_MAX};
     certreg_estimator *e;
     if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) exit(1);
     if (certreg_estimator_begin(e, &z, sigma, 1)) exit(1);

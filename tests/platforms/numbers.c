@@ -94,7 +94,8 @@ static int print_pairs(void)
                              .outputs = 1,
                              .batch = SAMPLES,
                              .kind = &kind};
-    const certreg_plan p = {.struct_size = sizeof p, .max_samples = SAMPLES, .pilot = SIZE_MAX};
+    const certreg_plan p = {
+        .struct_size = sizeof p, .max_samples = SAMPLES, .seed = 1, .pilot = SIZE_MAX};
     certreg_estimator *e;
     if (certreg_estimator_create(NULL, &m, &p, NULL, &e)) return 1;
     certreg_estimator_begin(e, z, 1, 3);

@@ -14,7 +14,9 @@ import warnings
 root = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "python"))
 import certreg  # noqa: E402
+from certreg._structs import Plan  # noqa: E402
 
+as_it_is = Plan.__init__  # the library draws a seed of 0
 Z, ORIGIN = [1, 0.5, -0.25], [0, 0, 0]
 SAMPLES = 2000
 
@@ -51,12 +53,24 @@ def no_warnings():
         yield
 
 
+@contextlib.contextmanager
+def drawn_from(seed):
+    """A context in which a generator gives the seeds that the package or the library would draw."""
+    drawn, patch = random.Random(seed), unittest.mock.patch
+
+    def plan(self, **fields):
+        as_it_is(self, **{**fields, "seed": fields.get("seed") or drawn.getrandbits(64)})
+
+    with patch("secrets.randbelow", drawn.randrange), patch.object(Plan, "__init__", plan):
+        yield
+
+
 def run():
     """Runs the tests of the program's file. A secret seed is the same in every run, so that no test
     fails by chance."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    with unittest.mock.patch("secrets.randbits", random.Random(1).getrandbits):
+    with drawn_from(1):
         result = unittest.TextTestRunner(verbosity=1).run(tests)
     for test, why in result.skipped:
         print(f"skip {test}: {why}")

@@ -8,10 +8,11 @@ import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 
-from support import certreg, estimator, model, root, run, same, SAMPLES, Z
+from support import as_it_is, certreg, estimator, model, Plan, root, run, same, SAMPLES, Z
 from certreg import (
     Center,
     CertregError,
@@ -179,6 +180,7 @@ class Typical(unittest.TestCase):
 
 
 class Noise(unittest.TestCase):
+    @unittest.mock.patch.object(Plan, "__init__", as_it_is)
     def test_seeds_are_secret_and_reported(self):
         seeds, estimates = set(), set()
         for _ in range(3):
@@ -193,10 +195,21 @@ class Noise(unittest.TestCase):
         self.assertGreater(max(seeds), 2**32)  # 64 bits: less once in 10^29 runs
 
     def test_a_given_seed_is_used_as_it_is(self):
-        for seed in (0, 7, 2**64 - 1):
+        for seed in (1, 7, 2**64 - 1):
             with estimator(seed=seed) as e:
                 e.begin(Z, 0.25)
                 self.assertEqual(e.run().seed, seed)
+
+    def test_no_seed_of_zero_is_given(self):
+        """The library would draw one, and the run would not repeat."""
+        X = np.zeros((3, 3), np.float32)
+        for call in (
+            lambda: estimator(seed=0),
+            lambda: certreg.certify_rows(model, X, 0.25, 0.5, seed=0),
+            lambda: certreg.Calibrated(model, X, X[:, 0], 0.25, seed=0),
+        ):
+            with self.assertRaisesRegex(ValueError, "seed is 0, which repeats nothing: give 1"):
+                call()
 
     def test_every_input_has_noise_of_its_own_by_default(self):
         with estimator(threads=2) as e:

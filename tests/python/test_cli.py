@@ -231,7 +231,7 @@ class Refusals(InFolder):
             ("--alpha", "0.7", "at most 0.5"),
             ("--samples", "0", "at least 1"),
             ("--samples", "1.5", "an integer"),
-            ("--seed", "-1", "from 0"),
+            ("--seed", "0", "from 1 to .*; without it one is drawn"),
             ("--serve", "101", "like 101,0.01"),
             ("--statistic", "trimmed-mean", "needs --method baseline"),
             ("--statistic", "ball-center", "invalid choice: 'ball-center'"),

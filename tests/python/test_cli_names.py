@@ -1,12 +1,10 @@
 """Columns are matched by their names, or refused; where one side has none, their order is said."""
 
-import random
 import unittest
-import unittest.mock
 
 import numpy as np
 
-from support import run
+from support import drawn_from, run
 from support_cli import ASKED, InFolder, X, certreg, read
 
 NAMED = """
@@ -108,7 +106,7 @@ class Inputs(Named):
         ):
             asked = ("--truths", "truths.npy", "--sigma", ".3", "--radius", ".05", "--alpha", ".2")
             words = ("interval", f"models.py:{model}", x, "--calibration", points, *asked)
-            with unittest.mock.patch("secrets.randbits", random.Random(5).getrandbits):
+            with drawn_from(5):
                 tables.append(self.rows_of(*words, "--samples", 31, "--seed", 3)[0]["width"])
         self.assertEqual(tables[0], tables[1])
         self.assertEqual(tables[2], tables[3])

@@ -51,7 +51,7 @@ class SeedFiles(InFolder):
         self.assertNotIn("secret", told)
 
     def test_refusals(self):
-        for text in ("", "12", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n"):
+        for text in ("", "12", "0\n", "-1\n", "1e3\n", "18446744073709551616\n", "1\n2\n", "٣\n"):
             with open("seed", "w", encoding="utf-8") as file:
                 file.write(text)
             said = "--seed-file seed holds no seed; it must be one line, with its end: an integer"

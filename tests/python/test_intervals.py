@@ -29,7 +29,7 @@ class Coverage(unittest.TestCase):
         radius, alpha, covered, lengths = 0.25, 0.1, [], []
         for seed in range(8):
             X, y = points(350, seed)
-            seeds = dict(seed=seed, inputs_seed=100 + seed)
+            seeds = dict(seed=1 + seed, inputs_seed=100 + seed)
             calibrated = Calibrated(linear, X[:100], y[:100], SIGMA, samples=31, **seeds)
             for x, truth in zip(X[100:], y[100:]):
                 shift = -np.sign(truth - linear(x)) * radius * WEIGHTS

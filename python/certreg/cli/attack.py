@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import secrets
 import statistics
 import types
 from typing import Any, Optional
@@ -25,18 +24,18 @@ from .progress import counter
 def attack(given: argparse.Namespace) -> int:
     """Attacks one row after the other. Prints a summary, and writes a table."""
     work = Work(given)
-    given.seed = secrets.randbits(64) if given.seed is None else given.seed
     tolerance = asked.questions(given)
     if len(tolerance) != 1:
         raise Failure("--tolerance has several numbers; an attack takes one")
     table: tables.Table = []
     with _estimator(work) as estimator:
         _check(work, estimator, tolerance[0])
+        seed = estimator.run().seed
         interrupted = _attack_rows(work, estimator, tolerance[0], table)
     done: np.ndarray = np.zeros(len(work.X), bool)
     done[: len(table)] = True
     summary = [_summary(given, table)] if table else []
-    work.write(types.SimpleNamespace(seed=given.seed, done=done), table, summary)
+    work.write(types.SimpleNamespace(seed=seed, done=done), table, summary)
     if interrupted:
         raise Failure(f"interrupted; {len(table)} of {len(work.X)} rows are done", INTERRUPTED)
     work.tell(aligned(summary))

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 
+from ..constants import shared_seed
 from .failure import FILE, Failure
 
 
@@ -23,10 +24,10 @@ def seed_in(path: str) -> int:
         raise Failure(
             f"--seed-file {path} can neither be read nor made: {why}; give a file with a seed", FILE
         ) from None
-    if not re.fullmatch(r"\d+\n", text, re.ASCII) or int(text) >= 2**64:
+    if not re.fullmatch(r"\d+\n", text, re.ASCII) or not 0 < int(text) < 2**64:
         raise Failure(
             f"--seed-file {path} holds no seed; it must be one line, with its end: an integer from "
-            "0 to 2^64 - 1",
+            "1 to 2^64 - 1",
             FILE,
         )
     return int(text)
@@ -38,7 +39,7 @@ def _make(path: str) -> None:
     made = f"{os.path.realpath(path)}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{secrets.randbits(64)}\n")
+            file.write(f"{shared_seed(None)}\n")
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):

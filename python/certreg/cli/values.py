@@ -127,7 +127,7 @@ _KINDS: dict[str, Kind] = {
     "batch": _count,
     "pilot": _count,
     "jobs": _count,
-    "seed": _integer(0, 2**64 - 1, "an integer from 0 to 2^64 - 1"),
+    "seed": _integer(1, 2**64 - 1, "an integer from 1 to 2^64 - 1; without it one is drawn"),
     "output": _integer(0, 2**31 - 1, "the index of an output (-o names the file of results)"),
     "range": _range,
     "rows": _rows,

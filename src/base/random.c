@@ -1,0 +1,13 @@
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* getentropy, which POSIX has had since 2024 */
+#endif
+#include "base/random.h"
+#include <unistd.h>
+
+int cr_random64(uint64_t *out)
+{
+    *out = 0;
+    while (!*out)
+        if (getentropy(out, sizeof *out)) return -1;
+    return 0;
+}

@@ -1,0 +1,202 @@
+/* The seed of the noise: where the plan gives none it is drawn from the system, so that no model
+ * knows it. A model that does know it makes certificates false. */
+#include "backend/backend.h"
+#include "support/api_kit.h"
+#include "support/entropy.h"
+#include <certreg/attack.h>
+#include <errno.h>
+#include <sys/random.h>
+
+/* ---- the system's randomness, as this program has it */
+static const uint64_t *words; /* what it gives, one after the other; NULL: the system's own */
+static int broken, draws;
+
+static int entropy(void *out, size_t bytes)
+{
+    if (broken) return errno = ENOSYS, -1;
+    if (!words) return getrandom(out, bytes, 0) == (ssize_t)bytes ? 0 : -1;
+    ck_assert_uint_eq(bytes, sizeof *words);
+    memcpy(out, words + draws++, bytes);
+    return 0;
+}
+
+static void own_randomness(void)
+{
+    words = NULL, broken = draws = 0;
+    kit_entropy = entropy;
+}
+
+/* ---- what is drawn */
+static certreg_estimator *with_seed(uint64_t seed, size_t max_samples)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
+    certreg_plan p = kit_plan(max_samples);
+    p.seed = seed;
+    return kit_create(NULL, &m, &p);
+}
+
+static uint64_t seed_of(certreg_estimator *e)
+{
+    certreg_run run = {.struct_size = sizeof run};
+    KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 0));
+    KIT_OK(e, certreg_estimator_run(e, &run));
+    return run.seed;
+}
+
+START_TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
+{
+    certreg_estimator *a = with_seed(0, 100), *b = with_seed(0, 100);
+    const uint64_t first = seed_of(a), second = seed_of(b);
+    ck_assert_uint_ne(first, 0);
+    ck_assert_uint_ne(second, 0);
+    ck_assert_uint_ne(first, second);
+    ck_assert_uint_eq(seed_of(a), first); /* for all inputs */
+    certreg_estimator_destroy(a), certreg_estimator_destroy(b);
+}
+END_TEST
+
+START_TEST(a_drawn_zero_is_drawn_again)
+{
+    words = (const uint64_t[]){0, 0, 7};
+    certreg_estimator *e = with_seed(0, 100);
+    ck_assert_int_eq(draws, 3);
+    ck_assert_uint_eq(seed_of(e), 7);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(without_randomness_a_zero_seed_is_refused_by_name)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
+    certreg_plan p = kit_plan(100);
+    certreg_error why = {.struct_size = sizeof why};
+    certreg_estimator *e = NULL;
+    broken = 1;
+    p.seed = 0;
+    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
+    ck_assert_ptr_null(e);
+    KIT_SAYS(&why, "plan.seed is 0");
+    KIT_SAYS(&why, "give a seed");
+    certreg_estimator_destroy(with_seed(7, 100)); /* a given one needs no randomness */
+}
+END_TEST
+
+START_TEST(nothing_but_a_new_estimator_draws)
+{
+    const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
+    certreg_plan p = kit_plan(100);
+    const certreg_attack_plan of_attack = {.struct_size = sizeof of_attack, .max_calls = 100};
+    certreg_attack *a = NULL;
+    size_t bytes;
+    p.seed = 0;
+    words = (const uint64_t[]){7, 8};
+    ck_assert_int_eq(certreg_estimator_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(certreg_estimator_device_size(NULL, &m, &p, &bytes), CERTREG_OK);
+    ck_assert_int_eq(draws, 0);
+    certreg_estimator *e = with_seed(0, 100);
+    ck_assert_int_eq(certreg_attack_create(e, &of_attack, NULL, &a), CERTREG_OK);
+    ck_assert_int_eq(draws, 1);
+    certreg_attack_destroy(a), certreg_estimator_destroy(e);
+}
+END_TEST
+
+/* A drawn seed stays with the record: an estimator that is given it draws the same noise. */
+START_TEST(a_record_goes_where_its_seed_is_given)
+{
+    enum { SAMPLES = 100 };
+    certreg_estimator *e = with_seed(0, SAMPLES), *other = with_seed(0, SAMPLES);
+    unsigned char record[4 * SAMPLES + 256];
+    const uint64_t seed = seed_of(e);
+    ck_assert_uint_ne(seed_of(other), seed);
+    KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
+    const size_t bytes = kit_export(e, record, sizeof record);
+    KIT_STATUS(other, certreg_estimator_import(other, record, bytes), CERTREG_E_MISMATCH);
+    KIT_SAYS(certreg_estimator_error(other), "plan.seed");
+    certreg_estimator *same = with_seed(seed, SAMPLES);
+    ck_assert_uint_eq(seed_of(same), seed);
+    KIT_OK(same, certreg_estimator_sample(same, 0, SAMPLES / 2));
+    KIT_OK(same, certreg_estimator_import(same, record, bytes)); /* overlaps agree */
+    certreg_estimator_destroy(e), certreg_estimator_destroy(other), certreg_estimator_destroy(same);
+}
+END_TEST
+
+/* ---- a model that contains the generator */
+enum { INPUTS = 8, SAMPLES = 1000, CERTIFICATES = 20 };
+static const double sigma = 0.25;
+static const float z[INPUTS];
+
+/* All points that the library asks about under one seed and noise id. */
+static float points[SAMPLES][INPUTS];
+
+static void foresee(uint64_t seed, uint64_t noise_id)
+{
+    const cr_noise noise = {.seed = seed, .noise_id = noise_id, .inputs = INPUTS, .clean_first = 1};
+    float step[INPUTS];
+    certreg_backend *cpu = cr_backend_default();
+    for (int j = 0; j < INPUTS; j++) step[j] = (float)sigma;
+    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, 0, SAMPLES, points[0]), CERTREG_OK);
+}
+
+/* 0 at these points and 10 elsewhere, so that the smoothed model is 10 everywhere. */
+static int foreseen(void *user, const certreg_batch *b)
+{
+    (void)user;
+    for (size_t i = 0; i < b->rows; i++) {
+        const float *x = b->x + i * INPUTS;
+        int k = 0;
+        while (k < SAMPLES && (x[0] != points[k][0] || memcmp(x, points[k], sizeof *points))) k++;
+        b->y[i] = k < SAMPLES ? 0 : 10;
+    }
+    return 0;
+}
+
+/* Certificates at alpha = .001 of which the prediction is not even that of z. */
+static int false_certificates(uint64_t known, uint64_t given)
+{
+    const certreg_model m = kit_model(foreseen, NULL, INPUTS, 1);
+    certreg_plan p = kit_plan(SAMPLES);
+    p.seed = given;
+    certreg_estimator *e = kit_create(NULL, &m, &p);
+    certreg_question q = kit_question(1);
+    q.alpha = 0.001;
+    int wrong = 0;
+    for (uint64_t id = 0; id < CERTIFICATES; id++) {
+        foresee(known, id);
+        KIT_OK(e, certreg_estimator_begin(e, z, sigma, id));
+        const certreg_certificate c = kit_ask(e, SAMPLES, q);
+        ck_assert_double_gt(c.radius, sigma); /* never for want of a certificate */
+        wrong += fabs(c.prediction - 10) >= q.tolerance;
+    }
+    certreg_estimator_destroy(e);
+    return wrong;
+}
+
+START_TEST(no_model_foresees_a_drawn_seed)
+{
+    ck_assert_int_eq(false_certificates(0, 0), 0);
+}
+END_TEST
+
+/* The premise: the model is independent of the seed. */
+START_TEST(a_model_that_knows_the_given_seed_breaks_every_certificate)
+{
+    ck_assert_int_eq(false_certificates(7, 7), CERTIFICATES);
+    ck_assert_int_eq(false_certificates(7, 8), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("seed");
+    TCase *drawn = kit_case_with(suite, "drawn", own_randomness, NULL);
+    tcase_add_test(drawn, every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it);
+    tcase_add_test(drawn, a_drawn_zero_is_drawn_again);
+    tcase_add_test(drawn, without_randomness_a_zero_seed_is_refused_by_name);
+    tcase_add_test(drawn, nothing_but_a_new_estimator_draws);
+    tcase_add_test(drawn, a_record_goes_where_its_seed_is_given);
+    TCase *hostile =
+        kit_case_with(suite, "a model that contains the generator", own_randomness, NULL);
+    tcase_add_test(hostile, no_model_foresees_a_drawn_seed);
+    tcase_add_test(hostile, a_model_that_knows_the_given_seed_breaks_every_certificate);
+    return kit_run(suite);
+}
