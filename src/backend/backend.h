@@ -5,23 +5,24 @@
 #include "base/busy.h"
 #include "base/watch.h"
 #include "certreg/certreg.h"
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_BACKEND_API 7u
+#define CR_BACKEND_API 8u
 #define CR_REPLAY_CHUNK 32u /* samples summed in float before they are added to the double sums */
 #define CR_PROJECT_SUMS 16u
 #define CR_PROJECT_PIECE 256u
 
-/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: it
- * is number i*4*ceil(inputs/4) + j of the sequence that cuRAND's device generator gives after
- * curand_init(seed, subsequence = stream, offset = i*4*ceil(inputs/4)) by curand_normal4: the words
- * are the same, the normals equal except for the rounding of cuRAND's angle and sine (normal4.h).
- * cuRAND's host generator in legacy order deals the first 65536 streams out in turns of four
- * numbers (tests/unit_curand.c). A stream has 2^64 blocks of four; a `level` is one of 2^20 parts
- * of a stream, 2^44 blocks each, which do not overlap: the sequence above is that of level 0, the
- * others are further on in the stream. It is for the caller to stay within a part. */
-#define CR_LEVEL_BITS 44
+/* Normal number j (0 <= j < inputs) of sample i depends on (seed, stream, inputs, i, j) alone: its
+ * words are in the sequence that cuRAND's device generator gives after curand_init(seed,
+ * subsequence = stream, offset = i*4*ceil(inputs/4)), in the place of its float number j. cuRAND's
+ * host generator in legacy order deals the first 65536 streams out in turns of four words
+ * (tests/unit_curand.c). A stream has 2^64 blocks of four words; a `level` is one of 2^20 parts of
+ * the first 2^62, of 2^42 blocks each, which do not overlap: the sequence above is that of level 0,
+ * the others are further on in the stream. The other blocks continue the words of these (cell.h).
+ * It is for the caller to stay within a part. */
+#define CR_LEVEL_BITS 42
 #define CR_LEVELS (UINT64_C(1) << 20)
 
 typedef struct cr_noise {
@@ -29,6 +30,15 @@ typedef struct cr_noise {
     size_t inputs;
     int32_t clean_first; /* non-zero: sample 0 is noise-free (all its normals are 0) */
 } cr_noise;
+
+/* The noise of a feature that float and its grid can hold, and the greatest |z| there: noise never
+ * reaches 2^13 steps of the grid, so no x is beyond 2^24, where float has no gaps. */
+#define CR_LEAST_STEP 0x1p-118f
+#define CR_GREATEST_STEP 0x1p112f
+static inline double cr_grid_most(float step)
+{
+    return ldexp(0x1p24 - 0x1p13, ilogbf(step) - 8);
+}
 
 /* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample
  * more. */
@@ -43,12 +53,11 @@ typedef struct cr_pair_room {   /* what all tiles share; arrays are memory of th
     const struct cr_blas *blas; /* products of matrices on the host; a device has its own */
     const int32_t *features;    /* active: indices of the features that have noise */
     size_t active;
-    float *zero, *mask; /* inputs: a point to draw noise about, and its steps */
-    float *rows[2];     /* of two tiles; the second is scratch where one is enough */
-    float *products;    /* of the rows of a tile with those of another one */
-    double *squares;    /* a number for each row of a tile: their sum counts */
-    float *matrix;      /* active * active; or NULL */
-    double *trace;      /* of the matrix */
+    float *rows[2];  /* of two tiles; the second is scratch where one is enough */
+    float *products; /* of the rows of a tile with those of another one */
+    double *squares; /* a number for each row of a tile: their sum counts */
+    float *matrix;   /* active * active; or NULL */
+    double *trace;   /* of the matrix */
 } cr_pair_room;
 
 typedef struct cr_tile { /* consecutive samples */
@@ -69,9 +78,12 @@ typedef struct cr_backend_ops {
     size_t replay_step; /* the most samples that one call of replay or project should take, so that
                            the clock is read between calls; a multiple of CR_REPLAY_CHUNK */
     void (*close)(certreg_backend *);
-    /* x[i][j] = fmaf(step[j], e[first+i][j], z[j]), and z[j] itself, bit for bit (a zero keeps its
-     * sign), where step[j] is 0 and in the noise-free sample; x row-major, count*inputs floats, not
-     * necessarily aligned. */
+    /* x[i][j]: the point of the grid (theory 0) of step[j] that lies nearest to z[j] + step[j]
+     * xi[first+i][j], with xi the exact normal, of which e below is a float neighbour; and z[j]
+     * itself, bit for bit, where step[j] is 0 and in the noise-free sample. A zero of the grid is
+     * +0. |step[j]| is 0 or in [CR_LEAST_STEP, CR_GREATEST_STEP), |z[j]| at most cr_grid_most of
+     * it. A negative step is that of opposite noise. Every backend gives the same bits. x
+     * row-major, count*inputs floats, not necessarily aligned. */
     certreg_status (*draw)(certreg_backend *, const cr_noise *, const float *z, const float *step,
                            uint64_t first, size_t count, float *x);
     /* sums[f*inputs + j] += sum over i of weights[f*stride + i] * e[first+i][j], f < functions (1

@@ -96,6 +96,15 @@ static void draw_part(void *context, size_t part, size_t parts)
                          t->x + begin * t->noise->inputs);
 }
 
+static void normals_part(void *context, size_t part, size_t parts)
+{
+    const task *t = context;
+    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
+    if (begin < end)
+        t->kernels->normals(t->noise, t->first + begin, end - begin,
+                            t->x + begin * t->noise->inputs);
+}
+
 static void replay_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
@@ -128,6 +137,17 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
               .b = step,
               .x = x};
     run(me, noise->inputs, count, draw_part, &t);
+    return CERTREG_OK;
+}
+
+certreg_status cr_cpu_normals(certreg_backend *backend, const cr_noise *noise, uint64_t first,
+                              size_t count, float *rows)
+{
+    const cpu *me = (const cpu *)backend;
+    const certreg_status status = check(me, noise);
+    if (status) return status;
+    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .x = rows};
+    run(me, noise->inputs, count, normals_part, &t);
     return CERTREG_OK;
 }
 

@@ -9,11 +9,13 @@
 #define CR_CPU_SPLIT 64u
 #define CR_CPU_STEP 512u /* samples of a replay between two looks at the clock */
 
-/* Every kernel computes the same bits. None allocates; scratch is on the stack, below 64 KiB. */
+/* Every kernel gives the same bits. None allocates; scratch is on the stack, below 64 KiB. */
 typedef struct cr_cpu_kernels {
     const char *name;
     void (*draw)(const cr_noise *, const float *z, const float *step, uint64_t first, size_t count,
                  float *x);
+    /* rows[i][j] = e[first+i][j] */
+    void (*normals)(const cr_noise *, uint64_t first, size_t count, float *rows);
     /* As the op, for features begin .. end-1 alone; begin is a multiple of CR_CPU_SPLIT. */
     void (*replay)(const cr_noise *, uint64_t first, size_t count, size_t functions,
                    const float *weights, size_t stride, double *sums, size_t begin, size_t end);
@@ -36,6 +38,10 @@ const cr_cpu_kernels *cr_cpu_avx512_kernels(void);
 #endif
 const cr_cpu_kernels *cr_cpu_path(int path);
 const cr_cpu_kernels *cr_cpu_best(void);
+
+/* The normals of the seam, for the second order. */
+certreg_status cr_cpu_normals(certreg_backend *, const cr_noise *, uint64_t first, size_t count,
+                              float *rows);
 
 /* Ops that use neither kernels nor threads: in cpu_memory.c, */
 certreg_status cr_cpu_alloc(certreg_backend *, size_t bytes, void **out);

@@ -9,7 +9,8 @@
 
 const cr_cpu_kernels *cr_cpu_avx512_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"avx512", kernel_draw, kernel_replay, kernel_project};
+    static const cr_cpu_kernels kernels = {"avx512", kernel_draw, kernel_normals, kernel_replay,
+                                           kernel_project};
     return &kernels;
 }
 #else

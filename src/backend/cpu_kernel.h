@@ -1,18 +1,18 @@
 /* The kernels of the CPU backend, written once over the lanes that the including file chose
- * (lanes_*.h, V_LANES of them). Rounding happens in the same places whatever the number of lanes,
- * so every including file computes the same bits. */
+ * (lanes_*.h, V_LANES of them). Replays round in the same places whatever the number of lanes, so
+ * every including file computes the same bits; draws need not (cell.h). */
 #ifndef CR_BACKEND_CPU_KERNEL_H
 #define CR_BACKEND_CPU_KERNEL_H
 #include "backend/cpu.h"
-#include "backend/normal4.h"
+#include "backend/cell.h"
 #include "backend/ordered.h"
-#include "backend/source.h"
 #include <math.h>
 #include <string.h>
 
 #define FILL_FLOATS \
     4096u /* normals per tile of draw and project: 16 KiB, half of the smallest L1 cache in use */
-#define TILE 128u /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
+#define CELLS 1024u /* features that draw treats together, with five numbers each */
+#define TILE 128u   /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
 /* Floats that a fill may write, or a sum may read, beyond the last wanted one. */
@@ -21,14 +21,14 @@
 #define VECTOR ((size_t)V_LANES)
 
 /* Normals of consecutive blocks; writes up to a whole number of vectors, at most SLACK floats too
- * many. */
-static inline void fill(const cr_source *s, uint64_t block, size_t blocks, float *e)
+ * many. strict: as in normal4.h. */
+CR_ALWAYS_INLINE void fill(const cr_source *s, uint64_t block, size_t blocks, int strict, float *e)
 {
     for (size_t done = 0; done < blocks; done += VECTOR) {
         vu words[4];
         vf normals[4];
         v_philox(s->keys, s->stream, block + done, words);
-        cr_normal4_from(words, normals);
+        cr_normal4_from(words, strict, normals);
         v_store4(e + 4 * done, normals);
     }
 }
@@ -38,44 +38,125 @@ static inline size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* x = fma(step, e, z), and z itself, down to the sign of zero, where step is 0. */
-static inline void apply(const float *z, const float *step, const float *e, size_t n, float *x)
+/* ---- draw */
+/* The cells of up to CELLS features, number by number. */
+typedef struct cells {
+    _Alignas(64) float step[CELLS], base[CELLS], factor[CELLS], offset[CELLS], room[CELLS];
+} cells;
+
+static inline void set_cells(cells *to, const float *z, const float *step, size_t n)
 {
-    size_t j = 0;
-    for (; j + VECTOR <= n; j += VECTOR) {
-        const vf base = v_load(z + j), by = v_load(step + j);
-        v_store(x + j, v_unless_zero(by, base, v_fma(by, v_load(e + j), base)));
+    float last[2][V_LANES] = {{0}};
+    memcpy(last[0], z + n - n % VECTOR, n % VECTOR * sizeof *z);
+    memcpy(last[1], step + n - n % VECTOR, n % VECTOR * sizeof *step);
+    for (size_t j = 0; j < n; j += VECTOR) {
+        const int whole = n - j >= VECTOR;
+        const cr_cell c =
+            cr_cell_of(v_load(whole ? z + j : last[0]), v_load(whole ? step + j : last[1]));
+        v_store(to->step + j, c.step), v_store(to->base + j, c.base);
+        v_store(to->factor + j, c.factor), v_store(to->offset + j, c.offset);
+        v_store(to->room + j, c.room);
     }
-    for (; j < n; j++) x[j] = step[j] != 0.0f ? fmaf(step[j], e[j], z[j]) : z[j];
+}
+
+typedef struct place { /* of the first of a row's features that are drawn together */
+    const cr_source *source;
+    uint64_t block;
+} place;
+
+/* What float could not tell: bit l is feature j + l. */
+static void __attribute__((noinline, cold))
+find_cells(const cells *c, const place *at, unsigned doubts, size_t j, float *x)
+{
+    for (; doubts; doubts &= doubts - 1) {
+        const size_t k = j + (size_t)__builtin_ctz(doubts);
+        const float n =
+            cr_cell_find(at->source, at->block + k / 4, k % 4, c->factor[k], c->offset[k]);
+        x[k] = fmaf(n, c->step[k], c->base[k]);
+    }
+}
+
+CR_ALWAYS_INLINE vf point_of(const cells *c, size_t j, const float *e, unsigned *doubts)
+{
+    const cr_cell cell = {v_load(c->step + j), v_load(c->base + j), v_load(c->factor + j),
+                          v_load(c->offset + j), v_load(c->room + j)};
+    return cr_cell_at(&cell, v_load(e + j), doubts);
+}
+
+/* The points of a row; e may be read up to the end of a vector, and of x `room` >= n floats may be
+ * written, the others before they get their values. */
+static inline void draw_row(const cells *c, const place *at, const float *e, size_t n, float *x,
+                            size_t room)
+{
+    const size_t rest = n % VECTOR, whole = n - rest;
+    unsigned doubts;
+    for (size_t j = 0; j < whole; j += VECTOR) {
+        v_store(x + j, point_of(c, j, e, &doubts));
+        if (doubts) find_cells(c, at, doubts, j, x);
+    }
+    if (!rest) return;
+    float last[V_LANES];
+    const vf points = point_of(c, whole, e, &doubts);
+    if (whole + VECTOR <= room) v_store(x + whole, points);
+    else v_store(last, points), memcpy(x + whole, last, rest * sizeof *x);
+    doubts &= (1u << rest) - 1;
+    if (doubts) find_cells(c, at, doubts, whole, x);
+}
+
+/* Features begin .. begin+n-1 of all samples: `rows` rows at a time, more than one only if they are
+ * whole. */
+static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_t count,
+                       size_t begin, size_t n, float *x)
+{
+    _Alignas(64) float e[FILL_FLOATS + SLACK];
+    const size_t row = (size_t)s->row, quads = (n + 3) / 4,
+                 rows = quads == row ? FILL_FLOATS / 4 / row : 1;
+    for (size_t i = 0; i < count; i += rows) {
+        const size_t together = least(count - i, rows);
+        const uint64_t block = cr_source_block(s, first + i) + begin / 4;
+        fill(s, block, together * quads, 1, e);
+        for (size_t k = 0; k < together; k++) {
+            const place at = {s, block + k * row};
+            draw_row(c, &at, e + 4 * quads * k, n, x + (i + k) * s->inputs + begin,
+                     n == s->inputs ? (count - i - k) * n : n);
+        }
+    }
 }
 
 static void kernel_draw(const cr_noise *noise, const float *z, const float *step, uint64_t first,
                         size_t count, float *x)
 {
-    _Alignas(64) float e[FILL_FLOATS + SLACK];
+    cells c;
     const cr_source s = cr_source_of(noise);
-    const size_t inputs = noise->inputs, row = (size_t)s.row, rows = FILL_FLOATS / 4 / row;
+    const size_t inputs = noise->inputs;
     if (noise->clean_first && first == 0 && count) {
         memcpy(x, z, inputs * sizeof *x);
         first++, count--, x += inputs;
     }
-    if (!rows) { /* long rows: in pieces */
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < inputs; j += FILL_FLOATS) {
-                const size_t n = least(inputs - j, FILL_FLOATS);
-                fill(&s, cr_source_block(&s, first + i) + j / 4, (n + 3) / 4, e);
-                apply(z + j, step + j, e, n, x + i * inputs + j);
-            }
-        return;
-    }
-    for (size_t i = 0; i < count; i += rows) {
-        const size_t n = least(count - i, rows);
-        fill(&s, cr_source_block(&s, first + i), n * row, e);
-        for (size_t k = 0; k < n; k++)
-            apply(z, step, e + 4 * row * k, inputs, x + (i + k) * inputs);
+    for (size_t j = 0; j < inputs && count; j += CELLS) {
+        const size_t n = least(inputs - j, CELLS);
+        set_cells(&c, z + j, step + j, n);
+        draw_piece(&s, &c, first, count, j, n, x);
     }
 }
 
+/* The normals themselves, for the second order. */
+static void kernel_normals(const cr_noise *noise, uint64_t first, size_t count, float *rows)
+{
+    _Alignas(64) float e[CELLS + SLACK];
+    const cr_source s = cr_source_of(noise);
+    const size_t inputs = noise->inputs;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < inputs; j += CELLS) {
+            const size_t n = least(inputs - j, CELLS);
+            float *to = rows + i * inputs + j;
+            fill(&s, cr_source_block(&s, first + i) + j / 4, (n + 3) / 4, 0, e);
+            if (noise->clean_first && first + i == 0) memset(to, 0, n * sizeof *to);
+            else memcpy(to, e, n * sizeof *to);
+        }
+}
+
+/* ---- replay */
 /* Float sums over one chunk for 4 vectors of features; `functions` is a constant wherever this is
  * called. */
 CR_ALWAYS_INLINE void sum_chunk(const float *e, size_t pitch, size_t samples, size_t functions,
@@ -123,10 +204,10 @@ static inline size_t fill_tile(const cr_source *s, int clean_first, uint64_t fir
     if (whole) {
         /* Sums run over whole vectors: idle lanes must hold ordinary numbers. */
         memset(e + samples * pitch, 0, SLACK * sizeof *e);
-        fill(s, cr_source_block(s, first), samples * blocks, e);
+        fill(s, cr_source_block(s, first), samples * blocks, 0, e);
     } else
         for (size_t i = 0; i < samples; i++)
-            fill(s, cr_source_block(s, first + i) + offset, blocks, e + i * pitch);
+            fill(s, cr_source_block(s, first + i) + offset, blocks, 0, e + i * pitch);
     if (clean_first && first == 0) memset(e, 0, 4 * blocks * sizeof *e);
     return pitch;
 }
@@ -148,6 +229,7 @@ static void kernel_replay(const cr_noise *noise, uint64_t first, size_t count, s
     }
 }
 
+/* ---- project */
 typedef struct projection { /* of one sample; partial sum l takes the features j with j % GROUP ==
                                l, in order */
     _Alignas(64) float dot[GROUP], norm[GROUP];
@@ -202,7 +284,7 @@ static inline void project_piece(projection *p, const ruler *r, const float *e, 
 static inline void fill_groups(const cr_source *s, uint64_t block, size_t blocks, float *e)
 {
     memset(e + 4 * blocks, 0, GROUP * sizeof *e);
-    fill(s, block, blocks, e);
+    fill(s, block, blocks, 0, e);
 }
 
 static inline void project_rows(const cr_source *s, const ruler *r, int clean_first, uint64_t first,

@@ -17,8 +17,7 @@ static void leave_out_still(const cr_pair_room *room, size_t inputs, float *rows
 certreg_status cr_cpu_tile(certreg_backend *backend, const cr_noise *noise,
                            const cr_pair_room *room, const cr_tile *t)
 {
-    const certreg_status status =
-        backend->ops->draw(backend, noise, room->zero, room->mask, t->first, t->count, t->rows);
+    const certreg_status status = cr_cpu_normals(backend, noise, t->first, t->count, t->rows);
     if (status) return status;
     leave_out_still(room, noise->inputs, t->rows, t->count);
     for (size_t i = 0; i < t->count; i++) {

@@ -5,6 +5,7 @@
 
 const cr_cpu_kernels *cr_cpu_portable_kernels(void)
 {
-    static const cr_cpu_kernels kernels = {"portable", kernel_draw, kernel_replay, kernel_project};
+    static const cr_cpu_kernels kernels = {"portable", kernel_draw, kernel_normals, kernel_replay,
+                                           kernel_project};
     return &kernels;
 }

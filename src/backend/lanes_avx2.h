@@ -32,6 +32,10 @@ static inline vu v_or_u(vu a, vu b)
 {
     return _mm256_or_si256(a, b);
 }
+static inline vu v_and_u(vu a, vu b)
+{
+    return _mm256_and_si256(a, b);
+}
 #define v_shl(a, bits) _mm256_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm256_srai_epi32(a, bits)
 static inline vu v_bits(vf a)
@@ -58,6 +62,11 @@ static inline vf v_sqrt(vf a)
 {
     return _mm256_sqrt_ps(a);
 }
+#define v_fma_loose v_fma
+static inline vf v_round(vf a)
+{
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 static inline vf v_load(const float *a)
 {
     return _mm256_loadu_ps(a);
@@ -78,6 +87,24 @@ static inline vf v_float(vu a)
 static inline vf v_pick_30(vu selector, vf a, vf b)
 {
     return _mm256_blendv_ps(a, b, v_from_bits(v_shl(selector, 1)));
+}
+
+static inline vf v_pick_31(vu selector, vf a, vf b)
+{
+    return _mm256_blendv_ps(a, b, v_from_bits(selector));
+}
+
+/* AVX2 compares signed integers only: the range is moved to the lower end of those. */
+static inline vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
+{
+    const vu moved = v_add_u(x, v_set_u(0x80000000u - first));
+    const vu outside = _mm256_cmpgt_epi32(moved, v_set_u(0x80000000u + (count - 1)));
+    return _mm256_or_ps(a, v_from_bits(outside));
+}
+
+static inline unsigned v_not_within(vf a, vf b)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NLE_UQ));
 }
 
 static inline vf v_flip_31(vf a, vu selector)

@@ -36,6 +36,10 @@ static inline vu v_or_u(vu a, vu b)
 {
     return _mm512_or_si512(a, b);
 }
+static inline vu v_and_u(vu a, vu b)
+{
+    return _mm512_and_si512(a, b);
+}
 #define v_shl(a, bits) _mm512_slli_epi32(a, bits)
 #define v_sar(a, bits) _mm512_srai_epi32(a, bits)
 static inline vu v_bits(vf a)
@@ -62,6 +66,11 @@ static inline vf v_sqrt(vf a)
 {
     return _mm512_sqrt_ps(a);
 }
+#define v_fma_loose v_fma
+static inline vf v_round(vf a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 static inline vf v_load(const float *a)
 {
     return _mm512_loadu_ps(a);
@@ -74,6 +83,22 @@ static inline void v_store(float *to, vf a)
 static inline vf v_pick_30(vu selector, vf a, vf b)
 {
     return _mm512_mask_blend_ps(_mm512_test_epi32_mask(selector, v_set_u(0x40000000u)), a, b);
+}
+
+static inline vf v_pick_31(vu selector, vf a, vf b)
+{
+    return _mm512_mask_blend_ps(_mm512_movepi32_mask(selector), a, b);
+}
+
+static inline vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
+{
+    const __mmask16 inside = _mm512_cmplt_epu32_mask(v_sub_u(x, v_set_u(first)), v_set_u(count));
+    return _mm512_mask_mov_ps(v_from_bits(v_set_u(UINT32_MAX)), inside, a);
+}
+
+static inline unsigned v_not_within(vf a, vf b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
 }
 
 static inline vf v_flip_31(vf a, vu selector) /* 0x78: a xor (selector and sign) */

@@ -40,6 +40,10 @@ CR_INLINE vu v_or_u(vu a, vu b)
 {
     return a | b;
 }
+CR_INLINE vu v_and_u(vu a, vu b)
+{
+    return a & b;
+}
 #define v_shl(a, bits) ((vu)((a) << (bits)))
 #define v_sar(a, bits) ((vu)((int32_t)(a) >> (bits)))
 
@@ -97,11 +101,35 @@ CR_INLINE vf v_sqrt(vf a)
     return sqrtf(a);
 }
 #endif
+/* a b + c, rounded once or twice */
+CR_INLINE vf v_fma_loose(vf a, vf b, vf c)
+{
+    return a * b + c;
+}
+/* To the nearest whole number, the even one of two. */
+CR_INLINE vf v_round(vf a)
+{
+    return rintf(a);
+}
 
-/* b where bit 30 of the selector is set, else a. */
+/* b where bit 30 of the selector is set, else a; likewise bit 31. */
 CR_INLINE vf v_pick_30(vu selector, vf a, vf b)
 {
     return selector & 0x40000000u ? b : a;
+}
+CR_INLINE vf v_pick_31(vu selector, vf a, vf b)
+{
+    return selector & 0x80000000u ? b : a;
+}
+/* a, but NaN where x is not one of first .. first + count - 1 */
+CR_INLINE vf v_nan_outside(vf a, vu x, uint32_t first, uint32_t count)
+{
+    return x - first < count ? a : NAN;
+}
+/* A bit for each lane where a <= b does not hold. */
+CR_INLINE unsigned v_not_within(vf a, vf b)
+{
+    return !(a <= b);
 }
 /* a, negated where bit 31 of the selector is set. */
 CR_INLINE vf v_flip_31(vf a, vu selector)

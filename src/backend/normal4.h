@@ -1,23 +1,25 @@
-/* Four random words to four standard normals: the Box-Muller transform in cuRAND's convention, with
- * our own logarithm, sine and cosine, so that every processor and instruction set gives the same
- * bits. Include one lanes_*.h before this file.
+/* Four random words to four standard normals in float: the Box-Muller transform in cuRAND's order,
+ * with our own logarithm, sine and cosine. Include one lanes_*.h before this file.
  *
- * For the pair of words (x, y): u = x 2^-32 + 2^-33 rounded to float, angle = (y + 1/2) 2^-32
- * turns, r = sqrt(-2 log u); the normals are (r sin angle, r cos angle). The angle is reduced in
- * integers, hence exactly; cuRAND rounds it to a float first, which alone moves its normals by up
- * to r * 6e-7. Against the formula in double (u and all) the absolute error is at most 2e-7 r,
- * below two ulp: 4e-7 for r <= 2, 6e-7 for r <= 4, 1e-6 at the largest r, 6.77.
- * tests/unit_normal4.c holds all of that. */
+ * For the pair of words (x, y): u in [x, x + 1) 2^-32, angle in [y, y + 1) 2^-32 turns,
+ * r = sqrt(-2 log u); the normals are (r sin angle, r cos angle). The float ones stand for all
+ * (u, angle) of these intervals: theory 0 says how closely, and tests/proof/normals.c proves it
+ * over all words. Near u = 1 the radius is that of the right end of the interval, elsewhere that of
+ * its middle; the angle is the middle's, reduced in integers, hence exactly. So the normals of
+ * opposite words are opposite bit by bit. */
 #ifndef CR_BACKEND_NORMAL4_H
 #define CR_BACKEND_NORMAL4_H
 
-/* sqrt(-2 log u) for u in [2^-33, 1]. u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2);
- * -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a minimax polynomial (error 3e-8 relative to the
- * logarithm). */
-CR_INLINE vf cr_normal4_radius(vf u)
+/* u = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt 2); -2 log(1 + f) = -2f + f^2 (1 + f q(f)), q a
+ * minimax polynomial (error 3e-8 relative to the logarithm). Where k is 0, f = -(2^32 - 1 - x)
+ * 2^-32 keeps what rounding u to float would lose. */
+CR_INLINE vf cr_normal4_radius(vu x)
 {
+    const vf u = v_fma(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
     const vu k = v_sar(v_sub_u(v_bits(u), v_set_u(0x3F3504F3u)), 23);
-    const vf f = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f));
+    const vf beyond = v_mul(v_float_signed(v_add_u(x, v_set_u(1u))), v_set(0x1p-32f)),
+             below = v_sub(v_from_bits(v_sub_u(v_bits(u), v_shl(k, 23))), v_set(1.0f)),
+             f = v_pick_31(k, beyond, below);
     vf q = v_fma(f, v_set(-0.174008712f), v_set(0.285349727f));
     q = v_fma(f, q, v_set(-0.298295349f));
     q = v_fma(f, q, v_set(0.331551701f));
@@ -49,20 +51,25 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
     *cosine = v_flip_31(v_pick_30(quarter, c, s), v_add_u(quarter, v_set_u(0x40000000u)));
 }
 
-CR_INLINE void cr_normal4_pair(vu x, vu y, vf normals[2])
+/* Words of a pair whose normals are close to all that they stand for (theory 0): those of u in
+ * [2^-13, 1 - 2^-20). */
+#define CR_NORMAL4_FIRST 0x80000u
+#define CR_NORMAL4_COUNT (0xFFFFF000u - CR_NORMAL4_FIRST)
+
+/* strict: NaN instead of the normals of other words. */
+CR_INLINE void cr_normal4_pair(vu x, vu y, int strict, vf normals[2])
 {
-    const vf u = v_fma(v_float(x), v_set(0x1p-32f), v_set(0x1p-33f));
-    const vf radius = cr_normal4_radius(u);
-    vf sine, cosine;
+    vf radius = cr_normal4_radius(x), sine, cosine;
+    if (strict) radius = v_nan_outside(radius, x, CR_NORMAL4_FIRST, CR_NORMAL4_COUNT);
     cr_normal4_sincos(y, &sine, &cosine);
     normals[0] = v_mul(radius, sine);
     normals[1] = v_mul(radius, cosine);
 }
 
-CR_INLINE void cr_normal4_from(const vu words[4], vf normals[4])
+CR_INLINE void cr_normal4_from(const vu words[4], int strict, vf normals[4])
 {
-    cr_normal4_pair(words[0], words[1], normals);
-    cr_normal4_pair(words[2], words[3], normals + 2);
+    cr_normal4_pair(words[0], words[1], strict, normals);
+    cr_normal4_pair(words[2], words[3], strict, normals + 2);
 }
 
 #endif

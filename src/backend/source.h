@@ -4,6 +4,9 @@
 #define CR_BACKEND_SOURCE_H
 #include "backend/backend.h"
 #include "backend/philox.h"
+#if defined(__CUDACC__)
+#include <curand_philox4x32_x.h>
+#endif
 
 typedef struct cr_source {
     uint32_t keys[2 * CR_PHILOX_ROUNDS];
@@ -16,6 +19,19 @@ typedef struct cr_source {
 CR_INLINE uint64_t cr_source_block(const cr_source *s, uint64_t sample)
 {
     return s->base + sample * s->row;
+}
+
+/* The words of a block. On devices they are cuRAND's own. */
+CR_INLINE void cr_source_words(const cr_source *s, uint64_t block, uint32_t words[4])
+{
+#if defined(__CUDA_ARCH__)
+    const uint4 counter = make_uint4((uint32_t)block, (uint32_t)(block >> 32), (uint32_t)s->stream,
+                                     (uint32_t)(s->stream >> 32));
+    const uint4 out = curand_Philox4x32_10(counter, make_uint2(s->keys[0], s->keys[1]));
+    words[0] = out.x, words[1] = out.y, words[2] = out.z, words[3] = out.w;
+#else
+    cr_philox_at(s->keys, s->stream, block, words);
+#endif
 }
 
 static inline cr_source cr_source_of(const cr_noise *noise)

@@ -8,8 +8,8 @@
 
 static double bytes_without_matrix(double inputs, double max_samples, double tile)
 {
-    return 4 * (2 * inputs + 2 * tile * inputs + tile * tile) + 8 * tile + 20 * max_samples +
-           12 * CR_ALIGN;
+    return 4 * (inputs + 2 * tile * inputs + tile * tile) + 8 * tile + 20 * max_samples +
+           11 * CR_ALIGN;
 }
 
 /* In doubles: no size is so large that it would wrap round. */

@@ -86,9 +86,7 @@ static void lay_out_pairs(const places *p, certreg_estimator *e)
     cr_pair_room *room = &there->pairs;
     there->tile = shape.tile;
     room->active = d;
-    room->mask = there->mask;
     room->features = there->features = cr_arena_take(p->there, d, sizeof(int32_t));
-    room->zero = cr_arena_take(p->there, e->model.inputs, sizeof(float));
     for (int i = 0; i < 2; i++)
         room->rows[i] =
             cr_arena_take(p->there, cr_arena_times(shape.tile, e->model.inputs), sizeof(float));
@@ -195,11 +193,8 @@ static certreg_status store_features(const certreg_estimator *e)
     const size_t d = e->model.inputs;
     for (size_t j = 0, k = 0; j < d; j++)
         if (e->here.mask[j] > 0) e->here.features[k++] = (int32_t)j;
-    const certreg_status status =
-        e->backend->ops->store(e->backend, e->there.features, e->here.features,
-                               e->input.active * sizeof *e->here.features);
-    return status ? status
-                  : e->backend->ops->fill(e->backend, e->there.pairs.zero, d * sizeof(float), 0);
+    return e->backend->ops->store(e->backend, e->there.features, e->here.features,
+                                  e->input.active * sizeof *e->here.features);
 }
 
 certreg_status cr_layout_prepare(certreg_estimator *e)

@@ -1,12 +1,18 @@
 /* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a
  * loop of their own. */
 #include "estimator/estimator.h"
-#include <float.h>
 #include <math.h>
 
 /* ---- begin */
-/* Float has to carry the noise: below 2^10 units in the last place of z_j its distribution is no
- * longer Gaussian. */
+/* The least noise whose grid can hold z. */
+static double least_noise(float z)
+{
+    int power;
+    frexp((double)z / cr_grid_most(1), &power);
+    return fmax(ldexp(1, power), (double)CR_LEAST_STEP);
+}
+
+/* Float has to carry the noise: x is a whole number of grid steps, below 2^24 of them. */
 static certreg_status check_feature(const certreg_estimator *e, size_t j, float z, double sigma,
                                     certreg_error *why)
 {
@@ -15,16 +21,15 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
         return why->value = (double)z, CERTREG_E_INVALID;
     }
     if (!(e->input.scale[j] > 0)) return CERTREG_OK;
-    const double step = sigma * (double)e->input.scale[j];
-    const double ulp = (double)nextafterf(fabsf(z), INFINITY) - (double)fabsf(z);
-    if (!(step >= 1024 * ulp) || step < (double)FLT_MIN ||
-        !(step + fabs((double)z) < (double)FLT_MAX / 16))
-        return cr_fail(
-            why, CERTREG_E_INVALID,
-            "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and not "
-            "overflow: change sigma, or shift z by a constant and undo that inside the model",
-            j, (double)z, step, fmax(1024 * ulp, (double)FLT_MIN));
-    return CERTREG_OK;
+    const double noise = sigma * (double)e->input.scale[j];
+    const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
+    if (step >= CR_LEAST_STEP && step < CR_GREATEST_STEP && fabs((double)z) <= cr_grid_most(step))
+        return CERTREG_OK;
+    return cr_fail(
+        why, CERTREG_E_INVALID,
+        "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and "
+        "below %g: change sigma, or shift z by a constant and undo that inside the model",
+        j, (double)z, noise, least_noise(z), (double)CR_GREATEST_STEP);
 }
 
 /* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */

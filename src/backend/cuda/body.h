@@ -1,25 +1,38 @@
 /* What one CUDA thread computes, in inline functions that a host compiler reads as well; kernels
- * say which thread does what. Every operation on noise is exact or rounded once, in the order of
+ * say which thread does what. Every operation of a replay is exact or rounded once, in the order of
  * the seam (backend.h), so that a device gives the bits of the CPU. */
 #ifndef CR_BACKEND_CUDA_BODY_H
 #define CR_BACKEND_CUDA_BODY_H
 #include "backend/lanes_scalar.h"
-#include "backend/source.h"
 /* after the lanes */
-#include "backend/normal4.h"
+#include "backend/cell.h"
 
-/* The four normals of one block of the stream. */
-CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, float e[4])
+/* The four normals of one block of the stream; strict as in normal4.h. */
+CR_INLINE void cr_body_block(const cr_source *source, uint64_t block, int strict, float e[4])
 {
     uint32_t words[4];
-    cr_philox_at(source->keys, source->stream, block, words);
-    cr_normal4_from(words, e);
+    cr_source_words(source, block, words);
+    cr_normal4_from(words, strict, e);
+}
+
+/* The points of the grid for one block. */
+CR_INLINE void cr_body_points(const cr_source *source, uint64_t block, const cr_cell cells[4],
+                              float x[4])
+{
+    float e[4];
+    unsigned doubts[4];
+    cr_body_block(source, block, 1, e);
+    for (int k = 0; k < 4; k++) x[k] = cr_cell_at(cells + k, e[k], doubts + k);
+    for (unsigned k = 0; k < 4; k++)
+        if (doubts[k])
+            x[k] = v_fma(cr_cell_find(source, block, k, cells[k].factor, cells[k].offset),
+                         cells[k].step, cells[k].base);
 }
 
 /* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
 CR_INLINE void cr_body_normals(const cr_source *source, uint64_t sample, uint64_t quad, float e[4])
 {
-    cr_body_block(source, cr_source_block(source, sample) + quad, e);
+    cr_body_block(source, cr_source_block(source, sample) + quad, 0, e);
     if (source->clean_first && sample == 0) e[0] = e[1] = e[2] = e[3] = 0.0f;
 }
 
@@ -34,7 +47,7 @@ CR_INLINE void cr_body_chunk(const cr_source *source, uint64_t first, size_t sam
     for (int k = 0; k < 4; k++) part[0][k] = part[1][k] = 0.0f;
     for (block += i * row; i < samples; i++, block += row) {
         float e[4];
-        cr_body_block(source, block, e);
+        cr_body_block(source, block, 0, e);
         for (int k = 0; k < 4; k++) part[0][k] = v_fma(weights[i], e[k], part[0][k]);
         for (int k = 0; functions > 1 && k < 4; k++)
             part[1][k] = v_fma(weights[stride + i], e[k], part[1][k]);

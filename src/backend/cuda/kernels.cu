@@ -32,11 +32,11 @@ __global__ void __launch_bounds__(draw_threads)
     const size_t j = 4 * static_cast<size_t>(quad),
                  features = whole || source.inputs - j > 4 ? 4 : source.inputs - j;
     if (row >= go.deep) return;
-    float from[4] = {0.0f, 0.0f, 0.0f, 0.0f}, by[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    bool odd = false; /* -0 + 0 e is not always -0 */
-    for (size_t k = 0; k < features; k++) {
-        from[k] = z[j + k], by[k] = step[j + k];
-        odd = odd || (by[k] == 0.0f && from[k] == 0.0f);
+    cr_cell cells[4];
+    float from[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (size_t k = 0; k < 4; k++) {
+        if (k < features) from[k] = z[j + k];
+        cells[k] = cr_cell_of(from[k], k < features ? step[j + k] : 0.0f);
     }
     uint64_t block = source.base + (first + row) * go.quads + quad;
     float *to = x + static_cast<size_t>(row) * source.inputs + j;
@@ -46,11 +46,9 @@ __global__ void __launch_bounds__(draw_threads)
         block += go.blocks, to += go.floats, left--;
     }
     for (; left > 0; left--, block += go.blocks, to += go.floats) {
-        float e[4];
-        cr_body_block(&source, block, e);
-        for (int k = 0; k < 4; k++) e[k] = v_fma(by[k], e[k], from[k]);
-        for (int k = 0; odd && k < 4; k++) e[k] = by[k] == 0.0f ? from[k] : e[k];
-        cr_put<whole>(to, e, features);
+        float to_put[4];
+        cr_body_points(&source, block, cells, to_put);
+        cr_put<whole>(to, to_put, features);
     }
 }
 

@@ -1,0 +1,105 @@
+/* The cell of the grid that a noisy feature falls into: the one of exact Gaussian noise (theory 0).
+ * Float decides nearly always; where it cannot, the words of the pair are continued from a reserved
+ * part of the stream and the cell is found in double, and where that cannot either, in
+ * double-double. Nothing here depends on how anything is rounded, as long as the errors stated
+ * hold. Include one lanes_*.h before this file. */
+#ifndef CR_BACKEND_CELL_H
+#define CR_BACKEND_CELL_H
+#include "backend/normal4.h"
+#include "backend/precise.h"
+#include "backend/source.h"
+
+/* |y' - y| <= CR_CELL_PART |y'| + CR_CELL_WHOLE |s/h| for the float y' of a strict normal, with y
+ * that of any (u, angle) that its words stand for; tests/proof/normals.c proves it. */
+#define CR_CELL_PART 0x1.ep-22f  /* 4.47e-7 */
+#define CR_CELL_WHOLE 0x1.0p-22f /* 2.38e-7 */
+#define CR_CELL_DOUBLE 0x1p-44   /* of a normal in double, relative; a libm has 2^-51 */
+/* Blocks whose words continue those of block b: b | one of these. Levels stay below (backend.h). */
+#define CR_CELL_SECOND (UINT64_C(1) << 63)
+#define CR_CELL_THIRD (UINT64_C(1) << 62)
+
+/* A feature, s its noise: x = base + n step, n the whole number nearest to y = offset + factor e.
+ * Its step h is the power of two in (|s| 2^-9, |s| 2^-8]. All numbers are exact. */
+typedef struct cr_cell {
+    vf step, base;     /* h, and the multiple of it that z lies next to; 0 noise: -0, and z */
+    vf factor, offset; /* s/h, which is negative for mirrored noise; what z has beyond base, by h */
+    vf room;           /* 1/2 - CR_CELL_WHOLE |factor|, and some rounding */
+} cr_cell;
+
+CR_INLINE vf v_abs(vf a)
+{
+    return v_from_bits(v_and_u(v_bits(a), v_set_u(0x7FFFFFFFu)));
+}
+
+/* |z| < 2^24 h; s is 0, or |s| in [2^-118, 2^112). With -0 for h a feature without noise keeps its
+ * bits, those of a zero too: n is +0, its product with h is -0, and z - 0 is z. */
+CR_INLINE cr_cell cr_cell_of(vf z, vf s)
+{
+    const vf none = v_set(0.0f);
+    const vu power = v_sub_u(v_and_u(v_bits(s), v_set_u(0x7F800000u)), v_set_u(8u << 23));
+    const vf by = v_unless_zero(s, none, v_from_bits(v_sub_u(v_set_u(254u << 23), power)));
+    const vf place = v_mul(z, by), whole = v_round(place);
+    cr_cell c;
+    c.step = v_unless_zero(s, v_set(-0.0f), v_from_bits(power));
+    c.base = v_unless_zero(s, z, v_fma_loose(whole, c.step, none)); /* + 0: never -0 */
+    c.factor = v_mul(s, by);
+    c.offset = v_sub(place, whole);
+    c.room = v_fma(v_abs(c.factor), v_set(-CR_CELL_WHOLE), v_set(0.5f - 0x1p-20f));
+    return c;
+}
+
+/* x for a normal; it holds where there is no doubt. Adding and taking off 1.5 2^23 rounds what is
+ * below 2^22 to whole numbers. */
+CR_INLINE vf cr_cell_at(const cr_cell *c, vf e, unsigned *doubts)
+{
+    const vf y = v_fma_loose(c->factor, e, c->offset),
+             n = v_sub(v_sub(y, v_set(-0x1.8p23f)), v_set(0x1.8p23f));
+    const vf room = v_fma_loose(v_abs(y), v_set(-CR_CELL_PART), c->room);
+    *doubts = v_not_within(v_abs(v_sub(y, n)), room);
+    return v_fma_loose(n, c->step, c->base); /* exact */
+}
+
+/* ---- one feature, with more bits */
+/* A number of a pair (x, y) of words with 64 bits each: r sin, or r cos. */
+typedef struct cr_normal {
+    double value, error; /* of any (u, angle) that the words stand for */
+} cr_normal;
+
+CR_INLINE cr_normal cr_cell_normal(uint64_t x, uint64_t y, unsigned cosine)
+{
+    const double u = ((double)x + 0.5) * 0x1p-64, beyond = ((double)~x + 0.5) * 0x1p-64;
+    const double r = sqrt(-2.0 * (x >> 63 ? log1p(-beyond) : log(u)));
+    /* as cr_normal4_sincos */
+    const double part = (double)(int64_t)(y << 2 | 2u) * 0x1p-63 * 0.78539816339744831;
+    const unsigned turn = (unsigned)((y + (UINT64_C(1) << 61)) >> 62) + cosine;
+    const double s = turn & 1 ? cos(part) : sin(part);
+    const double e = turn & 2 ? -r * s : r * s;
+    const cr_normal out = {e, fabs(e) * CR_CELL_DOUBLE + r * 0x1p-61 + 0x1p-62 / (u * r)};
+    return out;
+}
+
+/* n of normal k of a block. Without x > 0 the interval of u reaches 0, and no error is known: then,
+ * as where the last error does not decide, the nearest n is taken (theory 0 has the probability).
+ */
+CR_INLINE float cr_cell_find(const cr_source *source, uint64_t block, unsigned k, float factor,
+                             float offset)
+{
+    uint32_t first[4], second[4], third[4];
+    const unsigned pair = k & 2u;
+    if (factor == 0.0f) return 0.0f;
+    cr_source_words(source, block, first);
+    cr_source_words(source, block | CR_CELL_SECOND, second);
+    const uint64_t x = (uint64_t)first[pair] << 32 | second[pair],
+                   y = (uint64_t)first[pair + 1] << 32 | second[pair + 1];
+    const cr_normal e = cr_cell_normal(x, y, k & 1u);
+    const double at = (double)factor * e.value + (double)offset, nearest = rint(at);
+    const double error = fabs((double)factor) * e.error + fabs(at) * 0x1p-50;
+    if (x != 0 && fabs(at - nearest) < 0.5 - error) return (float)nearest;
+    cr_source_words(source, block | CR_CELL_THIRD, third);
+    const uint32_t xs[3] = {first[pair], second[pair], third[pair]},
+                   ys[3] = {first[pair + 1], second[pair + 1], third[pair + 1]};
+    const cr_dd exact = cr_dd_normal(xs, ys, k & 1u);
+    return (float)cr_dd_nearest(exact, (double)factor, (double)offset);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* Normals of words of 96 bits in double-double arithmetic: a number is the sum of two doubles, the
+ * second at most half a unit in the last place of the first. Sums and products have relative errors
+ * below 2^-102 (Joldes, Muller and Popescu 2017), the normals below 2^-96. One normal in 10^10 gets
+ * here, so that all is short rather than fast. */
+#ifndef CR_BACKEND_PRECISE_H
+#define CR_BACKEND_PRECISE_H
+#include "backend/philox.h"
+#include <math.h>
+
+typedef struct cr_dd {
+    double high, low;
+} cr_dd;
+
+CR_INLINE cr_dd cr_dd_of(double high, double low)
+{
+    const cr_dd a = {high, low};
+    return a;
+}
+
+CR_INLINE cr_dd cr_dd_sum(double a, double b) /* exact */
+{
+    const double high = a + b, of_b = high - a;
+    return cr_dd_of(high, (a - (high - of_b)) + (b - of_b));
+}
+
+CR_INLINE cr_dd cr_dd_add(cr_dd a, cr_dd b)
+{
+    const cr_dd high = cr_dd_sum(a.high, b.high), low = cr_dd_sum(a.low, b.low);
+    const cr_dd both = cr_dd_sum(high.high, high.low + low.high);
+    return cr_dd_sum(both.high, both.low + low.low);
+}
+
+CR_INLINE cr_dd cr_dd_mul(cr_dd a, cr_dd b)
+{
+    const double high = a.high * b.high;
+    return cr_dd_sum(high, fma(a.high, b.high, -high) + (a.high * b.low + a.low * b.high));
+}
+
+CR_INLINE cr_dd cr_dd_times(cr_dd a, double b)
+{
+    return cr_dd_mul(a, cr_dd_of(b, 0.0));
+}
+
+/* By a good quotient of doubles, and twice by one of what is left. */
+CR_INLINE cr_dd cr_dd_over(cr_dd a, cr_dd b)
+{
+    cr_dd quotient = cr_dd_of(a.high / b.high, 0.0);
+    for (int i = 0; i < 2; i++) {
+        const cr_dd rest = cr_dd_add(a, cr_dd_times(cr_dd_mul(b, quotient), -1.0));
+        quotient = cr_dd_add(quotient, cr_dd_of(rest.high / b.high, 0.0));
+    }
+    return quotient;
+}
+
+/* One step of Newton's from the root of a double. */
+CR_INLINE cr_dd cr_dd_root(cr_dd a)
+{
+    const cr_dd root = cr_dd_of(sqrt(a.high), 0.0);
+    const cr_dd rest = cr_dd_add(a, cr_dd_times(cr_dd_mul(root, root), -1.0));
+    return cr_dd_add(root, cr_dd_of(rest.high / (2.0 * root.high), 0.0));
+}
+
+/* The middle of the interval of 2^-96 that three words stand for; exact. */
+CR_INLINE cr_dd cr_dd_of_words(uint32_t a, uint32_t b, uint32_t c)
+{
+    const cr_dd low = cr_dd_sum((double)b * 0x1p-64, ((double)c + 0.5) * 0x1p-96);
+    return cr_dd_add(cr_dd_of((double)a * 0x1p-32, 0.0), low);
+}
+
+/* -2 log u; u = 2^power (1 + f). log(1 + f) = 2 artanh(f/(2 + f)) by its series, which 24 terms end
+ * below 2^-120. Where u > 1/2, f is found from the complements of the words. */
+CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
+{
+    const cr_dd ln2 = cr_dd_of(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
+    cr_dd f = cr_dd_times(cr_dd_of_words(~x[0], ~x[1], ~x[2]), -1.0);
+    int power = 0;
+    if (x[0] >> 31 == 0) {
+        const cr_dd u = cr_dd_of_words(x[0], x[1], x[2]);
+        frexp(u.high * 1.4142135623730951, &power);
+        power--;
+        f = cr_dd_add(cr_dd_of(ldexp(u.high, -power), ldexp(u.low, -power)), cr_dd_of(-1.0, 0.0));
+    }
+    const cr_dd z = cr_dd_over(f, cr_dd_add(cr_dd_of(2.0, 0.0), f)), zz = cr_dd_mul(z, z);
+    cr_dd sum = cr_dd_of(0.0, 0.0);
+    for (int k = 23; k >= 0; k--)
+        sum = cr_dd_add(cr_dd_mul(sum, zz),
+                        cr_dd_over(cr_dd_of(1.0, 0.0), cr_dd_of(2.0 * k + 1.0, 0.0)));
+    return cr_dd_add(cr_dd_times(cr_dd_mul(z, sum), -4.0), cr_dd_times(ln2, -2.0 * power));
+}
+
+/* Sine, or cosine, of the angle that is left when quarter turns are taken off the middle of the
+ * interval of the words; they are in *quarters. */
+CR_INLINE cr_dd cr_dd_wave(const uint32_t y[3], unsigned cosine, unsigned *quarters)
+{
+    const cr_dd quarter = cr_dd_of(0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54);
+    const uint32_t moved = y[0] + 0x20000000u; /* by half a quarter */
+    *quarters = moved >> 30;
+    const cr_dd turned =
+        cr_dd_add(cr_dd_of_words(moved & 0x3FFFFFFFu, y[1], y[2]), cr_dd_of(-0.125, 0.0));
+    const cr_dd a = cr_dd_mul(cr_dd_times(turned, 4.0), quarter), aa = cr_dd_mul(a, a);
+    const int odd = ((*quarters + cosine) & 1u) == 0; /* the sine has the odd powers */
+    cr_dd sum = cr_dd_of(1.0, 0.0);
+    for (int n = 28 + odd; n > 1; n -= 2) {
+        const cr_dd part = cr_dd_over(cr_dd_mul(sum, aa), cr_dd_of(-(double)n * (n - 1), 0.0));
+        sum = cr_dd_add(part, cr_dd_of(1.0, 0.0));
+    }
+    return odd ? cr_dd_mul(sum, a) : sum;
+}
+
+/* Of two words of 96 bits, the highest 32 first: r sin, or r cos (normal4.h). */
+CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned cosine)
+{
+    unsigned quarters;
+    const cr_dd wave = cr_dd_wave(y, cosine, &quarters),
+                e = cr_dd_mul(cr_dd_root(cr_dd_square_radius(x)), wave);
+    return (quarters + cosine) & 2u ? cr_dd_times(e, -1.0) : e;
+}
+
+/* factor e + offset, to the nearest whole number */
+CR_INLINE double cr_dd_nearest(cr_dd e, double factor, double offset)
+{
+    const cr_dd at = cr_dd_add(cr_dd_times(e, factor), cr_dd_of(offset, 0.0));
+    const double nearest = rint(at.high), rest = (at.high - nearest) + at.low;
+    return rest > 0.5 ? nearest + 1.0 : rest < -0.5 ? nearest - 1.0 : nearest;
+}
+
+#endif
