@@ -15,7 +15,7 @@ from .models import as_model, is_factory
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
-LEAST_STEPS = 1024  # the noise of a feature must span this many steps of float32 (certreg.h)
+MOST_STEPS = 2**24 - 2**13  # of the grid of a feature that float32 can hold (certreg.h)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,20 +188,22 @@ def _not_finite(trial: _Trial) -> Iterator[Finding]:
 
 
 def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
-    """Features whose noise spans too few steps of float32."""
-    ulp = np.spacing(np.abs(trial.z).astype(np.float32)).astype(np.float64)
-    steps = np.where(trial.step > 0, trial.step / ulp, np.inf).reshape(len(trial.z), -1)
-    row, j = np.unravel_index(steps.argmin(), steps.shape)
-    if steps[row, j] < LEAST_STEPS:
+    """Features that are too far from 0 for the grid of their noise."""
+    _, power = np.frexp(trial.step)
+    grid = np.where(trial.step > 0, np.ldexp(1.0, power - 9), np.inf)
+    steps = (np.abs(trial.z) / grid).reshape(len(trial.z), -1)
+    row, j = np.unravel_index(steps.argmax(), steps.shape)
+    if steps[row, j] > MOST_STEPS:
         value, noise = trial.z.reshape(steps.shape)[row, j], trial.step.reshape(-1)[j]
         name = names[int(j)] if names else int(j)
+        least = 256 * 2 ** np.ceil(np.log2(np.abs(value) / MOST_STEPS))
         yield Finding(
             "float32",
-            f"feature {name!r} is {value:.10g}, where float32 has steps of "
-            f"{noise / steps[row, j]:.3g}. Its noise of {noise:.3g} must span {LEAST_STEPS} of "
-            "them: subtract a constant from the feature and add it again inside the model, or "
-            "raise sigma or the scale of the feature",
-            float(steps[row, j]),
+            f"feature {name!r} is {value:.10g}, too far from 0 for float32 to carry its noise of "
+            f"{noise:.3g}, which must be at least {least:.6g}: subtract a constant from "
+            "the feature and add it again inside the model, or raise sigma or the scale of "
+            "the feature",
+            float(noise / np.spacing(np.abs(value).astype(np.float32))),
         )
 
 

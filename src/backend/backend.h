@@ -40,6 +40,12 @@ static inline double cr_grid_most(float step)
     return ldexp(0x1p24 - 0x1p13, ilogbf(step) - 8);
 }
 
+/* What the float normals e of a replay lack (theory 0.3): the standard deviation of e - xi in any
+ * direction; and 1 + the excess, by which e is divided to be below xi in convex order. */
+#define CR_NOISE_GAP 2e-6
+#define CR_NOISE_EXCESS 4e-7
+#define CR_NOISE_GAP_SECOND 3e-5 /* likewise of (e e' - xi xi')/sqrt 2 (theory 8.2) */
+
 /* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample
  * more. */
 static inline size_t cr_walk_border(size_t count, size_t blocks, size_t b)

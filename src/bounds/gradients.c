@@ -62,17 +62,23 @@ static certreg_status pilot_is_linear(certreg_estimator *e, const cr_conditions 
     return status;
 }
 
-/* Kurtosis about that center: how far the variance along the gradient may exceed that of an average
- * direction. */
-static double kurtosis_of(const cr_samples *s)
+typedef struct spread { /* about the center */
+    double deviation;   /* root of the mean square */
+    double kurtosis;    /* how far the variance along the gradient may exceed that of an average
+                           direction */
+} spread;
+
+static spread spread_of(const cr_samples *s)
 {
+    const double n = (double)s->count;
     double second = 0, fourth = 0;
     for (size_t i = 0; cr_samples_has(s, i); i++) {
         const double gap = cr_samples_at(s, i), square = gap * gap;
         second += square;
         fourth += square * square;
     }
-    return second > 0 ? fourth / (second * second) * (double)s->count : INFINITY;
+    return (spread){.deviation = sqrt(second / n),
+                    .kurtosis = second > 0 ? fourth / (second * second) * n : INFINITY};
 }
 
 static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions *conditions,
@@ -87,9 +93,11 @@ static certreg_status bound_gradients(certreg_estimator *e, const cr_conditions 
         certreg_bounds *b = job->bounds[f];
         if ((status = cr_correlate_gram(e, &sums, f))) break;
         const double tail = linear[f] ? alpha / 2 : alpha;
-        cr_gradient_interval(e->here.gram, e->plan.blocks, (double)e->input.active,
-                             kurtosis_of(job->main + f), linear[f] ? tail : 0, tail,
-                             &b->gradient_lo, &b->gradient_hi);
+        const spread about = spread_of(job->main + f);
+        cr_gradient_interval(e->here.gram, e->plan.blocks, (double)e->input.active, about.kurtosis,
+                             linear[f] ? tail : 0, tail, &b->gradient_lo, &b->gradient_hi);
+        b->gradient_lo = fmax(0, b->gradient_lo - CR_NOISE_GAP * about.deviation);
+        b->gradient_hi += CR_NOISE_GAP * about.deviation;
         if (isfinite(b->gradient_hi)) b->constraints |= CERTREG_CONSTRAINT_GRADIENT;
     }
     return status;

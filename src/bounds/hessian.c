@@ -167,6 +167,8 @@ certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples,
     *second_order_hi = INFINITY;
     const certreg_status status = cr_hessian_estimate(e, samples, 0, &s);
     if (status) return status;
-    *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail);
+    /* e is that of a replay, and sqrt(sqrt(E w^4)) is no less than the deviation of w */
+    *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail) +
+                       CR_NOISE_GAP_SECOND * s.unit * sqrt(sqrt(s.fourth));
     return CERTREG_OK;
 }

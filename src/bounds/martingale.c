@@ -27,6 +27,10 @@
  * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides which of the two is used. A
  * second_hi from the same samples is as good as p itself, as long as it holds: H increases with p.
  *
+ * The noise is not quite normal: e is that of a replay, and xi the exact one (theory 0.3). All of
+ * the above holds with e/(1 + CR_NOISE_EXCESS), of which nothing but E|Z - tau|^+ and H is used,
+ * means of convex functions, for the norm of its own E[w e]; g differs by CR_NOISE_GAP sqrt p.
+ *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
  * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
  * additions in float), which moves m_i by 2^-16 ||G|| sqrt(p d). Both are added. */
@@ -117,10 +121,10 @@ static int weigh(certreg_estimator *e, const game *g)
 }
 
 /* The direction of a block is that of the sums before it. In float its length is not quite 1:
- * projections are divided by that. */
+ * projections are divided by that. All noise is divided by 1 + CR_NOISE_EXCESS. */
 static void set_direction(const game *g, const double lengths[2], block *k)
 {
-    k->norm = lengths[0], k->length = lengths[1];
+    k->norm = lengths[0] / (1 + CR_NOISE_EXCESS), k->length = lengths[1] * (1 + CR_NOISE_EXCESS);
     if (!(k->norm > 0)) return;
     k->limit = g->lambda > 0 ? fmin(8, LARGEST / (g->lambda * k->norm)) : 8;
     k->expected = g->staked > 0 ? fmax(0, g->gained / g->staked) * k->norm : 0;
@@ -301,7 +305,7 @@ static double bound_by_norm(const game *g, double norm)
         const double s = best * exp2(0.25 * i);
         least = fmin(least, (phi_above(s, g->share, g->tail) + g->certainty / n) / s);
     }
-    return (norm + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
+    return (norm / (1 + CR_NOISE_EXCESS) + SUM_ERROR * g->lengths) / n + least * (1 + EVALUATION);
 }
 
 /* A game about the job's samples, and in *upper what is known without one. Non-zero: there will be
@@ -322,6 +326,12 @@ static int begin(const cr_martingale_job *job, game *g, double *upper)
     return !(g->share > 0 && g->cap > 0);
 }
 
+/* A bound about e/(1 + CR_NOISE_EXCESS) becomes one about the exact noise. */
+static double from_replay(const game *g, double kappa)
+{
+    return (1 + CR_NOISE_EXCESS) * kappa + CR_NOISE_GAP * sqrt(g->share);
+}
+
 certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job *job,
                                    double *upper)
 {
@@ -331,8 +341,7 @@ certreg_status cr_martingale_upper(certreg_estimator *e, const cr_martingale_job
     certreg_status status = decide(e, &g, &by_norm);
     if (!status) status = play_all(e, &g, &broken);
     if (status || broken) return status;
-    *upper =
-        fmin(*upper, (by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g)) *
-                         g.reach * (1 + EVALUATION));
+    const double kappa = by_norm ? bound_by_norm(&g, e->here.lengths[2 * BLOCKS]) : solve_game(&g);
+    *upper = fmin(*upper, from_replay(&g, kappa) * g.reach * (1 + EVALUATION));
     return CERTREG_OK;
 }

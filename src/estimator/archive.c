@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The layout, byte by byte, is in docs/compatibility.md. */
+/* The layout, byte by byte, is in docs/compatibility.md. Format 1 had noise that was not Gaussian
+ * to the last bit. */
 enum { VERSION, SEED, NOISE_ID, LEVEL, SIGMA, INPUTS, OUTPUTS, IDENTITY, PILOT, ASKED };
 enum { RANGES = ASKED + 5, WORDS };
 enum { HEADER = 8 + 8 * WORDS };
-static const uint64_t format_version = 1, not_fixed = UINT64_MAX;
+static const uint64_t format_version = 2, not_fixed = UINT64_MAX;
 static const char magic[8] = {'c', 'r', 't', 'r', 'e', 'c', '0', '1'};
 static const char *const word_name[PILOT] = {"format version",
                                              "seed: plan.seed must be the record's",

@@ -120,14 +120,14 @@ class Insane(unittest.TestCase):
             self.assertEqual(kinds(lambda x: (x[:, 0] - 1.7e9) / 60, times, **more), ["float32"])
         found = check_model(lambda x: x[:, 0], times, sigma=1)[0]
         self.assertAlmostEqual(found.size, 1 / 128)
-        self.assertRegex(found.text, "feature 0 is 17000[0-9.]+, .* steps of 128.*noise of 1 must")
+        self.assertRegex(found.text, "feature 0 is 17000[0-9.]+, .*noise of 1, which must be at least 32768:")
         found = check_model(lambda x: x[:, 0], times, calls=226)[0]
         self.assertAlmostEqual(found.size, 0.1 * times.std() / 128)
         self.assertEqual(kinds(lambda x: np.sin(1e7 * x[:, 0])), ["float32"])
 
     def test_the_library_refuses_where_the_check_warns(self):
         """Noise just above and just below the least that float32 can represent."""
-        for sigma, refused in ((1024 * 128, False), (1023 * 128, True)):
+        for sigma, refused in ((32768, False), (32767, True)):
             found = kinds(lambda x: x[:, 0], [[1.7e9]], sigma=sigma)
             self.assertEqual(found, ["float32"] if refused else [])
             with certreg.Estimator(lambda x: x[:, 0], 1, 300) as e:
