@@ -11,8 +11,8 @@
 
 /* |y' - y| <= CR_CELL_PART |y'| + CR_CELL_WHOLE |s/h| for the float y' of a strict normal, with y
  * that of any (u, angle) that its words stand for; tests/proof/normals.c proves it. */
-#define CR_CELL_PART 0x1.ep-22f  /* 4.47e-7 */
-#define CR_CELL_WHOLE 0x1.0p-22f /* 2.38e-7 */
+#define CR_CELL_PART 0x1.f4p-22f /* 4.66e-7 */
+#define CR_CELL_WHOLE 0x1.9p-25f /* 4.66e-8 */
 #define CR_CELL_DOUBLE 0x1p-44   /* of a normal in double, relative; a libm has 2^-51 */
 /* Blocks whose words continue those of block b: b | one of these. Levels stay below (backend.h). */
 #define CR_CELL_SECOND (UINT64_C(1) << 63)

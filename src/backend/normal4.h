@@ -52,9 +52,9 @@ CR_INLINE void cr_normal4_sincos(vu y, vf *sine, vf *cosine)
 }
 
 /* Words of a pair whose normals are close to all that they stand for (theory 0): those of u in
- * [2^-13, 1 - 2^-20). */
-#define CR_NORMAL4_FIRST 0x80000u
-#define CR_NORMAL4_COUNT (0xFFFFF000u - CR_NORMAL4_FIRST)
+ * [2^-14, 1 - 2^-16). */
+#define CR_NORMAL4_FIRST 0x40000u
+#define CR_NORMAL4_COUNT (0xFFFF0000u - CR_NORMAL4_FIRST)
 
 /* strict: NaN instead of the normals of other words. */
 CR_INLINE void cr_normal4_pair(vu x, vu y, int strict, vf normals[2])
