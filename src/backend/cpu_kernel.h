@@ -65,8 +65,7 @@ typedef struct place { /* of the first of a row's features that are drawn togeth
 } place;
 
 /* What float could not tell: bit l is feature j + l. */
-static void __attribute__((noinline, cold))
-find_cells(const cells *c, const place *at, unsigned doubts, size_t j, float *x)
+CR_RARE void find_cells(const cells *c, const place *at, unsigned doubts, size_t j, float *x)
 {
     for (; doubts; doubts &= doubts - 1) {
         const size_t k = j + (size_t)__builtin_ctz(doubts);

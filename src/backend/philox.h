@@ -7,8 +7,11 @@
 
 #if defined(__CUDACC__)
 #define CR_INLINE static __forceinline__ __host__ __device__
+/* What is rarely needed: out of the way of what is. */
+#define CR_RARE static __noinline__ __host__ __device__ __attribute__((unused))
 #else
 #define CR_INLINE static inline
+#define CR_RARE static __attribute__((noinline, cold, unused))
 #endif
 
 #define CR_PHILOX_ROUNDS 10

@@ -23,7 +23,7 @@ typedef struct pace {
 } pace;
 
 template <bool whole>
-__global__ void __launch_bounds__(draw_threads)
+__global__ void __launch_bounds__(draw_threads, 4)
     draw_kernel(const cr_source source, const float *__restrict__ z, const float *__restrict__ step,
                 uint64_t first, const pace go, float *__restrict__ x)
 {
