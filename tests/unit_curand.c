@@ -1,6 +1,8 @@
-/* Our noise against cuRAND's host generator, which needs the toolkit's library but no GPU.
- * Loaded when the test runs, so that it builds everywhere; where there is no library it says so and
- * succeeds.  * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with
+/* Our noise against cuRAND's: the function of its header, from which devices have their words, and
+ * its host generator, which needs the toolkit's library but no GPU. What is not there is said, and
+ * no failure; the library is loaded when the test runs.
+ *
+ * Found by experiment, and held here: CURAND_RNG_PSEUDO_PHILOX4_32_10 with
  * CURAND_ORDERING_PSEUDO_LEGACY acts like 65536 device generators, one subsequence each, that take
  * turns in giving four words. Words (or normals) 4q .. 4q+3 are those of key = seed and counter =
  * (block, stream) with stream = q % 65536 and block = q / 65536: block of four number q / 65536 of
@@ -15,6 +17,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* gpu/curand_words.cpp; NULL where there is no toolkit to build it */
+extern void curand_words(const unsigned counter[4], const unsigned key[2], unsigned words[4])
+    __attribute__((weak));
 
 /* three blocks of each stream */
 enum { PHILOX = 161, LEGACY = 103, STREAMS = 65536, COUNT = 12 * STREAMS };
@@ -63,17 +70,38 @@ static void *generator_of(uint64_t seed)
     return generator;
 }
 
-START_TEST(words_are_those_of_curand)
+/* All bits of the seed, of the stream and of the block's number in turns, and the last of each. */
+START_TEST(words_are_those_of_the_header)
+{
+    for (int bit = 0; bit <= 64; bit++) {
+        const uint64_t some = bit < 64 ? UINT64_C(0x0123456789ABCDEF) ^ UINT64_C(1) << bit
+                                       : UINT64_MAX,
+                       seed = _i == 0 ? some : 5, stream = _i == 1 ? some : 6,
+                       block = _i == 2 ? some : 7;
+        const unsigned key[2] = {(unsigned)seed, (unsigned)(seed >> 32)},
+                       counter[4] = {(unsigned)block, (unsigned)(block >> 32), (unsigned)stream,
+                                     (unsigned)(stream >> 32)};
+        unsigned header[4];
+        uint32_t ours[4];
+        curand_words(counter, key, header);
+        philox_block(seed, stream, block, ours);
+        for (size_t k = 0; k < 4; k++) ck_assert_uint_eq(ours[k], header[k]);
+    }
+}
+END_TEST
+
+START_TEST(words_are_those_of_the_host_generator)
 {
     void *generator = generator_of(seeds[_i]);
     unsigned int *words = malloc(COUNT * sizeof *words);
     ck_assert_int_eq(theirs.words(generator, words, COUNT), 0);
-    for (size_t q = 0; q < COUNT / 4; q++) {
+    size_t q = 0;
+    for (int same = 1; q < COUNT / 4 && same; q += (size_t)same) {
         uint32_t ours[4];
         philox_block(seeds[_i], q % STREAMS, q / STREAMS, ours);
-        for (size_t k = 0; k < 4; k++)
-            ck_assert_msg(ours[k] == words[4 * q + k], "word %zu differs", 4 * q + k);
+        same = !memcmp(ours, words + 4 * q, sizeof ours);
     }
+    ck_assert_msg(q == COUNT / 4, "a word from %zu on differs", 4 * q);
     free(words);
     theirs.destroy(generator);
 }
@@ -89,18 +117,21 @@ START_TEST(normals_are_those_of_curand_but_for_rounding)
         uint32_t words[4];
         float ours[4];
         philox_block(seeds[_i], q % STREAMS, q / STREAMS, words);
-        cr_normal4_from(words, ours);
-        for (size_t k = 0; k < 4; k++)
-            worst = fmax(worst, fabs((double)ours[k] - (double)normals[4 * q + k]));
+        cr_normal4_from(words, 0, ours);
+        for (size_t k = 0; k < 4; k++) {
+            const double r = hypot((double)ours[k & 2], (double)ours[(k & 2) + 1]),
+                         off = fabs((double)ours[k] - (double)normals[4 * q + k]);
+            worst = fmax(worst, off / (3e-6 + 0x1p-25 / r));
+        }
     }
-    /* cuRAND rounds the angle to float: r * 6e-7 */
-    ck_assert_msg(worst < 3e-6, "normals differ by up to %g", worst);
+    /* cuRAND rounds the angle to float, r * 6e-7, and u, which counts near 1. */
+    ck_assert_msg(worst < 1, "normals differ by up to %g of what they may", worst);
     free(normals);
     theirs.destroy(generator);
 }
 END_TEST
 
-START_TEST(backend_draws_the_normals_of_curand)
+START_TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
 {
     enum { INPUTS = 4 }; /* one block per sample: sample i of stream s is quadruple 65536 i + s */
     void *generator = generator_of(7);
@@ -114,7 +145,7 @@ START_TEST(backend_draws_the_normals_of_curand)
         for (size_t i = 0; i < 3; i++)
             for (size_t j = 0; j < INPUTS; j++)
                 ck_assert(fabsf(x[i * INPUTS + j] - normals[4 * (STREAMS * i + stream) + j]) <
-                          3e-6f);
+                          0x1p-9f + 3e-6f);
     }
     free(normals);
     theirs.destroy(generator);
@@ -123,15 +154,16 @@ END_TEST
 
 int main(void)
 {
-    if (!load(&theirs)) {
-        printf("unit_curand: skipped, no usable libcurand (%s)\n",
-               theirs.library ? "functions missing" : "not found");
-        return 0;
-    }
     Suite *suite = suite_create("curand");
     TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, words_are_those_of_curand, 0, SEEDS);
-    tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
-    tcase_add_test(typical, backend_draws_the_normals_of_curand);
+    if (curand_words) tcase_add_loop_test(typical, words_are_those_of_the_header, 0, 3);
+    else printf("unit_curand: built without a toolkit, so its header is not tested\n");
+    if (load(&theirs)) {
+        tcase_add_loop_test(typical, words_are_those_of_the_host_generator, 0, SEEDS);
+        tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
+        tcase_add_test(typical, backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid);
+    } else
+        printf("unit_curand: no usable libcurand (%s), which is not tested\n",
+               theirs.library ? "functions missing" : "not found");
     return kit_run(suite);
 }

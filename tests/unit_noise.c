@@ -1,5 +1,8 @@
-/* The noise of a backend: ranges may be cut, features that do not move keep their bits, and
- * neither seeds nor streams nor levels share any. */
+/* The noise of a backend: ranges may be cut, features that do not move keep their bits, points lie
+ * on the grid, and neither seeds nor streams nor levels share any words. */
+#include "backend/lanes_scalar.h"
+/* after the lanes */
+#include "backend/cell.h"
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
@@ -58,6 +61,47 @@ START_TEST(unmoved_features_and_the_center_keep_every_bit)
 }
 END_TEST
 
+/* Within the grid's 2^24 steps at its ends as well, and never -0. */
+START_TEST(points_are_whole_steps_of_the_grid)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    static const float steps[] = {CR_LEAST_STEP,  -CR_LEAST_STEP, 0x1.fffffep-100f, -0.75f, 1,
+                                  0x1.fffffep111f};
+    enum { STEPS = sizeof steps / sizeof *steps, INPUTS = 5 * STEPS, COUNT = 2000 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
+    float z[INPUTS], step[INPUTS], *x = malloc(COUNT * INPUTS * sizeof *x);
+    for (int j = 0; j < INPUTS; j++) {
+        step[j] = steps[j / 5];
+        z[j] = (float)((j % 5 - 2) * cr_grid_most(step[j]) / 2); /* the most it holds; 0 */
+    }
+    ck_assert_int_eq(backend->ops->draw(backend, &noise, z, step, 0, COUNT, x), CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) {
+        const double n = ldexp((double)x[k], 8 - ilogbf(step[k % INPUTS]));
+        if (n == rint(n) && fabs(n) < 0x1p24 && !(n == 0 && signbit(x[k]))) continue;
+        ck_abort_msg("feature %d is %a", k % INPUTS, (double)x[k]);
+    }
+    free(x);
+    certreg_backend_close(backend);
+}
+END_TEST
+
+START_TEST(noise_of_negative_steps_is_opposite)
+{
+    certreg_backend *backend = backend_of(_i);
+    if (!backend) return;
+    enum { INPUTS = 21, COUNT = 100 };
+    const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS, .clean_first = 1};
+    float zero[INPUTS] = {0}, step[2][INPUTS], x[2][COUNT * INPUTS];
+    for (int j = 0; j < INPUTS; j++) step[0][j] = 0.1f * (float)j, step[1][j] = -step[0][j];
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(backend->ops->draw(backend, &noise, zero, step[i], 0, COUNT, x[i]),
+                         CERTREG_OK);
+    for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
+    certreg_backend_close(backend);
+}
+END_TEST
+
 START_TEST(no_samples_change_nothing)
 {
     certreg_backend *backend = backend_of(_i);
@@ -109,8 +153,18 @@ START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
             ck_assert(e != ref_backend_normal(&other, blocks, j));
         }
     }
-    /* and the stream has no more blocks than they take */
-    ck_assert(CR_LEVELS << (CR_LEVEL_BITS - 1) == (uint64_t)1 << 63);
+}
+END_TEST
+
+/* No level has a block that continues the words of another one. */
+START_TEST(levels_end_where_words_are_continued)
+{
+    ck_assert(CR_LEVELS << CR_LEVEL_BITS == CR_CELL_THIRD);
+    const cr_noise last = {.level = CR_LEVELS - 1, .inputs = 4};
+    const cr_source source = cr_source_of(&last);
+    const uint64_t block = cr_source_block(&source, (UINT64_C(1) << CR_LEVEL_BITS) - 1);
+    ck_assert(block < CR_CELL_THIRD && (block | CR_CELL_THIRD) < CR_CELL_SECOND);
+    ck_assert((block | CR_CELL_SECOND) - CR_CELL_SECOND < CR_CELL_THIRD);
 }
 END_TEST
 
@@ -122,8 +176,11 @@ int main(void)
     tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
     tcase_add_test(typical, replay_can_be_cut_between_chunks);
     tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);
+    tcase_add_loop_test(limits, points_are_whole_steps_of_the_grid, 0, SETUPS);
+    tcase_add_loop_test(typical, noise_of_negative_steps_is_opposite, 0, SETUPS);
     tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_test(typical, streams_and_seeds_share_no_noise);
     tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
+    tcase_add_test(limits, levels_end_where_words_are_continued);
     return kit_run(suite);
 }

@@ -27,7 +27,7 @@ static const struct {
     {12288, 5, 10, 0, 3, 4},
     {8, 0xFFFFFFF0u, 64, 0, 27, 28},
     {6, 0x7FFFFFFFu, 10, 0, 28, UINT64_MAX},
-    {4, UINT64_MAX - 99, 100, 0, 29, 30},
+    {4, (UINT64_C(1) << CR_LEVEL_BITS) - 100, 100, 0, 29, 30},
 };
 
 static void *over(const void *host, size_t bytes)
@@ -60,7 +60,7 @@ START_TEST(draws_have_the_bits_of_the_cpu)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, bytes = n * d * sizeof(float);
     const cr_noise noise = noise_of(_i);
-    float *z = made_up_numbers(d, 1), *step = made_up_numbers(d, 2), *want = malloc(bytes);
+    float *z = made_up_numbers(d, 1), *step = made_up_steps(d, 2), *want = malloc(bytes);
     certreg_backend *cpu = cr_backend_default();
     float *z_there = over(z, d * sizeof *z), *step_there = over(step, d * sizeof *step), *x[3];
     ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, shapes[_i].first, n, want), CERTREG_OK);

@@ -21,6 +21,11 @@ $(OBJ)/check_gpu: $(check_gpu) $(OBJ)/certreg/libcertreg_cuda.so $(blas_made)
 $(OBJ)/sqrt_all: $(OBJ)/tests/gpu/sqrt_all.o
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $< -o $@ $(cuda_link) -lm
 
+# Tests of the words on the host take cuRAND's header in where it is.
+$(if $(NVCC),$(OBJ)/tests/unit_curand: $(OBJ)/tests/gpu/curand_words.cpp.o)
+$(OBJ)/tests/gpu/curand_words.cpp.o: own = -isystem $(CUDA_HOME)/include \
+    -isystem $(CUDA_HOME)/include/cccl
+
 # What a machine with a driver and CUDA's libraries, and nothing else, needs to run these: .gpu/,
 # with the host's libraries in .gpu/libs. The C library is that machine's.
 bundle       := $(OBJ)/bundle

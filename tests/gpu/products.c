@@ -1,5 +1,6 @@
 /* Products of matrices on a backend: sums are double of float products, so they agree nearly. */
 #include "backend/blas.h"
+#include "backend/cpu.h"
 #include "gpu/contract.h"
 #include "support/made_up.h"
 #include <math.h>
@@ -61,11 +62,9 @@ static int is_active(size_t j)
 static float *rows_by_hand(uint64_t first, size_t count)
 {
     float *all = malloc(count * FEATURES * sizeof *all),
-          *rows = malloc(count * ACTIVE * sizeof *rows), z[FEATURES] = {0}, step[FEATURES];
-    certreg_backend *cpu = cr_backend_default();
+          *rows = malloc(count * ACTIVE * sizeof *rows);
     size_t at = 0;
-    for (size_t j = 0; j < FEATURES; j++) step[j] = 1;
-    ck_assert_int_eq(cpu->ops->draw(cpu, &noise, z, step, first, count, all), CERTREG_OK);
+    ck_assert_int_eq(cr_cpu_normals(cr_backend_default(), &noise, first, count, all), CERTREG_OK);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < FEATURES; j++)
             if (is_active(j)) rows[at++] = all[i * FEATURES + j];
@@ -75,17 +74,13 @@ static float *rows_by_hand(uint64_t first, size_t count)
 
 static cr_pair_room open_room(void)
 {
-    float zero[FEATURES] = {0}, mask[FEATURES];
     double squares[ROWS_A] = {0};
     int32_t features[ACTIVE];
     cr_pair_room room = {.active = ACTIVE};
-    for (size_t j = 0, k = 0; j < FEATURES; j++) {
-        mask[j] = (float)is_active(j);
+    for (size_t j = 0, k = 0; j < FEATURES; j++)
         if (is_active(j)) features[k++] = (int32_t)j;
-    }
     ck_assert_int_eq(cr_blas_open(NULL, &room.blas), CERTREG_OK);
     room.features = over(features, sizeof features);
-    room.zero = over(zero, sizeof zero), room.mask = over(mask, sizeof mask);
     for (int i = 0; i < 2; i++) room.rows[i] = over(NULL, ROWS_A * FEATURES * sizeof(float));
     room.products = over(NULL, ROWS_A * ROWS_A * sizeof(float));
     room.squares = over(squares, sizeof squares);
@@ -99,8 +94,6 @@ static cr_pair_room open_room(void)
 static void close_room(cr_pair_room *room)
 {
     void *all[] = {(void *)(uintptr_t)room->features,
-                   room->zero,
-                   room->mask,
                    room->rows[0],
                    room->rows[1],
                    room->products,
@@ -147,7 +140,7 @@ static double dot(const float *a, const float *b)
     return sum;
 }
 
-START_TEST(tiles_have_the_bits_of_draw)
+START_TEST(tiles_have_the_normals_of_the_cpu)
 {
     cr_pair_room room = open_room();
     for (uint64_t first = 0; first < 200; first += 100) { /* sample 0 is free of noise */
@@ -165,31 +158,28 @@ START_TEST(tiles_have_the_bits_of_draw)
 }
 END_TEST
 
-/* As noise is about 0 in steps of 1; aligned for access by fours, or not. */
-START_TEST(tiles_of_all_features_have_the_bits_of_draw)
+/* Aligned for access by fours, or not. */
+START_TEST(tiles_of_all_features_have_the_normals_of_the_cpu)
 {
     static const size_t wide[] = {1, 2, 3, 5, 16, 63, 784, 1001};
     enum { ROWS = 20, WIDEST = 1001 };
     const size_t d = wide[_i], bytes = ROWS * d * sizeof(float);
     const cr_noise plain = {.seed = 3, .noise_id = 4, .inputs = d, .clean_first = _i % 2};
-    static float z[WIDEST], step[WIDEST], want[ROWS * WIDEST], got[ROWS * WIDEST];
+    static float want[ROWS * WIDEST], got[ROWS * WIDEST];
     static int32_t features[WIDEST];
-    for (size_t j = 0; j < d; j++) features[j] = (int32_t)j, step[j] = 1;
-    certreg_backend *cpu = cr_backend_default();
-    ck_assert_int_eq(cpu->ops->draw(cpu, &plain, z, step, 0, ROWS, want), CERTREG_OK);
-    float *rows = over(NULL, bytes + sizeof *rows), *zero = over(z, d * sizeof *z),
-          *mask = over(step, d * sizeof *step);
+    for (size_t j = 0; j < d; j++) features[j] = (int32_t)j;
+    ck_assert_int_eq(cr_cpu_normals(cr_backend_default(), &plain, 0, ROWS, want), CERTREG_OK);
+    float *rows = over(NULL, bytes + sizeof *rows);
     int32_t *features_there = over(features, d * sizeof *features);
     double *norms = over(NULL, ROWS * sizeof *norms);
-    const cr_pair_room room = {.features = features_there, .active = d, .zero = zero, .mask = mask};
+    const cr_pair_room room = {.features = features_there, .active = d};
     for (size_t off = 0; off < 2; off++) {
         const cr_tile t = {.count = ROWS, .rows = rows + off, .norms = norms};
         ck_assert_int_eq(gpu->ops->tile(gpu, &plain, &room, &t), CERTREG_OK);
         fetch(got, t.rows, bytes);
         for (size_t k = 0; k < ROWS * d; k++) ck_assert(got[k] == want[k]);
     }
-    gpu->ops->free(gpu, rows), gpu->ops->free(gpu, zero), gpu->ops->free(gpu, mask);
-    gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
+    gpu->ops->free(gpu, rows), gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
 }
 END_TEST
 
@@ -293,8 +283,8 @@ void contract_add_products(TCase *to, certreg_backend *backend)
     gpu = backend;
     tcase_add_loop_test(to, gram_is_the_upper_half_of_the_product_of_rows, 0,
                         (int)(sizeof grams / sizeof *grams));
-    tcase_add_test(to, tiles_have_the_bits_of_draw);
-    tcase_add_loop_test(to, tiles_of_all_features_have_the_bits_of_draw, 0, 8);
+    tcase_add_test(to, tiles_have_the_normals_of_the_cpu);
+    tcase_add_loop_test(to, tiles_of_all_features_have_the_normals_of_the_cpu, 0, 8);
     tcase_add_loop_test(to, products_of_pairs_are_summed_for_both_tiles, 0, 2);
     tcase_add_test(to, weighted_squares_add_up_to_a_matrix_without_the_identity);
     tcase_add_test(to, forms_are_those_of_the_matrix_without_its_trace);

@@ -3,19 +3,73 @@
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/normal4.h"
+#include "backend/precise.h"
 #include <math.h>
 #include <stdlib.h>
+
+/* The block of four normals that has number j of sample i. */
+static uint64_t block_of(const cr_noise *noise, uint64_t i, size_t j)
+{
+    const uint64_t row = (noise->inputs + 3) / 4;
+    return (noise->level << CR_LEVEL_BITS) + i * row + j / 4;
+}
 
 float ref_backend_normal(const cr_noise *noise, uint64_t i, size_t j)
 {
     if (noise->clean_first && i == 0) return 0.0f;
-    const uint64_t row = (noise->inputs + 3) / 4; /* blocks of four normals per sample */
     uint32_t words[4];
     float normals[4];
-    philox_block(noise->seed, noise->noise_id, (noise->level << CR_LEVEL_BITS) + i * row + j / 4,
-                 words);
-    cr_normal4_from(words, normals);
+    philox_block(noise->seed, noise->noise_id, block_of(noise, i, j), words);
+    cr_normal4_from(words, 0, normals);
     return normals[j % 4];
+}
+
+/* ---- draw */
+/* The words that normal k of a block is made of, 96 bits each. */
+typedef struct pair {
+    uint32_t x[3], y[3];
+    unsigned cosine;
+} pair;
+
+static pair pair_of(const cr_noise *noise, uint64_t block, size_t k)
+{
+    const uint64_t parts[3] = {block, block | UINT64_C(1) << 63, block | UINT64_C(1) << 62};
+    pair p = {.cosine = k & 1};
+    for (int i = 0; i < 3; i++) {
+        uint32_t words[4];
+        philox_block(noise->seed, noise->noise_id, parts[i], words);
+        p.x[i] = words[k & 2], p.y[i] = words[(k & 2) + 1];
+    }
+    return p;
+}
+
+/* The first 64 bits of a word as a part of 1; of its complement, which is the part that 1 is more,
+ * for complement UINT32_MAX. */
+static double part_of(const uint32_t word[3], uint32_t complement)
+{
+    const uint64_t both = (uint64_t)(word[0] ^ complement) << 32 | (word[1] ^ complement);
+    return ((double)both + 0.5) * 0x1p-64;
+}
+
+/* Its error is below 1e-13. */
+static double normal_of(const pair *p)
+{
+    const double u = part_of(p->x, 0), angle = 2 * 3.14159265358979324 * part_of(p->y, 0),
+                 r = sqrt(-2 * (u > 0.5 ? log1p(-part_of(p->x, UINT32_MAX)) : log(u)));
+    return r * (p->cosine ? cos(angle) : sin(angle));
+}
+
+/* By the definition alone: libm finds the normal, and where that is so close to the middle between
+ * two points that a double might be wrong, or at the end of what 64 bits say, a more precise one
+ * does. */
+static float point_of(const pair *p, float z, float step)
+{
+    const double h = ldexp(1, ilogbf(step) - 8), factor = (double)step / h, offset = (double)z / h,
+                 at = offset + factor * normal_of(p), far = fabs(at - floor(at) - 0.5);
+    const double n = p->x[0] != 0 && far > 1e-6
+                         ? rint(at)
+                         : cr_dd_nearest(cr_dd_normal(p->x, p->y, p->cosine), factor, offset);
+    return (float)(n * h) + 0.0f; /* no zero is negative */
 }
 
 static certreg_status draw(certreg_backend *backend, const cr_noise *noise, const float *z,
@@ -24,9 +78,9 @@ static certreg_status draw(certreg_backend *backend, const cr_noise *noise, cons
     (void)backend;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < noise->inputs; j++) {
-            const float e = ref_backend_normal(noise, first + i, j);
             const int still = step[j] == 0.0f || (noise->clean_first && first + i == 0);
-            x[i * noise->inputs + j] = still ? z[j] : fmaf(step[j], e, z[j]);
+            const pair p = pair_of(noise, block_of(noise, first + i, j), j % 4);
+            x[i * noise->inputs + j] = still ? z[j] : point_of(&p, z[j], step[j]);
         }
     return CERTREG_OK;
 }

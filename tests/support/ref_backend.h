@@ -1,12 +1,13 @@
 /* The specification of a backend as plain loops, one normal at a time. Every backend must give
- * its bits (CUDA: draw and replay). */
+ * its bits (CUDA: draw and replay). What it draws follows from the definition of the noise, not
+ * from the recipe of the backends. */
 #ifndef REF_BACKEND_H
 #define REF_BACKEND_H
 #include "backend/backend.h"
 
 /* Stateless; not to be closed. */
 certreg_backend *ref_backend(void);
-/* e[i][j] */
+/* e[i][j] of the replay, in float */
 float ref_backend_normal(const cr_noise *, uint64_t i, size_t j);
 
 #endif
