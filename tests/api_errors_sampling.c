@@ -9,7 +9,7 @@ static const struct {
 } beginnings[] = {
     {"sigma", 0, 0},       {"sigma", 0, -1},        {"sigma", 0, NAN},      {"sigma", 0, INFINITY},
     {"z[2]", NAN, 1},      {"z[2]", INFINITY, 1},   {"z[2]", -INFINITY, 1}, {"z[2]", 1e6f, 1},
-    {"z[2]", -1e9f, 1000}, {"z[2]", 1.5e38f, 1e37}, {"z[0]", 0, 1e-42},     {"z[0]", 0, 1e39},
+    {"z[2]", -1e9f, 1000}, {"z[0]", 1.5e38f, 1e37}, {"z[0]", 0, 1e-42},     {"z[0]", 0, 1e39},
     {"z[2]", 1, 1e-5},
 };
 
@@ -26,11 +26,37 @@ START_TEST(inputs_that_float_cannot_carry_are_refused_by_feature)
 }
 END_TEST
 
-START_TEST(noise_of_1024_units_in_the_last_place_is_enough)
+/* 2^24 - 2^13 steps of the grid, and one float more; its steps are 2^-8 of the power of two in the
+ * noise. */
+static const struct {
+    double sigma, steps;
+} grids[] = {{0.5, 0x1p-9}, {0.999, 0x1p-9}, {1, 0x1p-8}, {0x1p-118, 0x1p-126}, {0x1p111, 0x1p103}};
+
+START_TEST(an_input_may_be_so_many_steps_of_the_grid_from_0)
 {
-    const float z[3] = {0, 0, 1};
-    KIT_OK(shared, certreg_estimator_begin(shared, z, 1024 * 0x1p-23, 0));
-    KIT_STATUS(shared, certreg_estimator_begin(shared, z, 1023 * 0x1p-23, 0), CERTREG_E_INVALID);
+    const float most = (float)((0x1p24 - 0x1p13) * grids[_i].steps);
+    for (float sign = -1; sign <= 1; sign += 2) {
+        const float z[3] = {0, -0.0f, sign * most},
+                    beyond[3] = {0, 0, sign * nextafterf(most, INFINITY)};
+        KIT_OK(shared, certreg_estimator_begin(shared, z, grids[_i].sigma, 0));
+        KIT_STATUS(shared, certreg_estimator_begin(shared, beyond, grids[_i].sigma, 0),
+                   CERTREG_E_INVALID);
+        KIT_SAYS(certreg_estimator_error(shared), "z[2]");
+    }
+    check_usable();
+}
+END_TEST
+
+START_TEST(noise_has_a_least_and_a_greatest_size)
+{
+    const float z[3] = {0, 1e-45f, -0.0f};
+    KIT_OK(shared, certreg_estimator_begin(shared, z, 0x1p-118, 0));
+    KIT_STATUS(shared, certreg_estimator_begin(shared, z, nextafterf(0x1p-118f, 0), 0),
+               CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(shared), "at least 3.00927e-36");
+    KIT_OK(shared, certreg_estimator_begin(shared, z, nextafterf(0x1p112f, 0), 0));
+    KIT_STATUS(shared, certreg_estimator_begin(shared, z, 0x1p112, 0), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(shared), "below 5.1923e+33");
     check_usable();
 }
 END_TEST
@@ -263,7 +289,9 @@ int main(void)
     TCase *bad_input = kit_case_with(suite, "bad_input", make_shared, free_shared);
     tcase_add_loop_test(bad_input, inputs_that_float_cannot_carry_are_refused_by_feature, 0,
                         KIT_ROWS(beginnings));
-    tcase_add_test(limits, noise_of_1024_units_in_the_last_place_is_enough);
+    tcase_add_loop_test(limits, an_input_may_be_so_many_steps_of_the_grid_from_0, 0,
+                        sizeof grids / sizeof *grids);
+    tcase_add_test(limits, noise_has_a_least_and_a_greatest_size);
     tcase_add_loop_test(bad_input, failures_of_the_model_are_told_by_sample_row_and_output, 0,
                         KIT_ROWS(illnesses));
     tcase_add_test(bad_input, a_model_that_leaves_its_range_is_not_certified);

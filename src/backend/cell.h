@@ -82,7 +82,7 @@ CR_INLINE cr_normal cr_cell_normal(uint64_t x, uint64_t y, unsigned cosine)
  * as where the last error does not decide, the nearest n is taken (theory 0 has the probability).
  */
 CR_RARE float cr_cell_find(const cr_source *source, uint64_t block, unsigned k, float factor,
-                             float offset)
+                           float offset)
 {
     uint32_t first[4], second[4], third[4];
     const unsigned pair = k & 2u;
