@@ -19,6 +19,7 @@ from .errors import CertregError, check
 from .estimator import Estimator, kinds_of
 
 
+_VERSION = 2  # of files; 1 had noise that was not quite Gaussian
 _FIELDS = (
     "score output outputs share sigma seed model samples first_noise last_noise count".split()
 )
@@ -248,7 +249,7 @@ class Calibrated:
         if kind is not None:
             arrays["kind"] = kind
         with open(path, "wb") as file:
-            np.savez(file, version=1, **kept, **arrays, **fields)
+            np.savez(file, version=_VERSION, **kept, **arrays, **fields)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"], model: Any, **options: Any) -> "Calibrated":
@@ -260,8 +261,8 @@ class Calibrated:
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
-            if kept["version"] != 1:
-                raise ValueError("it was written by a later version")
+            if kept["version"] != _VERSION:
+                raise ValueError("it was written by another version")
             fields = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
             shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())

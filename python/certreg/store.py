@@ -44,7 +44,7 @@ from .constants import version_text
 from .errors import ResumeError
 from .result import Rows
 
-APPLICATION = 0x63723032  # "cr02", by which SQLite tells the owner and format of a file
+APPLICATION = 0x63723033  # "cr03", by which SQLite tells the owner and format of a file
 _DIGEST = FIELDS.index("question")  # the only field that SQLite keeps as text
 _KINDS = {"f": "", "i": "INTEGER", "u": "INTEGER"}  # a column REAL would lose the sign of -0.0
 _COLUMNS = ", ".join(

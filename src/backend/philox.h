@@ -31,14 +31,8 @@ CR_INLINE void cr_philox_keys(uint64_t seed, uint32_t keys[2 * CR_PHILOX_ROUNDS]
 
 CR_INLINE void cr_philox_multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low)
 {
-#if defined(__CUDA_ARCH__)
-    uint64_t both; /* nvcc makes a 64-bit product of the C below, and adds its upper halves */
-    asm("mul.wide.u32 %0, %1, %2;" : "=l"(both) : "r"(a), "r"(b));
-    asm("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(both));
-#else
     const uint64_t both = (uint64_t)a * b;
     *high = (uint32_t)(both >> 32), *low = (uint32_t)both;
-#endif
 }
 
 /* Replaces the counter by the four random words. */
