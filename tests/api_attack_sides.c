@@ -113,6 +113,7 @@ START_TEST(a_direction_decides_the_side_it_leads_to)
     victim v = {.output = sum_of_all};
     const float along[2][INPUTS] = {{-1, 0, 0}, {1, 0, 0}};
     certreg_attack_options o = attack_options(CALLS);
+    int broken = 0;
     open_all(&v, SAMPLES, 0);
     for (uint64_t run = 0; run < 2 * RUNS; run++) {
         const certreg_question q = about_zero(1, statistics[_i]);
@@ -122,9 +123,10 @@ START_TEST(a_direction_decides_the_side_it_leads_to)
         KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
         const certreg_attack_result r = attacked(&v, &q, &o);
         ck_assert_int_eq(r.side, up ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
-        ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
-        ck_assert(1 <= r.radius && r.radius < 1.2);
+        broken += r.outcome == CERTREG_ATTACK_BROKEN;
+        ck_assert(1 <= r.radius && (r.radius < 1.2 || r.outcome == CERTREG_ATTACK_NOT_BROKEN));
     }
+    ck_assert_int_ge(broken, 2 * RUNS - 1); /* chance may spoil one */
     close_all(&v);
 }
 END_TEST
@@ -163,22 +165,22 @@ END_TEST
 static double from_the_end(const float *x, size_t inputs)
 {
     (void)inputs;
-    return (double)x[0] - 16383;
+    return (double)x[0] - 32751;
 }
 
-/* From 16384 on floats are too coarse for this noise, and T leaves beyond that. */
+/* From 32752 on floats are too coarse for this noise, and T leaves beyond that. */
 START_TEST(where_floats_are_too_coarse_the_attack_ends)
 {
     victim v = {.output = from_the_end};
-    const float start[INPUTS] = {16383, 0, 0};
+    const float start[INPUTS] = {32751, 0, 0};
     const certreg_attack_options o = attack_options(CALLS);
     certreg_question q = about_zero(3, CERTREG_STATISTIC_MEDIAN);
-    const double center = -1; /* upwards T leaves at 16385 */
+    const double center = -1; /* upwards T leaves at 32753 */
     const float up[INPUTS] = {1, 0, 0}, down[INPUTS] = {-1, 0, 0};
     certreg_attack_options along = o;
     q.prediction = &center;
     open_all(&v, SAMPLES, 0);
-    KIT_OK(v.e, certreg_estimator_begin(v.e, start, 1.01, 0));
+    KIT_OK(v.e, certreg_estimator_begin(v.e, start, 0.9, 0));
     KIT_OK(v.e, certreg_estimator_sample(v.e, 0, SAMPLES));
     along.direction = up;
     const certreg_attack_result r = attacked(&v, &q, &along);

@@ -114,11 +114,11 @@ START_TEST(memory_that_does_not_exist_is_a_status)
 }
 END_TEST
 
-/* 2^44 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
+/* 2^42 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
 START_TEST(plans_take_no_more_noise_than_a_level_has)
 {
     enum { INPUTS = 1 << 22, ROWS = 1 };
-    const size_t most = ((size_t)1 << 44) / (INPUTS / 4) - ROWS;
+    const size_t most = ((size_t)1 << 42) / (INPUTS / 4) - ROWS;
     float *z = calloc(INPUTS, sizeof *z);
     certreg_model m = kit_model(NULL, NULL, INPUTS, 1);
     m.batch = ROWS;
