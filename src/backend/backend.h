@@ -41,10 +41,15 @@ static inline double cr_grid_most(float step)
 }
 
 /* What the float normals e of a replay lack (theory 0.3): the standard deviation of e - xi in any
- * direction; and 1 + the excess, by which e is divided to be below xi in convex order. */
-#define CR_NOISE_GAP 2e-6
-#define CR_NOISE_EXCESS 4e-7
-#define CR_NOISE_GAP_SECOND 3e-5 /* likewise of (e e' - xi xi')/sqrt 2 (theory 8.2) */
+ * direction; 1 + the excess, by which e is divided to be below xi in convex order; and the root
+ * mean square of (e e' - xi xi')/sqrt 2 along any matrix (theory 8.2). They are rounded up from
+ * tests/proof/normals.txt. */
+#define CR_NOISE_GAP 1.8e-6
+#define CR_NOISE_EXCESS 3.5e-7
+static inline double cr_noise_gap_second(size_t features)
+{
+    return 4e-5 + 1e-7 * sqrt((double)features);
+}
 
 /* Where block b of a walk begins, b <= blocks: the last count % blocks of them have one sample
  * more. */

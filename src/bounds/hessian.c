@@ -169,6 +169,6 @@ certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples,
     if (status) return status;
     /* e is that of a replay, and sqrt(sqrt(E w^4)) is no less than the deviation of w */
     *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail) +
-                       CR_NOISE_GAP_SECOND * s.unit * sqrt(sqrt(s.fourth));
+                       cr_noise_gap_second(e->input.active) * s.unit * sqrt(sqrt(s.fourth));
     return CERTREG_OK;
 }

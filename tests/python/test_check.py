@@ -120,7 +120,7 @@ class Insane(unittest.TestCase):
             self.assertEqual(kinds(lambda x: (x[:, 0] - 1.7e9) / 60, times, **more), ["float32"])
         found = check_model(lambda x: x[:, 0], times, sigma=1)[0]
         self.assertAlmostEqual(found.size, 1 / 128)
-        self.assertRegex(found.text, "feature 0 is 17000[0-9.]+, .*noise of 1, which must be at least 32768:")
+        self.assertRegex(found.text, "feature 0 is 17000[0-9.]+, .*noise of 1, .* at least 32768:")
         found = check_model(lambda x: x[:, 0], times, calls=226)[0]
         self.assertAlmostEqual(found.size, 0.1 * times.std() / 128)
         self.assertEqual(kinds(lambda x: np.sin(1e7 * x[:, 0])), ["float32"])
