@@ -47,10 +47,10 @@ START_TEST(the_least_number_of_pairs_is_exact)
 END_TEST
 
 /* ---- noise */
-enum { INPUTS = 3, SAMPLES = 500, CALLS = 600, RUNS = 6, KEPT = RUNS * CALLS + SAMPLES };
+enum { INPUTS = 6, SAMPLES = 500, CALLS = 600, RUNS = 6, KEPT = RUNS * CALLS + SAMPLES };
 
-typedef struct seen { /* the second and third input of every row that was used: noise, as z is 0 */
-    float rows[KEPT][2];
+typedef struct seen { /* all but the first input of every row that was used: noise, as z is 0 */
+    float rows[KEPT][INPUTS - 1];
     size_t count;
 } seen;
 
@@ -68,8 +68,11 @@ static int keep_rows(void *user, const certreg_batch *b)
 static size_t times(const seen *s, float sign, const float *row)
 {
     size_t found = 0;
-    for (size_t i = 0; i < s->count; i++)
-        found += s->rows[i][0] == sign * row[0] && s->rows[i][1] == sign * row[1];
+    for (size_t i = 0; i < s->count; i++) {
+        int same = 1;
+        for (int j = 0; j + 1 < INPUTS && same; j++) same = s->rows[i][j] == sign * row[j];
+        found += (size_t)same;
+    }
     return found;
 }
 

@@ -167,8 +167,9 @@ certreg_status cr_hessian_upper(certreg_estimator *e, const cr_samples *samples,
     *second_order_hi = INFINITY;
     const certreg_status status = cr_hessian_estimate(e, samples, 0, &s);
     if (status) return status;
-    /* e is that of a replay, and sqrt(sqrt(E w^4)) is no less than the deviation of w */
-    *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail) +
-                       cr_noise_gap_second(e->input.active) * s.unit * sqrt(sqrt(s.fourth));
+    *second_order_hi = cr_hessian_less(&s, (double)e->input.active, tail);
+    /* The noise is that of a replay, and sqrt(sqrt(E w^4)) no less than the deviation of w. */
+    if (isfinite(*second_order_hi))
+        *second_order_hi += cr_noise_gap_second(e->input.active) * s.unit * sqrt(sqrt(s.fourth));
     return CERTREG_OK;
 }
