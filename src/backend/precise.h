@@ -68,13 +68,14 @@ CR_INLINE cr_dd cr_dd_of_words(uint32_t a, uint32_t b, uint32_t c)
 }
 
 /* -2 log u; u = 2^power (1 + f). log(1 + f) = 2 artanh(f/(2 + f)) by its series, which 24 terms end
- * below 2^-120. Where u > 1/2, f is found from the complements of the words. */
+ * below 2^-120 as 1 + f lies in [sqrt(1/2), sqrt 2]. Where u does, f is found from the complements
+ * of the words. */
 CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
 {
     const cr_dd ln2 = cr_dd_of(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
     cr_dd f = cr_dd_times(cr_dd_of_words(~x[0], ~x[1], ~x[2]), -1.0);
     int power = 0;
-    if (x[0] >> 31 == 0) {
+    if (x[0] <= 0xB504F333u) {
         const cr_dd u = cr_dd_of_words(x[0], x[1], x[2]);
         frexp(u.high * 1.4142135623730951, &power);
         power--;
