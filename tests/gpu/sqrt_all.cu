@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cuda_runtime.h>
 
-static const uint32_t bases[] = {0x3f800000u, 0x40800000u, 0x33800000u, 0x42000000u};
+static const uint32_t bases[] = {0x3f800000u, 0x40800000u, 0x30000000u, 0x42000000u};
 static const uint32_t each = 1u << 24; // two exponents
 
 static __global__ void roots(uint32_t base, float *out)
