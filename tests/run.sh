@@ -163,6 +163,7 @@ elif [ "$MODE" = paths ]; then
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden" ${BASE:+"$BASE" exact}
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
 elif [ "$MODE" = heavy ]; then
+    start proof "$OBJ/tests/proof/normals" tests/proof/normals.txt
     start wheel bash tests/wheel.sh
     start dist env DIRTY=1 bash tests/consumers/dist.sh
     python_tests tests/python
@@ -185,6 +186,7 @@ elif [ -z "$MODE" ]; then
     start site bash tests/site.sh
     fuzzed
     start soak "$OBJ/tests/soak/soak" 2e4
+    start proof "$OBJ/tests/proof/normals" tests/proof/normals.txt sample
     start golden bash tests/golden/compare.sh "$OBJ/tests/golden/golden"
     start platform bash tests/platforms/check.sh here "$OBJ/tests/platforms/platform"
     start "platforms refused" bash tests/platforms/refused.sh
