@@ -157,13 +157,13 @@ int main(void)
     Suite *suite = suite_create("curand");
     TCase *typical = kit_case(suite, "typical");
     if (curand_words) tcase_add_loop_test(typical, words_are_those_of_the_header, 0, 3);
-    else printf("unit_curand: built without a toolkit, so its header is not tested\n");
+    else printf("unit_curand: skipped cuRAND's header, built without a toolkit\n");
     if (load(&theirs)) {
         tcase_add_loop_test(typical, words_are_those_of_the_host_generator, 0, SEEDS);
         tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
         tcase_add_test(typical, backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid);
     } else
-        printf("unit_curand: no usable libcurand (%s), which is not tested\n",
+        printf("unit_curand: skipped cuRAND's library, none is usable (%s)\n",
                theirs.library ? "functions missing" : "not found");
     return kit_run(suite);
 }
