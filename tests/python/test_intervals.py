@@ -186,7 +186,7 @@ class Files(unittest.TestCase):
                 ("units", np.ones(2)),
                 ("scores", np.ones(29)),
                 ("scores", np.array("a")),
-                ("version", 2),
+                ("version", 1),
                 ("shape", np.array("a")),
             ):
                 np.savez(path, **{**good, name: value})
