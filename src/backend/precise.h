@@ -32,7 +32,11 @@ CR_INLINE cr_dd cr_dd_add(cr_dd a, cr_dd b)
 
 CR_INLINE cr_dd cr_dd_mul(cr_dd a, cr_dd b)
 {
+#if defined(__CUDA_ARCH__)
+    const double high = __dmul_rn(a.high, b.high); /* nvcc may fuse others with what is added */
+#else
     const double high = a.high * b.high;
+#endif
     return cr_dd_sum(high, fma(a.high, b.high, -high) + (a.high * b.low + a.low * b.high));
 }
 
