@@ -129,7 +129,7 @@ class Best(unittest.TestCase):
         t = tuned()
         self.assertTrue(t.changed)
         np.testing.assert_allclose(t.scale, BEST, rtol=0.12)
-        np.testing.assert_allclose(t.shares, SHARES, atol=0.03)
+        np.testing.assert_allclose(t.shares, SHARES, atol=0.05)
         gain = math.sqrt(np.mean(SLOPES**2)) / np.exp(np.mean(np.log(SLOPES)))
         self.assertAlmostEqual(t.gain, gain, delta=0.06 * gain)
         self.assertLess(t.gain_error, 0.05)
@@ -319,7 +319,7 @@ class Runs(unittest.TestCase):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             runpy.run_path(str(root / "examples/python/scale.py"))
-        self.assertRegex(said.getvalue(), r"sigma 0\.5, radii 1\.[5-9]\d times as long\n")
+        self.assertRegex(said.getvalue(), r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n")
         self.assertRegex(said.getvalue(), r"garden +0 -> 0\.0\n")
 
     def test_it_can_be_printed(self):
