@@ -216,6 +216,20 @@ START_TEST(each_step_decides_only_where_it_is_right)
 END_TEST
 
 /* ---- double-double itself */
+/* Between two whole numbers the low part decides, however small it is. */
+START_TEST(what_is_just_off_a_half_goes_to_its_side)
+{
+    for (double n = -4; n <= 4; n++)
+        for (int k = 54; k < 200; k++) {
+            const double little = ldexp(1, -k);
+            ck_assert_double_eq(cr_dd_nearest(cr_dd_of(n + 0.5, little), 1, 0), n + 1);
+            ck_assert_double_eq(cr_dd_nearest(cr_dd_of(n + 0.5, -little), 1, 0), n);
+            ck_assert_double_eq(cr_dd_nearest(cr_dd_of(n + 0.25, little), 2, -n), n + 1);
+            ck_assert_double_eq(cr_dd_nearest(cr_dd_of(n + 0.25, -little), -2, n), -n);
+        }
+}
+END_TEST
+
 static void expect_precise(cr_dd e, cr_dd want)
 {
     const double off = fabs((e.high - want.high) + (e.low - want.low));
@@ -268,6 +282,7 @@ int main(void)
     tcase_add_loop_test(typical, double_double_finds_the_cells_of_the_reference, 0, KIT_ROWS(rows));
     tcase_add_loop_test(limits, every_path_draws_what_is_hard_to_tell, 0, SETUPS);
     tcase_add_test(limits, each_step_decides_only_where_it_is_right);
+    tcase_add_test(limits, what_is_just_off_a_half_goes_to_its_side);
     tcase_add_test(limits, precise_normals_are_within_2_to_the_minus_96_at_every_end);
     tcase_add_test(typical, precise_normals_are_within_3_quarters_of_their_last_place);
     return kit_run(suite);

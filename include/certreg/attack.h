@@ -50,8 +50,8 @@ typedef struct certreg_attack_options {
     /* Most rows of the model that are used, at most plan.max_calls. 0: no attack, only
      * the forecast. Too few to prove anything are refused, with the least number. */
     size_t calls;
-    /* Probability that a reported radius is too small, up to 0.5; 0: 0.05. It comes on
-     * top of the certificate's alpha. */
+    /* Probability that a reported radius is too small, 1e-12 to 0.5; 0: 0.05. It comes
+     * on top of the certificate's alpha. */
     double alpha;
     /* Another number is another noise. A direction or a question chosen after an
      * earlier run needs another number. The best of several runs, of this estimator or

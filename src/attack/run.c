@@ -2,6 +2,7 @@
 #include "attack/climb.h"
 #include "attack/vectors.h"
 #include "base/bytes.h"
+#include "base/constants.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "estimator/asked.h"
@@ -116,9 +117,9 @@ static certreg_status read_options(certreg_attack *a, const certreg_attack_optio
         return cr_fail(why, CERTREG_E_INVALID, "options.reserved is %d; it must be 0",
                        (int)o->reserved);
     if (o->alpha == 0) o->alpha = 0.05;
-    if (!(o->alpha >= 1e-300 && o->alpha <= 0.5))
-        return cr_fail(why, CERTREG_E_INVALID, "options.alpha is %g; it must lie in (0, 0.5]",
-                       o->alpha);
+    if (!(o->alpha >= CR_LEAST_ALPHA && o->alpha <= 0.5))
+        return cr_fail(why, CERTREG_E_INVALID, "options.alpha is %g; it must lie in [%g, 0.5]",
+                       o->alpha, CR_LEAST_ALPHA);
     return check_calls(a, o);
 }
 

@@ -121,12 +121,14 @@ CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned 
     return (quarters + cosine) & 2u ? cr_dd_times(e, -1.0) : e;
 }
 
-/* factor e + offset, to the nearest whole number */
+/* factor e + offset, to the nearest whole number. Its high part is a double next to it: only where
+ * that is exactly between two whole numbers does the low part decide. */
 CR_INLINE double cr_dd_nearest(cr_dd e, double factor, double offset)
 {
     const cr_dd at = cr_dd_add(cr_dd_times(e, factor), cr_dd_of(offset, 0.0));
-    const double nearest = rint(at.high), rest = (at.high - nearest) + at.low;
-    return rest > 0.5 ? nearest + 1.0 : rest < -0.5 ? nearest - 1.0 : nearest;
+    const double nearest = rint(at.high), rest = at.high - nearest;
+    if (rest == 0.5 && at.low > 0) return nearest + 1.0;
+    return rest == -0.5 && at.low < 0 ? nearest - 1.0 : nearest;
 }
 
 #endif

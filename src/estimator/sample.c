@@ -8,8 +8,9 @@
 static double least_noise(float z)
 {
     int power;
-    frexp((double)z / cr_grid_most(1), &power);
-    return z != 0 ? fmax(ldexp(1, power), (double)CR_LEAST_STEP) : (double)CR_LEAST_STEP;
+    const double part = frexp(fabs((double)z) / cr_grid_most(1), &power);
+    if (part == 0) return (double)CR_LEAST_STEP;
+    return fmax(ldexp(1, power - (part == 0.5)), (double)CR_LEAST_STEP);
 }
 
 /* Float has to carry the noise: x is a whole number of grid steps, below 2^24 of them. */

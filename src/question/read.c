@@ -1,5 +1,6 @@
 /* From the public structs to a cr_question: the only place that follows their pointers. */
 #include "base/bytes.h"
+#include "base/constants.h"
 #include "base/environment.h"
 #include "base/sizes.h"
 #include "base/structs.h"
@@ -71,8 +72,6 @@ static certreg_status read_prediction(const certreg_question *theirs, cr_questio
 }
 
 /* ---- alpha */
-#define LEAST_ALPHA 1e-12 /* what the noise itself may get wrong is far below (theory 0.2) */
-
 static certreg_status divide_alpha(uint64_t share, cr_question *q, certreg_error *why)
 {
     if (!(q->alpha > 0 && q->alpha <= 0.5)) {
@@ -86,10 +85,10 @@ static certreg_status divide_alpha(uint64_t share, cr_question *q, certreg_error
             "question.bonferroni is %llu; with %llu noise levels it must not exceed 2^53",
             (unsigned long long)q->bonferroni, (unsigned long long)share);
     q->alpha /= (double)(q->bonferroni * share);
-    if (q->alpha < LEAST_ALPHA)
+    if (q->alpha < CR_LEAST_ALPHA)
         return cr_fail(why, CERTREG_E_INVALID,
                        "question.alpha divided by bonferroni is %g; it must be at least %g",
-                       q->alpha, LEAST_ALPHA);
+                       q->alpha, CR_LEAST_ALPHA);
     return CERTREG_OK;
 }
 

@@ -319,7 +319,8 @@ class Runs(unittest.TestCase):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             runpy.run_path(str(root / "examples/python/scale.py"))
-        self.assertRegex(said.getvalue(), r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n")
+        longer = r"sigma 0\.5, radii (1\.[5-9]|2\.[0-4])\d times as long\n"
+        self.assertRegex(said.getvalue(), longer)
         self.assertRegex(said.getvalue(), r"garden +0 -> 0\.0\n")
 
     def test_it_can_be_printed(self):
