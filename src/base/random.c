@@ -1,5 +1,5 @@
-#if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* getentropy, which POSIX has had since 2024 */
+#if !defined(_DEFAULT_SOURCE) && !defined(_GNU_SOURCE)
+#define _DEFAULT_SOURCE
 #endif
 #include "base/random.h"
 #include <unistd.h>
