@@ -83,7 +83,7 @@ include pkgconfig/install.mk
 
 #: Build
 all: $(libraries) $(descriptions:%=lib/%) ## Build the libraries into lib/, CUDA module included
-	$(if $(NVCC)$(silent),,@echo 'no CUDA toolkit (nvcc, cuBLAS, cuRAND): built without the CUDA module')
+	$(if $(NVCC)$(silent),,@echo 'no CUDA toolkit (nvcc, cuBLAS, cuRAND): built without its module')
 
 # $(call install_debian,PACKAGES): those that are missing.
 define install_debian

@@ -90,7 +90,7 @@ example() { # NAME
 # toolkit is they have not been built.
 on_device() { # PROGRAM PART-OF-THE-OUTPUT
     local said why
-    [ -x "$OBJ/$1" ] || { echo "skip $1: no CUDA toolkit (nvcc, cuBLAS, cuRAND) to build it"; return; }
+    [ -x "$OBJ/$1" ] || { echo "skip $1: no nvcc, cuBLAS or cuRAND to build it"; return; }
     if said=$("$OBJ/$1"); then
         why=$(sed -n 's/.*skipped[:,] *\(.\)/\1/p' <<<"$said")
         [ -z "$why" ] || { echo "skip $1: $why"; return; }
