@@ -33,7 +33,7 @@ static certreg_estimator *estimator(void)
     const certreg_model m = {
         .struct_size = sizeof m, .eval = model, .inputs = INPUTS, .outputs = 1, .batch = BATCH};
     const certreg_plan p = {.struct_size = sizeof p,
-                            .seed = 2026, /* of all ranks; they share one that nobody else knows */
+                            .seed = 2026, /* the same for all ranks; keep yours secret */
                             .max_samples = SAMPLES};
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e = NULL;

@@ -17,7 +17,8 @@ static const float z_of[INPUTS] = {0,    0,     0, 0,     0,       0,    0,     
                    s_of[INPUTS] = {256, 256,    256,  256,        256,  256,  256, 256,
                                    256, 300.7f, -362, 511.96875f, -256, -400, 511, 257};
 
-/* Of parities, quadrants and squares of the radius in units of 2^15, the last one open. */
+/* Classes of pairs: by parities, quadrants and squares of the radius in units of 2^15, the last one
+ * open. */
 enum { RADII = 16, CLASSES = RADII * 16, PAIRS = 6, PAIRED = 1600 };
 static const struct {
     const char *name;

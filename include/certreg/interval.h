@@ -19,7 +19,7 @@
  * - Every input, of calibration or new, has noise of its own: another noise_id, or
  *   another seed. Whoever chooses delta must not know the noise of the new input. The
  *   seed in a certreg_calibration need not be secret, if new inputs are sampled with
- *   another, secret one, as an estimator draws it that is given none.
+ *   another, secret one: with plan.seed 0 their estimator draws it.
  * - No calibration point is left out because its model failed, or the points are no
  *   longer like new inputs: with CERTREG_PLAN_COUNT_FAILURES it has a large score.
  * - The probability is over calibration, new pair and noise together. It is for one new

@@ -15,7 +15,7 @@ from .models import as_model, is_factory
 
 NOTICEABLE = 1e-3  # of the standard deviation of the outputs under the noise
 ROUNDING = 1e-5  # of the outputs: models compute in float32, and in any order
-MOST_STEPS = 2**24 - 2**13  # of the grid of a feature that float32 can hold (certreg.h)
+MOST_STEPS = 2**24 - 2**13  # of the grid, from 0 to a feature (certreg.h)
 
 
 @dataclasses.dataclass(frozen=True)

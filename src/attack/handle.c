@@ -24,8 +24,8 @@ static certreg_model model_of(const certreg_estimator *target)
     return model;
 }
 
-/* Of the probe. One block makes room for the sums of two functions. Each attack sets the seed; it
- * begins as the target's, so that none is drawn. */
+/* The probe's plan. One block makes room for the sums of two functions. Each attack sets the seed;
+ * until then it is the target's, so that none is drawn. */
 static certreg_plan plan_of(const certreg_estimator *target, size_t max_calls)
 {
     return (certreg_plan){.struct_size = sizeof(certreg_plan),

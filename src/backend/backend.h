@@ -32,7 +32,7 @@ typedef struct cr_noise {
 } cr_noise;
 
 /* The noise of a feature that float and its grid can hold, and the greatest |z| there: noise never
- * reaches 2^13 steps of the grid, so no x is beyond 2^24, where float has no gaps. */
+ * reaches 2^13 steps of the grid, so no x is beyond 2^24 of them, and float has all of these. */
 #define CR_LEAST_STEP 0x1p-118f
 #define CR_GREATEST_STEP 0x1p112f
 static inline double cr_grid_most(float step)
@@ -40,10 +40,10 @@ static inline double cr_grid_most(float step)
     return ldexp(0x1p24 - 0x1p13, ilogbf(step) - 8);
 }
 
-/* What the float normals e of a replay lack (theory 0.3): the standard deviation of e - xi in any
- * direction; 1 + the excess, by which e is divided to be below xi in convex order; and the root
- * mean square of (e e' - xi xi')/sqrt 2 along any matrix (theory 8.2). They are rounded up from
- * tests/proof/normals.txt. */
+/* How far the float normals e of a replay are from the exact xi (theory 0.3), rounded up from
+ * tests/proof/normals.txt. The gap: the standard deviation of e - xi in any direction. The excess:
+ * e/(1 + excess) is below xi in convex order. The second gap: the root mean square of (e e' - xi
+ * xi')/sqrt 2 along any matrix (theory 8.2). */
 #define CR_NOISE_GAP 1.8e-6
 #define CR_NOISE_EXCESS 3.5e-7
 static inline double cr_noise_gap_second(size_t features)

@@ -78,9 +78,9 @@ CR_INLINE cr_normal cr_cell_normal(uint64_t x, uint64_t y, unsigned cosine)
     return out;
 }
 
-/* n of normal k of a block. Without x > 0 the interval of u reaches 0, and no error is known: then,
- * as where the last error does not decide, the nearest n is taken (theory 0 has the probability).
- */
+/* n of normal k of a block. Where x is 0 the interval of u reaches 0, and double knows no error.
+ * Double-double takes the nearest n without asking for its error (theory 0.2 has the probability
+ * that it is wrong). */
 CR_RARE float cr_cell_find(const cr_source *source, uint64_t block, unsigned k, float factor,
                            float offset)
 {

@@ -82,8 +82,8 @@ CR_ALWAYS_INLINE vf point_of(const cells *c, size_t j, const float *e, unsigned 
     return cr_cell_at(&cell, v_load(e + j), doubts);
 }
 
-/* The points of a row; e may be read up to the end of a vector, and of x `room` >= n floats may be
- * written, the others before they get their values. */
+/* The points of a row, in whole vectors: e is readable up to the end of one. So is x writable, but
+ * no farther than `room` >= n floats; those beyond n get their values later. */
 static inline void draw_row(const cells *c, const place *at, const float *e, size_t n, float *x,
                             size_t room)
 {

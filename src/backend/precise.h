@@ -1,7 +1,7 @@
 /* Normals of words of 96 bits in double-double arithmetic: a number is the sum of two doubles, the
  * second at most half a unit in the last place of the first. Sums and products have relative errors
- * below 2^-102 (Joldes, Muller and Popescu 2017), the normals below 2^-96. One normal in 10^10 gets
- * here, so that all is short rather than fast. */
+ * below 2^-102 (Joldes, Muller and Popescu 2017), the normals below 2^-96. Less than one normal in
+ * 10^10 gets here, so the code is short rather than fast. */
 #ifndef CR_BACKEND_PRECISE_H
 #define CR_BACKEND_PRECISE_H
 #include "backend/philox.h"
@@ -71,9 +71,9 @@ CR_INLINE cr_dd cr_dd_of_words(uint32_t a, uint32_t b, uint32_t c)
     return cr_dd_add(cr_dd_of((double)a * 0x1p-32, 0.0), low);
 }
 
-/* -2 log u; u = 2^power (1 + f). log(1 + f) = 2 artanh(f/(2 + f)) by its series, which 24 terms end
- * below 2^-120 as 1 + f lies in [sqrt(1/2), sqrt 2]. Where u does, f is found from the complements
- * of the words. */
+/* -2 log u; u = 2^power (1 + f). log(1 + f) = 2 artanh(f/(2 + f)) by its series, of which 24
+ * terms leave less than 2^-120, since 1 + f lies in [sqrt(1/2), sqrt 2]. Where u itself lies there,
+ * f is found from the complements of the words. */
 CR_INLINE cr_dd cr_dd_square_radius(const uint32_t x[3])
 {
     const cr_dd ln2 = cr_dd_of(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
@@ -112,7 +112,7 @@ CR_INLINE cr_dd cr_dd_wave(const uint32_t y[3], unsigned cosine, unsigned *quart
     return odd ? cr_dd_mul(sum, a) : sum;
 }
 
-/* Of two words of 96 bits, the highest 32 first: r sin, or r cos (normal4.h). */
+/* r sin, or r cos (normal4.h), from two words of 96 bits, the highest 32 first. */
 CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned cosine)
 {
     unsigned quarters;
@@ -121,8 +121,8 @@ CR_INLINE cr_dd cr_dd_normal(const uint32_t x[3], const uint32_t y[3], unsigned 
     return (quarters + cosine) & 2u ? cr_dd_times(e, -1.0) : e;
 }
 
-/* factor e + offset, to the nearest whole number. Its high part is a double next to it: only where
- * that is exactly between two whole numbers does the low part decide. */
+/* The whole number nearest to factor e + offset. The high part of that sum decides, except where it
+ * is exactly between two whole numbers: then the low part does. */
 CR_INLINE double cr_dd_nearest(cr_dd e, double factor, double offset)
 {
     const cr_dd at = cr_dd_add(cr_dd_times(e, factor), cr_dd_of(offset, 0.0));

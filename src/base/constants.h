@@ -11,8 +11,8 @@
 /* Relative margin of a result of a few operations: far more than their rounding, far less than
  * anybody could notice. */
 #define CR_ROUNDING 1e-12
-/* The least probability that anything may be promised up to: for 10^11 numbers of noise ten times
- * what their drawing may get wrong (theory 0.2). */
+/* The least alpha: ten times the probability that one of 10^11 numbers of noise is drawn wrong
+ * (theory 0.2). */
 #define CR_LEAST_ALPHA 1e-12
 /* Below every number that means something; a quotient by it is finite still. */
 #define CR_TINY 1e-300

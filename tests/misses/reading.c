@@ -15,7 +15,7 @@ typedef struct way {
     int32_t statistic, method;
     double alpha;
 } way;
-/* Those of the models that read bits, and of those that count. */
+/* Asked of models that read bits, and of models that count. */
 static const way ways[] = {
     {"finite median", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, 0.05},
     {"anytime median", CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_ANYTIME, 0.05},
@@ -87,7 +87,8 @@ static void run(attacker *a, enum use use, uint64_t runs)
     }
 }
 
-/* Of several models the one that missed most often: its p-value is as many times as large. */
+/* The model that missed most often. As the worst of several it has a p-value that is multiplied by
+ * their number. */
 static size_t worst(const attacker *a)
 {
     size_t at = 0;

@@ -164,8 +164,8 @@ def _seed(group: Any) -> None:
     given.add_argument(
         "--seed",
         metavar="N",
-        help="seed of the noise, to repeat a run; an adversary must not know it, and other users "
-        "can see it here (default: a secret one is drawn)",
+        help="seed of the noise, to repeat a run; neither an adversary nor the model may know it, "
+        "and other users can see it here (default: a secret one is drawn)",
     )
     given.add_argument(
         "--seed-file",

@@ -40,8 +40,8 @@ files:
   model has for its features, if both have some; otherwise they count by their
   positions, and a line says so.
   A seed file holds the seed of the noise as a line, and a resume file contains
-  it. An adversary who knows the seed can make inputs for which certificates are
-  false, so keep these files secret.
+  it. An adversary or a model that knows the seed can make certificates false, so
+  keep these files secret.
 
 tables of results:
   Each line is about one row, sigma and tolerance. "row" is counted from 0, and
