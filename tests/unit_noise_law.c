@@ -2,7 +2,7 @@
  * their lowest bits, and in pairs by parity, quadrant and radius. NOISE_DRAWS: how many millions of
  * features are drawn (default: 10). The seed is fixed, so the outcome is. */
 #include "backend/backend.h"
-#include "statistics/normal.h"
+#include "support/grid.h"
 #include "support/suite.h"
 #include <check.h>
 #include <math.h>
@@ -68,13 +68,6 @@ static void draw(void)
 }
 
 /* ---- the law */
-/* P(n - 1/2 < z + s xi < n + 1/2), without cancellation */
-static double chance(double z, double s, double n)
-{
-    const double a = (n - 0.5 - z) / s, b = (n + 0.5 - z) / s;
-    return a > 0 ? cr_normal_sf(a) - cr_normal_sf(b) : cr_normal_cdf(b) - cr_normal_cdf(a);
-}
-
 /* Pearson's statistic; what has few expected draws is put together with what comes next. */
 typedef struct pearson {
     double square, seen, expected; /* the latter two of what is put together */
@@ -105,7 +98,7 @@ START_TEST(cells_of_a_feature_are_as_likely_as_they_should_be)
     const double z = (double)z_of[_i] - rint((double)z_of[_i]), s = fabs((double)s_of[_i]);
     pearson p = {0};
     for (int n = -MOST; n <= MOST; n++)
-        add(&p, (double)cells[_i][MOST + n], (double)samples * chance(z, s, n), 10);
+        add(&p, (double)cells[_i][MOST + n], (double)samples * grid_share(s, z, n, n), 10);
     expect_law(p, "feature", (size_t)_i);
 }
 END_TEST
@@ -120,7 +113,7 @@ START_TEST(points_are_whole_and_their_lowest_bits_even)
         const double z = (double)z_of[j], s = fabs((double)s_of[j]);
         for (int n = -MOST; n <= MOST; n++) {
             seen[(unsigned)n % LOW] += (double)cells[j][MOST + n];
-            expected[(unsigned)n % LOW] += (double)samples * chance(z - rint(z), s, n);
+            expected[(unsigned)n % LOW] += (double)samples * grid_share(s, z - rint(z), n, n);
         }
     }
     for (size_t l = 0; l < LOW; l++) add(&p, seen[l], expected[l], 10);
@@ -132,7 +125,7 @@ END_TEST
 static const double *joint_chances(void)
 {
     static double chances[CLASSES], one[2 * PAIRED + 1];
-    for (int a = -PAIRED; a <= PAIRED; a++) one[PAIRED + a] = chance(0, (double)s_of[0], a);
+    for (int a = -PAIRED; a <= PAIRED; a++) one[PAIRED + a] = grid_share((double)s_of[0], 0, a, a);
     for (int a = -PAIRED; a <= PAIRED; a++)
         for (int b = -PAIRED; b <= PAIRED; b++)
             chances[class_of(a, b)] += one[PAIRED + a] * one[PAIRED + b];
