@@ -27,9 +27,10 @@
  * log(1/alpha)/n]/s with probability 1 - alpha. The pilot decides which of the two is used. A
  * second_hi from the same samples is as good as p itself, as long as it holds: H increases with p.
  *
- * The noise is not quite normal: e is that of a replay, and xi the exact one (theory 0.3). All of
- * the above holds with e/(1 + CR_NOISE_EXCESS), of which nothing but E|Z - tau|^+ and H is used,
- * means of convex functions, for the norm of its own E[w e]; g differs by CR_NOISE_GAP sqrt p.
+ * The noise of a replay, e, is not quite the exact xi (theory 0.3). Let e' = e/(1 +
+ * CR_NOISE_EXCESS). Only means of convex functions of normal numbers are used above, E|Z - tau|^+,
+ * E Z^2 and H, and e' has none that are greater. So kappa' = ||E[w e']|| is bounded as above, and
+ * kappa <= (1 + CR_NOISE_EXCESS) kappa' + CR_NOISE_GAP sqrt p.
  *
  * Rounding. Weights and chunks of CR_REPLAY_CHUNK samples are summed in float, and directions are
  * float: G is known up to 2^-18 sum |w| ||e||. Projections are known up to 2^-16 ||e|| (256
