@@ -7,9 +7,12 @@ static const struct {
     float z;
     double sigma;
 } beginnings[] = {
-    {"sigma", 0, 0},       {"sigma", 0, -1},        {"sigma", 0, NAN},      {"sigma", 0, INFINITY},
-    {"z[2]", NAN, 1},      {"z[2]", INFINITY, 1},   {"z[2]", -INFINITY, 1}, {"z[2]", 1e6f, 1},
-    {"z[2]", -1e9f, 1000}, {"z[0]", 1.5e38f, 1e37}, {"z[0]", 0, 1e-42},     {"z[0]", 0, 1e39},
+    {"sigma", 0, 0},        {"sigma", 0, -1},
+    {"sigma", 0, NAN},      {"sigma", 0, INFINITY},
+    {"z[2]", NAN, 1},       {"z[2]", INFINITY, 1},
+    {"z[2]", -INFINITY, 1}, {"z[2]", 1e6f, 1},
+    {"z[2]", -1e9f, 1000},  {"scale[0]", 1.5e38f, 1e37},
+    {"z[0]", 0, 1e-42},     {"scale[0]", 0, 1e39},
     {"z[2]", 1, 1e-5},
 };
 
@@ -47,16 +50,30 @@ START_TEST(an_input_may_be_so_many_steps_of_the_grid_from_0)
 }
 END_TEST
 
+/* What the message names is enough, at any size of z. */
+START_TEST(the_least_noise_that_is_named_is_enough)
+{
+    for (float z = 0x1.8p-90f; z < 0x1p100f; z *= 3) {
+        const float all[3] = {0, 0, z};
+        KIT_STATUS(shared, certreg_estimator_begin(shared, all, (double)z / 1e6, 0),
+                   CERTREG_E_INVALID);
+        const char *named = strstr(certreg_estimator_error(shared)->text, "at least ");
+        ck_assert_ptr_nonnull(named);
+        KIT_OK(shared, certreg_estimator_begin(shared, all, strtod(named + 9, NULL), 0));
+    }
+}
+END_TEST
+
 START_TEST(noise_has_a_least_and_a_greatest_size)
 {
     const float z[3] = {0, 1e-45f, -0.0f};
     KIT_OK(shared, certreg_estimator_begin(shared, z, 0x1p-118, 0));
     KIT_STATUS(shared, certreg_estimator_begin(shared, z, nextafterf(0x1p-118f, 0), 0),
                CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), "at least 3.00927e-36");
+    KIT_SAYS(certreg_estimator_error(shared), "at least 3.00926554e-36");
     KIT_OK(shared, certreg_estimator_begin(shared, z, nextafterf(0x1p112f, 0), 0));
     KIT_STATUS(shared, certreg_estimator_begin(shared, z, 0x1p112, 0), CERTREG_E_INVALID);
-    KIT_SAYS(certreg_estimator_error(shared), "below 5.1923e+33");
+    KIT_SAYS(certreg_estimator_error(shared), "below 5.19229686e+33");
     check_usable();
 }
 END_TEST
@@ -291,6 +308,7 @@ int main(void)
                         KIT_ROWS(beginnings));
     tcase_add_loop_test(limits, an_input_may_be_so_many_steps_of_the_grid_from_0, 0,
                         sizeof grids / sizeof *grids);
+    tcase_add_test(limits, the_least_noise_that_is_named_is_enough);
     tcase_add_test(limits, noise_has_a_least_and_a_greatest_size);
     tcase_add_loop_test(bad_input, failures_of_the_model_are_told_by_sample_row_and_output, 0,
                         KIT_ROWS(illnesses));

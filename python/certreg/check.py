@@ -200,7 +200,7 @@ def _narrow(trial: _Trial, names: Optional[Sequence[Any]]) -> Iterator[Finding]:
         yield Finding(
             "float32",
             f"feature {name!r} is {value:.10g}, too far from 0 for float32 to carry its noise of "
-            f"{noise:.3g}, which must be at least {least:.6g}: subtract a constant from "
+            f"{noise:.3g}, which must be at least {least:.9g}: subtract a constant from "
             "the feature and add it again inside the model, or raise sigma or the scale of "
             "the feature",
             float(noise / np.spacing(np.abs(value).astype(np.float32))),

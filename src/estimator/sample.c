@@ -24,13 +24,17 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     if (!(e->input.scale[j] > 0)) return CERTREG_OK;
     const double noise = sigma * (double)e->input.scale[j];
     const float step = noise < (double)CR_GREATEST_STEP ? (float)noise : CR_GREATEST_STEP;
-    if (step >= CR_LEAST_STEP && step < CR_GREATEST_STEP && fabs((double)z) <= cr_grid_most(step))
-        return CERTREG_OK;
-    return cr_fail(
-        why, CERTREG_E_INVALID,
-        "z[%zu] = %g cannot carry float32 noise of %g, which must be at least %g and "
-        "below %g: change sigma, or shift z by a constant and undo that inside the model",
-        j, (double)z, noise, least_noise(z), (double)CR_GREATEST_STEP);
+    if (!(step < CR_GREATEST_STEP))
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "sigma*scale[%zu] is %.9g; float32 carries noise below %.9g: lower sigma or "
+                       "the scale, or measure the feature in a larger unit",
+                       j, noise, (double)CR_GREATEST_STEP);
+    if (step >= CR_LEAST_STEP && fabs((double)z) <= cr_grid_most(step)) return CERTREG_OK;
+    return cr_fail(why, CERTREG_E_INVALID,
+                   "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
+                   "raise sigma or the scale, or shift z by a constant and undo that inside the "
+                   "model",
+                   j, (double)z, noise, least_noise(z));
 }
 
 /* Whole batches of noise up to max_samples must lie within one level of the noise of one input. */
