@@ -252,12 +252,8 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int
 
 
 def given_seed(seed: Any) -> int:
-    """A seed that the caller gives, to repeat a run. In the library 0 stands for one that is drawn;
-    whoever writes it here wants the same noise again."""
-    seed = integer(seed, "seed")
-    if not seed:
-        raise ValueError("seed is 0, which repeats nothing: give 1 or more, or None to draw one")
-    return seed
+    """A seed that the caller gives, to repeat a run. The library draws one in place of 0."""
+    return integer(seed, "seed (None: one is drawn)", 1)
 
 
 def shared_seed(seed: Optional[int]) -> int:

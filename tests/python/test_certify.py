@@ -208,7 +208,7 @@ class Noise(unittest.TestCase):
             lambda: certreg.certify_rows(model, X, 0.25, 0.5, seed=0),
             lambda: certreg.Calibrated(model, X, X[:, 0], 0.25, seed=0),
         ):
-            with self.assertRaisesRegex(ValueError, "seed is 0, which repeats nothing: give 1"):
+            with self.assertRaisesRegex(ValueError, r"seed \(None: one is drawn\) is 0; .* from 1"):
                 call()
 
     def test_every_input_has_noise_of_its_own_by_default(self):
