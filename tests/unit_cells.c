@@ -109,7 +109,7 @@ static int32_t cell_in_double(const job *j, const cr_source *s, size_t at)
     const uint64_t block = cr_source_block(s, j->row->first + at / j->row->inputs) + k / 4;
     const cr_cell c = cr_cell_of(j->z[k], j->s[k]);
     const float n = cr_cell_find(s, block, k % 4, c.factor, c.offset);
-    return (int32_t)n + (int32_t)((double)c.base / (double)c.step);
+    return (int32_t)n + (int32_t)((double)c.base / (double)c.h);
 }
 
 START_TEST(double_finds_the_cells_of_the_reference)
@@ -172,7 +172,7 @@ static int float_decides(const cr_source *s, const struct special_cell *c)
     cr_source_words(s, c->block, words);
     cr_normal4_from(words, 1, e);
     const float x = cr_cell_at(&cell, e[c->number], &doubts);
-    ck_assert(doubts || x == (float)c->n * cell.step);
+    ck_assert(doubts || x == (float)c->n * cell.h);
     return !doubts;
 }
 
@@ -199,7 +199,7 @@ START_TEST(each_step_decides_only_where_it_is_right)
     for (int i = 0; i < KIT_ROWS(special_cells); i++) {
         const struct special_cell *c = &special_cells[i];
         const cr_cell cell = cr_cell_of(c->z, c->s);
-        const double base = (double)cell.base / (double)cell.step,
+        const double base = (double)cell.base / (double)cell.h,
                      found =
                          (double)cr_cell_find(&s, c->block, c->number, cell.factor, cell.offset),
                      precise = cr_dd_nearest(precise_normal(&noise, c->block, c->number),

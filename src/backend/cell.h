@@ -18,11 +18,11 @@
 #define CR_CELL_SECOND (UINT64_C(1) << 63)
 #define CR_CELL_THIRD (UINT64_C(1) << 62)
 
-/* A feature, s its noise: x = base + n step, n the whole number nearest to y = offset + factor e.
- * Its step h is the power of two in (|s| 2^-9, |s| 2^-8]. All numbers are exact. */
+/* A feature, s its noise: x = base + n h, n the whole number nearest to y = offset + factor e.
+ * Its h is the power of two in (|s| 2^-9, |s| 2^-8]. All numbers are exact. */
 typedef struct cr_cell {
-    vf step, base;     /* h, and the multiple of it that z lies next to; 0 noise: -0, and z */
-    vf factor, offset; /* s/h, which is negative for mirrored noise; what z has beyond base, by h */
+    vf h, base;        /* base: the multiple of h next to z. Without noise: -0, and z itself */
+    vf factor, offset; /* s/h, which is negative for mirrored noise; (z - base)/h */
     vf room;           /* 1/2 - CR_CELL_WHOLE |factor|, and some rounding */
 } cr_cell;
 
@@ -40,8 +40,8 @@ CR_INLINE cr_cell cr_cell_of(vf z, vf s)
     const vf by = v_unless_zero(s, none, v_from_bits(v_sub_u(v_set_u(254u << 23), power)));
     const vf place = v_mul(z, by), whole = v_round(place);
     cr_cell c;
-    c.step = v_unless_zero(s, v_set(-0.0f), v_from_bits(power));
-    c.base = v_unless_zero(s, z, v_fma_loose(whole, c.step, none)); /* + 0: never -0 */
+    c.h = v_unless_zero(s, v_set(-0.0f), v_from_bits(power));
+    c.base = v_unless_zero(s, z, v_fma_loose(whole, c.h, none)); /* + 0: never -0 */
     c.factor = v_mul(s, by);
     c.offset = v_sub(place, whole);
     c.room = v_fma(v_abs(c.factor), v_set(-CR_CELL_WHOLE), v_set(0.5f - 0x1p-20f));
@@ -56,7 +56,7 @@ CR_INLINE vf cr_cell_at(const cr_cell *c, vf e, unsigned *doubts)
              n = v_sub(v_sub(y, v_set(-0x1.8p23f)), v_set(0x1.8p23f));
     const vf room = v_fma_loose(v_abs(y), v_set(-CR_CELL_PART), c->room);
     *doubts = v_not_within(v_abs(v_sub(y, n)), room);
-    return v_fma_loose(n, c->step, c->base); /* exact */
+    return v_fma_loose(n, c->h, c->base); /* exact */
 }
 
 /* ---- one feature, with more bits */

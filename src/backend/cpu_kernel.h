@@ -41,7 +41,7 @@ static inline size_t least(size_t a, size_t b)
 /* ---- draw */
 /* The cells of up to CELLS features, number by number. */
 typedef struct cells {
-    _Alignas(64) float step[CELLS], base[CELLS], factor[CELLS], offset[CELLS], room[CELLS];
+    _Alignas(64) float h[CELLS], base[CELLS], factor[CELLS], offset[CELLS], room[CELLS];
 } cells;
 
 static inline void set_cells(cells *to, const float *z, const float *step, size_t n)
@@ -53,7 +53,7 @@ static inline void set_cells(cells *to, const float *z, const float *step, size_
         const int whole = n - j >= VECTOR;
         const cr_cell c =
             cr_cell_of(v_load(whole ? z + j : last[0]), v_load(whole ? step + j : last[1]));
-        v_store(to->step + j, c.step), v_store(to->base + j, c.base);
+        v_store(to->h + j, c.h), v_store(to->base + j, c.base);
         v_store(to->factor + j, c.factor), v_store(to->offset + j, c.offset);
         v_store(to->room + j, c.room);
     }
@@ -71,13 +71,13 @@ CR_RARE void find_cells(const cells *c, const place *at, unsigned doubts, size_t
         const size_t k = j + (size_t)__builtin_ctz(doubts);
         const float n =
             cr_cell_find(at->source, at->block + k / 4, k % 4, c->factor[k], c->offset[k]);
-        x[k] = fmaf(n, c->step[k], c->base[k]);
+        x[k] = fmaf(n, c->h[k], c->base[k]);
     }
 }
 
 CR_ALWAYS_INLINE vf point_of(const cells *c, size_t j, const float *e, unsigned *doubts)
 {
-    const cr_cell cell = {v_load(c->step + j), v_load(c->base + j), v_load(c->factor + j),
+    const cr_cell cell = {v_load(c->h + j), v_load(c->base + j), v_load(c->factor + j),
                           v_load(c->offset + j), v_load(c->room + j)};
     return cr_cell_at(&cell, v_load(e + j), doubts);
 }

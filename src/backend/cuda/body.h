@@ -26,7 +26,7 @@ CR_INLINE void cr_body_points(const cr_source *source, uint64_t block, const cr_
     for (unsigned k = 0; k < 4; k++)
         if (doubts[k])
             x[k] = v_fma(cr_cell_find(source, block, k, cells[k].factor, cells[k].offset),
-                         cells[k].step, cells[k].base);
+                         cells[k].h, cells[k].base);
 }
 
 /* Normals 4*quad .. 4*quad+3 of a sample; those beyond the last input are there too. */
