@@ -24,8 +24,8 @@ STATIC = {
     "libstdc++6": "certreg/lib/certreg/libcertreg_cuda.so",
 }
 CUDA_RUNTIME = """\
-The CUDA module contains NVIDIA's CUDA runtime (libcudart_static), which the license of
-the CUDA Toolkit lets applications contain: https://docs.nvidia.com/cuda/eula/
+The CUDA module contains NVIDIA's CUDA runtime (libcudart_static) and a function of
+cuRAND's headers, which the license of the CUDA Toolkit lets applications contain: https://docs.nvidia.com/cuda/eula/
 """
 
 

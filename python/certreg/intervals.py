@@ -262,7 +262,7 @@ class Calibrated:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 kept = {name: file[name] for name in file.files}
             if kept["version"] != _VERSION:
-                raise ValueError("it was written by another version")
+                raise ValueError("another version wrote it; calibrate again")
             fields = {name: kept[name].item() for name in _FIELDS}
             S.Calibration(**fields)  # whether they are numbers
             shape, outputs = kept["shape"].ravel(), int(kept["model_outputs"].item())

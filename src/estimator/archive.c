@@ -139,7 +139,7 @@ static certreg_status open_archive(const certreg_estimator *e, const void *buffe
     words_of(e, mine);
     if (word_at(in, VERSION) != mine[VERSION])
         return cr_fail(why, CERTREG_E_VERSION,
-                       "the record has format %llu; this version reads %llu",
+                       "the record has format %llu; this version reads %llu: sample it again",
                        (unsigned long long)word_at(in, VERSION), (unsigned long long)mine[VERSION]);
     for (int i = VERSION + 1; i < PILOT; i++)
         if (word_at(in, i) != mine[i])
