@@ -25,7 +25,8 @@ STATIC = {
 }
 CUDA_RUNTIME = """\
 The CUDA module contains NVIDIA's CUDA runtime (libcudart_static) and a function of
-cuRAND's headers, which the license of the CUDA Toolkit lets applications contain: https://docs.nvidia.com/cuda/eula/
+cuRAND's headers, which the license of the CUDA Toolkit lets applications contain:
+https://docs.nvidia.com/cuda/eula/
 """
 
 
