@@ -244,8 +244,9 @@ def print_million():
     for row in rows():
         print("    {%#xu, %#xu, %#x, %#x, %d, %d}," % row)
     print("};\nstatic const uint64_t sums[] = {")
-    for number, row in enumerate(rows()):
-        print("\n".join(f"    {h:#x}u," for h in sums_of(number, row)))
+    sums = [f"{h:#x}u," for number, row in enumerate(rows()) for h in sums_of(number, row)]
+    for i in range(0, len(sums), 4):
+        print("    " + " ".join(sums[i : i + 4]))
     print("};\nstatic const struct precise {\n    uint32_t x[3], y[3];")
     print("    cr_dd sine, cosine; /* times the radius */\n} precises[] = {")
     for x, y in ends():
