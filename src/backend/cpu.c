@@ -87,22 +87,15 @@ static piece piece_of(size_t inputs, size_t part, size_t parts)
                    end == pieces ? inputs : end * CR_CPU_SPLIT};
 }
 
+/* Without z and step: the normals themselves. */
 static void draw_part(void *context, size_t part, size_t parts)
 {
     const task *t = context;
     const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end)
-        t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin,
-                         t->x + begin * t->noise->inputs);
-}
-
-static void normals_part(void *context, size_t part, size_t parts)
-{
-    const task *t = context;
-    const size_t begin = border(t->count, part, parts), end = border(t->count, part + 1, parts);
-    if (begin < end)
-        t->kernels->normals(t->noise, t->first + begin, end - begin,
-                            t->x + begin * t->noise->inputs);
+    float *x = t->x + begin * t->noise->inputs;
+    if (begin >= end) return;
+    if (t->a) t->kernels->draw(t->noise, t->a, t->b, t->first + begin, end - begin, x);
+    else t->kernels->normals(t->noise, t->first + begin, end - begin, x);
 }
 
 static void replay_part(void *context, size_t part, size_t parts)
@@ -143,12 +136,7 @@ static certreg_status op_draw(certreg_backend *backend, const cr_noise *noise, c
 certreg_status cr_cpu_normals(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                               size_t count, float *rows)
 {
-    const cpu *me = (const cpu *)backend;
-    const certreg_status status = check(me, noise);
-    if (status) return status;
-    task t = {.kernels = kernels_of(me), .noise = noise, .first = first, .count = count, .x = rows};
-    run(me, noise->inputs, count, normals_part, &t);
-    return CERTREG_OK;
+    return op_draw(backend, noise, NULL, NULL, first, count, rows);
 }
 
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
