@@ -33,11 +33,12 @@ typedef struct cr_noise {
 
 /* The noise of a feature that float and its grid can hold, and the greatest |z| there: noise never
  * reaches 2^13 steps of the grid, so no x is beyond 2^24 of them, and float has all of these. */
+#define CR_GRID_BITS 8 /* noise is at least 2^8 and less than 2^9 steps of its grid */
 #define CR_LEAST_STEP 0x1p-118f
 #define CR_GREATEST_STEP 0x1p112f
 static inline double cr_grid_most(float step)
 {
-    return ldexp(0x1p24 - 0x1p13, ilogbf(step) - 8);
+    return ldexp(0x1p24 - 0x1p13, ilogbf(step) - CR_GRID_BITS);
 }
 
 /* How far the float normals e of a replay are from the exact xi (theory 0.3), rounded up from

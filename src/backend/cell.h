@@ -36,7 +36,8 @@ CR_INLINE vf v_abs(vf a)
 CR_INLINE cr_cell cr_cell_of(vf z, vf s)
 {
     const vf none = v_set(0.0f);
-    const vu power = v_sub_u(v_and_u(v_bits(s), v_set_u(0x7F800000u)), v_set_u(8u << 23));
+    const vu power =
+        v_sub_u(v_and_u(v_bits(s), v_set_u(0x7F800000u)), v_set_u((uint32_t)CR_GRID_BITS << 23));
     const vf by = v_unless_zero(s, none, v_from_bits(v_sub_u(v_set_u(254u << 23), power)));
     const vf place = v_mul(z, by), whole = v_round(place);
     cr_cell c;
