@@ -1,7 +1,7 @@
 /* Arithmetic of one lane: the vocabulary of normal4.h and cpu_kernel.h in plain C and CUDA. The
  * other lanes_*.h say the same words for a register full of lanes; a translation unit includes
- * exactly one of them. Every operation is exact or rounded once to nearest, so all of them give the
- * same bits. */
+ * exactly one of them. Every operation but v_fma_loose is exact or rounded once to nearest, so all
+ * of them give the same bits. */
 #ifndef CR_BACKEND_LANES_H
 #define CR_BACKEND_LANES_H
 #include "backend/philox.h"

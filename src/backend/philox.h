@@ -1,6 +1,6 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC'11): a counter goes in, four independent 32-bit
- * words come out. No state, so any thread or device can compute any part of the noise. One source
- * for host and CUDA. */
+ * words come out. No state, so any thread or device can compute any part of the noise. For the
+ * host: on devices the words are cuRAND's (source.h). */
 #ifndef CR_BACKEND_PHILOX_H
 #define CR_BACKEND_PHILOX_H
 #include <stdint.h>
