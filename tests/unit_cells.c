@@ -5,7 +5,7 @@
 /* after the lanes */
 #include "backend/cell.h"
 #include "support/cpu_setups.h"
-#include "support/philox_block.h"
+#include "support/ref_backend.h"
 #include "support/special_cells.h"
 #include <math.h>
 /* after the types that it needs */
@@ -122,18 +122,6 @@ START_TEST(double_finds_the_cells_of_the_reference)
 }
 END_TEST
 
-/* The precise normal of a block, by its number in it. */
-static cr_dd precise_normal(const cr_noise *noise, uint64_t block, unsigned number)
-{
-    const uint64_t parts[3] = {block, block | CR_CELL_SECOND, block | CR_CELL_THIRD};
-    uint32_t words[4], x[3], y[3];
-    for (int i = 0; i < 3; i++) {
-        philox_block(noise->seed, noise->noise_id, parts[i], words);
-        x[i] = words[number & 2], y[i] = words[(number & 2) + 1];
-    }
-    return cr_dd_normal(x, y, number & 1);
-}
-
 /* A sum of each row, since a number takes microseconds. */
 START_TEST(double_double_finds_the_cells_of_the_reference)
 {
@@ -144,8 +132,8 @@ START_TEST(double_double_finds_the_cells_of_the_reference)
         const size_t k = at % j.row->inputs;
         const uint64_t block = cr_source_block(&s, j.row->first + at / j.row->inputs) + k / 4;
         const double h = ldexp(1, ilogbf(j.s[k]) - 8);
-        j.n[at] = (int32_t)cr_dd_nearest(precise_normal(&j.noise, block, k % 4), (double)j.s[k] / h,
-                                         (double)j.z[k] / h);
+        j.n[at] = (int32_t)cr_dd_nearest(ref_backend_precise(&j.noise, block, k % 4),
+                                         (double)j.s[k] / h, (double)j.z[k] / h);
     }
     expect_sum(&j, "double-double", begin);
     end_job(&j);
@@ -202,7 +190,7 @@ START_TEST(each_step_decides_only_where_it_is_right)
         const double base = (double)cell.base / (double)cell.h,
                      found =
                          (double)cr_cell_find(&s, c->block, c->number, cell.factor, cell.offset),
-                     precise = cr_dd_nearest(precise_normal(&noise, c->block, c->number),
+                     precise = cr_dd_nearest(ref_backend_precise(&noise, c->block, c->number),
                                              (double)cell.factor, (double)cell.offset);
         ck_assert_double_eq(found + base, c->n);
         ck_assert_double_eq(precise + base, c->n);

@@ -3,7 +3,6 @@
 #include "backend/lanes_scalar.h"
 /* after the lanes */
 #include "backend/normal4.h"
-#include "backend/precise.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,6 +40,12 @@ static pair pair_of(const cr_noise *noise, uint64_t block, size_t k)
         p.x[i] = words[k & 2], p.y[i] = words[(k & 2) + 1];
     }
     return p;
+}
+
+cr_dd ref_backend_precise(const cr_noise *noise, uint64_t block, size_t k)
+{
+    const pair p = pair_of(noise, block, k);
+    return cr_dd_normal(p.x, p.y, p.cosine);
 }
 
 /* The first 64 bits of a word as a part of 1; of its complement, which is the part that 1 is more,

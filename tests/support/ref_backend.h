@@ -4,10 +4,13 @@
 #ifndef REF_BACKEND_H
 #define REF_BACKEND_H
 #include "backend/backend.h"
+#include "backend/precise.h"
 
 /* Stateless; not to be closed. */
 certreg_backend *ref_backend(void);
 /* e[i][j] of the replay, in float */
 float ref_backend_normal(const cr_noise *, uint64_t i, size_t j);
+/* Normal k of a block, from words of 96 bits */
+cr_dd ref_backend_precise(const cr_noise *, uint64_t block, size_t k);
 
 #endif
