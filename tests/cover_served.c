@@ -238,7 +238,7 @@ START_TEST(served_radii_exceed_the_true_ones_no_more_often_than_alpha)
         KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
         KIT_OK(e, cr_question_take(e, &q, &conditions.question));
         KIT_OK(e, cr_conditions_preview(e, &conditions));
-        together += cr_condition_is_together(conditions.each + conditions.count - 1) != 0;
+        together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         wrong += c.radius > truth * (1 + 1e-9);
         sum += c.radius;
     }
@@ -307,7 +307,7 @@ START_TEST(served_medians_of_laws_that_meet_the_conditions_miss_with_probability
         KIT_OK(e, certreg_estimator_sample(e, 0, PILOT + 50));
         KIT_OK(e, cr_question_take(e, &q, &conditions.question));
         KIT_OK(e, cr_conditions_prepare(e, &conditions));
-        together += cr_condition_is_together(conditions.each + conditions.count - 1) != 0;
+        together += conditions.each[conditions.count - 1].guard == CR_GUARD_TOGETHER;
         for (int k = 0; k < LAWS; k++) {
             double value[STEPS], part[STEPS], share[STEPS];
             any_law(&d, cases[_i].angle, value, part);

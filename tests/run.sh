@@ -141,6 +141,7 @@ for program; do
 done
 if [[ $MODE = "" || $MODE = fast ]]; then
     start rooms bash tests/rooms.sh
+    start circles bash tests/circles.sh "$OBJ"
     start columns bash tests/columns.sh
     start layout bash tests/clang.sh format-check
     start enums bash tests/enums.sh

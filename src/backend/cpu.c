@@ -139,6 +139,14 @@ certreg_status cr_cpu_normals(certreg_backend *backend, const cr_noise *noise, u
     return op_draw(backend, noise, NULL, NULL, first, count, rows);
 }
 
+static certreg_status op_tile(certreg_backend *backend, const cr_noise *noise,
+                              const cr_pair_room *room, const cr_tile *t)
+{
+    const certreg_status status = cr_cpu_normals(backend, noise, t->first, t->count, t->rows);
+    if (!status) cr_cpu_tile(room, noise->inputs, t);
+    return status;
+}
+
 static certreg_status op_replay(certreg_backend *backend, const cr_noise *noise, uint64_t first,
                                 size_t count, size_t functions, const float *weights, size_t stride,
                                 double *sums)
@@ -343,7 +351,7 @@ static const cr_backend_ops ops = {.api_version = CR_BACKEND_API,
                                    .wait = cr_cpu_done,
                                    .block_sums = op_block_sums,
                                    .gram = cr_cpu_gram,
-                                   .tile = cr_cpu_tile,
+                                   .tile = op_tile,
                                    .pairs = cr_cpu_pairs,
                                    .outer = cr_cpu_outer,
                                    .take_identity = cr_cpu_take_identity,

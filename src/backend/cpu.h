@@ -57,8 +57,7 @@ int32_t cr_cpu_last_code(certreg_backend *, const char **text);
 /* in cpu_gram.c and cpu_pairs.c. */
 certreg_status cr_cpu_gram(certreg_backend *, const double *sums, size_t pitch, size_t blocks,
                            size_t inputs, double *gram);
-certreg_status cr_cpu_tile(certreg_backend *, const cr_noise *, const cr_pair_room *,
-                           const cr_tile *);
+void cr_cpu_tile(const cr_pair_room *, size_t inputs, const cr_tile *); /* its normals are there */
 certreg_status cr_cpu_pairs(certreg_backend *, const cr_pair_room *, const cr_tile *a,
                             const cr_tile *b);
 certreg_status cr_cpu_outer(certreg_backend *, const cr_pair_room *, const cr_tile *);

@@ -14,18 +14,14 @@ static void leave_out_still(const cr_pair_room *room, size_t inputs, float *rows
             *to++ = rows[i * inputs + (size_t)room->features[k]];
 }
 
-certreg_status cr_cpu_tile(certreg_backend *backend, const cr_noise *noise,
-                           const cr_pair_room *room, const cr_tile *t)
+void cr_cpu_tile(const cr_pair_room *room, size_t inputs, const cr_tile *t)
 {
-    const certreg_status status = cr_cpu_normals(backend, noise, t->first, t->count, t->rows);
-    if (status) return status;
-    leave_out_still(room, noise->inputs, t->rows, t->count);
+    leave_out_still(room, inputs, t->rows, t->count);
     for (size_t i = 0; i < t->count; i++) {
         const float *row = t->rows + i * room->active;
         t->norms[i] = 0;
         for (size_t k = 0; k < room->active; k++) t->norms[i] += (double)row[k] * (double)row[k];
     }
-    return CERTREG_OK;
 }
 
 /* Pairs of a tile with itself are taken once, above the diagonal. */

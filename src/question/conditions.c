@@ -76,7 +76,8 @@ static double threshold_of(const certreg_estimator *e, const cr_conditions *cond
     return cr_served_bounded(q->served_samples, least, greatest, beta);
 }
 
-static void add(cr_conditions *conditions, const cr_score *score, int guard, double threshold)
+static void add(cr_conditions *conditions, const cr_score *score, enum cr_guard guard,
+                double threshold)
 {
     conditions->each[conditions->count++] = (cr_condition){.score = *score,
                                                            .guard = guard,
@@ -134,10 +135,10 @@ static void add_together(cr_conditions *conditions, cr_score score, const cr_div
     score.kind = CR_SCORE_WITHIN;
     score.side = CERTREG_SIDE_EITHER;
     if (angle) score.tolerance = fmin(end, score.cut);
-    add(conditions, &score, 1, nextafter(1 - 2 * division->either, 2));
+    add(conditions, &score, CR_GUARD_TOGETHER, nextafter(1 - 2 * division->either, 2));
     score.side = CERTREG_SIDE_OPPOSITE;
     score.tolerance = angle ? fmax(end, score.cut) : INFINITY;
-    add(conditions, &score, 1, nextafter(1 - 2 * division->both, 2));
+    add(conditions, &score, CR_GUARD_TOGETHER, nextafter(1 - 2 * division->both, 2));
 }
 
 /* One condition for both sides; else both sides, then both near conditions, then both sides
@@ -159,7 +160,7 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
     if (cr_question_has_directions(q))
         conditions->output = cr_directions_aim(e, q, conditions->direction, &s);
     if (s.kind == CR_SCORE_OUTPUT || s.kind == CR_SCORE_WITHIN || s.kind == CR_SCORE_BALL) {
-        add(conditions, &s, 0, threshold_of(e, conditions, &s, q->served_rate));
+        add(conditions, &s, CR_GUARD_NONE, threshold_of(e, conditions, &s, q->served_rate));
         return;
     }
     s.cut = line_of_circle ? (0.5 - cut->near) * s.period : s.period;
@@ -167,10 +168,10 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
                  of_side = division->side * rate,
                  of_near = division->near * rate * (arcs_agree(cut) ? 2 : 1);
     for (s.side = -1; s.side <= 1; s.side += 2)
-        add(conditions, &s, 0, threshold_of(e, conditions, &s, of_side));
+        add(conditions, &s, CR_GUARD_NONE, threshold_of(e, conditions, &s, of_side));
     for (s.side = -1; line_of_circle && s.side <= 1; s.side += 2) {
         const cr_score guard = guard_of(&s, cut);
-        add(conditions, &guard, 1, threshold_of(e, conditions, &guard, of_near));
+        add(conditions, &guard, CR_GUARD_NEAR, threshold_of(e, conditions, &guard, of_near));
     }
     add_together(conditions, s, division);
 }
@@ -178,7 +179,7 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
 int32_t cr_condition_side(const cr_condition *c)
 {
     if (c->score.kind == CR_SCORE_OUTPUT) return CERTREG_SIDE_LOWER;
-    if (cr_condition_is_together(c)) return c->score.side;
+    if (c->guard == CR_GUARD_TOGETHER) return c->score.side;
     return c->score.side > 0 ? (c->guard ? CERTREG_SIDE_NEAR_LOWER : CERTREG_SIDE_LOWER)
                              : (c->guard ? CERTREG_SIDE_NEAR_UPPER : CERTREG_SIDE_UPPER);
 }

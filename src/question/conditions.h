@@ -6,13 +6,19 @@
 
 #define CR_CONDITIONS 6
 
+/* Beside both sides; all of alpha, no gradient. */
+enum cr_guard {
+    CR_GUARD_NONE,
+    CR_GUARD_NEAR,    /* the circular mean stays near */
+    CR_GUARD_TOGETHER /* both sides together: what is served only (theory 1) */
+};
+
 typedef struct cr_condition { /* "the mean of this score stays above the threshold"; for the true
                                  mean: "moves by at most the tolerance" */
     cr_score score;
     double threshold;
     int exact; /* two-valued: binomial bound */
-    int guard; /* beside both sides: the circular mean stays near, or both sides together; all of
-                  alpha, no gradient */
+    enum cr_guard guard;
 } cr_condition;
 
 typedef struct cr_conditions {
@@ -28,12 +34,6 @@ typedef struct cr_conditions {
     int count;
     cr_condition each[CR_CONDITIONS];
 } cr_conditions;
-
-/* About both sides together: what is served only (theory 1). */
-static inline int cr_condition_is_together(const cr_condition *c)
-{
-    return c->guard && c->score.kind == CR_SCORE_WITHIN;
-}
 
 /* CERTREG_SIDE_... of a condition; of the true mean's, which has both, CERTREG_SIDE_LOWER. */
 int32_t cr_condition_side(const cr_condition *);

@@ -68,7 +68,7 @@ double cr_division_pilot_radius(const certreg_estimator *e, const cr_conditions 
 {
     double least = INFINITY;
     for (int i = 0; i < conditions->count; i++)
-        if (!cr_condition_is_together(conditions->each + i))
+        if (conditions->each[i].guard != CR_GUARD_TOGETHER)
             least = fmin(least, radius_of(e, conditions, conditions->each + i));
     return least;
 }
@@ -92,7 +92,7 @@ int cr_division_fits(const certreg_estimator *e, const cr_conditions *conditions
     int count = 0;
     if (!(radius > 0)) return 0;
     for (int i = 0; i < conditions->count; i++)
-        if (cr_condition_is_together(conditions->each + i))
+        if (conditions->each[i].guard == CR_GUARD_TOGETHER)
             share[count++] = share_at(e, conditions, conditions->each + i, radius);
     const double spare = (room - share[0] - share[1]) / count;
     division->either = share[0] + spare, division->both = share[1] + spare;

@@ -4,56 +4,6 @@
 #include "base/structs.h"
 #include <math.h>
 
-int cr_question_is_median(const cr_question *q)
-{
-    return q->statistic == CERTREG_STATISTIC_MEDIAN ||
-           q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
-}
-
-int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
-{
-    return !cr_question_is_vector(q) && e->model.kind[q->output] != CERTREG_OUTPUT_REAL;
-}
-
-double cr_question_period(const certreg_estimator *e, const cr_question *q)
-{
-    return cr_question_is_angle(e, q) ? e->model.hi[q->output] - e->model.lo[q->output] : 0;
-}
-
-int cr_question_orders(const certreg_estimator *e, const cr_question *q)
-{
-    return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEDIAN &&
-           q->method == CERTREG_METHOD_FINITE && !cr_question_is_angle(e, q);
-}
-
-int cr_question_about_output(const cr_question *q)
-{
-    switch ((enum certreg_center)q->center) {
-    case CERTREG_CENTER_TRUE_MEAN: return 1;
-    case CERTREG_CENTER_PREDICTION: break;
-    }
-    return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEAN;
-}
-
-uint32_t cr_question_constraints(const cr_question *q)
-{
-    return q->constraints && cr_question_is_median(q) ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
-                                                      : q->constraints;
-}
-
-int cr_question_is_closed(const cr_question *q)
-{
-    return q->target > 0 && q->method == CERTREG_METHOD_FINITE;
-}
-
-certreg_status cr_question_invalid(certreg_estimator *e, const char *field, double value,
-                                   const char *rule)
-{
-    cr_fail(&e->error, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
-    e->error.value = value;
-    return CERTREG_E_INVALID;
-}
-
 static certreg_status refused(certreg_estimator *e, const char *field, const char *remedy)
 {
     return cr_fail(&e->error, CERTREG_E_INVALID, "question.%s: %s", field, remedy);
@@ -72,18 +22,6 @@ static int has_range(const certreg_estimator *e, const cr_question *q)
     for (size_t k = first; k < end; k++)
         all &= isfinite(e->model.lo[k]) && isfinite(e->model.hi[k]);
     return all;
-}
-
-int cr_question_without_normality(const cr_question *q)
-{
-    switch ((enum certreg_method)q->method) {
-    case CERTREG_METHOD_FINITE:
-    case CERTREG_METHOD_ANYTIME:
-    case CERTREG_METHOD_BASELINE: return 1;
-    case CERTREG_METHOD_ASYMPTOTIC:
-    case CERTREG_METHOD_PAPER: return 0;
-    }
-    return 0;
 }
 
 /* ---- one field at a time */

@@ -43,6 +43,8 @@ certreg_status cr_question_take(certreg_estimator *, const certreg_question *, c
  * constraints of the plan) may be missing. */
 certreg_status cr_question_take_for_estimate(certreg_estimator *, const certreg_question *,
                                              cr_question *out);
+
+/* ---- about.c */
 /* Fails for a number of the question, with the rule that it breaks. */
 certreg_status cr_question_invalid(certreg_estimator *, const char *field, double value,
                                    const char *rule);
