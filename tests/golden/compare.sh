@@ -30,5 +30,5 @@ paste -d '\n' "$kept" "$said" | awk -v exact="${3:-}" '
       for (i = 1; same && i <= NF; i++) same = alike(want[i], $i "")
       if (!same) { differ++; if (differ <= 5) printf "was %.300s\nnow %.300s\n", line, $0 } }
     END { if (differ || !rows) {
-              print "not ok " differ + 0 " of " rows + 0 " golden rows differ"; exit 1 }
-          print "ok " rows " golden rows are as they were" }'
+              print "not ok " differ + 0 " of " rows + 0 " golden lines differ"; exit 1 }
+          print "ok " rows " golden lines are as they were" }'
