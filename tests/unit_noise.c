@@ -156,15 +156,29 @@ START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
 }
 END_TEST
 
-/* No level has a block that continues the words of another one. */
-START_TEST(levels_end_where_words_are_continued)
+/* Theory 5, Lemma 4b: the last block of the last sample that begin accepts is the last but at most
+ * `row` of its level, and no level has a block that continues the words of another one. */
+START_TEST(levels_end_where_the_next_level_or_a_continuation_begins)
 {
+    static const size_t inputs[] = {1, 3, 4, 5, 1000, 1021, 150528, 67108865};
+    static const uint64_t levels[] = {
+        0, 1, (1 << 18) - 1, 1 << 18, (1 << 19) - 1, 1 << 19, CR_LEVELS - 2, CR_LEVELS - 1};
     ck_assert(CR_LEVELS << CR_LEVEL_BITS == CR_CELL_THIRD);
-    const cr_noise last = {.level = CR_LEVELS - 1, .inputs = 4};
-    const cr_source source = cr_source_of(&last);
-    const uint64_t block = cr_source_block(&source, (UINT64_C(1) << CR_LEVEL_BITS) - 1);
-    ck_assert(block < CR_CELL_THIRD && (block | CR_CELL_THIRD) < CR_CELL_SECOND);
-    ck_assert((block | CR_CELL_SECOND) - CR_CELL_SECOND < CR_CELL_THIRD);
+    for (int d = 0; d < KIT_ROWS(inputs); d++)
+        for (int l = 0; l < KIT_ROWS(levels); l++) {
+            const cr_noise noise = {.level = levels[l], .inputs = inputs[d]};
+            const cr_source source = cr_source_of(&noise);
+            const uint64_t most = (UINT64_C(1) << CR_LEVEL_BITS) / source.row,
+                           last = cr_source_block(&source, most - 1) + source.row - 1,
+                           next = (levels[l] + 1) << CR_LEVEL_BITS;
+            ck_assert(cr_source_block(&source, 0) == levels[l] << CR_LEVEL_BITS);
+            ck_assert((inputs[d] - 1) / 4 == source.row - 1);
+            ck_assert(last < next && next - last <= source.row && next <= CR_CELL_THIRD);
+            ck_assert((last | CR_CELL_THIRD) == last + CR_CELL_THIRD);
+            ck_assert((last | CR_CELL_THIRD) < CR_CELL_SECOND);
+            ck_assert((last | CR_CELL_SECOND) == last + CR_CELL_SECOND);
+            ck_assert((last | CR_CELL_SECOND) > CR_CELL_SECOND);
+        }
 }
 END_TEST
 
@@ -181,6 +195,6 @@ int main(void)
     tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
     tcase_add_test(typical, streams_and_seeds_share_no_noise);
     tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
-    tcase_add_test(limits, levels_end_where_words_are_continued);
+    tcase_add_test(limits, levels_end_where_the_next_level_or_a_continuation_begins);
     return kit_run(suite);
 }

@@ -24,7 +24,16 @@ from ._calls import Callbacks, Handle
 from ._library import lib
 from .answers import Bounds, Certificate, Forecast, Run
 from .attacks import AttackResult, Attacks, options_of
-from .constants import Output, Side, constraints_of, given_seed, integer, member, number
+from .constants import (
+    LEVELS_OF_A_DOMAIN,
+    Output,
+    Side,
+    constraints_of,
+    given_seed,
+    integer,
+    member,
+    number,
+)
 from .errors import CertregError
 from .models import as_model, device_model
 from .questions import Asked, question_of, structs_of
@@ -274,6 +283,8 @@ class Estimator(Handle):
         several questions."""
         z = self._input(z)
         sigmas = np.ravel(np.asarray(sigmas, np.float64))
+        if len(sigmas) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
+            raise ValueError(f"{len(sigmas)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
         total = integer(total_samples, "total_samples")
 
         def call(e: Any, *asked: Any) -> int:

@@ -23,6 +23,7 @@ from certreg import (
     Status,
     Stop,
 )
+from certreg.constants import LEVELS_OF_A_DOMAIN
 
 
 class Beyond(unittest.TestCase):
@@ -204,6 +205,17 @@ class Beyond(unittest.TestCase):
                 drawn.append(e.draw(1, 50))  # sample 0 has no noise
             rows = np.concatenate(drawn)
             self.assertEqual(len(np.unique(rows, axis=0)), len(rows))
+
+    def test_domains_of_noise_end_where_the_next_one_begins(self):
+        begin = [*sorted(certreg.Domain), 1 << 20]  # the first level that there is not
+        for domain, following in zip(begin, begin[1:]):
+            self.assertLessEqual(domain + LEVELS_OF_A_DOMAIN, following)
+        with estimator() as e:
+            e.begin(Z, 0.25, 0, begin[-1] - 1)
+            with self.assertRaisesRegex(CertregError, "level is 1048576"):
+                e.begin(Z, 0.25, 0, begin[-1])
+            with self.assertRaisesRegex(ValueError, "262144 sigmas; .* at most 262143"):
+                e.certify_sigmas(Z, np.linspace(0.1, 1, LEVELS_OF_A_DOMAIN), SAMPLES, 0.5)
 
     def test_nothing_asked_is_said_so(self):
         with estimator(max_samples=1000) as e:
