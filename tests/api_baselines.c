@@ -287,6 +287,74 @@ START_TEST(the_usual_question_has_a_prediction_too)
 }
 END_TEST
 
+/* ---- median smoothing as coded */
+START_TEST(as_coded_the_pilot_is_part_of_the_record)
+{
+    record r = scattered(_i ? CERTREG_OUTPUT_ANGLE : CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
+    certreg_question q = baseline(CERTREG_STATISTIC_MEDIAN, 0.4);
+    q.center = CERTREG_CENTER_SAMPLE_MEDIAN;
+    certreg_certificate c[2];
+    double estimate;
+    for (int i = 0; i < 2; i++) {
+        r.pilot = i ? 150 : 2;
+        certreg_estimator *e = recorded(&r);
+        c[i] = kit_ask(e, 0, q);
+        KIT_OK(e, certreg_estimator_estimate(e, &q, &estimate));
+        ck_assert_double_eq(estimate, c[i].prediction);
+        ck_assert_double_eq(estimate, c[i].estimate);
+        KIT_STATUS(e, certreg_estimator_prediction(e, &q, &estimate), CERTREG_E_INVALID);
+        KIT_SAYS(certreg_estimator_error(e), "CERTREG_CENTER_PREDICTION");
+        certreg_estimator_destroy(e);
+    }
+    ck_assert_double_gt(c[0].radius, 0);
+    ck_assert_double_eq(c[0].radius, c[1].radius);
+    ck_assert_double_eq(c[0].prediction, c[1].prediction);
+    ck_assert_double_lt(c[0].radius, 10 * c[0].sigma);
+    ck_assert(isinf(c[0].output_lo) && isinf(c[0].output_hi)); /* nothing is proved */
+}
+END_TEST
+
+START_TEST(as_coded_shares_its_radius_with_no_other_output)
+{
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = baseline(CERTREG_STATISTIC_MEDIAN, 0.4);
+    certreg_certificate each = kit_certificate(), c = kit_certificate();
+    KIT_OK(e, certreg_certify_outputs(e, 0, &q, 1, &each, &c));
+    q.center = CERTREG_CENTER_SAMPLE_MEDIAN;
+    KIT_STATUS(e, certreg_certify_outputs(e, 0, &q, 1, &each, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), "questions[0].center");
+    ck_assert(c.radius == 0 && each.radius == 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
+START_TEST(as_coded_has_nothing_else)
+{
+    static const struct {
+        int32_t statistic, method;
+        const char *says;
+    } rows[] = {
+        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_FINITE, "CERTREG_METHOD_BASELINE"},
+        {CERTREG_STATISTIC_MEAN, CERTREG_METHOD_PAPER, "CERTREG_METHOD_BASELINE"},
+        {CERTREG_STATISTIC_TRIMMED_MEAN, CERTREG_METHOD_BASELINE, "CERTREG_CENTER_PREDICTION"},
+        {CERTREG_STATISTIC_BALL_CENTER, CERTREG_METHOD_BASELINE, "CERTREG_CENTER_PREDICTION"},
+        {CERTREG_STATISTIC_MEDIAN, CERTREG_METHOD_BASELINE, "question.prediction to NULL"},
+    };
+    const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
+    certreg_estimator *e = recorded(&r);
+    certreg_question q = baseline(rows[_i].statistic, 1);
+    certreg_certificate c = kit_certificate();
+    const double given = 0;
+    q.method = rows[_i].method, q.center = CERTREG_CENTER_SAMPLE_MEDIAN;
+    if (_i == KIT_ROWS(rows) - 1) q.prediction = &given;
+    KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
+    KIT_SAYS(certreg_estimator_error(e), rows[_i].says);
+    ck_assert_double_eq(c.radius, 0);
+    certreg_estimator_destroy(e);
+}
+END_TEST
+
 /* ---- many pilot samples, and no time */
 enum { OUTPUTS = 400, PILOT = 3000, ALL = 3200 };
 
@@ -345,6 +413,9 @@ int main(void)
     tcase_add_loop_test(typical, other_questions_about_the_record_are_refused_or_served, 0, 3);
     tcase_add_loop_test(typical, the_prediction_needs_the_pilot_and_nothing_else, 0, 3);
     tcase_add_test(typical, the_usual_question_has_a_prediction_too);
+    tcase_add_loop_test(typical, as_coded_the_pilot_is_part_of_the_record, 0, 2);
+    tcase_add_test(typical, as_coded_shares_its_radius_with_no_other_output);
+    tcase_add_loop_test(typical, as_coded_has_nothing_else, 0, 5);
     tcase_add_test(typical, the_search_for_a_center_keeps_to_the_deadline);
     return kit_run(suite);
 }

@@ -62,13 +62,14 @@ static certreg_status find_paper(certreg_estimator *e, const cr_conditions *cond
 }
 
 /* Two-valued scores share alpha with the gradient only if there is one. A near condition never has
- * one. Published certificates divide it between the two sides. */
+ * one. Published certificates divide it between the two sides, except as coded. */
 static double moments_alpha(const cr_conditions *conditions, const cr_condition *c,
                             uint32_t constraints)
 {
     const cr_question *q = &conditions->question;
     const double alpha = q->alpha;
-    if (q->method == CERTREG_METHOD_BASELINE) return alpha / conditions->count;
+    if (q->method == CERTREG_METHOD_BASELINE)
+        return q->center == CERTREG_CENTER_SAMPLE_MEDIAN ? alpha : alpha / conditions->count;
     const int shared =
         !c->guard && constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER);
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;

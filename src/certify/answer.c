@@ -99,7 +99,7 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved
     c->limiting_side = solved->limiting_side;
     c->constraints = constraints_used(e, a, solved);
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
-        q->center == CERTREG_CENTER_TRUE_MEAN)
+        q->center != CERTREG_CENTER_PREDICTION)
         return;
     c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }

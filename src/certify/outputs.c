@@ -63,6 +63,11 @@ static certreg_status check(certreg_estimator *e, const certreg_question *questi
                            "questions[%zu].bonferroni must be 0 or 1: a radius for all outputs "
                            "needs no division of alpha",
                            i);
+        if (q.center == CERTREG_CENTER_SAMPLE_MEDIAN)
+            return cr_fail(&e->error, CERTREG_E_INVALID,
+                           "questions[%zu].center is CERTREG_CENTER_SAMPLE_MEDIAN, of whose radius "
+                           "nothing is proved; use CERTREG_CENTER_PREDICTION",
+                           i);
     }
     return check_alike(e, questions, count);
 }

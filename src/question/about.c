@@ -27,9 +27,16 @@ int cr_question_about_output(const cr_question *q)
 {
     switch ((enum certreg_center)q->center) {
     case CERTREG_CENTER_TRUE_MEAN: return 1;
-    case CERTREG_CENTER_PREDICTION: break;
+    case CERTREG_CENTER_PREDICTION:
+    case CERTREG_CENTER_SAMPLE_MEDIAN: break;
     }
     return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEAN;
+}
+
+int cr_question_by_estimate(const certreg_estimator *e, const cr_question *q)
+{
+    return cr_question_about_output(q) || cr_question_orders(e, q) ||
+           q->center == CERTREG_CENTER_SAMPLE_MEDIAN;
 }
 
 uint32_t cr_question_constraints(const cr_question *q)

@@ -288,11 +288,17 @@ size_t cr_conditions_least(const certreg_estimator *e, const cr_question *q)
     return e->record.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
 }
 
+/* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
+static size_t main_first(const certreg_estimator *e, const cr_question *q)
+{
+    return q->center == CERTREG_CENTER_SAMPLE_MEDIAN ? cr_record_noisy(e) : e->record.pilot;
+}
+
 static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditions)
 {
     const certreg_status status = cr_record_length(e, &conditions->samples, &e->error);
     if (status) return status;
-    conditions->main_first = e->record.pilot;
+    conditions->main_first = main_first(e, &conditions->question);
     const size_t least = cr_conditions_least(e, &conditions->question);
     if (conditions->samples >= least)
         return cr_question_allowed(e, &conditions->question, conditions->samples);
@@ -316,7 +322,7 @@ certreg_status cr_conditions_prepare(certreg_estimator *e, cr_conditions *condit
 {
     const cr_question *q = &conditions->question;
     const certreg_status status = check_samples(e, conditions);
-    const int by_estimate = cr_question_about_output(q) || cr_question_orders(e, q);
+    const int by_estimate = cr_question_by_estimate(e, q);
     conditions->prediction = NAN;
     conditions->directions = cr_directions_count(e, q);
     if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);

@@ -34,7 +34,8 @@ static int is_center(int32_t center)
 {
     switch ((enum certreg_center)center) {
     case CERTREG_CENTER_PREDICTION:
-    case CERTREG_CENTER_TRUE_MEAN: return 1;
+    case CERTREG_CENTER_TRUE_MEAN:
+    case CERTREG_CENTER_SAMPLE_MEDIAN: return 1;
     }
     return 0;
 }

@@ -97,7 +97,7 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     if (!status) status = check_served(e, &q, samples);
     if (status) return status;
     double prediction = NAN;
-    const int about = q.method == CERTREG_METHOD_BASELINE;
+    const int about = q.method == CERTREG_METHOD_BASELINE && !cr_question_by_estimate(e, &q);
     if (cr_question_is_vector(&q)) estimate_vector(e, &q, samples, out);
     else {
         if (about && (q.prediction_given || (e->record.pilot && samples >= e->record.pilot)))

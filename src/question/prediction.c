@@ -191,10 +191,10 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     if (!out) return cr_fail(&e->error, CERTREG_E_INVALID, "out is NULL");
     certreg_status status = cr_estimator_ready(e);
     if (!status) status = cr_question_take(e, question, &q);
-    if (!status && cr_question_about_output(&q))
+    if (!status && cr_question_by_estimate(e, &q))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
-                         "CERTREG_CENTER_TRUE_MEAN has no prediction; set question.center to "
-                         "CERTREG_CENTER_PREDICTION");
+                         "question.center is %d; only CERTREG_CENTER_PREDICTION has a prediction",
+                         (int)q.center);
     if (!status && !q.prediction_given) status = check_pilot(e);
     if (status) return status;
     const int is_vector = cr_question_is_vector(&q);

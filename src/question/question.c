@@ -113,7 +113,12 @@ static certreg_status check_statistic(certreg_estimator *e, const cr_question *q
 static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
 {
     const int trimmed = q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN,
-              ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+              ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER,
+              as_coded = q->center == CERTREG_CENTER_SAMPLE_MEDIAN;
+    if (as_coded && q->method != CERTREG_METHOD_BASELINE)
+        return refused(e, "center",
+                       "use CERTREG_METHOD_BASELINE: CERTREG_CENTER_SAMPLE_MEDIAN is for median "
+                       "smoothing only");
     if (q->method != CERTREG_METHOD_BASELINE)
         return !trimmed && !ball ? CERTREG_OK
                                  : cr_fail(&e->error, CERTREG_E_INVALID,
@@ -123,9 +128,14 @@ static certreg_status check_baseline(certreg_estimator *e, const cr_question *q)
     if (!trimmed && !ball && q->statistic != CERTREG_STATISTIC_MEDIAN)
         return wrong(e, "CERTREG_METHOD_BASELINE needs question.statistic = "
                         "CERTREG_STATISTIC_MEDIAN, _TRIMMED_MEAN or _BALL_CENTER");
-    if (q->center != CERTREG_CENTER_PREDICTION)
+    if (q->center == CERTREG_CENTER_TRUE_MEAN ||
+        (as_coded && q->statistic != CERTREG_STATISTIC_MEDIAN))
         return wrong(e, "CERTREG_METHOD_BASELINE needs question.center = "
-                        "CERTREG_CENTER_PREDICTION");
+                        "CERTREG_CENTER_PREDICTION; its median may have "
+                        "CERTREG_CENTER_SAMPLE_MEDIAN");
+    if (as_coded && q->prediction_given)
+        return wrong(e, "CERTREG_CENTER_SAMPLE_MEDIAN is the median of the samples; set "
+                        "question.prediction to NULL");
     if (q->constraints)
         return wrong(e, "CERTREG_METHOD_BASELINE uses no constraints; set question.constraints "
                         "to 0");
@@ -263,10 +273,9 @@ static certreg_status check_constraints(certreg_estimator *e, const cr_question 
 
 static certreg_status check_prediction(certreg_estimator *e, const cr_question *q)
 {
-    const int needed = !cr_question_about_output(q) && !cr_question_orders(e, q);
-    if (!needed || q->prediction_given || e->record.pilot) return CERTREG_OK;
-    return wrong(e, "question.prediction is NULL and there is no pilot to choose it; give one, or "
-                    "set plan.pilot or a larger plan.max_samples");
+    if (cr_question_by_estimate(e, q) || q->prediction_given || e->record.pilot) return CERTREG_OK;
+    return wrong(e, "question.prediction is NULL and there is no pilot to choose it; give one, set "
+                    "plan.pilot, or take more samples");
 }
 
 /* ---- all of it */

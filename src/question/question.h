@@ -55,6 +55,8 @@ double cr_question_period(const certreg_estimator *, const cr_question *); /* a 
 int cr_question_orders(const certreg_estimator *, const cr_question *);    /* output bounds by order
                                                                               statistics */
 int cr_question_about_output(const cr_question *); /* bounds of f itself are used, not of scores */
+/* The certificate is about the estimate from all noisy samples, not about a prediction. */
+int cr_question_by_estimate(const certreg_estimator *, const cr_question *);
 /* What the solver may use. A median's own scores have no variance, but its near conditions may. */
 uint32_t cr_question_constraints(const cr_question *);
 int cr_question_is_closed(const cr_question *);         /* the closed test of a target radius */

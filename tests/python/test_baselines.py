@@ -124,6 +124,18 @@ class AgainstFormulas(unittest.TestCase):
             if c.radius:
                 self.assertEqual((c.output_lo, c.output_hi), (middle - 1, middle + 1))
 
+    def test_median_as_coded(self):
+        for n, sigma, alpha in self.settings(30):
+            y = self.random.standard_t(3, n).astype(np.float32)
+            pilot = (1, 2, n // 3, NO_PILOT)[self.random.integers(4)]
+            with recorded(y, sigma, pilot) as e:
+                c = e.certify(0, baseline(1.0, alpha=alpha, center="sample_median"))
+            noisy = y[pilot != NO_PILOT :].astype(float)
+            middle = float(np.median(noisy))
+            self.assertAlmostEqual(c.prediction, middle, delta=1e-12)
+            misses = max((noisy <= middle - 1).sum(), (noisy >= middle + 1).sum())
+            self.assertRadius(c, radius(sigma, int(misses), len(noisy), alpha, 0.5))
+
     def test_trimmed_mean(self):
         limited = 0
         for n, sigma, alpha in self.settings(60):
