@@ -9,9 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Tiles lie on the stack, 25 KiB at most (tests/unit_stack.c). */
 #define FILL_FLOATS \
-    4096u /* normals per tile of draw and project: 16 KiB, half of the smallest L1 cache in use */
-#define CELLS 1024u /* features that draw treats together, with five numbers each */
+    4096u           /* normals per tile of project: 16 KiB, half of the smallest L1 cache in use */
+#define CELLS 1024u /* features that draw treats together, with a normal and five numbers each */
 #define TILE 128u   /* features per tile of replay: with CR_REPLAY_CHUNK samples again 16 KiB */
 #define GROUP CR_PROJECT_SUMS
 #define FLUSH CR_PROJECT_PIECE
@@ -107,9 +108,9 @@ static inline void draw_row(const cells *c, const place *at, const float *e, siz
 static void draw_piece(const cr_source *s, const cells *c, uint64_t first, size_t count,
                        size_t begin, size_t n, float *x)
 {
-    _Alignas(64) float e[FILL_FLOATS + SLACK];
+    _Alignas(64) float e[CELLS + SLACK];
     const size_t row = (size_t)s->row, quads = (n + 3) / 4,
-                 rows = quads == row ? FILL_FLOATS / 4 / row : 1;
+                 rows = quads == row ? CELLS / 4 / row : 1;
     for (size_t i = 0; i < count; i += rows) {
         const size_t together = least(count - i, rows);
         const uint64_t block = cr_source_block(s, first + i) + begin / 4;

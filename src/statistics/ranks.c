@@ -213,68 +213,71 @@ static void hull_for(const cr_ranks_setting *s, uint64_t sample, hull *h)
     hull_of(&f, h);
 }
 
-/* ---- ranks */
-double cr_ranks_misses(const cr_ranks_setting *s, uint64_t point, uint64_t sample)
+/* ---- ranks. A hull takes 32 KiB of the stack, so that all of a call share one. */
+static double misses(const cr_ranks_setting *s, uint64_t point, uint64_t sample, hull *h)
 {
     const double points = (double)s->points + 1;
+    hull_for(s, sample, h);
+    return fmin(1, hull_at(h, (points - (double)point) / points));
+}
+
+double cr_ranks_misses(const cr_ranks_setting *s, uint64_t point, uint64_t sample)
+{
     hull h;
-    hull_for(s, sample, &h);
-    return fmin(1, hull_at(&h, (points - (double)point) / points));
+    return misses(s, point, sample, &h);
 }
 
 /* The share of the calibration's scores that may lie above the threshold. It falls as `sample`
  * grows. */
-static double may_exceed(const cr_ranks_setting *s, uint64_t sample)
+static double may_exceed(const cr_ranks_setting *s, uint64_t sample, hull *h)
 {
-    hull h;
-    hull_for(s, sample, &h);
-    return hull_reaches(&h, s->alpha);
+    hull_for(s, sample, h);
+    return hull_reaches(h, s->alpha);
 }
 
 /* The greatest rank of a sample, at least `from`, with which so many may exceed; `from` has it. */
-static uint64_t greatest_sample(const cr_ranks_setting *s, uint64_t from, double exceed)
+static uint64_t greatest_sample(const cr_ranks_setting *s, uint64_t from, double exceed, hull *h)
 {
     uint64_t has = from, lacks = s->samples + 1;
     while (lacks - has > 1) {
         const uint64_t middle = has + (lacks - has) / 2;
-        if (may_exceed(s, middle) >= exceed) has = middle;
+        if (may_exceed(s, middle, h) >= exceed) has = middle;
         else lacks = middle;
     }
     return has;
 }
 
 /* How many of the points + 1 scores may lie above the threshold. */
-static double number_above(const cr_ranks_setting *s, uint64_t sample)
+static double number_above(const cr_ranks_setting *s, uint64_t sample, hull *h)
 {
     const double points = (double)s->points + 1;
-    hull h;
-    hull_for(s, sample, &h);
-    double above = floor(hull_reaches(&h, s->alpha) * points);
-    while (above > 0 && hull_at(&h, above / points) > s->alpha) above--;
+    hull_for(s, sample, h);
+    double above = floor(hull_reaches(h, s->alpha) * points);
+    while (above > 0 && hull_at(h, above / points) > s->alpha) above--;
     return above;
 }
 
 /* Half the length of an interval if residuals are standard normal and the noise moves outputs by
  * half as much: it decides between ranks, and nothing else. */
-static double typical_length(const cr_ranks_setting *s, uint64_t sample)
+static double typical_length(const cr_ranks_setting *s, uint64_t sample, hull *h)
 {
     static const double spread = 0.5;
     const double share = ((double)sample - 0.5) / (double)s->samples;
-    return cr_normal_quantile_sf(0.5 * number_above(s, sample) / ((double)s->points + 1)) +
+    return cr_normal_quantile_sf(0.5 * number_above(s, sample, h) / ((double)s->points + 1)) +
            spread * cr_normal_quantile_sf(share);
 }
 
-static uint64_t shortest(const cr_ranks_setting *s, uint64_t first, uint64_t last)
+static uint64_t shortest(const cr_ranks_setting *s, uint64_t first, uint64_t last, hull *h)
 {
     while (last - first > 2) {
         const uint64_t third = (last - first) / 3, l = first + third, r = last - third;
-        if (typical_length(s, l) <= typical_length(s, r)) last = r;
+        if (typical_length(s, l, h) <= typical_length(s, r, h)) last = r;
         else first = l;
     }
     uint64_t best = first;
     double least = INFINITY;
     for (uint64_t k = first; k <= last; k++) {
-        const double length = typical_length(s, k);
+        const double length = typical_length(s, k, h);
         if (length < least) least = length, best = k;
     }
     return best;
@@ -282,24 +285,38 @@ static uint64_t shortest(const cr_ranks_setting *s, uint64_t first, uint64_t las
 
 static const double most_points = 1e15; /* nobody has more */
 
-static uint64_t least_points(double exceed)
+/* The rank that needs the fewest points. A radius of 0 keeps that of the calibration, where it
+ * can. */
+static uint64_t easiest_sample(const cr_ranks_setting *s)
 {
+    return is_split(s, s->calibration_rank) ? s->calibration_rank : 1;
+}
+
+static uint64_t least_points(const cr_ranks_setting *s, hull *h)
+{
+    const double exceed = may_exceed(s, easiest_sample(s), h);
     return exceed * most_points > 1 ? (uint64_t)ceil(1 / exceed) - 1 : 0;
 }
 
-/* A radius of 0 keeps the rank of the calibration, where it can. */
+uint64_t cr_ranks_least_points(const cr_ranks_setting *s)
+{
+    hull h;
+    return least_points(s, &h);
+}
+
 cr_ranks cr_ranks_choose(const cr_ranks_setting *s)
 {
     const double points = (double)s->points + 1;
-    const int split = is_split(s, s->calibration_rank);
-    const uint64_t easiest = split ? s->calibration_rank : 1;
-    cr_ranks ranks = {.alpha = 1, .least_points = least_points(may_exceed(s, easiest))};
-    if (!(number_above(s, easiest) > 0)) return ranks;
-    uint64_t k = split ? easiest : shortest(s, 1, greatest_sample(s, 1, 1 / points));
-    if (!(number_above(s, k) > 0)) k = easiest;
-    const double above = number_above(s, k);
+    const uint64_t easiest = easiest_sample(s);
+    const int split = is_split(s, easiest);
+    hull h;
+    cr_ranks ranks = {.alpha = 1, .least_points = least_points(s, &h)};
+    if (!(number_above(s, easiest, &h) > 0)) return ranks;
+    uint64_t k = split ? easiest : shortest(s, 1, greatest_sample(s, 1, 1 / points, &h), &h);
+    if (!(number_above(s, k, &h) > 0)) k = easiest;
+    const double above = number_above(s, k, &h);
     ranks.point = (uint64_t)(points - above);
-    ranks.sample = split ? k : greatest_sample(s, k, above / points);
-    ranks.alpha = cr_ranks_misses(s, ranks.point, ranks.sample);
+    ranks.sample = split ? k : greatest_sample(s, k, above / points, &h);
+    ranks.alpha = misses(s, ranks.point, ranks.sample, &h);
     return ranks;
 }
