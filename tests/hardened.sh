@@ -26,15 +26,25 @@ for library in "$1" "${1%/*}"/certreg/*.so; do
         "$(nm -D "$library" | grep -q ' __stack_chk_fail' || echo 'no __stack_chk_fail')"
     ! has -D_FORTIFY_SOURCE=2 || tell_none "$name makes checked calls" \
         "$(nm -D "$library" | grep -qE ' __[a-z]+_chk(@|$)' || echo 'none')"
+    searched=$(grep -E 'R(UN)?PATH' <<<"$dynamic")
+    [[ $name != *_cuda* ]] || searched=$(grep -vE '\[/[^:$]+\]$' <<<"$searched")
+    tell_none "$name names no folder to search, except one toolkit's" "$searched"
 done
 
-# The linker marks the library only where the C library's start files are marked as well.
+# The linker marks the library only where the C library's start files are marked as well
+# (docs/guide/installing.md).
+marked() { readelf -nW "$1" | grep -q 'IBT, SHSTK'; }
 objects=$(find "$OBJ/src" -name '*.o' 2>/dev/null)
 if has -fcf-protection; then
     count=$(wc -l <<<"$objects")
     tell_none "$count objects are made for indirect branch tracking and shadow stacks" \
-        "$(for object in $objects; do
-            readelf -nW "$object" | grep -q 'IBT, SHSTK' || echo "$object"; done)"
+        "$(for object in $objects; do marked "$object" || echo "$object"; done)"
+    first=$("${CC:-cc}" -print-file-name=crti.o) last=$("${CC:-cc}" -print-file-name=crtn.o)
+    if marked "$first" && marked "$last"; then
+        tell_none 'so is the library' "$(marked "$1" || echo 'no mark')"
+    else
+        echo "skip the library's mark of both: crti.o or crtn.o of the C library has none"
+    fi
 elif [ "${HARDENED:-}" = "" ]; then
     echo 'skip canaries, checked calls, branch tracking: HARDEN=0, or the compiler has none'
 fi
