@@ -49,7 +49,7 @@ certreg_status cr_intervals_read(certreg_estimator *e, const certreg_calibration
     if (status) return status;
     if (!is_score(out->score))
         return cr_fail(&e->error, CERTREG_E_INVALID,
-                       "calibration.score is %d; it must be a CERTREG_SCORE_... constant",
+                       "calibration.score is %d; it must be one of CERTREG_SCORE_...",
                        (int)out->score);
     if (!out->outputs) out->outputs = out->score == CERTREG_SCORE_QUANTILES ? 2 : 1;
     if (out->share == 0) out->share = 0.5;

@@ -4,6 +4,7 @@
 #define CR_INTERVALS_INTERVALS_H
 #include "certreg/interval.h"
 #include "estimator/estimator.h"
+#include "statistics/ranks.h"
 
 /* Radii are measured in sigma. Rounding sigma*scale to float makes the noise of a feature smaller
  * by at most this share of it, or the input is refused. */
@@ -39,5 +40,11 @@ certreg_status cr_intervals_check_noise(certreg_estimator *);
 
 /* The rank of the score that stands for a point: a share of its samples; 0: one half. */
 uint64_t cr_intervals_rank(double share, uint64_t samples);
+
+cr_ranks_setting cr_intervals_setting(const certreg_coverage *);
+/* Names what would be enough for ranks with at most so many points, each after `before` or "or"; an
+ * empty text: no single change is. */
+void cr_intervals_advise(const certreg_coverage *, uint64_t points, const char *before,
+                         char *advice, size_t room);
 
 #endif

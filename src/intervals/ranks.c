@@ -1,5 +1,4 @@
 /* Ranks for a coverage. */
-#include "statistics/ranks.h"
 #include "base/sizes.h"
 #include "base/structs.h"
 #include "intervals/intervals.h"
@@ -46,26 +45,27 @@ static certreg_status check(certreg_coverage *c, certreg_error *why)
 
 static certreg_status too_few(const certreg_coverage *c, uint64_t least, certreg_error *why)
 {
-    if (!least)
+    char advice[200];
+    cr_intervals_advise(c, c->points, least ? ", or " : "take ", advice, sizeof advice);
+    if (least)
         return cr_fail(why, CERTREG_E_INVALID,
-                       "no number of points is enough for a radius of %g sigma with %llu samples: "
-                       "take more samples, or a smaller radius",
-                       c->radius / c->sigma, (unsigned long long)c->samples);
+                       "coverage.points is %llu, and these samples, radius and alpha need at least "
+                       "%llu: take as many%s",
+                       (unsigned long long)c->points, (unsigned long long)least, advice);
+    if (!*advice)
+        cr_intervals_advise(c, most_points, "with more points take ", advice, sizeof advice);
     return cr_fail(why, CERTREG_E_INVALID,
-                   "coverage.points is %llu, and these samples, radius and alpha need at least "
-                   "%llu: take more points, more samples, or a smaller radius",
-                   (unsigned long long)c->points, (unsigned long long)least);
+                   "no number of points is enough for a radius of %g sigma with these samples and "
+                   "alpha: %s",
+                   c->radius / c->sigma,
+                   *advice ? advice
+                           : "take as many samples of a new input as of each calibration point, "
+                             "and a smaller radius");
 }
 
 static certreg_status choose(const certreg_coverage *c, certreg_error *why, certreg_ranks *out)
 {
-    const cr_ranks_setting setting = {
-        .alpha = c->alpha,
-        .shift = c->radius / c->sigma * (1 + CR_INTERVALS_STEP_ROUNDING),
-        .points = c->points,
-        .calibration = c->calibration_samples,
-        .calibration_rank = cr_intervals_rank(c->share, c->calibration_samples),
-        .samples = c->samples};
+    const cr_ranks_setting setting = cr_intervals_setting(c);
     const cr_ranks ranks = cr_ranks_choose(&setting);
     out->least_points = ranks.least_points;
     if (!ranks.sample) return too_few(c, ranks.least_points, why);
