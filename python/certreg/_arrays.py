@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _dlpack
 from ._optional import of_class
-from .constants import Output
+from .constants import Output, shown
 
 Shape = Tuple[int, ...]
 
@@ -141,17 +141,21 @@ def unnamed(values: Any, what: str) -> Any:
     return values
 
 
+def numbers(values: Any, dtype: Any, what: str) -> np.ndarray:
+    """`values` as an array. Raises TypeError if they are not numbers."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{what} must hold numbers, not {shown(values)}") from None
+
+
 def array_of(values: Any, shape: Shape, dtype: Any, what: str) -> Any:
     """`values` as a contiguous flat array with a number for each element of `shape`. Values are one
     number for all elements, an array of this shape, or a flat one; None stays None. Raises
     TypeError if they are not numbers, and ValueError if their shape is wrong."""
     if unnamed(values, what) is None:
         return None
-    try:
-        values = np.asarray(values, dtype)
-    except (TypeError, ValueError, OverflowError):
-        said = " ".join(repr(values).split())
-        raise TypeError(f"{what} must hold numbers, not {said:.80}") from None
+    values = numbers(values, dtype, what)
     if values.ndim == 0:
         values = np.broadcast_to(values, shape)
     size = int(np.prod(shape))

@@ -9,8 +9,10 @@ from typing import Any, Optional, Sequence, Type, TypeVar
 import numpy as np
 
 from . import _structs as S
+from ._arrays import numbers
 from ._library import lib
 from .constants import (
+    JSON_SEED,
     Center,
     Constraint,
     Method,
@@ -20,7 +22,10 @@ from .constants import (
     Statistic,
     Status,
     Stop,
+    instance,
+    integer,
     named,
+    several,
 )
 from .errors import check
 from .questions import Asked, question_of
@@ -235,7 +240,7 @@ class WorstFunction(_Answer):
     def values(self, t: Any) -> Any:
         """The values at t, an array of finite numbers of any shape, or one number. At the shifted
         input, t has the mean radius / sigma instead of 0."""
-        given = np.ascontiguousarray(t, np.float64)
+        given = np.ascontiguousarray(numbers(t, np.float64, "t"))
         out = np.empty_like(given)
         struct = C.byref(self._struct())
         check(lib.certreg_worst_function_values(struct, out.size, given.ctypes, out.ctypes))
@@ -280,6 +285,10 @@ def to_json(
     """A question, run and certificate as one line of JSON, as certreg_write_json writes it. The
     seed is left out unless flags is JSON_SEED."""
     asked = None if question is None else question_of(question)
+    for part, kind, name in ((run, Run, "run"), (certificate, Certificate, "certificate")):
+        if part is not None:
+            instance(part, kind, name)
+    flags = integer(flags, "flags", 0, JSON_SEED)
     said = [None if part is None else part._struct() for part in (asked, run, certificate)]
     refs = [None if struct is None else C.byref(struct) for struct in said]
     size = S.size_t(0)
@@ -296,8 +305,10 @@ def choose_sigma(certificates: Sequence[Sequence[Certificate]]) -> tuple[int, li
 
     Raises ValueError if the lists differ in length, and CertregError if a certificate has failed
     or the levels are not the same for every input."""
-    inputs, levels = len(certificates), len(certificates[0]) if certificates else 0
-    flat = [c._struct() for row in certificates for c in row]
+    name = "certificates"
+    rows = [several(row, name) for row in several(certificates, name)]
+    inputs, levels = len(rows), len(rows[0]) if rows else 0
+    flat = [instance(c, Certificate, name)._struct() for row in rows for c in row]
     if len(flat) != inputs * levels:
         raise ValueError("give every input one certificate for each level")
     return chosen_sigma((S.Certificate * len(flat))(*flat), inputs, levels)

@@ -4,12 +4,13 @@ can represent the noise."""
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
 from ._arrays import array_of, inputs_of
-from .constants import integer
+from .constants import function_of, integer, number
 from .frames import Columns, is_frame
 from .models import as_model, is_factory
 
@@ -74,10 +75,12 @@ def check_model(
         columns = Columns(X, scale)
         function, names = columns.wrap(function), names or list(X.columns)
         X, scale = columns.matrix, columns.scale
-    calls = integer(calls, "calls", 19)
+    calls, seed = integer(calls, "calls", 19), integer(seed, "seed")
+    if sigma is not None:
+        sigma = number(sigma, "sigma")
     z = _rows_of(inputs_of(X), (calls - 1) * 2 // 9)  # four calls, one with half the rows, one of 1
     noise = np.random.default_rng(seed).standard_normal(z.shape)
-    shown = progress or (lambda done, calls: None)
+    shown = function_of(progress, "progress") or (lambda done, calls: None)
     trial = _Trial(function, z, _steps(z, scale, sigma), noise, lambda done: shown(done, calls))
     trial.shown(0)
     found = list(_findings(trial, names))
@@ -98,6 +101,10 @@ def _steps(z: np.ndarray, scale: Any, sigma: Optional[float]) -> np.ndarray:
     shape = z.shape[1:]
     scales = np.asarray(array_of(1 if scale is None else scale, shape, np.float64, "scale"))
     scales = scales.reshape(shape)
+    if sigma is not None and not (math.isfinite(number(sigma, "sigma")) and sigma > 0):
+        raise ValueError(f"sigma is {sigma:g}; it must be positive")
+    if not (scales >= 0).all():
+        raise ValueError("scale must not be negative")
     varies = (z.max(0) > z.min(0)) & (scales > 0)
     step = np.where(varies, 0.1 * z.std(0), 0) if sigma is None else sigma * scales
     if not (step > 0).any():

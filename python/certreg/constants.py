@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import operator
+import os
 import secrets
 from typing import Any, Optional, Type, TypeVar
 
@@ -111,6 +112,7 @@ class Center(enum.IntEnum):
 
     PREDICTION = 0
     TRUE_MEAN = 1
+    SAMPLE_MEDIAN = 2
 
 
 class Side(enum.IntEnum):
@@ -184,6 +186,7 @@ _OF_FIELDS: dict[str, Type[enum.IntEnum] | Type[enum.IntFlag]] = {
     "side": Side,
 }
 Member = TypeVar("Member", bound=enum.IntEnum)
+Kind = TypeVar("Kind")
 
 
 def named(field: str, value: Any) -> Any:
@@ -200,14 +203,16 @@ def _spelled(name: str) -> str:
 
 
 def member(enum_type: Type[Member], value: Any, what: str) -> Any:
-    """A member by its name, in upper or lower case. Numbers are returned unchanged. Raises
-    ValueError for other names."""
-    if not isinstance(value, str):
+    """A member by its name, in upper or lower case. Members and integers are returned unchanged.
+    Raises ValueError for other names and for members of another enum, and TypeError for other
+    types."""
+    if isinstance(value, enum_type):
         return value
-    try:
+    if isinstance(value, str) and _spelled(value) in enum_type.__members__:
         return enum_type[_spelled(value)]
-    except KeyError:
-        raise no_member(enum_type, value, what) from None
+    if isinstance(value, (str, enum.Enum)):
+        raise no_member(enum_type, value, what)
+    return integer(value, what, -(2**31), 2**31 - 1)
 
 
 def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueError:
@@ -217,11 +222,13 @@ def no_member(enum_type: Type[enum.IntEnum], value: Any, what: str) -> ValueErro
 
 
 def constraints_of(value: Any) -> Any:
-    """Constraints by the name of a set or of one constraint. Numbers are returned unchanged. Raises
-    ValueError for other names."""
-    if not isinstance(value, str):
+    """Constraints by the name of a set or of one constraint. Integers are returned unchanged.
+    Raises ValueError for other names, and TypeError for other types."""
+    if isinstance(value, (Constraint, Constraints)):
         return value
-    name = _spelled(value)
+    if not isinstance(value, (str, enum.Enum)):
+        return integer(value, "constraints", 0, 2**32 - 1)
+    name = _spelled(str(value))
     for known in (Constraints, Constraint):
         if name in known.__members__:
             return int(known[name])
@@ -229,12 +236,19 @@ def constraints_of(value: Any) -> Any:
     raise ValueError(f"constraints is {value!r}; it must be one of {names}")
 
 
+def shown(value: Any) -> str:
+    """A value in a sentence."""
+    return f"{' '.join(repr(value).split()):.80}"
+
+
 def number(value: Any, what: str) -> float:
     """A number as a float."""
     try:
         return float(value)
+    except OverflowError:
+        raise ValueError(f"{what} is beyond the numbers of a double") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{what} must be a number, not {value!r}") from None
+        raise TypeError(f"{what} must be a number, not {shown(value)}") from None
 
 
 def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int:
@@ -245,15 +259,47 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**64 - 1) -> int
             value = int(value)
         value = operator.index(value)
     except TypeError:
-        raise TypeError(f"{what} must be an integer, not {value!r}") from None
+        raise TypeError(f"{what} must be an integer, not {shown(value)}") from None
     if not least <= value <= most:
-        raise ValueError(f"{what} is {value}; it must be from {least} to {most}")
+        raise ValueError(f"{what} is {shown(value)}; it must be from {least} to {most}")
     return int(value)
 
 
-def given_seed(seed: Any) -> int:
+def instance(value: Any, kind: Type[Kind], what: str) -> Kind:
+    """The value. Raises TypeError if it is of another class."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be a {kind.__name__}, not {shown(value)}")
+    return value
+
+
+def several(values: Any, what: str) -> list[Any]:
+    """The values as a list. Raises TypeError if they are none."""
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{what} must be a sequence, not {shown(values)}") from None
+
+
+def function_of(value: Any, what: str) -> Any:
+    """A function, or None, for which False stands too. Raises TypeError for something else."""
+    if value is None or value is False:
+        return None
+    if not callable(value):
+        raise TypeError(f"{what} must be a function, not {shown(value)}")
+    return value
+
+
+def path_of(value: Any, what: str = "path") -> Any:
+    """The path of a file. Raises TypeError for something else."""
+    try:
+        return os.fspath(value)
+    except TypeError:
+        raise TypeError(f"{what} must be the path of a file, not {shown(value)}") from None
+
+
+def given_seed(seed: Any, what: str = "seed") -> int:
     """A seed that the caller gives, to repeat a run. The library draws one in place of 0."""
-    return integer(seed, "seed (None: one is drawn)", 1)
+    return integer(seed, f"{what} (None: one is drawn)", 1)
 
 
 def shared_seed(seed: Optional[int]) -> int:

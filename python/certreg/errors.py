@@ -6,6 +6,7 @@ import copyreg
 from typing import Any, Optional
 
 from ._library import lib
+from ._said import in_python
 from .constants import Status, named
 
 
@@ -17,8 +18,9 @@ class CertregError(RuntimeError):
     certificates  the certificates of all questions of this call; some may not have failed"""
 
     def __init__(self, status: int, why: Any = None, text: Optional[str] = None) -> None:
-        text = why.text.decode() if why else text
-        super().__init__(text or lib.certreg_status_text(status).decode())
+        self._raw: str = why.text.decode() if why else ""  # with the names of C
+        told = self._raw or text or lib.certreg_status_text(status).decode()
+        super().__init__(in_python(told))
         self.status: Status = named("status", status)
         self.sample: int = why.sample if why else -1
         self.row: int = why.row if why else -1

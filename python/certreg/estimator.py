@@ -18,6 +18,7 @@ from ._arrays import (
     call_on_the_host,
     columns_of,
     device_address,
+    numbers,
     unnamed,
 )
 from ._calls import Callbacks, Handle
@@ -29,10 +30,13 @@ from .constants import (
     Output,
     Side,
     constraints_of,
+    function_of,
     given_seed,
     integer,
     member,
     number,
+    path_of,
+    shown,
 )
 from .errors import CertregError
 from .models import as_model, device_model
@@ -44,7 +48,7 @@ def kinds_of(kind: Any, outputs: int) -> Optional[np.ndarray]:
     all outputs, or one for each. None stays None."""
     if kind is None:
         return None
-    if isinstance(kind, (list, tuple, np.ndarray)):
+    if isinstance(kind, (list, tuple)) or np.ndim(kind):
         kind = [member(Output, k, "kind") for k in kind]
     else:
         kind = member(Output, kind, "kind")
@@ -131,7 +135,7 @@ class Estimator(Handle):
         self.columns = columns_of(self.outputs, arrays["kind"])
         self._memory: list[Memory] = []  # the estimator's, and that of its attacks
         self._callbacks = Callbacks(self._calls)
-        self._eval, self._progress = self._functions(model, progress)
+        self._eval, self._progress = self._functions(model, function_of(progress, "progress"))
         addresses = {name: address_of(array) for name, array in arrays.items()}
         m = S.Model(
             eval=self._eval, inputs=self.inputs, outputs=self.outputs, batch=batch, **addresses
@@ -173,10 +177,12 @@ class Estimator(Handle):
         if threads is not None and device is not None:
             raise ValueError("give threads or device: on a device no threads draw noise")
         if threads is not None:
+            threads = integer(threads, "threads", -(2**31), 2**31 - 1)
             self._made(lib.certreg_backend_open_cpu(threads, C.byref(why), out), why)
         if device is not None:
-            path = os.fsencode(module) if module else None
-            status = lib.certreg_backend_open_cuda(device, stream or None, path, C.byref(why), out)
+            path = os.fsencode(path_of(module, "module")) if module else None
+            where = integer(device, "device", -(2**31), 2**31 - 1), integer(stream, "stream")
+            status = lib.certreg_backend_open_cuda(*where, path, C.byref(why), out)
             self._made(status, why)
 
     def _create(self, m: Any, p: Any) -> None:
@@ -199,10 +205,10 @@ class Estimator(Handle):
         self._unused_noise = max(self._unused_noise, noise_id + 1)
         return noise_id
 
-    def _input(self, z: Any) -> Any:
+    def _input(self, z: Any, what: str = "z") -> Any:
         """An input as a flat float32 array. An array (1, *shape) is one input too."""
-        z = np.atleast_1d(unnamed(z, "z"))
-        return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, "z")
+        z = np.atleast_1d(unnamed(z, what))
+        return array_of(z[0] if z.shape == (1, *self.shape) else z, self.shape, np.float32, what)
 
     # ---- one input
     def begin(self, z: Any, sigma: float, noise_id: Optional[int] = None, level: int = 0) -> None:
@@ -282,7 +288,7 @@ class Estimator(Handle):
         list with one certificate for each level, or with one list for each level if there are
         several questions."""
         z = self._input(z)
-        sigmas = np.ravel(np.asarray(sigmas, np.float64))
+        sigmas = np.ravel(numbers(sigmas, np.float64, "sigmas"))
         if len(sigmas) >= LEVELS_OF_A_DOMAIN:  # the next one would be noise of Domain.CALIBRATION
             raise ValueError(f"{len(sigmas)} sigmas; give at most {LEVELS_OF_A_DOMAIN - 1}")
         total = integer(total_samples, "total_samples")
@@ -442,7 +448,7 @@ class Estimator(Handle):
     def record(self, first: int, y: Any) -> None:
         """Records the outputs y, (count,) or (count, columns), of the samples first ..
         first+count-1."""
-        y = np.ascontiguousarray(y, np.float32)
+        y = np.ascontiguousarray(numbers(y, np.float32, "y"))
         if y.shape != (len(y), self.columns) and (y.shape != (len(y),) or self.columns != 1):
             raise ValueError(f"y has shape {y.shape}; it must be (count, {self.columns})")
         self._call("record", integer(first, "first"), len(y), y.ctypes.data)
@@ -460,7 +466,13 @@ class Estimator(Handle):
         """Adds an exported record, to resume it or to merge shards. Make the estimator with the
         record's seed, and first call begin with the same z, sigma, noise_id and level. Otherwise
         raises CertregError with Status.MISMATCH."""
-        self._call("import", bytes(data), len(data))
+        try:
+            data = bytes(memoryview(data))
+        except TypeError:
+            raise TypeError(
+                f"data must be bytes, as export returns them, not {shown(data)}"
+            ) from None
+        self._call("import", data, len(data))
 
     def set_deadline(self, seconds: float) -> None:
         """Sets a deadline for sampling and answers, in seconds from now; 0: none."""

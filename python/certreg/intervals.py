@@ -11,10 +11,21 @@ from typing import Any, Callable, Optional, Tuple, Union
 import numpy as np
 
 from . import _structs as S
-from ._arrays import address_of, array_of, inputs_of
+from ._arrays import address_of, array_of, inputs_of, numbers
 from ._library import lib
 from .answers import _Answer
-from .constants import NO_PILOT, Domain, Score, Status, integer, member, number
+from .constants import (
+    NO_PILOT,
+    Domain,
+    Score,
+    Status,
+    function_of,
+    given_seed,
+    integer,
+    member,
+    number,
+    path_of,
+)
 from .errors import CertregError, check
 from .estimator import Estimator, kinds_of
 
@@ -62,8 +73,9 @@ def interval_ranks(
     samples  number of samples of a new input
     share    as for Calibrated; 0: one half
 
-    Raises CertregError if there are too few points or samples; the text says how many are
-    needed."""
+    Takes at most about 60 ms with up to 101 samples, 100 ms with 10,000 and 350 ms with 1e7,
+    whatever the other arguments are. Raises CertregError if there are too few points or samples;
+    the text names what helps."""
     return Ranks._of(_ranks(radius, sigma, points, alpha, samples, calibration_samples, share))
 
 
@@ -180,20 +192,23 @@ class Calibrated:
         inputs_seed: Optional[int] = None,
         **options: Any,
     ) -> None:
-        matrix, truths = inputs_of(X), np.asarray(y, np.float64)
+        matrix, truths = inputs_of(X), numbers(y, np.float64, "y")
         if truths.ndim not in (1, 2) or len(truths) != len(matrix):
             raise ValueError(
                 f"y has shape {truths.shape}; it must have a row for each of the {len(matrix)} "
                 "rows of X"
             )
+        if not np.isfinite(truths).all():
+            row = int(np.argwhere(~np.isfinite(truths))[0, 0])
+            raise ValueError(f"row {row} of y is {truths[row]}; it must be finite")
         truths = np.ascontiguousarray(truths.reshape(len(truths), -1))
-        score = member(Score, score, "score")
+        score, progress = member(Score, score, "score"), function_of(progress, "progress")
         if score == Score.QUANTILES and truths.shape[1] != 1:
             raise ValueError('y must have one column for the score "quantiles"')
         scored = 2 if score == Score.QUANTILES else truths.shape[1]
         output = integer(output, "output", 0, 2**31 - 1)
         outputs = output + scored if outputs is None else integer(outputs, "outputs", 1)
-        samples = integer(samples, "samples", 1)
+        samples = integer(samples, "samples", 1, 10**7)
         most = samples if most_samples is None else integer(most_samples, "most_samples", samples)
         self._make(model, matrix.shape[1:], outputs, most, inputs_seed, options)
         self._set(
@@ -213,6 +228,8 @@ class Calibrated:
         self, model: Any, shape: Any, outputs: int, most: int, inputs_seed: Any, options: Any
     ) -> None:
         """Notes how estimators are made, and makes the one for new inputs."""
+        if inputs_seed is not None:
+            inputs_seed = given_seed(inputs_seed, "inputs_seed")
         self._options, shape = options, tuple(int(length) for length in shape)
         self._made = functools.partial(
             Estimator, model, shape, most, outputs=outputs, pilot=NO_PILOT, **options
@@ -248,7 +265,7 @@ class Calibrated:
         arrays["model_outputs"] = np.array(self._estimator.outputs)
         if kind is not None:
             arrays["kind"] = kind
-        with open(path, "wb") as file:
+        with open(path_of(path), "wb") as file:
             np.savez(file, version=_VERSION, **kept, **arrays, **fields)
 
     @classmethod
@@ -256,6 +273,7 @@ class Calibrated:
         """A calibration from a file of save, for the same model. The options are most_samples,
         inputs_seed and those of Estimator, such as device; kind, lo, hi and scale come from the
         file. Raises ValueError if the file is no calibration."""
+        path = path_of(path)
         if "seed" in options:
             raise TypeError("load takes no seed: the calibration keeps its own, so leave it out")
         try:
@@ -272,14 +290,15 @@ class Calibrated:
             raise
         except Exception as error:  # what numpy and zipfile raise for damaged files is not told
             said = " ".join(str(error).split())
-            raise ValueError(f"{os.fspath(path)} is no calibration: {said}") from None
+            raise ValueError(f"{path} is no calibration: {said}") from None
         made, inputs_seed = cls.__new__(cls), options.pop("inputs_seed", None)
-        most = options.pop("most_samples", None) or fields["samples"]
+        given = options.pop("most_samples", None)
+        most = integer(0 if given is None else given, "most_samples") or fields["samples"]
         limits = {name: kept[name] for name in _KEPT if name in kept}
         try:
             made._make(model, shape, outputs, most, inputs_seed, {**limits, **options})
         except MemoryError as error:
-            raise ValueError(f"{os.fspath(path)} needs too much memory: {error}") from None
+            raise ValueError(f"{path} needs too much memory: {error}") from None
         made._set(scores, units, fields)
         return made
 
@@ -316,7 +335,7 @@ class Calibrated:
         return self._known[key]
 
     def _sampled(self, x: Any, ranks: Any, noise_id: Optional[int]) -> None:
-        self._estimator.begin(x, self.sigma, noise_id)
+        self._estimator.begin(self._estimator._input(x, "x"), self.sigma, noise_id)
         self._estimator.sample(0, ranks.samples)
 
     def interval(

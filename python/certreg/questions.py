@@ -21,6 +21,7 @@ from .constants import (
     integer,
     member,
     number,
+    several,
 )
 from .errors import check
 
@@ -39,7 +40,7 @@ class Target:
     def _struct(self) -> Any:
         if self.looks is None:
             return S.Target(radius=self.radius)
-        looks = [integer(count, "looks") for count in self.looks]
+        looks = [integer(count, "looks") for count in several(self.looks, "looks")]
         return S.Target(
             radius=self.radius, look_count=len(looks), looks=(S.u64 * len(looks))(*looks)
         )
@@ -75,7 +76,7 @@ def _named(enum_type: Any, value: Any, what: str) -> Any:
     try:
         return member(enum_type, value, what)
     except ValueError as error:
-        name = value.lower()
+        name = str(value).lower()
         if "smooth" not in name and not name.startswith("rs"):
             raise
         raise ValueError(
@@ -107,7 +108,8 @@ class Question:
     method       a Method or its name: "finite", "anytime", "asymptotic", "paper", "baseline"
     huber_width  width of the statistic "huber", > 0, in units of the output; often half the
                  tolerance
-    center       a Center or its name: "prediction", "true_mean"
+    center       a Center or its name: "prediction", "true_mean"; for median smoothing as its
+                 authors coded it, a weaker promise, "sample_median"
     constraints  constraints to use, as a number or name such as "ECGM"; 0: the method's default
     bonferroni   how many guarantees have to hold together: alpha is divided by it; 0: 1
     prediction   value on which the guarantee is centered, or for a vector a sequence with one
@@ -143,8 +145,8 @@ class Question:
             object.__setattr__(self, field, value)
         given: Any = self.prediction
         if np.ndim(given):  # a tuple can be compared
-            several = tuple(number(value, "prediction") for value in np.ravel(given))
-            object.__setattr__(self, "prediction", several)
+            each = tuple(number(value, "prediction") for value in np.ravel(given))
+            object.__setattr__(self, "prediction", each)
 
     @property
     def is_vector(self) -> bool:
@@ -162,12 +164,14 @@ class Question:
         names = [field.name for field in dataclasses.fields(self)]
         q = S.Question(**{name: getattr(self, name) for name in names if name not in pointers})
         if self.prediction is not None:
-            several = self.prediction if isinstance(self.prediction, tuple) else ()
-            numbers = several or (number(self.prediction, "prediction"),)
-            q.prediction_count = len(several)
+            each = self.prediction if isinstance(self.prediction, tuple) else ()
+            numbers = each or (number(self.prediction, "prediction"),)
+            q.prediction_count = len(each)
             q.prediction = (S.f64 * len(numbers))(*numbers)
         if self.target is not None:
-            target = self.target if isinstance(self.target, Target) else Target(self.target)
+            target = self.target
+            if not isinstance(target, Target):
+                target = Target(number(target, "target"))
             q.target = C.pointer(target._struct())
         if self.serving is not None:
             if not isinstance(self.serving, Serving):
@@ -181,7 +185,9 @@ Asked = Union[Question, float]  # a number is a question with this tolerance
 
 def question_of(asked: Asked) -> Question:
     """The question; a number is the tolerance of a default question."""
-    return asked if isinstance(asked, Question) else Question(asked)
+    if isinstance(asked, Question):
+        return asked
+    return Question(number(asked, "question must be a Question, or its tolerance"))
 
 
 def needed_constraints(questions: Sequence[Question]) -> int:

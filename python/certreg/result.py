@@ -10,6 +10,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _structs as S
+from ._arrays import numbers
 from ._optional import needed
 from ._worker import CERTIFICATE, FIELDS, Record, Sampling
 from .answers import Certificate, chosen_sigma
@@ -163,7 +164,7 @@ class Rows:
             raise ValueError(
                 f"question {q} has no single prediction, so labels cannot be compared with it"
             )
-        truth = np.asarray(labels, np.float64)
+        truth = numbers(labels, np.float64, "labels")
         if truth.shape != (len(self),):
             raise ValueError(
                 f"labels has shape {truth.shape}; it must be ({len(self)},), the true output of "

@@ -30,6 +30,7 @@ from .constants import (
     no_member,
     number,
     shared_seed,
+    shown,
 )
 from .errors import CertregError, ResumeError, RowsError, of_model
 from .estimator import kinds_of
@@ -203,8 +204,10 @@ def _noise_levels(sigma: Any, domain: Domain) -> Tuple[Tuple[float, ...], Tuple[
     """The sigmas, and for each the level of its noise."""
     try:
         sigmas = tuple(float(value) for value in np.atleast_1d(sigma))
-    except (TypeError, ValueError):
-        raise TypeError(f"sigma must be a number or a list of numbers, not {sigma!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(
+            f"sigma must be a number or a list of numbers, not {shown(sigma)}"
+        ) from None
     for value in sigmas:
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"sigma is {value:g}; it must be positive")

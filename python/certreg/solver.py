@@ -8,9 +8,14 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _structs as S
+from ._arrays import array_of
 from ._calls import Handle
 from .answers import Bounds, MeanChange, Radius, SolveInfo, WorstFunction
-from .constants import Side, constraints_of, member, number
+from .constants import Side, constraints_of, instance, member, number, several
+
+
+def _struct(bounds: Any) -> Any:
+    return instance(bounds, Bounds, "bounds")._struct()
 
 
 class _Searcher(Handle):
@@ -47,7 +52,7 @@ class Solver(_Searcher):
         """How far the mean can move within the radius, >= 0, in units of the input divided by its
         scale. `constraints` names those to use; 0: all that `bounds` has. Raises CertregError if
         the bounds are wrong or contradict each other."""
-        b, out, radius = bounds._struct(), S.MeanChange(), number(radius, "radius")
+        b, out, radius = _struct(bounds), S.MeanChange(), number(radius, "radius")
         self._call("worst_case", C.byref(b), constraints_of(constraints), radius, C.byref(out))
         return MeanChange._of(out)
 
@@ -61,7 +66,7 @@ class Solver(_Searcher):
         """The function whose mean changes most within the radius, > 0: whose mean drops most
         (side="lower") or rises most ("upper"). The rest is as in worst_case. Raises CertregError
         also where nothing bounds the change, or where no such function was found."""
-        b, out, side = bounds._struct(), S.WorstFunction(), member(Side, side, "side")
+        b, out, side = _struct(bounds), S.WorstFunction(), member(Side, side, "side")
         used, radius = constraints_of(constraints), number(radius, "radius")
         self._call("worst_function", C.byref(b), used, radius, side, C.byref(out))
         return WorstFunction._of(out)
@@ -84,7 +89,7 @@ class Bisection(_Searcher):
 
     def within(self, bounds: Bounds, tolerance: float, constraints: Union[int, str] = 0) -> Radius:
         """The largest radius within which the mean moves by at most the tolerance, > 0."""
-        b, out, used = bounds._struct(), S.Radius(), constraints_of(constraints)
+        b, out, used = _struct(bounds), S.Radius(), constraints_of(constraints)
         self._call("within", C.byref(b), used, number(tolerance, "tolerance"), C.byref(out))
         return Radius._of(out)
 
@@ -96,10 +101,10 @@ class Bisection(_Searcher):
     ) -> Radius:
         """The largest radius within which the mean of each of several functions stays above its
         threshold. `threshold` has one number for each function, or one for all; None: 0."""
-        bounds = [bounds] if isinstance(bounds, Bounds) else list(bounds)
+        bounds = [bounds] if isinstance(bounds, Bounds) else several(bounds, "bounds")
         count, out, limits = len(bounds), S.Radius(), None
-        structs = (S.Bounds * count)(*[b._struct() for b in bounds])
+        structs = (S.Bounds * count)(*map(_struct, bounds))
         if threshold is not None:
-            limits = (S.f64 * count)(*np.broadcast_to(threshold, count))
+            limits = (S.f64 * count)(*array_of(threshold, (count,), np.float64, "threshold"))
         self._call("above", structs, limits, count, constraints_of(constraints), C.byref(out))
         return Radius._of(out)

@@ -40,7 +40,7 @@ from ._library import version
 from ._damage import check_ranges, checked, checksum, line_of
 from ._lock import Lock, database
 from ._worker import CERTIFICATE, FIELDS, Chunk, Record
-from .constants import version_text
+from .constants import path_of, version_text
 from .errors import ResumeError
 from .result import Rows
 
@@ -341,10 +341,7 @@ class ResumeFile:
 
 def _path_of(given: Any) -> str:
     """The path of a file, in a folder that exists."""
-    try:
-        path: str = os.fsdecode(given)
-    except TypeError:
-        raise TypeError(f"resume must be the path of a file, not {given!r}") from None
+    path = os.fsdecode(path_of(given, "resume"))
     if not path:
         raise ResumeError("resume is empty: give the path of a file")
     folder = os.path.dirname(path) or "."

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._arrays import numbers
 from ._shown import Progress, Shown
 from .constants import Domain, integer, number, shared_seed
 from .errors import RowsError, of_model
@@ -183,7 +184,7 @@ def _slack(slack: float) -> float:
 def _labels(labels: Any, count: int) -> Optional[np.ndarray]:
     if labels is None:
         return None
-    truth = np.asarray(labels, np.float64)
+    truth = numbers(labels, np.float64, "labels")
     if truth.shape != (count,):
         raise ValueError(f"labels has shape {truth.shape}; it must be ({count},)")
     wrong = np.flatnonzero(~np.isfinite(truth))

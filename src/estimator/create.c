@@ -45,8 +45,8 @@ static certreg_status check_output(const certreg_model *model, size_t k, certreg
     const double lo = model->lo ? model->lo[k] : -INFINITY,
                  hi = model->hi ? model->hi[k] : INFINITY;
     if (!is_kind(kind))
-        return cr_fail(why, CERTREG_E_INVALID, "model.kind[%zu] is %d; give a CERTREG_OUTPUT_...",
-                       k, (int)kind);
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "model.kind[%zu] is %d; give one of CERTREG_OUTPUT_...", k, (int)kind);
     if (!(lo < hi))
         return cr_fail(why, CERTREG_E_INVALID,
                        "model.lo[%zu] = %g must be below model.hi[%zu] = %g", k, lo, k, hi);
@@ -96,11 +96,11 @@ static certreg_status check_plan(certreg_plan *plan, size_t least_blocks, certre
                        "plan.max_samples is 0; give the most samples that one input may take");
     const certreg_status status = cr_constraints_check(plan->constraints, "plan.constraints", why);
     if (status) return status;
-    if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES || plan->reserved)
-        return cr_fail(
-            why, CERTREG_E_INVALID,
-            "plan.flags is 0x%x and plan.reserved %u; give CERTREG_PLAN_... or 0, and reserved 0",
-            plan->flags, plan->reserved);
+    if (plan->flags & ~(uint32_t)CERTREG_PLAN_COUNT_FAILURES)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "plan.flags is 0x%x; give CERTREG_PLAN_COUNT_FAILURES or 0", plan->flags);
+    if (plan->reserved)
+        return cr_fail(why, CERTREG_E_INVALID, "plan.reserved is %u; it must be 0", plan->reserved);
     if (!plan->constraints) plan->constraints = CERTREG_CONSTRAINTS_ECM;
     if (!plan->blocks) plan->blocks = 64;
     if (plan->blocks < least_blocks || plan->blocks > 65536)

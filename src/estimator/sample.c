@@ -32,8 +32,8 @@ static certreg_status check_feature(const certreg_estimator *e, size_t j, float 
     if (step >= CR_LEAST_STEP && fabs((double)z) <= cr_grid_most(step)) return CERTREG_OK;
     return cr_fail(why, CERTREG_E_INVALID,
                    "z[%zu] = %.9g cannot carry float32 noise of %.9g, which must be at least %.9g: "
-                   "raise sigma or the scale, or shift z by a constant and undo that inside the "
-                   "model",
+                   "raise sigma or the scale, or shift the input by a constant and undo that "
+                   "inside the model",
                    j, (double)z, noise, least_noise(z));
 }
 

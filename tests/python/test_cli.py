@@ -59,14 +59,26 @@ class Options(unittest.TestCase):
         ):
             self.assertEqual(getattr(self.given(*words), name), value)
 
-    def test_examples_of_help_are_commands(self):
+    def parsers(self):
+        """Those of all commands."""
         top = described.parser()
         commands = next(
             action.choices
             for action in top._actions
             if isinstance(action, argparse._SubParsersAction)
         )
-        for parser in (top, *commands.values()):
+        return (top, *commands.values())
+
+    def test_lines_of_help_are_whole(self):
+        for parser in self.parsers():
+            for line in (parser.description + parser.epilog).splitlines():
+                if not re.match(r"  \S+ {2,}\S", line):  # two columns
+                    self.assertNotRegex(line, r"\S {2,}\S", parser.prog)
+            for option in parser._actions:
+                self.assertNotRegex(option.help or "", r" {2}|[a-z][.;,][A-Z]|[a-z][;,][a-z]")
+
+    def test_examples_of_help_are_commands(self):
+        for parser in self.parsers():
             epilog = parser.epilog.replace("\\\n", "")
             examples = re.findall(r"^  (certreg (?!--help).*)$", epilog, re.MULTILINE)
             self.assertTrue(examples, parser.prog)

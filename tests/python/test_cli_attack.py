@@ -52,8 +52,8 @@ class Attack(InFolder):
             (("--method", "baseline"), "cannot be attacked"),
             (("--serve", "101,.01"), "--serve"),
             (("--calls", "0"), "--calls"),
-            (("--calls", "50"), "at least 124"),
-            (("--statistic", "mean", "--method", "asymptotic"), "without a range"),
+            (("--calls", "50"), "--calls is 50; an attack at alpha 0.05 takes at least 124"),
+            (("--statistic", "mean", "--method", "asymptotic"), "declare --range: without a range"),
             (("--tolerance", "1,2"), "one"),
         ):
             status, _, err = certreg(*words, *more)

@@ -233,7 +233,7 @@ class NamesOfModels(Frames):
                 calibrated.intervals(pandas.DataFrame(X[:2], columns=list("cba")), 0, 0.5)
             frame = pandas.DataFrame(X, columns=list("cba"))
             for z in (frame[:1], frame.iloc[0]):
-                with self.assertRaisesRegex(TypeError, "nothing looks at its names: give z.to_nu"):
+                with self.assertRaisesRegex(TypeError, "nothing looks at its names: give x.to_nu"):
                     calibrated.interval(z, 0, 0.5)
         scale = pandas.Series([1, 2, 0], list("cba"))
         with self.assertRaisesRegex(TypeError, "scale is a Series, and nothing looks at its names"):

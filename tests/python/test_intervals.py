@@ -1,6 +1,8 @@
 """Prediction intervals that contain the truth under attack."""
 
+import itertools
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -219,7 +221,7 @@ class Misuse(unittest.TestCase):
             (ValueError, "samples", dict(samples=0)),
             (ValueError, "most_samples is 3", dict(samples=5, most_samples=3)),
             (CertregError, "sigma", dict(sigma=0)),
-            (CertregError, "truth", dict(y=np.full(30, np.nan))),
+            (ValueError, "row 29 of y is nan", dict(y=np.append(y[:29], np.nan))),
             (CertregError, "units", dict(units=-1)),
             (CertregError, "share", dict(share=1.5)),
             (ValueError, "X has shape", dict(X=y)),
@@ -279,6 +281,46 @@ class Misuse(unittest.TestCase):
             interval_ranks(0.25, 0.5, needed - 1, alpha=0.01, samples=11)
         ranks = interval_ranks(0.25, 0.5, needed, alpha=0.01, samples=11)
         self.assertLessEqual(ranks.alpha, 0.01)
+
+    def test_what_is_advised_helps(self):
+        helped = set()
+        for radius, samples, calibration_samples, points, alpha in itertools.product(
+            (0, 1, 20), (1, 11), (1, 31), (5, 10**6), (1e-4, 0.1)
+        ):
+            asked = dict(samples=samples, calibration_samples=calibration_samples, alpha=alpha)
+            asked.update(radius=radius, sigma=1, points=points)
+            try:
+                interval_ranks(**asked)
+            except CertregError as error:
+                for change in remedies(str(error), calibration_samples):
+                    with self.subTest(error=error, change=change):
+                        self.assertLessEqual(interval_ranks(**{**asked, **change}).alpha, 0.5)
+                    helped.update(change)
+        self.assertEqual(helped, {"points", "samples", "calibration_samples", "radius", "alpha"})
+
+
+REMEDIES = {
+    "samples": "([0-9]+) samples of a new input",
+    "calibration_samples": "([0-9]+) samples? of each calibration point",
+    "radius": "a radius of ([-+.e0-9]+)",
+    "alpha": "an alpha of ([-+.e0-9]+)",
+}
+
+
+def remedies(text, calibration_samples):
+    """The changes of arguments that an error of interval_ranks names."""
+    found = re.search(r"(?:least (\d+))?: (with more points )?take (.*)$", text)
+    least, more, said = found.groups()
+    if said == "as many samples of a new input as of each calibration point, and a smaller radius":
+        yield dict(points=10**6, samples=calibration_samples, radius=0)
+        return
+    for remedy in said.split(", or "):
+        if remedy == "as many":
+            yield dict(points=int(least))
+        else:
+            tried = {name: re.fullmatch(said, remedy) for name, said in REMEDIES.items()}
+            change = {name: float(found[1]) for name, found in tried.items() if found}
+            yield dict(change, points=2**50) if more else change
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Beyond(unittest.TestCase):
                 target = certreg.Target(0.05, looks=looks)
                 c = e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
                 self.assertEqual((c.samples, c.stop), (100, Stop.TARGET))
-            for looks, why in (((250, 100), "must exceed"), ((), "look_count")):
+            for looks, why in (((250, 100), "must exceed"), ((), "len.target.looks")):
                 target = certreg.Target(0.05, looks=looks)
                 with self.assertRaisesRegex(CertregError, why):
                     e.certify(ORIGIN, 0.25, 400, Question(**self.plain, target=target))
@@ -135,6 +135,17 @@ class Beyond(unittest.TestCase):
                 Question(1, **{field: "medain"})
         with self.assertRaisesRegex(ValueError, "kind is 'turn'; it must be one of real, angle"):
             estimator(kind="turn")
+        estimator(kind=np.array(0), progress=False).close()
+
+    def test_members_of_another_enum_are_refused(self):
+        for name, value in (
+            ("method", certreg.Statistic.MEAN),
+            ("statistic", certreg.Method.ANYTIME),
+            ("center", certreg.Side.UPPER),
+            ("constraints", certreg.Method.ANYTIME),
+        ):
+            with self.assertRaisesRegex(ValueError, f"{name} is .*must be one of"):
+                Question(1.0, **{name: value})
 
     def test_a_statistic_is_not_chosen_for_each_input(self):
         for name in ("best", "Auto"):
@@ -146,7 +157,7 @@ class Beyond(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "it must be one of C, CG, ECM, ECGM, ECGHM,"):
                 Question(1, constraints=name)
         with estimator(constraints="ECGM", max_samples=4000) as e:
-            with self.assertRaisesRegex(CertregError, "question.constraints .* unknown bits"):
+            with self.assertRaisesRegex(CertregError, "of the question has unknown bits"):
                 e.certify(Z, 0.25, 4000, Question(0.5, constraints=1 << 30))
 
     def test_names_of_published_methods_are_explained(self):
@@ -442,7 +453,8 @@ class BadInput(unittest.TestCase):
             damaged[-100] ^= 1
             for bad in (damaged, data[:-1], b"", b"nonsense"):
                 self.refused(Status.CORRUPT, e.import_, bad)
-            e.import_(data)
+            for same_bytes in (data, memoryview(data), np.frombuffer(data, np.uint8)):
+                e.import_(same_bytes)
 
     def test_closed_handles_say_so(self):
         e, s, b = estimator(), Solver(), Bisection()

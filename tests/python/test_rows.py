@@ -220,7 +220,7 @@ class Failures(unittest.TestCase):
         rows = rows_of(x=x)
         self.assertEqual(rows.certificate(4).status, Status.INVALID)
         self.assertEqual(rows.certificate(4).outcome, Outcome.ABSTAINED)
-        self.assertIn("z[1]", rows.errors[4, 0])
+        self.assertIn("feature 1 of z", rows.errors[4, 0])
         self.assertEqual(np.flatnonzero(rows["status"][:, 0, 0]).tolist(), [4])
 
     def test_a_model_that_raises_ends_the_work_and_loses_nothing(self):
@@ -305,7 +305,7 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "tolerance", questions=0)
         self.refused(ValueError, "tolerance", questions=Question(-1))
         self.refused(TypeError, "tolerance must be a number", questions="wide")
-        self.refused(ValueError, "lo and model.hi", questions=Question(1, statistic="mean"))
+        self.refused(ValueError, "lo and hi", questions=Question(1, statistic="mean"))
         self.refused(ValueError, "radius", radius=-1.0)
 
     def test_the_gradient_comes_with_the_questions_that_need_it(self):
@@ -322,7 +322,7 @@ class BadInput(unittest.TestCase):
         for question in (0.5, Question(0.5, constraints="ECM")):
             self.assertEqual(rows_of(questions=question).sampling.constraints, 0)
         named = Question(0.5, constraints="ECGM")
-        self.refused(ValueError, "plan.constraints", questions=named, constraints="ECM")
+        self.refused(ValueError, "constraints of the estimator", questions=named, constraints="ECM")
 
     def test_plans(self):
         self.refused(ValueError, r"scale has shape \(2,\)", scale=[1, 2])

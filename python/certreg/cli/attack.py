@@ -19,6 +19,7 @@ from . import asked, tables
 from .commands import Work
 from .failure import DONE, FOUND, INTERRUPTED, MODEL, RAISED, Failure, described
 from .progress import counter
+from .said import in_options
 
 
 def attack(given: argparse.Namespace) -> int:
@@ -59,7 +60,7 @@ def _estimator(work: Work) -> Estimator:
             **{name: plan[name] for name in ("batch", "seed", "pilot", "flags")},
         )
     except CertregError as error:
-        raise Failure(error) from error
+        raise Failure(in_options(error)) from error
 
 
 def _check(work: Work, estimator: Estimator, question: Any) -> None:
@@ -71,7 +72,7 @@ def _check(work: Work, estimator: Estimator, question: Any) -> None:
         estimator.attack(question, given.calls, alpha=given.alpha)
     except CertregError as error:
         if error.status != Status.WRONG_STATE:
-            raise Failure(error) from error
+            raise Failure(in_options(error)) from error
 
 
 def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.Table) -> bool:
@@ -85,7 +86,7 @@ def _attack_rows(work: Work, estimator: Estimator, question: Any, table: tables.
             estimator.certify(given.samples, question)
             found = estimator.attack(question, given.calls, alpha=given.alpha)
         except CertregError as error:
-            why = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
+            why = in_options(error)
         except KeyboardInterrupt:
             return True
         except RAISED as error:

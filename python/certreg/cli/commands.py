@@ -19,6 +19,7 @@ from .failure import DONE, FILE, FOUND, INTERRUPTED, MODEL, Failure, described, 
 from .features import Features
 from .files import ALL, Destination, pandas_for, read_labels, read_rows, read_scale
 from .loading import Model
+from .said import in_options
 from .seeds import seed_in
 from .streams import aside, complain, say
 
@@ -31,8 +32,9 @@ _NOT_IN_PLAN = set(
 def of_the_model(error: BaseException) -> str:
     """Why a RowsError was raised, as part of a sentence."""
     cause = error.__cause__ or error
-    said = one_line(cause) if isinstance(cause, CertregError) else described(cause)
-    return said.replace("on_crash='skip'", "--on-crash skip")
+    if isinstance(cause, CertregError):
+        return one_line(in_options(cause))
+    return in_options(described(cause)) if cause is error else described(cause)
 
 
 class Inputs:
@@ -101,7 +103,7 @@ class Work(Inputs):
         except ResumeError as error:
             raise Failure(error, FILE) from error
         except (CertregError, ValueError, TypeError) as error:
-            raise Failure(error) from error
+            raise Failure(in_options(error)) from error
 
     def saved(self, rows: Any) -> str:
         """Writes the rows that are done. Returns how many they are, where they are, and how to

@@ -18,6 +18,7 @@ from .commands import Inputs, destinations, write_table
 from .failure import DONE, INTERRUPTED, MODEL, RAISED, Failure, described
 from .files import read_labels, read_rows
 from .progress import progress
+from .said import in_options
 from .streams import say
 
 
@@ -64,8 +65,7 @@ def _intervals(work: Inputs) -> list[Interval]:
     except KeyboardInterrupt as error:
         raise Failure("interrupted", INTERRUPTED) from error
     except (CertregError, ValueError, TypeError) as error:
-        said = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
-        raise Failure(said) from error
+        raise Failure(in_options(error)) from error
 
 
 class _Guarded:

@@ -19,6 +19,7 @@ from .commands import Inputs
 from .failure import DONE, FOUND, MODEL, RAISED, Failure, described
 from .loading import Model
 from .progress import counter
+from .said import in_options
 from .streams import say
 
 
@@ -42,7 +43,7 @@ def check(given: argparse.Namespace) -> int:
     except RAISED as error:
         raise Failure(f"the model failed: {described(error)}", MODEL) from error
     for finding in findings:
-        say(str(finding).replace("PLAN_COUNT_FAILURES", "--count-failures") + "\n")
+        say(in_options(finding) + "\n")
     if not findings:
         say("Nothing was found that would make certificates of this model wrong.\n")
     return FOUND if findings else DONE

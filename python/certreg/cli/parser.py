@@ -66,7 +66,7 @@ exit status:
 examples:
   certreg check model.onnx heldout.npy
   certreg sigma model.onnx heldout.npy --sigma .06,.12,.25,.5 --tolerance 10
-  certreg scale model.onnx heldout.npy --sigma .12,.25,.5 --tolerance 10 \
+  certreg scale model.onnx heldout.npy --sigma .12,.25,.5 --tolerance 10 \\
       -o scale.npy
   certreg certify model.onnx inputs.npy --sigma .25 --tolerance 10 -o radii.csv
   certreg bounds model.onnx inputs.npy --sigma .25 --radius .3 -o bounds.csv

@@ -15,6 +15,7 @@ from . import asked
 from .commands import Inputs, of_the_model
 from .failure import DONE, INTERRUPTED, MODEL, Failure
 from .files import Destination, read_groups
+from .said import in_options
 from .streams import say
 from .tables import as_lines
 
@@ -69,8 +70,7 @@ def _tuned(work: Inputs, groups: Any) -> TunedScale:
     except KeyboardInterrupt as error:
         raise Failure("interrupted", INTERRUPTED) from error
     except (CertregError, ValueError, TypeError) as error:
-        said = str(error).replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
-        raise Failure(said) from error
+        raise Failure(in_options(error)) from error
 
 
 def _recommendation(tuned: TunedScale) -> str:

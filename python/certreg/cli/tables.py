@@ -11,6 +11,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from ..result import mean_error
+from .said import in_options
 
 Table = list[dict[str, Any]]
 
@@ -25,7 +26,7 @@ def full(rows: Any, first: int, labels: Optional[np.ndarray]) -> Table:
             line["label"], line["label_error"] = float(labels[line["row"]]), float(error)
     for line in table:
         line["row"] += first
-        line["error"] = line["error"].replace("CERTREG_PLAN_COUNT_FAILURES", "--count-failures")
+        line["error"] = in_options(line["error"])
     return table
 
 

@@ -1,0 +1,83 @@
+"""Sentences of the library with the names that its callers have. The library names fields of
+structs and constants of C; here these become arguments and members of enums. The command line puts
+its options in their place (cli/said.py)."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import Optional, Type
+
+from .constants import Center, Constraint, Constraints, Method, Output, Score, Side, Statistic
+
+_ENUMS: dict[str, Type[enum.Enum]] = {
+    kind.__name__.upper(): kind
+    for kind in (Center, Constraint, Constraints, Method, Output, Score, Side, Statistic)
+}
+_STRUCTS = "question|plan|model|options|coverage|calibration|ranks"
+_FIELD = re.compile(rf"\b({_STRUCTS})\.(\w+)(?:->(\w+))?")
+_CONSTANT = re.compile(r"\bCERTREG_([A-Z_]+)(\.\.\.)?|(?<!\w)_([A-Z_]+)\b")
+_PATH = re.compile(r"(\S*/\S*|\S+\.so\b\S*)")
+_FEATURE = re.compile(r"((?:sigma\*|--)?\b(?:z|scale))\[(\d+)\]")
+
+
+class Names:
+    """How Python names what C names."""
+
+    _PLAIN = (
+        (re.compile(r"\bNULL\b"), "None"),
+        (re.compile(r"\bSIZE_MAX\b"), "NO_PILOT"),
+        (re.compile(r"\bcertreg_(?:estimator_)?(?=[a-z])|(?<!\w)_(?=[a-z])"), ""),
+        (re.compile(r"(?<=\s)\.(?=[a-z])"), ""),
+    )
+
+    def field(self, struct: str, name: str, part: Optional[str]) -> str:
+        """A field of a struct, or of the struct to which it points."""
+        if name == "constraints":  # which two arguments are called
+            return f"constraints of the {'question' if struct == 'question' else 'estimator'}"
+        if part == "look_count":
+            return f"len({name}.looks)"
+        return f"{name}.{part}" if part else {"eval": "model"}.get(name, name)
+
+    def member(self, kind: str, name: str) -> str:
+        """A member of an enum, whose name is in upper case."""
+        return f"{_ENUMS[kind].__name__}.{name}"
+
+    def constant(self, name: str) -> str:
+        """A constant without an enum."""
+        return name
+
+    def feature(self, of: str, index: str) -> str:
+        """One of the numbers of an input or a scale."""
+        return f"feature {index} of {of}"
+
+    def said(self, sentence: str) -> str:
+        """The sentence with these names. Paths stay as they are."""
+        parts = _PATH.split(sentence)
+        parts[::2] = map(self._named, parts[::2])
+        return "".join(parts)
+
+    def _named(self, sentence: str) -> str:
+        last = ""
+
+        def constant(found: "re.Match[str]") -> str:
+            nonlocal last  # the enum that a short name such as _UPPER belongs to
+            if found[3]:
+                return self.member(last, found[3]) if last else found[0]
+            kind, _, name = found[1].partition("_")
+            if kind not in _ENUMS:
+                return self.constant(found[1])
+            last = kind
+            if found[2]:
+                return ", ".join(known.lower() for known in _ENUMS[kind].__members__)
+            return self.member(kind, name)
+
+        sentence = _FIELD.sub(lambda found: self.field(*found.groups()), sentence)
+        sentence = _CONSTANT.sub(constant, sentence)
+        sentence = _FEATURE.sub(lambda found: self.feature(found[1], found[2]), sentence)
+        for pattern, by in self._PLAIN:
+            sentence = pattern.sub(by, sentence)
+        return sentence
+
+
+in_python = Names().said

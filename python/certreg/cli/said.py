@@ -1,0 +1,76 @@
+"""Sentences of the library and the package with the names of options."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Optional
+
+from .._said import Names
+from ..errors import CertregError
+
+_OPTIONS = {  # of fields that have another name than their option
+    "max_samples": "--samples",
+    "calibration_samples": "--samples",
+    "points": "the number of points in --calibration",
+    "serving": "--serve",
+    "kind": "--angle or --pair",
+    "lo": "--range",
+    "hi": "--range",
+    "flags": "--count-failures",
+    "eval": "the model",
+}
+_SAME = set(
+    "tolerance output alpha statistic method huber_width constraints bonferroni target trim core "
+    "pilot batch seed scale calls radius sigma samples".split()
+)
+_IN_PYTHON = {  # what the package says itself, and what is said of rows
+    "PLAN_COUNT_FAILURES": "--count-failures",
+    "(lo, hi)": "(--range)",
+    "on_crash='skip'": "--on-crash skip",
+}
+# A command takes as many samples of an input as of a calibration point.
+_OTHER_SAMPLES = re.compile(r"\d+ samples? of (?:a new input|each calibration point)(?:, or |$)")
+
+
+class _Options(Names):
+    _PLAIN = (
+        *Names._PLAIN,
+        (re.compile(r"total_samples of certify"), "--samples"),
+        (re.compile(r"(--[\w-]+)\[\d+\]"), r"\1"),
+        (re.compile(r"(--[\w-]+)(?:,| and| or| in| to| =) \1(?![\w-])"), r"\1"),
+        (re.compile(r"set (--\S+) to None"), r"leave \1 out"),
+        (re.compile(r"prediction is None and (.*) it; give one, set"), r"\1 the prediction: set"),
+        (_OTHER_SAMPLES, ""),
+    )
+
+    def field(self, struct: str, name: str, part: Optional[str]) -> str:
+        if part in ("trim", "core"):
+            return f"--{part}"
+        if name in _SAME:
+            return "--" + name.replace("_", "-")
+        return _OPTIONS.get(name, super().field(struct, name, part))
+
+    def member(self, kind: str, name: str) -> str:
+        word = name.lower().replace("_", "-")
+        option = kind.lower()
+        return f"--{option} {word}" if option in ("method", "statistic", "constraints") else word
+
+    def constant(self, name: str) -> str:
+        return _IN_PYTHON.get(name, name.lower().replace("_", " "))
+
+    def feature(self, of: str, index: str) -> str:
+        return f"feature {index} of {'the input' if of == 'z' else of}"
+
+
+_options = _Options()
+
+
+def in_options(error: Any) -> str:
+    """What an exception, or a sentence about a row, says to those who gave options."""
+    said = str(error)
+    failed = error if isinstance(error, CertregError) else getattr(error, "__cause__", None)
+    if isinstance(failed, CertregError) and failed._raw and str(failed) == said:
+        return _options.said(failed._raw)
+    for name, option in _IN_PYTHON.items():
+        said = said.replace(name, option)
+    return said

@@ -1,0 +1,167 @@
+"""Arguments of a wrong type: whatever is given to whatever is public, the answer is a sentence that
+names the argument."""
+
+import ctypes
+import os
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+from support import run
+from certreg import *  # noqa: F403  what is public is what is called
+
+CUBE = np.zeros((2, 2, 2))
+WRONG = ("x", None, {}, [], object(), -1, 1.5, np.nan, 10**400, (1, 2), b"q", CUBE, [None], 1j)
+Z = [1, 0.5, -0.25]
+X = np.random.default_rng(0).normal(size=(14, 3)).astype(np.float32)
+
+
+def model(x):
+    x = x.reshape(len(x), -1)
+    return x[:, 0] + x[:, 1] * x[:, -1]
+
+
+Y = model(X)
+OTHERS = {  # sentences with another name than the argument's
+    "X": "X|x has shape",
+    "questions": "question|tolerance",
+    "question": "question|tolerance",
+    "sigmas": "sigma|noise level",
+}
+
+
+def calls(e, calibrated, path):
+    """Public callables with arguments that they take."""
+    s, b = Solver(), Bisection()
+    bounds = Bounds(1.0, mean_lo=0.0, mean_hi=0.0, variance_hi=1.0)
+    plan = dict(
+        max_samples=99, outputs=1, batch=0, scale=1, kind="real", lo=-9, hi=9, seed=1, pilot=0,
+        constraints=0, blocks=0, flags=0, second_order_bytes=0, progress=None,
+    )  # fmt: skip
+    question = dict(
+        tolerance=0.5, output=0, alpha=0.0, statistic="median", method="finite", huber_width=0.0,
+        center="prediction", constraints=0, bonferroni=0, prediction=1.0, target=None, serving=None,
+        output_count=0,
+    )  # fmt: skip
+    of_bounds = dict.fromkeys("mean_lo mean_hi gradient_lo gradient_hi moment_center".split(), 0.0)
+    of_bounds.update(sigma=1.0, variance_hi=1.0, range_lo=-9.0, range_hi=9.0, alpha=0.0, samples=0)
+    of_bounds.update(second_order_hi=1.0, moment_hi=1.0)
+    certificate, told = e.certify(0, 0.5), e.run()
+    rows = certify_rows(model, X, 0.25, 0.5, samples=50, progress=False, seed=1)
+    points = dict(radius=0, alpha=0.3, samples=5)
+    table = dict(samples=20, scale=1, outputs=1, batch=0, pilot=0, constraints=0, flags=0, seed=1)
+    table.update(kind="real", lo=-99, hi=99, progress=False, jobs=1)
+    asked = dict(question=0.5)
+
+    def whole(make, **fixed):
+        return lambda **given: make(**fixed, **given).close()
+
+    return (
+        (whole(Estimator, model=model, inputs=3), plan),
+        (whole(Estimator, model=model), dict(inputs=3, max_samples=9)),
+        (whole(Estimator, inputs=3, max_samples=9), dict(model=model)),
+        (whole(Estimator, model=model, inputs=3, max_samples=9), dict(threads=1)),
+        (whole(Estimator, model=model, inputs=3, max_samples=9), dict(device=0, stream=0)),
+        (e.set_deadline, dict(seconds=0)),
+        (e.bounds, dict(asked, side="upper")),
+        (e.gradient, dict(asked, side="upper")),
+        *((call, asked) for call in (e.prediction, e.estimate, e.forecast, question_digest)),
+        (e.attack, dict(asked, calls=0, alpha=0, number=0, direction=[1, 0, 0])),
+        (lambda **given: e.certify(0, Question(**{**question, **given})), question),
+        (
+            lambda **given: e.certify(0, Question(1, target=Target(**given))),
+            dict(radius=1, looks=[9]),
+        ),
+        (
+            lambda **given: e.certify(0, Question(1, serving=Serving(**given))),
+            dict(samples=9, failure_rate=0.1, trim=0.0, core=0.0),
+        ),
+        (lambda total_samples: e.certify(total_samples, 0.5), dict(total_samples=0)),
+        (lambda question: e.certify(0, question), asked),
+        (lambda radius: e.output_bounds(0, radius, 0.5), dict(radius=0.1)),
+        (lambda sigmas: e.certify_sigmas(Z, sigmas, 50, 0.5), dict(sigmas=[0.25])),
+        (lambda **given: e.sample(**given), dict(first=0, count=9)),
+        (lambda **given: e.draw(**given), dict(first=0, count=9, out=None)),
+        (lambda **given: e.record(**given), dict(first=0, y=[1.0])),
+        (e.import_, dict(data=b"")),
+        (lambda **given: e.begin(**given), dict(z=Z, sigma=0.25, noise_id=0, level=0)),
+        (Solver, dict(max_evaluations=0)),
+        (Bisection, dict(max_evaluations=0, accuracy=0.0, cap=0.0)),
+        (lambda **given: s.worst_case(Bounds(**given), 0.5), of_bounds),
+        (s.worst_case, dict(bounds=bounds, radius=0.5, constraints=0)),
+        (s.worst_function, dict(bounds=bounds, radius=0.5, side="lower", constraints=0)),
+        (s.worst_function(bounds, 0.5).values, dict(t=[0.0])),
+        (b.within, dict(bounds=bounds, tolerance=0.5, constraints=0)),
+        (b.above, dict(bounds=[bounds], threshold=-0.5, constraints=0)),
+        (
+            interval_ranks,
+            dict(points, sigma=0.5, points=9, calibration_samples=5, share=0.0),
+        ),
+        (calibrated.ranks, points),
+        (calibrated.interval, dict(points, x=Z, noise_id=None)),
+        (calibrated.intervals, dict(points, X=X[:1])),
+        (calibrated.covers, dict(points, x=Z, truth=1.0, noise_id=None)),
+        (calibrated.save, dict(path=path)),
+        (whole(Calibrated.load, model=model), dict(path=path, most_samples=5, inputs_seed=1)),
+        (
+            whole(Calibrated, model=model, X=X[:2]),
+            dict(
+                y=Y[:2], sigma=0.5, samples=5, score="norm", output=0, outputs=1, units=1,
+                share=0.5, most_samples=9, progress=None, seed=1, inputs_seed=2,
+            ),
+        ),
+        (
+            lambda **given: certify_rows(**{**table, "model": model, **given}),
+            dict(
+                table, X=X[:2], sigma=0.25, questions=0.5, noise_id=0, domain="certify", radius=0.1,
+                executor=None, on_crash="stop", resume=None,
+            ),
+        ),
+        (
+            lambda **given: tune_scale(model, X, **{**table, **given}),
+            dict(
+                question=0.5, sigmas=[0.3], groups=[0, 0, 1], rounds=1, limit=4.0, labels=Y,
+                slack=0.1,
+            ),
+        ),
+        (
+            lambda **given: check_model(model, **given),
+            dict(X=X, scale=1, sigma=0.1, calls=19, seed=0, progress=None),
+        ),
+        (to_json, dict(asked, run=told, certificate=certificate, flags=0)),
+        (choose_sigma, dict(certificates=[[certificate]])),
+        *((call, dict(labels=Y)) for call in (rows.label_errors, rows.useful_radii)),
+    )  # fmt: skip
+
+
+class Types(unittest.TestCase):
+    def answered(self, call, given, name, wrong):
+        """Calls with a wrong argument. The exception, if there is one, is a sentence about it."""
+        try:
+            call(**{**given, name: wrong})
+        except ctypes.ArgumentError as error:  # which no user has to know
+            self.fail(f"ArgumentError: {error}")
+        except CertregError as error:
+            self.assertTrue(str(error))
+        except (TypeError, ValueError) as error:
+            self.assertRegex(str(error), OTHERS.get(name, name))
+
+    def test_every_wrong_argument_is_named(self):
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("ignore")
+            path = os.path.join(folder, "kept.npz")
+            calibrated = Calibrated(model, X, Y, 0.5, samples=5, seed=1, inputs_seed=2)
+            calibrated.save(path)
+            with Estimator(model, 3, 200, seed=1) as e:
+                e.certify(Z, 0.25, 200, 0.5)
+                for call, given in calls(e, calibrated, path):
+                    for name in given:
+                        for wrong in WRONG[1:4] if name in ("path", "resume") else WRONG:
+                            with self.subTest(call=call, argument=name, wrong=wrong):
+                                self.answered(call, given, name, wrong)
+
+
+if __name__ == "__main__":
+    run()
