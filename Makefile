@@ -106,8 +106,8 @@ deps: ## Install what is missing: Debian packages, and ONNX Runtime into lib/dep
 	    echo "ONNX Runtime could not be installed: the demo will use its built-in engine"; }
 clean: ## Remove what was built, except lib/deps
 	rm -rf .gpu dist lib/.obj lib/demo lib/cmake lib/pkgconfig lib/certreg lib/libcertreg.* \
-	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/misses*.csv lib/coverage.txt \
-	    lib/golden.txt* lib/mutants* lib/fuzz compile_commands.json
+	    lib/certreg.1 lib/docs lib/wheel lib/.mypy lib/bench*.csv lib/bench*.md lib/bench*.txt \
+	    lib/misses*.csv lib/coverage.txt lib/golden.txt* lib/mutants* lib/fuzz compile_commands.json
 distclean: clean ## Remove lib/ as a whole
 	rm -rf lib
 

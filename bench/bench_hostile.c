@@ -1,36 +1,34 @@
 /* The solver and the radius search on constraints chosen to be hard, one core: the longest call,
- * and the 99.9th percentile without the second order. Usage: bench_hostile [results.csv] */
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+ * and the 99.9th percentile without the second order. Each call counts with the least time of
+ * three: what the machine does beside is not measured. Usage: bench_hostile [tables.md] */
+#include "bench.h"
 #include <certreg/solver.h>
 #include "support/hostile.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
-enum { ROWS = 4000 };
+enum { ROWS = 4000, REPEATS = 3 };
 
-static double now(void)
+static void report(const char *name, double *times, int count, double share, double allowed)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void report(FILE *csv, const char *name, double *times, int count, double share,
-                   double allowed)
-{
-    qsort(times, (size_t)count, sizeof *times, ascending);
+    qsort(times, (size_t)count, sizeof *times, bench_ascending);
     const double ours = times[(int)((count - 1) * share)];
-    printf("%-24s %8.3f ms, at most %g ms\n", name, 1e3 * ours, 1e3 * allowed);
-    if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,1\n", name, ours, allowed, allowed / ours);
+    bench_print("| %s | %.1f ms | %g ms |\n", name, 1e3 * ours, 1e3 * allowed);
+}
+
+/* Processor seconds of the change of the mean and of the radius. */
+static void measure(certreg_solver *solver, certreg_bisection *bisection, const hostile *h,
+                    double *shift, double *radius)
+{
+    *shift = *radius = INFINITY;
+    for (int i = 0; i < REPEATS; i++) {
+        certreg_mean_change moved = {.struct_size = sizeof moved};
+        certreg_radius found = {.struct_size = sizeof found};
+        const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+        certreg_solver_worst_case(solver, &h->bounds, 0, h->r, &moved);
+        const double middle = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+        certreg_bisection_within(bisection, &h->bounds, 0, h->tolerance, &found);
+        *shift = fmin(*shift, middle - start);
+        *radius = fmin(*radius, bench_seconds(CLOCK_THREAD_CPUTIME_ID) - middle);
+    }
 }
 
 int main(int argc, char **argv)
@@ -46,24 +44,24 @@ int main(int argc, char **argv)
         dice d = dice_of(950000000 + seed);
         hostile h = random_hostile(&d);
         h.bounds.constraints = 1 + (uint32_t)dice_between(&d, 0, 62.999);
-        certreg_mean_change moved = {.struct_size = sizeof moved};
-        certreg_radius found = {.struct_size = sizeof found};
-        const double start = now();
-        certreg_solver_worst_case(solver, &h.bounds, 0, h.r, &moved);
-        const double middle = now();
-        certreg_bisection_within(bisection, &h.bounds, 0, h.tolerance, &found);
+        double moved, found;
+        measure(solver, bisection, &h, &moved, &found);
         for (int first = 0; first < 2; first++) {
             if (first && (h.bounds.constraints & CERTREG_CONSTRAINT_SECOND_ORDER)) continue;
-            shift[first][count[first]] = middle - start;
-            radius[first][count[first]++] = now() - middle;
+            shift[first][count[first]] = moved;
+            radius[first][count[first]++] = found;
         }
     }
-    FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
-    report(csv, "hostile_shift_most", shift[0], count[0], 1, 5e-3);
-    report(csv, "hostile_radius_most", radius[0], count[0], 1, 50e-3);
-    report(csv, "hostile_shift_first", shift[1], count[1], 0.999, 1e-3);
-    report(csv, "hostile_radius_first", radius[1], count[1], 0.999, 5e-3);
-    if (csv) fclose(csv);
+    bench_open(argc, argv);
+    bench_begin("hostile", "| | processor time | aim |");
+    report("change of the mean, slowest", shift[0], count[0], 1, 5e-3);
+    report("largest radius, slowest", radius[0], count[0], 1, 50e-3);
+    report("change of the mean without second order, 99.9th percentile", shift[1], count[1], 0.999,
+           1e-3);
+    report("largest radius without second order, 99.9th percentile", radius[1], count[1], 0.999,
+           5e-3);
+    bench_end("hostile");
+    bench_close();
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
     return 0;

@@ -1,12 +1,9 @@
 /* What the library costs next to a network: seconds per certificate from 10,000 samples of the
- * demo's network, for model and library, and the estimator's memory against its stated bound. Run
- * it from the repository root. Usage: bench_network [results.csv] */
+ * demo's network, for library and model. Run it from the repository root.
+ * Usage: bench_network [tables.md] */
+#include "bench.h"
 #include <cblas.h>
 #include <certreg/certreg.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../examples/engines/engine.h"
 
@@ -20,14 +17,15 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"median_exact", {.statistic = CERTREG_STATISTIC_MEDIAN}},
-    {"median_gradient",
-     {.statistic = CERTREG_STATISTIC_MEDIAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {"huber",
+    {"median, finite-sample", {.statistic = CERTREG_STATISTIC_MEDIAN}},
+    {"median, finite-sample, gradient",
+     {.statistic = CERTREG_STATISTIC_MEDIAN, .constraints = CERTREG_CONSTRAINTS_ECGM}},
+    {"Huber, finite-sample", {.statistic = CERTREG_STATISTIC_HUBER, .huber_width = 5}},
+    {"Huber, asymptotic, gradient",
      {.statistic = CERTREG_STATISTIC_HUBER, .method = CERTREG_METHOD_ASYMPTOTIC, .huber_width = 5}},
-    {"circular_mean",
+    {"circular mean, asymptotic, gradient",
      {.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, .method = CERTREG_METHOD_ASYMPTOTIC}},
-    {"mean_paper",
+    {"paper (E,C,G)+M",
      {.statistic = CERTREG_STATISTIC_MEAN,
       .method = CERTREG_METHOD_PAPER,
       .center = CERTREG_CENTER_TRUE_MEAN}},
@@ -57,7 +55,7 @@ static int measure(certreg_estimator *e, const float *z, const kind *k, double *
     return 0;
 }
 
-static int run(struct engine *engine, FILE *csv)
+static int run(struct engine *engine)
 {
     const int32_t pair = CERTREG_OUTPUT_ANGLE_PAIR;
     const double lo = -180, hi = 180;
@@ -72,23 +70,16 @@ static int run(struct engine *engine, FILE *csv)
     float z[INPUTS];
     for (size_t j = 0; j < INPUTS; j++)
         z[j] = j / 28 > 5 && j / 28 < 22 && j % 28 > 12 && j % 28 < 16 ? 1.0f : 0.0f; /* a stroke */
-    size_t bytes = 0;
-    int failed = certreg_estimator_size(NULL, &m, &p, &bytes) ||
-                 certreg_estimator_create(NULL, &m, &p, NULL, &e);
-    const double bound = (2.0 * BATCH + 130) * INPUTS * 4 + 65536 + 4.0 * SAMPLES;
-    printf("estimator: %zu bytes (bound %.0f)\n", bytes, bound);
-    if (csv) fprintf(csv, "estimator_bytes,%zu,%.0f,%.3f,1\n", bytes, bound, (double)bytes / bound);
+    int failed = certreg_estimator_create(NULL, &m, &p, NULL, &e);
+    bench_begin("network", "| certificate | library | network | share |");
     for (size_t i = 0; i < KINDS && !failed; i++) {
         double library, model;
         failed = measure(e, z, kinds + i, &library, &model);
         if (failed) break;
-        printf("%-16s library %6.2f ms, model %7.2f ms: %4.1f %% (target 10 %%)\n", kinds[i].name,
-               1e3 * library, 1e3 * model, 100 * library / model);
-        if (csv)
-            fprintf(csv, "library_share_%s,%.6g,%.6g,%.4f,0.1\n", kinds[i].name, library, model,
-                    library / model);
+        bench_print("| %s | %.1f ms | %.0f ms | %.1f%% |\n", kinds[i].name, 1e3 * library,
+                    1e3 * model, 100 * library / model);
     }
-
+    if (!failed) bench_end("network");
     certreg_estimator_destroy(e);
     return failed;
 }
@@ -102,9 +93,9 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("network run by %s\n", engine.name);
-    FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
-    const int failed = run(&engine, csv);
-    if (csv) fclose(csv);
+    bench_open(argc, argv);
+    const int failed = run(&engine);
+    bench_close();
     engine_close(&engine);
     return failed;
 }

@@ -1,14 +1,9 @@
-/* Noise against NumPy, one core each: normals per second, and all noise work of one certificate:
- * the draw, then the replay into the gradient sums of 64 blocks for two functions. Both include the
- * moments of the outputs. Usage: bench_noise [results.csv] */
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+/* Noise against NumPy, one core each, on every path that the processor has: the draw, and all noise
+ * work of one certificate, which is the draw, then the replay into the gradient sums of 64 blocks
+ * for two functions, and the moments of the outputs. Usage: bench_noise [tables.md] */
+#include "bench.h"
 #include "backend/backend.h"
 #include "backend/cpu.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { SAMPLES = 10000, INPUTS = 784, BLOCKS = 64, BATCH = 256, REPEATS = 30 };
 
@@ -18,13 +13,6 @@ typedef struct work {
     float *z, *step, *x, *outputs, *weights;
     double *sums, moments[4];
 } work;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void draw(work *w)
 {
@@ -60,14 +48,15 @@ static void certificate(work *w)
     }
 }
 
+/* Thirty runs, or as many as take a second, but three. */
 static double best(work *w, void (*task)(work *))
 {
-    double least = 1e9;
-    for (int i = 0; i < REPEATS; i++) {
-        const double start = now();
+    const double begun = bench_now();
+    double least = INFINITY;
+    for (int i = 0; i < REPEATS && (i < 3 || bench_now() < begun + 1); i++) {
+        const double start = bench_now();
         task(w);
-        const double took = now() - start;
-        if (took < least) least = took;
+        least = fmin(least, bench_now() - start);
     }
     return least;
 }
@@ -85,18 +74,16 @@ static int peer(double seconds[2])
     return pclose(pipe) == 0 && got == 2;
 }
 
-static void report(FILE *csv, const char *name, double ours, double theirs, double target)
+static void report(const char *name, const double ours[2], const double theirs[2])
 {
-    const double ratio = theirs > 0 ? theirs / ours : 0;
-    printf("%-24s ours %.3f ms (%.0f million normals/s), NumPy %.3f ms: %.1f times (target %.0f)\n",
-           name, 1e3 * ours, 1e-6 * SAMPLES * INPUTS / ours, 1e3 * theirs, ratio, target);
-    if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,%g\n", name, ours, theirs, ratio, target);
+    bench_print("| %s | %.0f | %.1f ms | %.2g | %.1f ms | %.2g |\n", name,
+                1e-6 * SAMPLES * INPUTS / ours[0], 1e3 * ours[0], theirs[0] / ours[0],
+                1e3 * ours[1], theirs[1] / ours[1]);
 }
 
 int main(int argc, char **argv)
 {
-    work w = {.backend = cr_backend_default(),
-              .noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS}};
+    work w = {.noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS}};
     w.z = calloc(INPUTS, sizeof *w.z), w.step = calloc(INPUTS, sizeof *w.step),
     w.x = calloc(BATCH * INPUTS, sizeof *w.x);
     w.outputs = calloc(2 * SAMPLES, sizeof *w.outputs),
@@ -105,13 +92,20 @@ int main(int argc, char **argv)
     if (!w.z || !w.step || !w.x || !w.outputs || !w.weights || !w.sums) return 1;
     for (size_t j = 0; j < INPUTS; j++) w.z[j] = 0.001f * (float)j, w.step[j] = 0.25f;
     for (size_t i = 0; i < 2 * SAMPLES; i++) w.outputs[i] = (float)(i * 7919 % 10007) / 10007.0f;
-    double theirs[2] = {0, 0};
+    double theirs[2] = {NAN, NAN};
+    if (cr_cpu_open(1, NULL, &w.backend)) return 1;
     if (!peer(theirs)) printf("bench_noise: no NumPy to compare with\n");
-    FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
-    printf("instruction set: %s\n", cr_cpu_best()->name);
-    report(csv, "noise_draw", best(&w, draw), theirs[0], 5);
-    report(csv, "noise_certificate", best(&w, certificate), theirs[1], 4);
-    if (csv) fclose(csv);
+    bench_open(argc, argv);
+    bench_begin("noise", "| | million normals a second | draw | to NumPy's rate | draw, replay, "
+                         "block sums | to NumPy's rate |");
+    for (int path = CR_CPU_AVX512; path >= CR_CPU_PORTABLE; path--) {
+        if (cr_cpu_force(w.backend, path)) continue;
+        report(cr_cpu_path(path)->name, (double[]){best(&w, draw), best(&w, certificate)}, theirs);
+    }
+    report("NumPy", theirs, theirs);
+    bench_end("noise");
+    certreg_backend_close(w.backend);
+    bench_close();
     free(w.z), free(w.step), free(w.x), free(w.outputs), free(w.weights), free(w.sums);
     return 0;
 }

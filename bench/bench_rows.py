@@ -2,11 +2,10 @@
 
     make bench-rows; or bench/bench_rows.py ROWS, where ROWS is for part 2, by default 10,000
 
-1. The overhead of the package: 50 rows of a scikit-learn model, 1,000 samples, 12 features, and
+1. What the package adds: 50 rows of a scikit-learn model, 1,000 samples, 12 features, and
    one call of the model for each row, by certify_rows and by bare calls of the library's
-   functions, whose callback only calls the model. The median of 21 pairs is printed.
-2. ROWS rows by one process and by four, after a first call that starts the processes. With fewer
-   than 4 idle cores compare the processor times, not the times on the clock."""
+   functions, whose callback only calls the model. The table has the median of 21 pairs.
+2. ROWS rows by one process and by one for each core, after a first call that starts them."""
 
 import ctypes as C
 import os
@@ -21,8 +20,10 @@ from sklearn.linear_model import Ridge
 
 from certreg import _structs as S, certify_rows
 from certreg._library import lib
+from page import show
 
 FEATURES, SAMPLES, FEW, RUNS = 12, 1000, 50, 21
+CORES = os.cpu_count()
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(10_000, FEATURES)).astype(np.float32)
 Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * RNG.normal(size=len(X))
@@ -82,7 +83,7 @@ def overhead(model):
         pairs.append((package, library))
     spent = statistics.median(1e6 * (p - q) / FEW for p, q in pairs)
     share = statistics.median(100 * (p / q - 1) for p, q in pairs)
-    print(f"  {type(model).__name__:<28}{spent:>8.1f} us a row{share:>8.1f} %")
+    return [f"`{type(model).__name__}`", f"{spent:.0f} µs", f"{share:.1f}%"]
 
 
 def used():
@@ -104,26 +105,22 @@ def run(model, rows, jobs):
 
 def scaling(model, count):
     rows = np.resize(X, (count, FEATURES))
-    one, four = run(model, rows, 1), run(model, rows, 4)
-    print(
-        f"  {type(model).__name__:<28}{one[0]:>8.1f} s by one,{four[0]:>7.1f} s by four:"
-        f"{one[0] / four[0]:>6.2f} times; processor time{four[1] / one[1]:>6.2f} times"
-    )
+    one, all_ = run(model, rows, 1), run(model, rows, CORES)
+    times = [f"{one[0]:.1f} s", CORES, f"{all_[0]:.1f} s", f"{one[0] / all_[0]:.2f}"]
+    return [f"`{type(model).__name__}`", *times, f"{all_[1] / one[1]:.2f}"]
 
 
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else len(X)
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    print(f"overhead of the package, {FEW} rows, {SAMPLES} samples, {FEATURES} features")
-    for model in (Ridge(), GradientBoostingRegressor()):
-        overhead(model.fit(X[:2000], Y[:2000]))
-    print(f"{count} rows over four processes")
+    print(f"{CORES} processors, load {os.getloadavg()[0]:.1f}")
+    fitted = (model.fit(X[:2000], Y[:2000]) for model in (Ridge(), GradientBoostingRegressor()))
+    show("rows", ["model", "for each row", "share"], *map(overhead, fitted))
     models = [GradientBoostingRegressor(), RandomForestRegressor(50, n_jobs=1)]
     for model in models:
         model.fit(X[:2000], Y[:2000])
-    print(f"  the first call, which starts them: {run(models[0], X[:4], 4)[0]:.1f} s")
-    for model in models:
-        scaling(model, count)
+    print(f"the first call, which starts the processes: {run(models[0], X[:4], CORES)[0]:.1f} s")
+    head = ["model", "one process", "processes", "time", "ratio", "processor time, ratio"]
+    show("processes", head, *(scaling(model, count) for model in models), keep=count == len(X))
 
 
 if __name__ == "__main__":

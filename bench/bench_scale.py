@@ -20,6 +20,7 @@ import time
 import numpy as np
 
 from certreg import certify_rows, tune_scale
+from page import show
 
 SIGMAS = [0.06, 0.12, 0.25, 0.5, 1.0]
 SAMPLES, TUNING, OTHERS = 1000, 150, 300
@@ -132,12 +133,17 @@ def main():
         ]
     except ImportError:
         print("scikit-learn is not installed: without its tasks")
-    heads = "before after gain relevant useful told error_before error_after trials s".split()
-    print(f"{'means of ' + str(len(seeds)) + ' seeds':<26}" + "".join(f"{h:>13}" for h in heads))
+    lines = []
     for name, *task in tasks:
-        lines = np.array([measured(task, seed) for seed in seeds])
-        mean, spread = lines.mean(0), lines[:, 2].std()
-        print(f"{name:<26}" + "".join(f"{v:>13.3f}" for v in mean) + f"  gain +- {spread:.3f}")
+        found = np.array([measured(task, seed) for seed in seeds])
+        radii, gains, errors, effort = np.split(found.mean(0), [2, 6, 8])
+        cells = [f"{v:.3f}" for v in radii] + [f"{v:.2f}" for v in (*gains, found[:, 2].std())]
+        cells += [f"{v:.2f}" if v < 10 else f"{v:.1f}" for v in errors]
+        lines.append([name, *cells, *(f"{v:.0f}" for v in effort)])
+        print(*lines[-1], sep="  ", flush=True)
+    gains = "gain, in relevant features, in useful radius, told, spread over the seeds".split(", ")
+    head = ["", "before", "after", *gains, "error before", "after", "trials", "seconds"]
+    show("scale", head, *lines, keep=len(seeds) == 5 and len(tasks) == 7)
 
 
 if __name__ == "__main__":

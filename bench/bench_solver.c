@@ -1,15 +1,9 @@
 /* The solver and the radius search on random admissible inputs, one core: the mean change with
  * mean, variance, gradient and range, and the radius to 1e-9 including the final re-evaluation.
- * Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [results.csv] */
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L
-#endif
+ * Peer: the paper's procedure in SciPy (paper_procedure.py). Usage: bench_solver [tables.md] */
+#include "bench.h"
 #include "certreg/certreg.h"
 #include "certreg/solver.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { PROBLEMS = 4000, PEER_PROBLEMS = 9, REPEATS = 3 };
 
@@ -17,13 +11,6 @@ typedef struct problem {
     certreg_bounds bounds;
     double radius, tolerance;
 } problem;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double uniform(void)
 {
@@ -62,26 +49,20 @@ static double shift_time(certreg_solver *solver, certreg_bisection *bisection, c
 {
     (void)bisection;
     certreg_mean_change shift = {.struct_size = sizeof shift};
-    const double start = now();
+    const double start = bench_now();
     const certreg_status status =
         certreg_solver_worst_case(solver, &p->bounds, 0, p->radius, &shift);
-    return status ? INFINITY : now() - start;
+    return status ? INFINITY : bench_now() - start;
 }
 
 static double radius_time(certreg_solver *solver, certreg_bisection *bisection, const problem *p)
 {
     (void)solver;
     certreg_radius radius = {.struct_size = sizeof radius};
-    const double start = now();
+    const double start = bench_now();
     const certreg_status status =
         certreg_bisection_within(bisection, &p->bounds, 0, p->tolerance, &radius);
-    return status ? INFINITY : now() - start;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return status ? INFINITY : bench_now() - start;
 }
 
 /* Median and 99th percentile over the problems, each the best of a few runs: what the machine does
@@ -96,7 +77,7 @@ static void measure(certreg_solver *solver, certreg_bisection *bisection, const 
         for (int j = 0; j < REPEATS; j++)
             times[i] = fmin(times[i], task(solver, bisection, all + i));
     }
-    qsort(times, PROBLEMS, sizeof *times, ascending);
+    qsort(times, PROBLEMS, sizeof *times, bench_ascending);
     out[0] = times[PROBLEMS / 2];
     out[1] = times[PROBLEMS * 99 / 100];
 }
@@ -124,15 +105,6 @@ static double peer(const problem *all)
     return good ? seconds : 0;
 }
 
-/* One row: `theirs` is a peer's seconds, or, where there is no peer, the seconds that are
- * allowed. */
-static void report(FILE *csv, const char *name, double ours, double theirs, double target)
-{
-    printf("%-16s %8.1f us, against %.6g us: %.2f times (target %g)\n", name, 1e6 * ours,
-           1e6 * theirs, theirs / ours, target);
-    if (csv) fprintf(csv, "%s,%.6g,%.6g,%.3f,%g\n", name, ours, theirs, theirs / ours, target);
-}
-
 int main(int argc, char **argv)
 {
     static problem all[PROBLEMS];
@@ -145,15 +117,20 @@ int main(int argc, char **argv)
         return 1;
     measure(solver, bisection, all, shift_time, shift);
     measure(solver, bisection, all, radius_time, radius);
-    FILE *csv = argc > 1 ? fopen(argv[1], "a") : NULL;
-    report(csv, "shift_median", shift[0], 25e-6, 1);
-    report(csv, "radius_median", radius[0], 150e-6, 1);
-    report(csv, "radius_p99", radius[1], 500e-6, 1);
+    bench_open(argc, argv);
     const double theirs = peer(all);
-    if (theirs > 0) report(csv, "radius_scipy", radius[0], theirs, 1000);
+    bench_begin("solver", "| | time | aim |");
+    bench_print("| change of the mean at a radius, median | %.1f µs | 25 µs |\n", 1e6 * shift[0]);
+    bench_print("| largest radius to 1e-9, median | %.1f µs | 150 µs |\n", 1e6 * radius[0]);
+    bench_print("| the same, 99th percentile | %.1f µs | 500 µs |\n", 1e6 * radius[1]);
+    if (theirs > 0)
+        bench_print(
+            "| the paper's procedure in SciPy, median | %.1f ms, %.0f times the library's | "
+            "1,000 times |\n",
+            1e3 * theirs, theirs / radius[0]);
     else printf("no SciPy: peer left out\n");
-    if (csv && !(theirs > 0)) fprintf(csv, "radius_scipy,%.6g,,,1000\n", radius[0]);
-    if (csv) fclose(csv);
+    bench_end("solver");
+    bench_close();
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
     return 0;

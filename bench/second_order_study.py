@@ -24,6 +24,7 @@ import gzip
 import os
 import sys
 import numpy as np
+from page import show
 from scipy.ndimage import rotate
 from scipy.optimize import minimize
 from scipy.stats import norm, t as student
@@ -355,7 +356,7 @@ def huber_radius(per_side, method, sigma):
 
 def study(args):
     angle, eps = model(), np.radians(args.tolerance)
-    width, pairs, n = 0.5 * eps, args.pairs, args.evaluations
+    width, pairs, n, lines = 0.5 * eps, args.pairs, args.evaluations, []
     for sigma in args.sigmas:
         table = {}
         for index, z in enumerate(digits(args.mnist, args.images)):
@@ -391,6 +392,19 @@ def study(args):
                         )
             print("sigma %.2f: %d of %d digits" % (sigma, index + 1, args.images), file=sys.stderr)
         print_table(sigma, table, n)
+        lines += [page_line(sigma, table, n, interval) for interval in (False, True)]
+    gains = ["+ parity", "+ second order", "+ both"]
+    head = ["σ", "", "mean: first order", *gains, "Huber: first order", *gains]
+    keep = (args.images, args.evaluations, args.tolerance) == (12, 10000, 10)
+    show("second-order", head, *lines, keep=keep)
+
+
+def page_line(sigma, table, n, interval):
+    """Mean radii of the mean with its range, and of Huber; and what the others add to the first."""
+    means = [np.mean(table[interval, method], axis=0)[1:] for method in METHODS]
+    gains = [100 * (m / means[0] - 1) for m in means[1:]]
+    cells = ([f"{means[0][k]:.3f}", *(f"{g[k]:+.1f}%" for g in gains)] for k in (0, 1))
+    return [f"{sigma:g}", f"N = {n:,}" if interval else "population", *sum(cells, [])]
 
 
 def print_table(sigma, table, n):

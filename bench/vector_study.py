@@ -6,13 +6,14 @@
   2. Means of tanh models: the net of directions, by finite-sample bounds, against the norm of the
      change as a whole, by the trace of the covariance as if that were known.
 
-    make && PYTHONPATH=python python3 bench/vector_study.py
+    make bench-vectors
 
 It prints two tables and takes about 15 seconds."""
 
 import math
 
 import numpy as np
+from page import show
 from certreg import ALL_OUTPUTS, Center, Estimator, Method, Question, Statistic
 
 SAMPLES, ALPHA, INPUTS = 10_000, 0.1, 20
@@ -110,24 +111,26 @@ def of_means(outputs, tolerance, mixed, sigma):
 
 
 def row(*cells):
-    print("| " + " | ".join(f"{c:.3f}" if isinstance(c, float) else str(c) for c in cells) + " |")
+    return [f"{c:.3f}" if isinstance(c, float) else c for c in cells]
 
 
 def main():
-    print("| outputs, samples | center smoothing | half-mass ball | medians | projection median |")
-    print("|---|---|---|---|---|")
+    lines = []
     for outputs in (2, 3):
-        row(f"{outputs}, unlimited", *of_population(outputs, 4.0))
+        lines.append(row(f"{outputs}, unlimited", *of_population(outputs, 4.0)))
         ball, *medians = map(float, of_record(outputs, 4.0))
-        row(f"{outputs}, {SAMPLES:,}", ball, "", *medians)
-    print("\n| outputs, model, σ | norm | net | ratio | net, about the prediction |")
-    print("|---|---|---|---|---|")
+        lines.append(row(f"{outputs}, {SAMPLES:,}", ball, "", *medians))
+    kinds = ["center smoothing", "half-mass ball", "medians", "projection median"]
+    show("vectors", ["outputs, samples", *kinds], *lines)
+    lines = []
     for outputs, tolerance in ((2, 0.6), (3, 0.5)):
         for mixed in (False, True):
             for sigma in (0.25, 0.5, 1.0):
                 norm, net, about = map(float, of_means(outputs, tolerance, mixed, sigma))
                 name = f"{outputs}, {'sums' if mixed else 'single'}, {sigma}"
-                row(name, norm, net, net / norm, about)
+                lines.append(row(name, norm, net, net / norm, about))
+    kinds = ["norm", "net", "ratio", "net, about the prediction"]
+    show("vector-means", ["outputs, model, σ", *kinds], *lines)
 
 
 if __name__ == "__main__":
