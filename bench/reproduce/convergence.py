@@ -279,7 +279,8 @@ f(z). *Covered* counts the trials whose interval of the paper contains the refer
 Radii are ratios to the mean radius at the largest N."""
 AGREES = """\
 The middle of the library's interval of κ² is the U-statistic that NumPy computes, up
-to {away:.1g} of it."""
+to {away:.1g} of it: NumPy takes the noise from the drawn points, which are rounded to a
+grid."""
 TEXT = """\
 The variance converges as in the paper. The gradient does not, and with it the radius
 of (E,C,G)+M: the paper's radii came within 10% at 5,000 samples and within 5% at

@@ -7,14 +7,17 @@ from typing import Any, Callable, Container, Iterable, Optional, Sequence
 
 import numpy as np
 
-from . import figures, sweep, tables
+from . import figures, sweep, tables, upward
 from .methods import (
     ALPHA_49,
+    ALPHA_EASY,
+    CODED,
     FAMILIES,
     LEVELS,
     MEDIAN,
     SAMPLE_MEDIAN,
     SERVED,
+    SERVED_EASY,
     Asked,
 )
 from .settings import Settings
@@ -27,6 +30,7 @@ CHIEF = (
     *(family.name for family in FAMILIES),
     ALPHA_49.name,
     SAMPLE_MEDIAN.name,
+    CODED.name,
     MEDIAN.name,
     SERVED.name,
 )
@@ -36,10 +40,12 @@ PAIRS = (
     (LITERAL, ALPHA_49.name),
     (ALPHA_49.name, LITERAL),
     (MEDIAN.name, LITERAL),
-    (MEDIAN.name, ALPHA_49.name),
     (MEDIAN.name, SAMPLE_MEDIAN.name),
+    (MEDIAN.name, CODED.name),
     (SERVED.name, ALPHA_49.name),
+    (SERVED_EASY.name, ALPHA_EASY.name),
 )
+FEW = (64, 1000)  # calls for each image and noise level
 
 
 def compute(
@@ -51,14 +57,17 @@ def compute(
     plotted: Container[str],
     sigmas: Optional[Callable[[sweep.Task], Sequence[float]]] = None,
 ) -> None:
-    """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv, and the plots of some
-    tasks."""
+    """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv; and of the tasks that are
+    plotted the plots, NAME_few.csv, and what the paper prints for families with a range."""
     summary: list[dict[str, Any]] = []
-    every, accuracy, wins = list(summary), list(summary), list(summary)
+    every, accuracy, wins, few = list(summary), list(summary), list(summary), list(summary)
     for task in tasks:
         levels = sigmas(task) if sigmas else settings.size.sigmas
         done = sweep.run(settings, task, levels, asked(task), samples, lambda s: print(" ", s))
         label = {"task": task.name}
+        if task.name in plotted:
+            done = upward.added(settings, done, samples)
+            few += [{**label, **row} for row in _few(settings, task, levels, done.asked)]
         summary += [{**label, **row} for row in sweep.summary(done)]
         every += [{**label, **row} for row in sweep.each(done)]
         accuracy += [{**label, **row} for row in sweep.accuracy(done, THRESHOLDS)]
@@ -72,9 +81,25 @@ def compute(
         if task.name in plotted:
             with figures.where_possible():
                 _plot(settings, done)
-    kinds = (("summary", summary), ("each", every), ("accuracy", accuracy), ("wins", wins))
-    for kind, rows in kinds:
+    kinds = {"summary": summary, "each": every, "accuracy": accuracy, "wins": wins, "few": few}
+    for kind, rows in kinds.items():
         tables.write_csv(settings.path(f"{name}_{kind}.csv"), rows)
+
+
+def _few(
+    settings: Settings, task: sweep.Task, levels: Sequence[float], asked: Sequence[Asked]
+) -> list[dict[str, Any]]:
+    """The median, and as it is served, from records of few samples."""
+    some = tuple(
+        one for one in asked if one.method in (MEDIAN, SERVED_EASY) and one.alpha == LEVELS[0]
+    )
+    return [
+        {"samples": samples, **row}
+        for samples in FEW
+        for row in sweep.summary(
+            sweep.run(settings, task, levels, some, samples, mark=f"_{samples}")
+        )
+    ]
 
 
 def _plot(settings: Settings, done: sweep.Sweep) -> None:

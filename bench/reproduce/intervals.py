@@ -142,16 +142,17 @@ What the full run shows:
 
 - *Split conformal prediction does not hold under attack.* With r = σ/2 it covers 68%
   (on f) and 74% of the truths on Friedman's function, with r = σ 24% and 43%. The
-  network for digits was trained under noise and loses less, 1 to 8 points.
+  network for digits was trained under noise and loses less, 1 to 8 points at r from σ/4
+  to σ.
 - *The library covers at least 90%*, within the errors, on every task and at every
   radius. The adversary comes close: the oracle, whose level is exact for the worst
-  model, covers 90% to 91%. Without an attack coverage is higher, up to 97% at σ/2. That
-  is the price, with intervals 1.10 to 1.35 times as wide at σ/2.
+  model, covers 90% to 92%. Without an attack coverage is higher, up to 97% at σ/2. That
+  is the price, with intervals 1.10 to 1.34 times as wide at σ/2.
 - *More samples gain little.* With 101 calls intervals are at most 3% wider than with
-  1,001, and at most 5% wider than those of the oracle.
-- *Other methods with a guarantee are wider.* With one call (RCP1) the width is 1.1 to 5
-  times that of the library with 101. With 1,001 calls RSCP is 4% to 28% wider than the
-  library with as many, and extended output bounds are 4% to 35% wider."""
+  1,001, and at most 4% wider than those of the oracle.
+- *Other methods with a guarantee are wider.* With one call (RCP1) the width is 1.06 to
+  4.3 times that of the library with 101. With 1,001 calls RSCP is 3% to 28% wider than
+  the library with as many, and extended output bounds are 3% to 35% wider."""
 EXACT = """\
 The bound is attained without an attack, and under attack where outputs and residuals
 are right for it. Naive ranks miss 11.6% at r = σ where all residuals are of one size

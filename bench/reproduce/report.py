@@ -13,9 +13,9 @@ HEAD = """# Reproduction
 
 The experiments of Zhang and Frank, *Higher-Order Certified Robustness for Regression*
 (ICML 2026), by this library. Each table has three things side by side: the paper's
-procedure run literally, the best published methods, and the library's own certificates.
+procedure, the best published methods, and the library's own certificates.
 
-    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # 57 minutes on two cores
+    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # an hour on two cores
     QUICK=1 make reproduce                                      # 90 seconds"""
 HOW = """
 The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
@@ -48,6 +48,6 @@ def _promises() -> str:
     lines = []
     for key, text in methods.PROMISES.items():
         names = [method.name for method in methods.EVERY if method.promise == key]
-        lines.append([", ".join(names), text])
+        lines.append(["; ".join(names), text])
     table = markdown(("methods", "what stays within the tolerance, and of what"), lines)
     return "\n\n".join(["## What is promised", paragraph(PROMISES), table])

@@ -105,7 +105,8 @@ WARNING = """
 This model ignores the image. Its answer is a sum of the pixels with large random weights, modulo
 a turn, so under noise it is uniform. The mean of such outputs hardly moves with the input. The
 paper's families certify it, and the radius grows with σ without end: the best σ is wherever the
-grid ends. The printed radii of (E,C,G)+M at σ from 0.25 to 0.75 are close to those of this model.
+grid ends. The printed radii of (E,C,G)+M at σ = 0.25, 0.5 and 0.75 (0.081, 0.156, 0.207, at 95%)
+are 0.83 to 0.98 times those of this model (at 90%).
 On the circle the median of such outputs is near no value, and the library certifies nothing about
 it. Median smoothing, which cuts the circle once and for all, certifies a little."""
 

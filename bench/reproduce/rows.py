@@ -30,12 +30,13 @@ ROWS = (
     ),
     (
         "(E,C)+M, Algorithm 2",
-        "`CERTREG_CONSTRAINTS_ECM`, in both directions",
+        "`CERTREG_CONSTRAINTS_ECM`, in both directions; upwards only, as printed, "
+        "[above](#in-short)",
         "`make check` (`unit_solver`)",
     ),
     (
         "(E,C,G)+M, alignment, Algorithms 3 and 4",
-        "`CERTREG_CONSTRAINTS_ECGM`, with a proof for bounded functions",
+        "`CERTREG_CONSTRAINTS_ECGM`, likewise, with a proof for bounded functions",
         "`make check` (`unit_solver`)",
     ),
     (
@@ -65,7 +66,7 @@ ROWS = (
     ),
     (
         "40 Gauss–Hermite nodes, tolerance 1e-6",
-        "exact panels. The literal rule differs by at most 0.0003 in these radii",
+        "exact panels, whose rounding is proved",
         "`make bench` (the peer of `bench_solver`)",
     ),
     (
@@ -93,13 +94,13 @@ ROWS = (
         "a point with `CERTREG_METHOD_PAPER`, an interval with the other methods",
         "`make reproduce PARTS=slant`",
     ),
-    ("Synthetic functions", "[below](#synthetic-functions)", "`make reproduce PARTS=synthetic`"),
+    ("Synthetic functions", "[above](#synthetic-functions)", "`make reproduce PARTS=synthetic`"),
     (
         "True radii by global search",
         "by quadrature, for each promise",
         "`make reproduce PARTS=synthetic`",
     ),
-    ("Table 1", "[below](#synthetic-functions)", "`make reproduce PARTS=synthetic`"),
+    ("Table 1", "[above](#synthetic-functions)", "`make reproduce PARTS=synthetic`"),
     (
         "α-smoothing, binomial mapping, grids",
         "`CERTREG_STATISTIC_TRIMMED_MEAN`, [theory 9](theory/09-baselines.md)",
@@ -112,63 +113,74 @@ ROWS = (
     ),
     (
         "Median smoothing",
-        "`CERTREG_STATISTIC_MEDIAN`, `CERTREG_METHOD_BASELINE`",
+        "`CERTREG_STATISTIC_MEDIAN`, `CERTREG_METHOD_BASELINE`; as its authors coded it with "
+        "`CERTREG_CENTER_SAMPLE_MEDIAN`",
         "`make reproduce PARTS='rotation slant'`",
     ),
     (
         "Rotated digits, 100 stratified images, seed 42",
-        "[below](#rotated-digits), other images",
+        "[above](#rotated-digits): the same selection, other images, our networks; no printed "
+        "figure of rows 26 to 31 is reproduced",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Equivariant network without noise, MAE 4.53°",
-        "`rotation_equivariant.onnx`, [errors](../examples/models/README.md)",
+        "**not reproduced**: `rotation_equivariant.onnx` has 6.4° on these 100 images, and 7.1° on "
+        "all 10,000 test images ([errors](../examples/models/README.md))",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Figure 1a, certified shares",
-        "`figures/rotation*_cdf.svg`",
+        "`figures/rotation*_cdf.svg`, of our networks, **not the printed curves**",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Mean radius by σ",
-        "[below](#the-printed-table-by-σ)",
+        "**not reproduced**: the printed radii are beside those of three other networks "
+        "[above](#the-printed-table-by-σ), and no network's row agrees",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "2.33 and 1.76 times, 94 of 100 images",
-        "paired tables of each network [below](#rotated-digits)",
+        "**not reproduced**: 1.02 to 1.43 and 0.65 to 1.02 times, on 34 to 100 and 18 to 45 "
+        "images; paired tables of each network [above](#rotated-digits)",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Certified accuracy, absolute and conditional, MAE",
-        "[below](#certified-accuracy)",
+        "[above](#certified-accuracy), of our networks; the printed values are **not reproduced**",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Tightness under attack, histogram",
-        "[below](#tightness)",
+        "[above](#tightness), of our networks, beside the printed line",
         "`make reproduce PARTS=tightness`",
     ),
-    ("Soundness rate", "[below](#tightness)", "`make reproduce PARTS='synthetic tightness'`"),
+    (
+        "Soundness rate",
+        "[above](#tightness) (*at least 1*), of our networks, beside the printed 98%",
+        "`make reproduce PARTS='synthetic tightness'`",
+    ),
     (
         "Convergence in N",
-        "[below](#convergence)",
+        "[above](#convergence): the variance as printed; the radius of (E,C,G)+M on a digit is "
+        "slower",
         "`make reproduce PARTS=convergence`",
     ),
     (
         "Sweep over σ, and its choice",
-        "tables by σ [below](#rotated-digits); on held-out inputs `certreg_choose_sigma`",
+        "tables by σ [above](#rotated-digits); on held-out inputs `certreg_choose_sigma`",
         "`make reproduce PARTS=rotation`",
     ),
     (
         "Several ε and N from one record",
-        "`certreg_certify` takes many questions; [few calls](benchmarks.md#certified-radii)",
-        "`make demo`",
+        "`certreg_certify` takes many questions; few calls [above](#in-short)",
+        "`make reproduce PARTS='rotation slant'`",
     ),
     (
         "Run time, 5 to 10 s on an A100",
-        "0.46 s for the network and 0.02 s for the answer, on one core",
+        "not comparable, with another network on one core: [time next to the network]"
+        "(benchmarks.md#time-and-memory-next-to-the-network)",
         "`make bench` (`bench_network`)",
     ),
     (

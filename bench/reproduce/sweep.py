@@ -4,6 +4,7 @@ them: mean and useful radii, errors of the predictions, certified accuracy."""
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
@@ -66,6 +67,16 @@ class Sweep:
         return int(np.argmax(radius[:, :, question].mean(0)))
 
 
+def resume_file(settings: Settings, name: str, sigma: float, mark: str = "") -> pathlib.Path:
+    """Where the certificates and records of a task are kept."""
+    return settings.path(f"{name}{mark}_{sigma:g}.sqlite")
+
+
+def noise_id(level: int, row: int, count: int) -> int:
+    """The noise of an image at a noise level."""
+    return level * count + row
+
+
 def run(
     settings: Settings,
     task: Task,
@@ -73,9 +84,11 @@ def run(
     asked: tuple[Asked, ...],
     samples: int,
     progress: Optional[Callable[[str], Any]] = None,
+    mark: str = "",
 ) -> Sweep:
     """Certifies all images at all noise levels. Each level is a run of its own, at the full α:
-    which of them is reported best is a choice, and the text says so."""
+    which of them is reported best is a choice, and the text says so. `mark` is part of the names
+    of the files."""
     radius, error = [], []
     for k, sigma in enumerate(sigmas):
         if progress:
@@ -91,11 +104,11 @@ def run(
             hi=task.hi,
             constraints="ECGM",
             seed=SEED,
-            noise_id=k * len(task.inputs),
+            noise_id=noise_id(k, 0, len(task.inputs)),
             jobs=settings.jobs,
             progress=False,
             model_id=task.name,
-            resume=settings.path(f"{task.name}_{sigma:g}.sqlite"),
+            resume=resume_file(settings, task.name, sigma, mark),
             keep_records=True,  # so that other questions need no model
         )
         if rows.errors:

@@ -63,12 +63,14 @@ def needed_share(method: Method) -> float:
 def published_radius(method: Method, y: np.ndarray, pilot: int, sigma: float, e: float) -> float:
     """From the outputs, of which the first is f(z)."""
     main, normal = y[pilot:], NormalDist()
-    if method is methods.SAMPLE_MEDIAN:
-        center = float(np.median(y[1:pilot]))
+    if method in (methods.SAMPLE_MEDIAN, methods.CODED):
+        coded = method is methods.CODED
+        main = y[1:] if coded else main
+        center = float(np.median(main if coded else y[1:pilot]))
         beyond = max(np.sum(main >= center + e), np.sum(main <= center - e))
-        share, needed = share_with(0.5 * ALPHA, len(main), int(beyond)), 0.5
+        share, needed = share_with(ALPHA if coded else 0.5 * ALPHA, len(main), int(beyond)), 0.5
     else:
-        beyond = np.sum(np.abs(main - y[0]) > e)
+        beyond = np.sum(np.abs(main - y[0]) >= e)  # on the grid of the noise some are equal
         share = share_with(CONFIDENCE, len(main), int(beyond))
         needed = needed_share(method)
     return sigma * (normal.inv_cdf(share) - normal.inv_cdf(needed)) if share > needed else 0.0
@@ -270,6 +272,7 @@ What differs from the printed table, and why:
   it.
 - *Soundness.* Without the range, (C,G) leaves so much room that 100% sound
   certificates show little. With the range, the slab is close to the worst case where σ
-  is small. There the paper's procedure is wrong in a third of all cases instead of
-  10%, because it takes the mean as known. The library's mean has bounds for it. The
-  library's median, which may be wrong in 10% of all cases too, is wrong in fewer."""
+  is small. There, at σ = 0.1 and 0.2, the paper's procedure is wrong in 12 of 40 cases
+  instead of 4, because it takes the mean as known. The library's mean has bounds for
+  it. The library's median, which may be wrong in 10% of all cases too, is wrong in 9 of
+  240."""

@@ -174,14 +174,6 @@ class Radii(unittest.TestCase):
             area = np.sum(np.diff(r) * share[1:])  # a step has the share of its right end
             self.assertAlmostEqual(area, done.useful[:, best, q].mean())
 
-    def test_methods_are_those_of_the_readme(self):
-        table = (root / "README.md").read_text("utf-8").split("## Results")[1]
-        for method in (methods.MEDIAN, methods.SERVED, methods.SAMPLE_MEDIAN):
-            self.assertIn(method, radii.ASKED)
-        for name in ("Zhang and Frank, (E,C,G)+M", "α-smoothing", "median smoothing"):
-            self.assertIn(name, [name for name, _ in radii.ASKED.values()])
-            self.assertIn(name, table)
-
 
 class Attacked(unittest.TestCase):
     def test_shifts_have_their_length_and_do_harm(self):

@@ -16,12 +16,12 @@ import unittest
 import numpy as np
 
 from support import package, root, run
-from certreg import Question, Rows
+from certreg import Bisection, Estimator, Question, Rows
 from certreg._worker import Sampling, empty_certificates
 
 sys.path[:0] = [str(root / "bench"), str(root / "examples" / "models")]
-from reproduce import digits, sweep, tables  # noqa: E402
-from reproduce.methods import MEDIAN, Asked  # noqa: E402
+from reproduce import digits, summary, sweep, tables, upward  # noqa: E402
+from reproduce.methods import FAMILIES, MEDIAN, Asked  # noqa: E402
 from reproduce.settings import SettingsError  # noqa: E402
 
 DRAWINGS = root / os.environ.get("OBJ", "nowhere") / "libdigits.so"
@@ -101,6 +101,44 @@ class Runs(unittest.TestCase):
             self.assertEqual(second.returncode, 0, second.stderr)
             for name in ("slant_summary.csv", "slant_each.csv"):
                 self.assertEqual((out / name).read_bytes(), (self.out / name).read_bytes())
+
+
+class Readme(unittest.TestCase):
+    def test_its_results_are_those_of_the_page(self):
+        readme, page = (
+            (root / name).read_text("utf-8") for name in ("README.md", "docs/reproduction.md")
+        )
+        results = readme.partition("## Results")[2].partition("\n## ")[0]
+        lines = [line for line in results.splitlines() if line.startswith("|")]
+        self.assertGreater(len(lines), len(summary.TASKS))
+        self.assertLessEqual(set(lines), set(page.splitlines()))
+
+
+class Upwards(unittest.TestCase):
+    """The paper's algorithm as printed bounds one direction."""
+
+    def asked(self, y, tolerance=0.2):
+        with Estimator(None, 1, len(y), lo=-1, hi=1, seed=1) as e, Bisection() as search:
+            e.begin([0.0], 1.0)
+            e.record(0, np.asarray(y, np.float32))
+            question = FAMILIES[2].make(tolerance, 0.1)
+            both = e.certify(0, question).radius
+            return upward.radius(search, e.bounds(question, "upper"), tolerance), both
+
+    def test_the_shorter_direction_is_both(self):
+        y = np.random.default_rng(3).normal(size=1000)
+        skewed = np.where(y > 1, 0.9, -0.9)  # the mean is near the lower end: it rises further
+        for sign in (1, -1):
+            up, both = self.asked(sign * skewed)
+            down, again = self.asked(-sign * skewed)
+            self.assertAlmostEqual(both, min(up, down), delta=1e-9)
+            self.assertAlmostEqual(again, both, delta=1e-9)
+            self.assertGreater(sign * (down - up), 0.1)
+
+    def test_equal_outputs_have_no_limit_there_and_no_radius_here(self):
+        up, both = self.asked(np.full(100, 0.5))
+        self.assertAlmostEqual(up, 10, delta=1e-9)
+        self.assertEqual(both, 0)
 
 
 class Mistakes(unittest.TestCase):
