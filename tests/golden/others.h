@@ -1,0 +1,9 @@
+/* Rows of what is no certificate: digests, JSON, records, forecasts, deadlines, gradients, attacks
+ * and intervals. */
+#ifndef GOLDEN_OTHERS_H
+#define GOLDEN_OTHERS_H
+
+/* Prints the rows. Non-zero after a failure, of which stderr says why. */
+int others_print(void);
+
+#endif
