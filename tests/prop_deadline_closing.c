@@ -111,52 +111,6 @@ START_TEST(every_pass_looks_at_the_clock_on_its_way)
 }
 END_TEST
 
-/* ---- vectors */
-static int three(void *user, const certreg_batch *b)
-{
-    (void)user;
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t k = 0; k < 3; k++) b->y[3 * i + k] = tanhf(b->x[i * INPUTS + k]);
-    return 0;
-}
-
-static const struct {
-    int32_t statistic, output;
-    size_t outputs;
-    unsigned directions;
-} vectors[] = {{CERTREG_STATISTIC_MEAN, CERTREG_ALL_OUTPUTS, 0, 46},
-               {CERTREG_STATISTIC_MEAN, 1, 2, 12},
-               {CERTREG_STATISTIC_PROJECTION_MEDIAN, CERTREG_ALL_OUTPUTS, 0, 15}};
-
-/* The first answer in a hurry is rehearsed. What it takes is learned from all directions. */
-START_TEST(a_rehearsal_goes_along_all_directions)
-{
-    static const double lo[] = {-1, -1, -1}, hi[] = {1, 1, 1};
-    machine m = {.time = 1, .look = 1e-6};
-    certreg_model of = kit_model(three, NULL, INPUTS, 3);
-    of.lo = lo, of.hi = hi;
-    const certreg_plan plan = kit_plan(CAPACITY);
-    certreg_estimator *e = kit_create(NULL, &of, &plan);
-    e->clock.watch->now = look, e->clock.watch->of = &m;
-    certreg_question q = kit_question(0.3);
-    const double far[] = {0.9, 0.8, -1};
-    q.statistic = vectors[_i].statistic;
-    q.output = vectors[_i].output, q.output_count = vectors[_i].outputs;
-    q.prediction_count = q.output_count ? 2 : 3;
-    q.prediction = far + 3 - q.prediction_count;
-    inverse = 0;
-    unsigned looks[2];
-    for (unsigned i = 0; i < 2; i++) {
-        double late;
-        const unsigned before = m.looks;
-        tick(e, &m, 1000, &q, i, &late);
-        looks[i] = m.looks - before;
-    }
-    ck_assert_uint_ge(looks[0], looks[1] + 4 * vectors[_i].directions);
-    certreg_estimator_destroy(e);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("closings");
@@ -165,6 +119,5 @@ int main(void)
     tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
     tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);
     tcase_add_loop_test(all, every_pass_looks_at_the_clock_on_its_way, 0, QUESTIONS);
-    tcase_add_loop_test(all, a_rehearsal_goes_along_all_directions, 0, KIT_ROWS(vectors));
     return kit_run(suite);
 }

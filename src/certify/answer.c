@@ -113,19 +113,17 @@ static int is_abstention(certreg_status status, int stopped)
 }
 
 /* The least radius of all directions (theory 7.3). Where one leaves none, the others are not
- * bounded any more, except in a rehearsal. */
+ * bounded any more. */
 static certreg_status solve_directions(certreg_estimator *e, cr_answer *a, cr_solved *solved)
 {
     cr_conditions *conditions = &a->conditions;
     certreg_status status = cr_solve_radius(e, a, INFINITY, solved);
-    for (size_t i = 1; !status && i < conditions->directions; i++) {
-        if (!(solved->radius > 0) && !a->rehearsed) break;
+    for (size_t i = 1; !status && i < conditions->directions && solved->radius > 0; i++) {
         cr_solved here;
         cr_conditions_turn(e, conditions, i);
         status = cr_bounds_find(e, conditions, a->bounds, &a->abstained);
         if (a->abstained) return *solved = (cr_solved){.radius = 0}, status;
-        const double most = solved->radius > 0 ? solved->radius : INFINITY;
-        if (!status) status = cr_solve_radius(e, a, most, &here);
+        if (!status) status = cr_solve_radius(e, a, solved->radius, &here);
         if (!status && here.radius < solved->radius) *solved = here;
     }
     return status;

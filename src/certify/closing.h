@@ -1,5 +1,4 @@
-/* The closing computation in time: what it is expected to take, its watch, and a rehearsal where
- * nothing is known yet (theory 5.1). */
+/* The closing computation in time: what it is expected to take, and its watch (theory 5.1). */
 #ifndef CR_CERTIFY_CLOSING_H
 #define CR_CERTIFY_CLOSING_H
 #include "question/question.h"
@@ -12,15 +11,9 @@ cr_cost *cr_closing_cost(certreg_estimator *, uint64_t asked);
 
 /* From now on the watch runs, to the deadline and at most for so many seconds. Returns the time. */
 double cr_closing_start(certreg_estimator *, double most);
-/* The watch stops, and what was learned is kept: of all questions answered from so many `samples`;
- * of fewer questions, where that is 0, only that they were given up. Returns non-zero if they
- * were. */
+/* The watch stops, its time is the library's, and what was learned is kept: of all questions
+ * answered from so many `samples`; of fewer questions, where that is 0, only that they were given
+ * up. Returns non-zero if they were. */
 int cr_closing_end(certreg_estimator *, double start, size_t samples);
-
-/* Fills an empty record with this many made-up outputs, to learn how long answers take. Answers are
- * meaningless until the record is cleared. */
-void cr_closing_make_up(certreg_estimator *, size_t samples);
-/* Outputs of these samples such that the question about them has an answer. */
-void cr_closing_make_up_for(certreg_estimator *, const cr_question *, size_t samples);
 
 #endif

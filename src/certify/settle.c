@@ -37,7 +37,8 @@ static int state_at_first(const cr_job *j, const cr_question *q)
     return cr_looks_hopeless(j->estimator, &conditions) ? HOPELESS : OPEN;
 }
 
-/* Before the samples only a part of the time is spent, so that there are some. */
+/* What is spent on the tests before there are samples, and what is left to the answers as long as
+ * nobody knows how long they take. */
 static double half_the_time(const certreg_estimator *e)
 {
     return fmax(0, (e->clock.deadline - cr_estimator_now(e)) / 2);
@@ -58,53 +59,19 @@ static int is_settled(cr_job *j, int at_first)
         proven |= state == PROVEN;
     }
     open |= cr_closing_end(j->estimator, start, 0);
-    j->estimator->clock.library_seconds += cr_estimator_now(j->estimator) - start;
     if (!open) j->stop = proven ? CERTREG_STOP_TARGET : CERTREG_STOP_HOPELESS;
     return !open;
 }
 
-/* ---- the time it takes to answer */
-enum { REHEARSED = 192 }; /* samples beyond the fewest */
-
-static void answer_made_up(const cr_job *j, size_t samples)
-{
-    certreg_estimator *e = j->estimator;
-    certreg_certificate unused;
-    cr_question q;
-    cr_answer a = {.rehearsed = 1};
-    cr_closing_make_up(e, samples);
-    for (size_t i = 0; i < j->call->count; i++)
-        if (!cr_job_question(j, i, &q)) cr_closing_make_up_for(e, &q, samples);
-    for (size_t i = 0; i < j->call->count; i++)
-        if (!cr_job_question(j, i, &q)) cr_answer_question(e, &q, j->samples, 1, &a, &unused);
-    cr_record_clear(e);
-}
-
-/* The time of the answers is not known yet: the questions are answered once from made-up outputs,
- * so that the number of samples does not depend on the real ones (theory 5.1). This takes a quarter
- * of the time at most. */
-static void rehearse(const cr_job *j, size_t samples)
-{
-    certreg_estimator *e = j->estimator;
-    const size_t count = samples - j->from < REHEARSED ? samples : j->from + REHEARSED;
-    const double start =
-        cr_closing_start(e, fmax(0, (e->clock.deadline - cr_estimator_now(e)) / 4));
-    answer_made_up(j, count);
-    if (cr_closing_end(e, start, count)) /* that was too little to learn from */
-        *e->clock.closing.cost = (cr_cost){.asked = j->hash};
-    e->clock.library_seconds += cr_estimator_now(e) - start;
-}
-
-static void prepare_closing(const cr_job *j, size_t samples)
-{
-    certreg_estimator *e = j->estimator;
-    const int enough = samples >= j->from && samples <= e->plan.max_samples;
-    if (!(e->clock.deadline > 0) || cr_cost_known(e->clock.closing.cost)) return;
-    if (!e->record.present && enough) rehearse(j, samples);
-    e->clock.closing.supposed = half_the_time(e);
-}
-
 /* ---- how far to sample */
+/* The number of samples must not depend on the outputs, so this is fixed before there are any
+ * (theory 5.1). */
+static void suppose_cost(certreg_estimator *e)
+{
+    if (e->clock.deadline > 0 && !cr_cost_known(e->clock.closing.cost))
+        e->clock.closing.supposed = half_the_time(e);
+}
+
 /* The next number of samples at which any question has a look; `most` where there is none
  * before. */
 static uint64_t next_look(const cr_job *j, uint64_t after, uint64_t most)
@@ -126,7 +93,7 @@ static certreg_status sample_until_settled(cr_job *j, size_t samples)
     certreg_estimator *e = j->estimator;
     size_t known; /* samples without a gap: one evaluation settles all looks among them */
     if (is_settled(j, 1)) return CERTREG_OK;
-    prepare_closing(j, samples); /* now that the tests are made */
+    suppose_cost(e); /* now that the tests are made */
     j->by_outputs = 1;
     cr_record_length(e, &known, NULL);
     if (known > e->record.pilot && is_settled(j, 0)) return CERTREG_OK;
@@ -149,6 +116,6 @@ certreg_status cr_settle(cr_job *j)
     if (!samples || !j->any_valid)
         return CERTREG_OK; /* wrong questions are reported in their turn */
     if (j->all_targets && samples <= e->plan.max_samples) return sample_until_settled(j, samples);
-    prepare_closing(j, samples);
+    suppose_cost(e);
     return stop_of(cr_estimator_sample(e, 0, samples, j->samples, j->looks), &j->stop);
 }

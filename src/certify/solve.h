@@ -8,8 +8,7 @@ typedef struct cr_answer { /* what the question before came down to: questions t
     cr_conditions conditions;
     certreg_bounds bounds[CR_CONDITIONS];
     int known, abstained;
-    int rehearsed; /* only the time counts: no direction is left out */
-    int told;      /* some question reported an answer or an estimate, maybe from main samples */
+    int told; /* some question reported an answer or an estimate, maybe from main samples */
 } cr_answer;
 
 typedef struct cr_solved { /* all zero: nothing is proven */
