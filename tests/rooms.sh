@@ -6,7 +6,8 @@ cd "$(dirname "$0")/../src" || exit 2
 grep -rn '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' . | sed 's|^\./||' | awk -F'[/"]' '
     BEGIN { split("estimator>backend estimator>statistics question>estimator question>statistics " \
                   "bounds>question bounds>estimator bounds>statistics solver>statistics " \
-                  "bisection>solver certify>estimator certify>question certify>bounds " \
+                  "bisection>solver bisection>statistics " \
+                  "certify>estimator certify>question certify>bounds " \
                   "certify>solver certify>bisection certify>statistics " \
                   "intervals>estimator intervals>statistics " \
                   "attack>estimator attack>question attack>statistics", edges, " ")

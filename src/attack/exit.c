@@ -2,7 +2,7 @@
 #include "base/constants.h"
 #include "question/question.h"
 #include "statistics/location.h"
-#include "statistics/normal.h"
+#include "statistics/shift.h"
 #include <float.h>
 #include <math.h>
 
@@ -128,10 +128,10 @@ static int has_probit(const cr_exit *x)
 
 double cr_exit_link(const cr_exit *x, double mean)
 {
-    return has_probit(x) ? cr_normal_quantile(0.5 * (1 + mean)) : mean;
+    return has_probit(x) ? cr_shift_level(0.5 * (1 + mean)) : mean;
 }
 
 double cr_exit_link_slope(const cr_exit *x, double mean)
 {
-    return has_probit(x) ? 0.5 / cr_normal_pdf(cr_exit_link(x, mean)) : 1;
+    return has_probit(x) ? 0.5 / cr_shift_slope(0.5 * (1 + mean)) : 1;
 }

@@ -1,6 +1,7 @@
 #include "bisection/search.h"
 #include "solver/closed.h"
 #include "solver/hessian.h"
+#include "statistics/shift.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -97,7 +98,7 @@ static double closed_radius(state *s, double most)
     if (closed_room(s, most, &growth) > 0) return most;
     const double room = closed_room(s, 0, &growth);
     if (!(room > 0)) return 0;
-    const double initial = fmin(sqrt(log1p(room * room / C)), most); /* exact for (C) */
+    const double initial = fmin(cr_shift_radius_of_mean(room, C), most); /* exact for (C) */
     double r = root(s, 0, most, initial, closed_room);
     for (double cut = 4 * DBL_EPSILON; r > 0 && !(closed_room(s, r, &growth) > 0); cut *= 2)
         r *= 1 - cut;

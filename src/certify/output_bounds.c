@@ -1,7 +1,7 @@
 /* Given a radius, where can T go? (theory 1, "the inverse question") */
 #include "base/constants.h"
 #include "statistics/binomial.h"
-#include "statistics/normal.h"
+#include "statistics/shift.h"
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
 #include "question/question.h"
@@ -26,10 +26,7 @@ static void bounds_of_orders(const certreg_estimator *e, const cr_conditions *co
                               .watch = e->clock.watch};
     const double threshold =
         q->served_samples ? cr_served_binomial(q->served_samples, 0.5, 0.5 * q->served_rate) : 0;
-    /* Phi^-1 of the share needed */
-    const double half = cr_normal_quantile_sf(0.5 * (1 - threshold));
-    const double p =
-        cr_normal_sf(nextafter(q->at_radius / e->input.least_sigma, INFINITY) + half) * (1 - 1e-12);
+    const double p = cr_shift_least(0.5 * (1 - threshold), q->at_radius / e->input.least_sigma);
     const int64_t rank = cr_binomial_critical(count, p, 0.5 * q->alpha) + 1;
     const size_t valid = cr_location_count(&values);
     const int64_t failed = (int64_t)(count - valid), low = rank - failed,

@@ -1,6 +1,6 @@
 #include "question/division.h"
 #include "statistics/binomial.h"
-#include "statistics/normal.h"
+#include "statistics/shift.h"
 #include <math.h>
 
 /* What the near conditions of an angle take: narrow outputs can do with little, and outputs with
@@ -59,9 +59,9 @@ static double radius_of(const certreg_estimator *e, const cr_conditions *conditi
     }
     const double room = sum / count - c->threshold,
                  variance = fmax(0, square - sum * sum / count) / count;
-    if (c->score.kind == CR_SCORE_SINE) return room > 0 ? sqrt(log1p(room * room / variance)) : 0;
-    return cr_normal_quantile_sf(failures / (count + 1)) +
-           cr_normal_quantile_sf(0.5 * (1 + c->threshold));
+    if (c->score.kind == CR_SCORE_SINE)
+        return room > 0 ? cr_shift_radius_of_mean(room, variance) : 0;
+    return cr_shift_radius(failures / (count + 1), 0.5 * (1 - c->threshold));
 }
 
 double cr_division_pilot_radius(const certreg_estimator *e, const cr_conditions *conditions)
@@ -80,8 +80,7 @@ static double share_at(const certreg_estimator *e, const cr_conditions *conditio
     const cr_samples s = pilot_of(e, conditions, c);
     uint64_t count = 0;
     for (size_t i = 0; cr_samples_has(&s, i); i++) count += cr_samples_at(&s, i) < 0;
-    const double here = cr_binomial_upper(count, s.count, doubt);
-    return cr_normal_sf(cr_normal_quantile_sf(here) - radius);
+    return cr_shift_most(cr_binomial_upper(count, s.count, doubt), radius);
 }
 
 int cr_division_fits(const certreg_estimator *e, const cr_conditions *conditions, double room,

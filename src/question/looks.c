@@ -1,5 +1,5 @@
 #include "statistics/binomial.h"
-#include "statistics/normal.h"
+#include "statistics/shift.h"
 #include "question/looks.h"
 #include "question/question.h"
 #include <math.h>
@@ -49,7 +49,7 @@ void cr_looks_make(const certreg_estimator *e, const cr_question *q, cr_looks *o
 /* Failures at z must be rarer than this for `shift` (in deviations) to hold. */
 static double rarer_than(const cr_condition *c, double shift)
 {
-    return cr_normal_sf(shift + cr_normal_quantile_sf(0.5 * (1 - c->threshold))) * (1 - 1e-12);
+    return cr_shift_least(0.5 * (1 - c->threshold), shift);
 }
 
 static double target(const certreg_estimator *e, const cr_conditions *conditions,

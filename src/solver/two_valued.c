@@ -1,4 +1,5 @@
 #include "statistics/normal.h"
+#include "statistics/shift.h"
 #include "base/constants.h"
 #include "solver/two_valued.h"
 #include <math.h>
@@ -13,7 +14,7 @@ static double edge(double b, double B, double u)
 
 double cr_two_valued_correlation(double b, double B)
 {
-    return (B - b) * cr_normal_pdf(edge(b, B, 0));
+    return (B - b) * cr_shift_slope(fmin(-b, B) / (B - b));
 }
 
 /* The function is hi on two tails, of mass u (left) and q - u. Its correlation / (hi - lo) is

@@ -1,0 +1,34 @@
+#include "statistics/shift.h"
+#include "base/constants.h"
+#include "statistics/normal.h"
+#include <math.h>
+
+double cr_shift_level(double p)
+{
+    return cr_normal_quantile(p);
+}
+
+double cr_shift_slope(double p)
+{
+    return cr_normal_pdf(cr_normal_quantile(p));
+}
+
+double cr_shift_least(double p, double r)
+{
+    return cr_normal_sf(nextafter(r, INFINITY) + cr_normal_quantile_sf(p)) * (1 - CR_ROUNDING);
+}
+
+double cr_shift_most(double p, double r)
+{
+    return cr_normal_sf(cr_normal_quantile_sf(p) - r);
+}
+
+double cr_shift_radius(double from, double to)
+{
+    return cr_normal_quantile_sf(from) - cr_normal_quantile_sf(to);
+}
+
+double cr_shift_radius_of_mean(double drop, double variance)
+{
+    return sqrt(log1p(drop * drop / variance));
+}

@@ -1,0 +1,81 @@
+/* What a shift of the noise can do, against long double. */
+#include "support/api_kit.h"
+#include "statistics/shift.h"
+
+static long double above(long double x)
+{
+    return 0.5L * erfcl(x * 0.7071067811865475244008443621048490393L);
+}
+
+/* The x that has probability p above it. */
+static long double place(long double p)
+{
+    long double lo = -40, hi = 40;
+    for (int i = 0; i < 100; i++) {
+        const long double x = 0.5L * (lo + hi);
+        if (above(x) > p) lo = x;
+        else hi = x;
+    }
+    return lo;
+}
+
+static const double shares[] = {1e-100, 1e-20, 1e-6, 0.01, 0.3, 0.5, 0.7, 0.999};
+static const double radii[] = {0, 1e-12, 0.01, 0.5, 1, 3, 6};
+
+START_TEST(the_least_probability_is_never_above_the_true_one_and_hardly_below)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(radii); k++) {
+        const double r = radii[k], found = cr_shift_least(p, nextafter(r, 0));
+        const long double truth = above(place(p) + (long double)r);
+        ck_assert_msg(found <= truth && found >= truth * (1 - 1e-10L), "%g for %Lg at p %g r %g",
+                      found, truth, p, r);
+    }
+}
+END_TEST
+
+START_TEST(the_greatest_probability_and_the_radius_are_inverse_to_each_other)
+{
+    const double p = shares[_i];
+    for (int k = 0; k < KIT_ROWS(radii); k++) {
+        const double r = radii[k], found = cr_shift_most(p, r);
+        const long double truth = above(place(p) - (long double)r);
+        ck_assert_double_eq_tol(found, (double)truth, 1e-12 * (double)truth);
+        if (found < 0.9) ck_assert_double_eq_tol(cr_shift_radius(p, found), r, 1e-12 * (1 + r));
+    }
+}
+END_TEST
+
+START_TEST(a_shift_adds_to_the_level_and_the_slope_is_its_derivative)
+{
+    const double p = shares[_i], level = cr_shift_level(p), step = 1e-4;
+    ck_assert_double_eq_tol(level, (double)-place(p), 1e-12 * (1 + fabs(level)));
+    const long double slope =
+        (above(place(p) - step) - above(place(p) + step)) / (2 * (long double)step);
+    ck_assert_double_eq_tol(cr_shift_slope(p), (double)slope, 1e-5 * (double)slope);
+}
+END_TEST
+
+/* The likelihood ratio of a shift by r has variance e^(r^2) - 1: along it a mean falls fastest. */
+START_TEST(a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio)
+{
+    const double variance = 0.3, r = radii[_i];
+    const double drop = sqrt(variance * expm1(r * r));
+    ck_assert_double_eq_tol(cr_shift_radius_of_mean(drop, variance), r, 1e-12 * (r + 1e-30));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shift");
+    TCase *typical = kit_case(suite, "typical");
+    tcase_add_loop_test(typical, the_least_probability_is_never_above_the_true_one_and_hardly_below,
+                        0, KIT_ROWS(shares));
+    tcase_add_loop_test(typical, the_greatest_probability_and_the_radius_are_inverse_to_each_other,
+                        0, KIT_ROWS(shares));
+    tcase_add_loop_test(typical, a_shift_adds_to_the_level_and_the_slope_is_its_derivative, 0,
+                        KIT_ROWS(shares));
+    tcase_add_loop_test(typical, a_mean_falls_by_its_deviation_times_that_of_the_likelihood_ratio,
+                        0, KIT_ROWS(radii));
+    return kit_run(suite);
+}
