@@ -43,7 +43,7 @@ static size_t ask(certreg_question *q)
     return 3;
 }
 
-START_TEST(no_model_that_reads_bits_has_a_false_certificate)
+TEST_TIMES(no_model_that_reads_bits_has_a_false_certificate, bits_case_count)
 {
     enum { INPUTS = 3 };
     bits_model model = {.is = bits_cases + _i};
@@ -73,10 +73,9 @@ START_TEST(no_model_that_reads_bits_has_a_false_certificate)
     certreg_estimator_destroy(e);
     bits_free(&model.input);
 }
-END_TEST
 
 /* ---- models that are undecided for Gaussian noise */
-START_TEST(no_model_that_counts_cells_has_a_certificate)
+TEST(no_model_that_counts_cells_has_a_certificate)
 {
     enum { INPUTS = 1 << 17, SAMPLES = 250 };
     static const double found;
@@ -104,14 +103,5 @@ START_TEST(no_model_that_counts_cells_has_a_certificate)
     certreg_estimator_destroy(e);
     cells_free(&models);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("bits");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, no_model_that_reads_bits_has_a_false_certificate, 0,
-                        bits_case_count);
-    tcase_add_test(typical, no_model_that_counts_cells_has_a_certificate);
-    return kit_run(suite);
-}
+TEST_MAIN("bits")

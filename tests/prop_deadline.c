@@ -37,14 +37,13 @@ static void run_uneven_ticks(machine m, size_t pilot, int which)
     certreg_estimator_destroy(e);
 }
 
-START_TEST(no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need)
+TEST_TIMES(no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need, QUESTIONS)
 {
     run_uneven_ticks(slow_library(), SIZE_MAX, _i);
     run_uneven_ticks(slow_model(), SIZE_MAX, _i);
     run_uneven_ticks(slow_library(), 200, _i);
     run_uneven_ticks(slow_model(), 200, _i);
 }
-END_TEST
 
 static void run_even_ticks(machine m, int which, double allowed)
 {
@@ -63,14 +62,13 @@ static void run_even_ticks(machine m, int which, double allowed)
     certreg_estimator_destroy(e);
 }
 
-START_TEST(a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three)
+TEST_TIMES(a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, QUESTIONS)
 {
     run_even_ticks(slow_library(), _i, 0.024);
     run_even_ticks(slow_model(), _i, 0.04);
 }
-END_TEST
 
-START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
+TEST_TIMES(after_a_hiccup_the_loop_goes_on_as_before, QUESTIONS / 4)
 {
     machine m = slow_library();
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -92,11 +90,10 @@ START_TEST(after_a_hiccup_the_loop_goes_on_as_before)
     if (!q.target) ck_assert_double_ge((double)c.samples, 0.9 * (double)before.samples);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* A closed test is made in steps, and goes on being made where a deadline interrupted it: so no
  * tick is late, and a loop that keeps its wish has answers soon. One that changes it has none. */
-START_TEST(making_a_closed_test_is_spread_over_ticks)
+TEST_TIMES(making_a_closed_test_is_spread_over_ticks, 2)
 {
     machine m = {.time = 1, .look = 2e-4, .batch = 1e-4};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -115,9 +112,8 @@ START_TEST(making_a_closed_test_is_spread_over_ticks)
     if (!_i) ck_assert_uint_ge(answered, 30);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
+TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
 {
     certreg_certificate c[2];
     for (int hurried = 0; hurried < 2; hurried++) {
@@ -133,18 +129,5 @@ START_TEST(an_interrupted_closed_test_becomes_the_one_that_is_made_at_once)
     ck_assert_double_eq(c[0].radius, c[1].radius);
     ck_assert_int_eq(c[0].stop, CERTREG_STOP_TARGET);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("deadlines");
-    TCase *all = kit_case(suite, "ticks");
-    tcase_add_loop_test(all, no_tick_is_late_by_more_than_a_batch_and_a_step_or_empty_without_need,
-                        0, QUESTIONS);
-    tcase_add_loop_test(all, a_steady_loop_gets_an_answer_in_every_tick_but_the_first_three, 0,
-                        QUESTIONS);
-    tcase_add_loop_test(all, after_a_hiccup_the_loop_goes_on_as_before, 0, QUESTIONS / 4);
-    tcase_add_loop_test(all, making_a_closed_test_is_spread_over_ticks, 0, 2);
-    tcase_add_test(all, an_interrupted_closed_test_becomes_the_one_that_is_made_at_once);
-    return kit_run(suite);
-}
+TEST_MAIN("deadlines")

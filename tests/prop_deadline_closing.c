@@ -21,7 +21,7 @@ static void claims_nothing(const certreg_certificate *c)
     ck_assert(isfinite(c->estimate));
 }
 
-START_TEST(an_answer_that_is_cut_off_anywhere_claims_nothing)
+TEST_TIMES(an_answer_that_is_cut_off_anywhere_claims_nothing, QUESTIONS)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
@@ -42,9 +42,8 @@ START_TEST(an_answer_that_is_cut_off_anywhere_claims_nothing)
     ck_assert_mem_eq(&again, &whole, sizeof again);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(questions_answered_before_the_deadline_keep_their_answers)
+TEST(questions_answered_before_the_deadline_keep_their_answers)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, 200);
@@ -68,9 +67,8 @@ START_TEST(questions_answered_before_the_deadline_keep_their_answers)
     ck_assert_uint_eq(seen, 15);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
+TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -85,11 +83,10 @@ START_TEST(making_a_closed_test_looks_at_the_clock_between_its_steps)
     ck_assert_uint_ge(looks[0], looks[1] + 2 * CR_CLOSED_RADII);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* What happens between two looks at the clock must not grow with the number of samples: so every
  * pass has to look on its way. */
-START_TEST(every_pass_looks_at_the_clock_on_its_way)
+TEST_TIMES(every_pass_looks_at_the_clock_on_its_way, QUESTIONS)
 {
     machine m = {.time = 1, .look = 1e-6};
     certreg_estimator *e = make(&m, SIZE_MAX);
@@ -109,15 +106,5 @@ START_TEST(every_pass_looks_at_the_clock_on_its_way)
     ck_assert_uint_ge(looks[1] - looks[0], questions[_i].passes * (CAPACITY / 2 / CR_WATCH_STEP));
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("closings");
-    TCase *all = kit_case(suite, "ticks");
-    tcase_add_loop_test(all, an_answer_that_is_cut_off_anywhere_claims_nothing, 0, QUESTIONS);
-    tcase_add_test(all, questions_answered_before_the_deadline_keep_their_answers);
-    tcase_add_test(all, making_a_closed_test_looks_at_the_clock_between_its_steps);
-    tcase_add_loop_test(all, every_pass_looks_at_the_clock_on_its_way, 0, QUESTIONS);
-    return kit_run(suite);
-}
+TEST_MAIN("closings")

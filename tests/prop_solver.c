@@ -5,10 +5,6 @@
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { BLOCK = 250, BLOCKS = 40 }; /* 10,000 problems */
 
@@ -18,7 +14,7 @@ static double rise_of(const certreg_bounds *bounds, double r, uint64_t seed)
 }
 
 /* ---- against high precision */
-START_TEST(bound_agrees_with_high_precision_from_both_sides)
+TEST_TIMES(bound_agrees_with_high_precision_from_both_sides, BLOCKS)
 {
     int open = 0;
     for (uint64_t seed = (uint64_t)_i * BLOCK; seed < (uint64_t)(_i + 1) * BLOCK; seed++) {
@@ -38,10 +34,9 @@ START_TEST(bound_agrees_with_high_precision_from_both_sides)
     }
     ck_assert_msg(open <= BLOCK / 25, "the reference left %d gaps open", open);
 }
-END_TEST
 
 /* ---- growth */
-START_TEST(bound_never_falls_as_the_radius_grows)
+TEST(bound_never_falls_as_the_radius_grows)
 {
     for (uint64_t seed = 0; seed < 6000; seed++) {
         dice d = dice_of(1000000 + seed);
@@ -56,7 +51,6 @@ START_TEST(bound_never_falls_as_the_radius_grows)
         ck_assert(near >= 0);
     }
 }
-END_TEST
 
 /* ---- boxes */
 static certreg_bounds random_box(dice *d, double *r)
@@ -135,7 +129,7 @@ static double best_in_box(const certreg_bounds *box, double r, double weight, ui
     return best;
 }
 
-START_TEST(bound_over_a_box_is_the_greatest_inside_it)
+TEST_TIMES(bound_over_a_box_is_the_greatest_inside_it, 120)
 {
     const uint64_t seed = (uint64_t)_i;
     dice d = dice_of(2000000 + seed);
@@ -151,7 +145,6 @@ START_TEST(bound_over_a_box_is_the_greatest_inside_it)
     ck_assert_msg(got.mean_greatest >= greatest - 1e-12 && got.mean_greatest <= greatest + 1e-8,
                   "%.17g, want %.17g", got.mean_greatest, greatest);
 }
-END_TEST
 
 /* ---- functions of two directions -------------------------------------------------------------
  * ------------------------------------------- h is constant on the cells of a grid, so that its
@@ -207,7 +200,7 @@ static shape random_shape(dice *d, double r, int kind)
     return s;
 }
 
-START_TEST(no_direction_of_the_gradient_beats_the_aligned_one)
+TEST_TIMES(no_direction_of_the_gradient_beats_the_aligned_one, 12)
 {
     for (uint64_t seed = (uint64_t)_i * 500; seed < (uint64_t)(_i + 1) * 500; seed++) {
         dice d = dice_of(3000000 + seed);
@@ -243,16 +236,6 @@ START_TEST(no_direction_of_the_gradient_beats_the_aligned_one)
                       (unsigned long long)seed, shift, got.drop, got.rise);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_properties");
-    tcase_add_loop_test(solver_case(suite, "typical"),
-                        bound_agrees_with_high_precision_from_both_sides, 0, BLOCKS);
-    TCase *limits = solver_case(suite, "limits");
-    tcase_add_test(limits, bound_never_falls_as_the_radius_grows);
-    tcase_add_loop_test(limits, bound_over_a_box_is_the_greatest_inside_it, 0, 120);
-    tcase_add_loop_test(limits, no_direction_of_the_gradient_beats_the_aligned_one, 0, 12);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_properties")

@@ -5,9 +5,6 @@
 #include "statistics/normal.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 static const double root_half = 0.70710678118654752440;
 
@@ -72,7 +69,7 @@ static certreg_bounds facts_of(const worst *f, const moments *s)
                             .range_hi = f->hi};
 }
 
-START_TEST(functions_that_are_optimal_move_as_far_as_the_bound)
+TEST_TIMES(functions_that_are_optimal_move_as_far_as_the_bound, 20)
 {
     int tried = 0;
     for (uint64_t seed = (uint64_t)_i * 1000; tried < 10; seed++) {
@@ -91,7 +88,6 @@ START_TEST(functions_that_are_optimal_move_as_far_as_the_bound)
                       (unsigned long long)seed, rise, moved);
     }
 }
-END_TEST
 
 /* ---- any functions */
 enum { CELLS = 60 };
@@ -137,7 +133,7 @@ static steps random_steps(dice *d, double r, int kind)
     return f;
 }
 
-START_TEST(no_function_moves_further_than_the_bound)
+TEST_TIMES(no_function_moves_further_than_the_bound, 80)
 {
     for (uint64_t seed = (uint64_t)_i * 100; seed < (uint64_t)(_i + 1) * 100; seed++) {
         dice d = dice_of(7100000 + seed);
@@ -173,12 +169,11 @@ START_TEST(no_function_moves_further_than_the_bound)
                       (unsigned long long)seed, got.rise, got.drop, without.rise, without.drop);
     }
 }
-END_TEST
 
 /* ---- known cases */
 /* Turned by 45 degrees against its gradient a function with zero second order reaches .6965; the
  * aligned equality would say .6551. */
-START_TEST(gradient_need_not_point_along_the_shift)
+TEST(gradient_need_not_point_along_the_shift)
 {
     const certreg_bounds b = {.struct_size = sizeof b,
                               .constraints = M | G | R | H,
@@ -192,10 +187,9 @@ START_TEST(gradient_need_not_point_along_the_shift)
     ck_assert_double_ge(rise, 0.6965);
     ck_assert_double_le(rise, 0.71);
 }
-END_TEST
 
 /* Without a range: the greatest over a grid of both coefficients. */
-START_TEST(closed_form_is_the_greatest_over_both_coefficients)
+TEST_TIMES(closed_form_is_the_greatest_over_both_coefficients, 5)
 {
     static const double radius[] = {0.1, 0.4, 0.9, 1.5, 2.2};
     const double r = radius[_i], rest = sqrt(expm1(r * r) - r * r - 0.5 * r * r * r * r);
@@ -216,9 +210,8 @@ START_TEST(closed_form_is_the_greatest_over_both_coefficients)
     ck_assert_double_ge(rise, best * (1 - 1e-12));
     ck_assert_double_le(rise, best * (1 + 1e-5));
 }
-END_TEST
 
-START_TEST(second_order_that_says_nothing_changes_nothing)
+TEST(second_order_that_says_nothing_changes_nothing)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
         dice d = dice_of(7200000 + seed);
@@ -232,9 +225,8 @@ START_TEST(second_order_that_says_nothing_changes_nothing)
                       "seed %llu: %.12g, without %.12g", (unsigned long long)seed, with, plain);
     }
 }
-END_TEST
 
-START_TEST(radius_shrinks_with_the_second_order)
+TEST(radius_shrinks_with_the_second_order)
 {
     double before = INFINITY;
     for (double a = 0; a < 0.6; a += 0.03) {
@@ -256,9 +248,8 @@ START_TEST(radius_shrinks_with_the_second_order)
     }
     ck_assert_double_gt(before, 0.6);
 }
-END_TEST
 
-START_TEST(second_orders_that_are_no_bounds_are_refused)
+TEST_TIMES(second_orders_that_are_no_bounds_are_refused, 3)
 {
     static const double wrong[] = {-1, NAN, INFINITY};
     certreg_bounds b = {.struct_size = sizeof b,
@@ -270,18 +261,6 @@ START_TEST(second_orders_that_are_no_bounds_are_refused)
     ck_assert_int_eq(certreg_solver_worst_case(solver, &b, 0, 1, &out), CERTREG_E_INVALID);
     ck_assert_double_eq(out.rise, INFINITY);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_second");
-    TCase *tests = solver_case(suite, "limits");
-    tcase_add_loop_test(tests, functions_that_are_optimal_move_as_far_as_the_bound, 0, 20);
-    tcase_add_loop_test(tests, no_function_moves_further_than_the_bound, 0, 80);
-    tcase_add_test(tests, gradient_need_not_point_along_the_shift);
-    tcase_add_loop_test(tests, closed_form_is_the_greatest_over_both_coefficients, 0, 5);
-    tcase_add_test(tests, second_order_that_says_nothing_changes_nothing);
-    tcase_add_test(tests, radius_shrinks_with_the_second_order);
-    tcase_add_loop_test(tests, second_orders_that_are_no_bounds_are_refused, 0, 3);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_second")

@@ -17,7 +17,7 @@ static hostile row(uint64_t seed)
     return h;
 }
 
-START_TEST(no_function_moves_further_than_the_bound_of_its_own_facts)
+TEST_TIMES(no_function_moves_further_than_the_bound_of_its_own_facts, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
         const hostile h = row(seed);
@@ -28,9 +28,8 @@ START_TEST(no_function_moves_further_than_the_bound_of_its_own_facts)
         ck_assert(h.tolerance == 0 || within(&h.bounds, h.tolerance).radius >= 0);
     }
 }
-END_TEST
 
-START_TEST(evaluations_stay_within_the_limits_that_the_header_states)
+TEST_TIMES(evaluations_stay_within_the_limits_that_the_header_states, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * ROWS_EACH; seed < (uint64_t)(_i + 1) * ROWS_EACH; seed++) {
         const hostile h = row(1000000 + seed);
@@ -43,7 +42,6 @@ START_TEST(evaluations_stay_within_the_limits_that_the_header_states)
                       (unsigned long long)seed, bisection->info.evaluations);
     }
 }
-END_TEST
 
 static certreg_bounds scaled(certreg_bounds b, int k)
 {
@@ -55,7 +53,7 @@ static certreg_bounds scaled(certreg_bounds b, int k)
     return b;
 }
 
-START_TEST(unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500)
+TEST_TIMES(unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500, 2)
 {
     for (uint32_t constraints = 1; constraints <= EVERY_FACT; constraints++) {
         const int k = _i ? -500 : 500;
@@ -79,7 +77,6 @@ START_TEST(unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500)
         ck_assert_double_eq(within(&other, ldexp(0.25, k)).radius, within(&b, 0.25).radius);
     }
 }
-END_TEST
 
 /* ---- more constraints */
 static int larger(double more, double fewer)
@@ -114,11 +111,10 @@ static int disorders_of_rows(uint64_t from, int rows)
 
 /* At the limit of evaluations the order may be lost (theory 3.5): on constraints made to be hard
  * about once in a thousand. */
-START_TEST(more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard)
+TEST_TIMES(more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard, 3)
 {
     ck_assert_int_le(disorders_of_rows((uint64_t)_i * 1000, 1000), 2);
 }
-END_TEST
 
 static hostile ordinary(dice *d)
 {
@@ -143,7 +139,7 @@ static hostile ordinary(dice *d)
                                 .moment_hi = variance * 1.01}};
 }
 
-START_TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
+TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
 {
     for (uint64_t seed = 0; seed < 600; seed++) {
         dice d = dice_of(980000000 + seed);
@@ -155,19 +151,6 @@ START_TEST(more_facts_never_give_a_larger_bound_where_facts_are_ordinary)
                           (unsigned long long)seed, all, part);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_hostile");
-    TCase *tests = solver_case(suite, "limits");
-    tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_facts, 0,
-                        BLOCKS);
-    tcase_add_loop_test(tests, evaluations_stay_within_the_limits_that_the_header_states, 0,
-                        BLOCKS);
-    tcase_add_loop_test(tests, unit_of_the_output_does_not_matter_down_to_2_to_the_minus_500, 0, 2);
-    tcase_add_loop_test(tests, more_facts_hardly_ever_give_a_larger_bound_even_where_facts_are_hard,
-                        0, 3);
-    tcase_add_test(tests, more_facts_never_give_a_larger_bound_where_facts_are_ordinary);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_hostile")

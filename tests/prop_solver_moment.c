@@ -132,7 +132,7 @@ static void assert_best(double got, double want, double scale, const char *what,
                   (unsigned long long)seed, what, got, want);
 }
 
-START_TEST(bound_is_the_greatest_over_the_means_that_go_with_the_moment)
+TEST_TIMES(bound_is_the_greatest_over_the_means_that_go_with_the_moment, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * 50; seed < (uint64_t)(_i + 1) * 50; seed++) {
         const sample s = tame_sample(4000000 + seed);
@@ -145,9 +145,8 @@ START_TEST(bound_is_the_greatest_over_the_means_that_go_with_the_moment)
         assert_best(-got.mean_least, best_mean(&s, 1, -1), drop + size, "least mean", seed);
     }
 }
-END_TEST
 
-START_TEST(bound_covers_the_high_precision_value_at_every_mean)
+TEST_TIMES(bound_covers_the_high_precision_value_at_every_mean, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * 20; seed < (uint64_t)(_i + 1) * 20; seed++) {
         const sample s = random_sample(4100000 + seed);
@@ -169,10 +168,9 @@ START_TEST(bound_covers_the_high_precision_value_at_every_mean)
                   s.mean + truth.primal - 1e-12 * (fabs(s.mean) + truth.primal));
     }
 }
-END_TEST
 
 /* ---- order */
-START_TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
+TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4300000 + seed);
@@ -197,10 +195,9 @@ START_TEST(bound_grows_with_the_radius_and_shrinks_with_every_fact)
                       (unsigned long long)seed, near.rise, unused);
     }
 }
-END_TEST
 
 /* The second moment about the mean itself is a variance: the same number, to rounding. */
-START_TEST(moment_at_a_known_mean_is_a_variance)
+TEST(moment_at_a_known_mean_is_a_variance)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         sample s = random_sample(4400000 + seed);
@@ -217,10 +214,9 @@ START_TEST(moment_at_a_known_mean_is_a_variance)
                       "seed %llu: %.17g, want %.17g", (unsigned long long)seed, got, want);
     }
 }
-END_TEST
 
 /* ---- radii */
-START_TEST(radius_is_the_last_at_which_the_bound_holds)
+TEST(radius_is_the_last_at_which_the_bound_holds)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         const sample s = tame_sample(4500000 + seed);
@@ -253,17 +249,6 @@ START_TEST(radius_is_the_last_at_which_the_bound_holds)
                       beyond, threshold);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_moment");
-    TCase *tests = solver_case(suite, "limits");
-    tcase_add_loop_test(tests, bound_is_the_greatest_over_the_means_that_go_with_the_moment, 0,
-                        BLOCKS);
-    tcase_add_loop_test(tests, bound_covers_the_high_precision_value_at_every_mean, 0, BLOCKS);
-    tcase_add_test(tests, bound_grows_with_the_radius_and_shrinks_with_every_fact);
-    tcase_add_test(tests, moment_at_a_known_mean_is_a_variance);
-    tcase_add_test(tests, radius_is_the_last_at_which_the_bound_holds);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_moment")

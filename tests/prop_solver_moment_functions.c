@@ -72,7 +72,7 @@ static certreg_bounds facts_of(const steps *s, dice *d)
     return b;
 }
 
-START_TEST(no_function_moves_further_than_the_bound_of_its_own_moment)
+TEST_TIMES(no_function_moves_further_than_the_bound_of_its_own_moment, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * 200; seed < (uint64_t)(_i + 1) * 200; seed++) {
         dice d = dice_of(4200000 + seed);
@@ -90,12 +90,11 @@ START_TEST(no_function_moves_further_than_the_bound_of_its_own_moment)
                       s.mean + s.shift, got.mean_least, got.mean_greatest);
     }
 }
-END_TEST
 
 /* A rare dip from the end of the range, with no more said about its mean than the moment says:
  * at the means at the other end of the box nothing has the least gradient, and the tangent there is
  * all but vertical. */
-START_TEST(no_rare_dip_moves_further_than_the_bound)
+TEST_TIMES(no_rare_dip_moves_further_than_the_bound, 4)
 {
     const double low = -2, high = 2, span = high - low, r = (const double[]){0.3, 0.75}[_i % 2],
                  part = (const double[]){0.4, 0.8}[_i / 2];
@@ -125,11 +124,10 @@ START_TEST(no_rare_dip_moves_further_than_the_bound)
                       got.rise, up, got.drop, down);
     }
 }
-END_TEST
 
 /* A quadratic polynomial, about whose second order no more is known than it has, and the
  * moment's ball larger than its variance. */
-START_TEST(no_quadratic_moves_further_than_the_bound_of_moment_and_second_order)
+TEST(no_quadratic_moves_further_than_the_bound_of_moment_and_second_order)
 {
     const double slope = 0.02, bend = 8e-4, variance = slope * slope + bend * bend;
     for (double more = 1.0001; more < 1.5; more = 1 + 2 * (more - 1))
@@ -150,15 +148,6 @@ START_TEST(no_quadratic_moves_further_than_the_bound_of_moment_and_second_order)
                 ck_assert_double_ge(shift_by(&b, 0, r, 0).mean_greatest, shifted * (1 - 1e-9));
             }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_moment_functions");
-    TCase *tests = solver_case(suite, "limits");
-    tcase_add_loop_test(tests, no_function_moves_further_than_the_bound_of_its_own_moment, 0,
-                        BLOCKS);
-    tcase_add_loop_test(tests, no_rare_dip_moves_further_than_the_bound, 0, 4);
-    tcase_add_test(tests, no_quadratic_moves_further_than_the_bound_of_moment_and_second_order);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_moment_functions")

@@ -158,7 +158,7 @@ static void count(int f, int i, uint64_t stream, const asked *a, double factor, 
     if (isfinite(truth) && truth > 0) all->share += c.radius / truth, all->finite++;
 }
 
-START_TEST(certified_radii_exceed_true_radii_no_more_often_than_alpha)
+TEST_TIMES(certified_radii_exceed_true_radii_no_more_often_than_alpha, QUESTIONS)
 {
     const asked *a = questions + _i;
     tally all = {0};
@@ -175,11 +175,10 @@ START_TEST(certified_radii_exceed_true_radii_no_more_often_than_alpha)
     ck_assert_uint_le(all.violations, most);
     ck_assert_uint_gt(all.certified, all.cases / 2); /* or nothing was tested */
 }
-END_TEST
 
 /* A pool of points may hide a bad one: each function at its first point of interest, many
  * records. */
-START_TEST(no_single_input_is_wrong_more_often_than_alpha)
+TEST_TIMES(no_single_input_is_wrong_more_often_than_alpha, FUNCTIONS *STRONGEST)
 {
     const asked *a = questions + _i / FUNCTIONS;
     const int f = _i % FUNCTIONS;
@@ -195,9 +194,8 @@ START_TEST(no_single_input_is_wrong_more_often_than_alpha)
            (unsigned long long)most, all.share / (double)all.finite);
     ck_assert_uint_le(all.violations, most);
 }
-END_TEST
 
-START_TEST(radii_a_sixth_too_large_would_be_noticed)
+TEST_TIMES(radii_a_sixth_too_large_would_be_noticed, 3)
 {
     tally all = {0};
     for (int i = 0; i < POINTS; i++)
@@ -205,9 +203,8 @@ START_TEST(radii_a_sixth_too_large_would_be_noticed)
             count(1, i, (uint64_t)(100000 + 1000 * i + seed), questions + _i, 1 + 1.0 / 6, &all);
     ck_assert_uint_gt(all.violations, simulate_most_misses(all.cases, alpha, 0.01));
 }
-END_TEST
 
-START_TEST(quadrature_agrees_with_closed_forms)
+TEST(quadrature_agrees_with_closed_forms)
 {
     for (double at = 0; at < 4; at += 0.17) {
         const double tail = 0.5 * erfc(-at / sigma * sqrt(0.5)),
@@ -227,9 +224,8 @@ START_TEST(quadrature_agrees_with_closed_forms)
     ck_assert_double_eq_tol(mean_score(&targets[0], 0, 0.1, 0, 1),
                             2 * exp(-0.1 / (2 * sigma * sigma)) - 1, 1e-9);
 }
-END_TEST
 
-START_TEST(true_radii_agree_with_closed_forms)
+TEST(true_radii_agree_with_closed_forms)
 {
     const target *t = &targets[1];
     /* the median of the slice is max(0, x) */
@@ -244,7 +240,6 @@ START_TEST(true_radii_agree_with_closed_forms)
     ck_assert_double_eq_tol(true_radius(&targets[0], 0.5, mean, INFINITY), sqrt(0.75) - 0.5, 1e-6);
     ck_assert_double_eq(true_radius(&targets[2], 0.5, 0.5, INFINITY) > 0.2, 1);
 }
-END_TEST
 
 /* Mean score at an input of the plane, by a sum over a grid of the noise: no use is made of what
  * the function sees. */
@@ -261,7 +256,7 @@ static double mean_score_in_plane(const target *t, double x, double y, double th
     return sum / all;
 }
 
-START_TEST(no_direction_of_the_plane_breaks_the_promise_earlier)
+TEST_TIMES(no_direction_of_the_plane_breaks_the_promise_earlier, FUNCTIONS)
 {
     const target *t = &targets[_i];
     for (int i = 0; i < POINTS; i++) {
@@ -278,21 +273,6 @@ START_TEST(no_direction_of_the_plane_breaks_the_promise_earlier)
         }
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("true radius");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    tcase_add_loop_test(typical, certified_radii_exceed_true_radii_no_more_often_than_alpha, 0,
-                        QUESTIONS);
-    tcase_add_loop_test(limits, no_single_input_is_wrong_more_often_than_alpha, 0,
-                        FUNCTIONS * STRONGEST);
-    tcase_add_loop_test(typical, radii_a_sixth_too_large_would_be_noticed, 0, 3);
-    tcase_add_test(typical, quadrature_agrees_with_closed_forms);
-    tcase_add_test(typical, true_radii_agree_with_closed_forms);
-    tcase_add_loop_test(typical, no_direction_of_the_plane_breaks_the_promise_earlier, 0,
-                        FUNCTIONS);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("true radius")

@@ -2,9 +2,6 @@
  * the least to the greatest that float carries, the true radius known. */
 #include "support/suite.h"
 #include <certreg/certreg.h>
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { INPUTS = 5, SAMPLES = 10000 };
 
@@ -54,7 +51,7 @@ static certreg_certificate ask(const shape *s, certreg_question q)
 }
 
 /* The mean of a step moves by half its height at .6745: that of a line by unit/16 at one half. */
-START_TEST(mean_radius_is_the_same_in_every_unit)
+TEST_TIMES(mean_radius_is_the_same_in_every_unit, UNITS)
 {
     for (int step = 0; step < 2; step++)
         for (int constraints = 0; constraints < 2; constraints++) {
@@ -73,9 +70,8 @@ START_TEST(mean_radius_is_the_same_in_every_unit)
             ck_assert_double_eq_tol(c.radius, expected, 1e-5 * expected);
         }
 }
-END_TEST
 
-START_TEST(huber_radius_is_the_same_in_every_unit)
+TEST_TIMES(huber_radius_is_the_same_in_every_unit, UNITS)
 {
     const shape s = {units[_i], 0}, one = {1, 0};
     certreg_question q = {.statistic = CERTREG_STATISTIC_HUBER,
@@ -89,9 +85,8 @@ START_TEST(huber_radius_is_the_same_in_every_unit)
     ck_assert_double_gt(expected, 0.3);
     ck_assert_double_eq_tol(radius, expected, 1e-5);
 }
-END_TEST
 
-START_TEST(widest_huber_score_is_never_certified_too_far)
+TEST_TIMES(widest_huber_score_is_never_certified_too_far, UNITS)
 {
     const shape s = {units[_i], 0};
     const certreg_question q = {.statistic = CERTREG_STATISTIC_HUBER,
@@ -100,14 +95,5 @@ START_TEST(widest_huber_score_is_never_certified_too_far)
                                 .huber_width = s.unit * 1e6 / 16};
     ck_assert_double_lt(ask(&s, q).radius, 0.5);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("units of outputs");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(limits, mean_radius_is_the_same_in_every_unit, 0, UNITS);
-    tcase_add_loop_test(limits, huber_radius_is_the_same_in_every_unit, 0, UNITS);
-    tcase_add_loop_test(limits, widest_huber_score_is_never_certified_too_far, 0, UNITS);
-    return kit_run(suite);
-}
+TEST_MAIN("units of outputs")

@@ -4,7 +4,6 @@
 #include "support/function_moments.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"
-#include <math.h>
 
 static const int32_t sides[] = {CERTREG_SIDE_LOWER, CERTREG_SIDE_UPPER};
 
@@ -76,7 +75,7 @@ enum { BLOCK = 150, BLOCKS = 4 };
 static const uint32_t families[] = {CERTREG_CONSTRAINTS_C, CERTREG_CONSTRAINTS_CG,
                                     CERTREG_CONSTRAINTS_ECM, CERTREG_CONSTRAINTS_ECGM};
 
-START_TEST(worst_functions_keep_to_their_constraints_and_attain_the_bound)
+TEST_TIMES(worst_functions_keep_to_their_constraints_and_attain_the_bound, 4 * BLOCKS)
 {
     const uint32_t constraints = families[_i % 4];
     for (uint64_t seed = (uint64_t)_i / 4 * BLOCK; seed < (uint64_t)(_i / 4 + 1) * BLOCK; seed++) {
@@ -89,10 +88,9 @@ START_TEST(worst_functions_keep_to_their_constraints_and_attain_the_bound)
         }
     }
 }
-END_TEST
 
 /* Means that are intervals: the function has the worst mean of them. */
-START_TEST(worst_functions_of_boxes_attain_the_bound_too)
+TEST_TIMES(worst_functions_of_boxes_attain_the_bound_too, BLOCKS)
 {
     for (uint64_t seed = (uint64_t)_i * BLOCK; seed < (uint64_t)(_i + 1) * BLOCK; seed++) {
         problem p = ordinary(seed);
@@ -107,7 +105,6 @@ START_TEST(worst_functions_of_boxes_attain_the_bound_too)
         }
     }
 }
-END_TEST
 
 static certreg_solve_info info_of_solver(void)
 {
@@ -118,7 +115,7 @@ static certreg_solve_info info_of_solver(void)
 
 /* A second order of next to nothing makes functions of many parts, and where the variance does not
  * bind, of the two ends of the range. A search that is not sure of its bound says so. */
-START_TEST(small_second_orders_are_attained)
+TEST_TIMES(small_second_orders_are_attained, BLOCKS)
 {
     int unsure = 0;
     for (uint64_t seed = (uint64_t)_i * BLOCK; seed < (uint64_t)(_i + 1) * BLOCK; seed++) {
@@ -138,11 +135,10 @@ START_TEST(small_second_orders_are_attained)
     }
     ck_assert_msg(unsure <= 2 * BLOCK / 20, "%d unsure", unsure);
 }
-END_TEST
 
 /* A mean next to an end of the range makes the multipliers huge, and what they cancel to has few
  * digits. The function is then refused, or it still keeps to its constraints nearly. */
-START_TEST(hard_corners_are_refused_or_nearly_attained)
+TEST(hard_corners_are_refused_or_nearly_attained)
 {
     int refused = 0, far = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {
@@ -164,17 +160,6 @@ START_TEST(hard_corners_are_refused_or_nearly_attained)
     }
     ck_assert_msg(refused <= 20 && far <= 10, "%d refused, %d far", refused, far);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("worst functions");
-    TCase *typical = solver_case(suite, "typical");
-    TCase *limits = solver_case(suite, "limits");
-    tcase_add_loop_test(typical, worst_functions_keep_to_their_constraints_and_attain_the_bound, 0,
-                        4 * BLOCKS);
-    tcase_add_loop_test(typical, worst_functions_of_boxes_attain_the_bound_too, 0, BLOCKS);
-    tcase_add_loop_test(typical, small_second_orders_are_attained, 0, BLOCKS);
-    tcase_add_test(limits, hard_corners_are_refused_or_nearly_attained);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("worst functions")

@@ -14,7 +14,7 @@ static const struct {
              {0, 1e-30, 9.9999995e-31f, 1.00000003e-30f},
              {1e9, 3, 1000000000.0f, 1000000064.0f}};
 
-START_TEST(an_output_is_out_from_the_exact_edge_on)
+TEST(an_output_is_out_from_the_exact_edge_on)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan(10);
@@ -33,10 +33,9 @@ START_TEST(an_output_is_out_from_the_exact_edge_on)
         }
     certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* 2^-k is the least level that k pairs, all out, can reach. */
-START_TEST(the_least_number_of_pairs_is_exact)
+TEST(the_least_number_of_pairs_is_exact)
 {
     ck_assert_uint_eq(cr_gate_least(0.5), 2);
     ck_assert_uint_eq(cr_gate_least(0.49), 2);
@@ -44,7 +43,6 @@ START_TEST(the_least_number_of_pairs_is_exact)
     ck_assert_uint_eq(cr_gate_least(0.03), 6);
     ck_assert_uint_eq(cr_gate_least(1e-300), 997);
 }
-END_TEST
 
 /* ---- noise */
 enum { INPUTS = 6, SAMPLES = 500, CALLS = 600, RUNS = 6, KEPT = RUNS * CALLS + SAMPLES };
@@ -93,7 +91,7 @@ static void run_all(certreg_attack *a)
 }
 
 /* Every row of the attacks occurs once, and its opposite once; no row of the record has either. */
-START_TEST(no_two_steps_share_noise_and_none_has_the_record_s)
+TEST(no_two_steps_share_noise_and_none_has_the_record_s)
 {
     static seen s;
     const float zeros[INPUTS] = {0};
@@ -114,14 +112,5 @@ START_TEST(no_two_steps_share_noise_and_none_has_the_record_s)
     certreg_attack_destroy(a);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "inside");
-    tcase_add_test(t, an_output_is_out_from_the_exact_edge_on);
-    tcase_add_test(t, the_least_number_of_pairs_is_exact);
-    tcase_add_test(t, no_two_steps_share_noise_and_none_has_the_record_s);
-    return kit_run(suite);
-}
+TEST_MAIN("attack")

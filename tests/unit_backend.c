@@ -4,7 +4,6 @@
 #include "support/made_up.h"
 #include "support/ref_backend.h"
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,7 +53,7 @@ static const shape shapes[] = {
     /* the last blocks of a level */
     {4, (UINT64_C(1) << CR_LEVEL_BITS) - 100, 100, 0, 29, 30},
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes, BUSY = 21 /* enough for threads to meet */ };
+enum { BUSY = 21 /* enough for threads to meet */ };
 
 /* a + offset lies one float off any alignment */
 static float *floats(size_t n)
@@ -173,7 +172,7 @@ static void same(int setup, const results *ours, const results *theirs)
     same_doubles("walk", setup, ours->walk, theirs->walk, WALK_LENGTHS + 2 * ours->count + 1);
 }
 
-START_TEST(every_path_and_thread_count_gives_the_bits_of_the_specification)
+TEST_ROWS(every_path_and_thread_count_gives_the_bits_of_the_specification, shapes)
 {
     results theirs = run(ref_backend(), &shapes[_i]);
     for (int setup = 0; setup < SETUPS; setup++) {
@@ -189,9 +188,8 @@ START_TEST(every_path_and_thread_count_gives_the_bits_of_the_specification)
     release(&ours);
     release(&theirs);
 }
-END_TEST
 
-START_TEST(normals_of_the_second_order_are_those_of_the_specification)
+TEST_ROWS(normals_of_the_second_order_are_those_of_the_specification, shapes)
 {
     const shape *s = &shapes[_i];
     const cr_noise noise = noise_of(s);
@@ -209,15 +207,13 @@ START_TEST(normals_of_the_second_order_are_those_of_the_specification)
     }
     free_floats(theirs), free_floats(ours);
 }
-END_TEST
 
-START_TEST(default_backend_is_host_memory_of_this_version)
+TEST(default_backend_is_host_memory_of_this_version)
 {
     ck_assert_ptr_nonnull(cr_backend_default());
     ck_assert_uint_eq(cr_backend_default()->ops->api_version, CR_BACKEND_API);
     ck_assert_int_eq(cr_backend_default()->ops->device, -1);
 }
-END_TEST
 
 static void *run_many(void *backend)
 {
@@ -243,7 +239,7 @@ START_TEST(threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits)
 }
 END_TEST
 
-START_TEST(child_of_a_fork_is_told_and_can_close)
+TEST_TIMES(child_of_a_fork_is_told_and_can_close, 2)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open_cpu(1 + _i, NULL, &backend), CERTREG_OK);
@@ -272,9 +268,8 @@ START_TEST(child_of_a_fork_is_told_and_can_close)
     ck_assert_int_eq(backend->ops->draw(backend, &noise, &one, &one, 0, 1, &x), CERTREG_OK);
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
+TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
 {
     certreg_backend *backend = cr_backend_default();
     const cr_noise noise = {.inputs = 1}, none = {.inputs = 0};
@@ -299,9 +294,8 @@ START_TEST(wrong_numbers_of_functions_and_no_inputs_are_refused)
         CERTREG_E_INVALID);
     ck_assert(x == 3 && sum == 4 && norm == 5);
 }
-END_TEST
 
-START_TEST(unknown_paths_are_refused)
+TEST(unknown_paths_are_refused)
 {
     ck_assert_ptr_null(cr_cpu_path(-1));
     ck_assert_ptr_null(cr_cpu_path(3));
@@ -312,26 +306,14 @@ START_TEST(unknown_paths_are_refused)
     release(&r);
     certreg_backend_close(backend);
 }
-END_TEST
 
 int main(void)
 {
     for (int path = 0; path < PATHS; path++)
         if (!cr_cpu_path(path))
             printf("unit_backend: this machine cannot run path %d, which stays untested\n", path);
-    Suite *suite = suite_create("backend");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, every_path_and_thread_count_gives_the_bits_of_the_specification, 0,
-                        SHAPES);
-    tcase_add_loop_test(typical, normals_of_the_second_order_are_those_of_the_specification, 0,
-                        SHAPES);
-    tcase_add_test(typical, default_backend_is_host_memory_of_this_version);
-    TCase *threads = kit_case(suite, "threads");
-    tcase_add_test(threads, threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
-    tcase_add_loop_test(limits, child_of_a_fork_is_told_and_can_close, 0, 2);
-    tcase_add_test(bad_input, wrong_numbers_of_functions_and_no_inputs_are_refused);
-    tcase_add_test(bad_input, unknown_paths_are_refused);
+    Suite *suite = kit_suite("backend");
+    tcase_add_test(kit_case(suite, "threads"),
+                   threads_that_share_a_backend_wait_for_nothing_and_get_the_same_bits);
     return kit_run(suite);
 }

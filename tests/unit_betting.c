@@ -6,9 +6,6 @@
 #include "statistics/game.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { MOST = 8500 };
 
@@ -70,7 +67,7 @@ static double narrow(simulate_source *s)
     return 0.4 + 0.2 * simulate_uniform(s);
 }
 
-START_TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
+TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
 {
     static const size_t counts[] = {10, 50, 350, 8500};
     static const double alphas[] = {0.2, 0.05, 0.0125, 1e-3};
@@ -83,9 +80,8 @@ START_TEST(equal_values_at_an_end_cost_hardly_more_than_the_exact_bound)
             ck_assert_double_le(got, exact * (counts[c] < 50 ? 1.05 : 1.01));
         }
 }
-END_TEST
 
-START_TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
+TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
 {
     static double (*const laws[])(simulate_source *) = {coin, rare_coin};
     for (size_t l = 0; l < 2; l++)
@@ -100,7 +96,6 @@ START_TEST(two_values_cost_hardly_more_than_the_exact_binomial_bound)
                                 (mean - 1 + cr_binomial_upper(850 - ones, 850, 0.05)) * 1.25);
         }
 }
-END_TEST
 
 /* Mean width over that of the normal interval. */
 static double relative_width(double (*law)(simulate_source *), size_t count, double alpha,
@@ -120,7 +115,7 @@ static double relative_width(double (*law)(simulate_source *), size_t count, dou
     return width / normal;
 }
 
-START_TEST(other_distributions_come_close_to_the_normal_interval)
+TEST(other_distributions_come_close_to_the_normal_interval)
 {
     ck_assert_double_lt(relative_width(uniform, 350, 0.0125, 0), 1.08);
     ck_assert_double_lt(relative_width(uniform, 8500, 0.0125, 0), 1.03);
@@ -131,9 +126,8 @@ START_TEST(other_distributions_come_close_to_the_normal_interval)
     ck_assert_double_lt(relative_width(uniform, 850, 0.0125, 1), 1.7);
     ck_assert_double_lt(relative_width(rare_any, 8500, 0.0125, 1), 1.7);
 }
-END_TEST
 
-START_TEST(both_ends_mirror_each_other)
+TEST(both_ends_mirror_each_other)
 {
     fill(values, 300, rare_any, 1);
     for (size_t i = 0; i < 300; i++) others[i] = 1 - values[i];
@@ -141,9 +135,8 @@ START_TEST(both_ends_mirror_each_other)
         ck_assert_double_eq_tol(lower(values, 300, 0.05, anytime),
                                 1 - upper(others, 300, 0.05, anytime), 1e-9);
 }
-END_TEST
 
-START_TEST(bounds_follow_the_unit)
+TEST(bounds_follow_the_unit)
 {
     fill(values, 300, uniform, 2);
     for (size_t i = 0; i < 300; i++) others[i] = -7 + 12 * values[i];
@@ -153,9 +146,8 @@ START_TEST(bounds_follow_the_unit)
     ck_assert_double_eq_tol(cr_betting_lower(&bet, 0.05, 1), -7 + 12 * lower(values, 300, 0.05, 1),
                             1e-8);
 }
-END_TEST
 
-START_TEST(bounds_of_all_counts_use_what_came_before_only)
+TEST(bounds_of_all_counts_use_what_came_before_only)
 {
     fill(values, 600, rare_any, 3);
     double least = 1;
@@ -166,7 +158,6 @@ START_TEST(bounds_of_all_counts_use_what_came_before_only)
         least = fmin(least, got);
     }
 }
-END_TEST
 
 static void expect_trivial(double lo, double hi, const double *of, size_t count, double alpha)
 {
@@ -177,7 +168,7 @@ static void expect_trivial(double lo, double hi, const double *of, size_t count,
     }
 }
 
-START_TEST(bounds_are_trivial_where_nothing_is_known)
+TEST(bounds_are_trivial_where_nothing_is_known)
 {
     fill(values, 100, uniform, 4);
     expect_trivial(0, 1, values, 0, 0.05);
@@ -193,9 +184,8 @@ START_TEST(bounds_are_trivial_where_nothing_is_known)
     values[70] = 1 + 1e-12;
     expect_trivial(0, 1, values, 100, 0.05);
 }
-END_TEST
 
-START_TEST(pilot_values_outside_the_range_are_left_out)
+TEST(pilot_values_outside_the_range_are_left_out)
 {
     cr_bet bet = bet_on(0, 2, values, 0);
     cr_betting_add_pilot(&bet, NAN);
@@ -206,9 +196,8 @@ START_TEST(pilot_values_outside_the_range_are_left_out)
     ck_assert_double_eq(bet.pilot.count, 1);
     ck_assert_double_eq(bet.pilot.sum, 0.5);
 }
-END_TEST
 
-START_TEST(bounds_hold_at_tiny_alpha)
+TEST(bounds_hold_at_tiny_alpha)
 {
     static const double alphas[] = {1e-6, 1e-20, 1e-100, 1e-300};
     for (size_t i = 0; i < MOST; i++) values[i] = (double)(i % 2);
@@ -220,7 +209,6 @@ START_TEST(bounds_hold_at_tiny_alpha)
         ck_assert_double_lt(upper(values, MOST, alphas[a], 1), 0.5 + 1.6 * (exact - 0.5));
     }
 }
-END_TEST
 
 /* Whether the test behind the upper bound rejects this mean; values are in [0, 1]. */
 static int rejects(const cr_bet *bet, double alpha, int anytime, double mean)
@@ -234,7 +222,7 @@ static int rejects(const cr_bet *bet, double alpha, int anytime, double mean)
 }
 
 /* What lets the search stop anywhere: once a mean is rejected, so are all larger ones. */
-START_TEST(rejected_means_are_all_from_one_point_on)
+TEST_TIMES(rejected_means_are_all_from_one_point_on, 10)
 {
     static double (*const laws[])(simulate_source *) = {uniform, coin, rare_coin, rare_any, narrow};
     double (*const law)(simulate_source *) = laws[_i % 5];
@@ -254,10 +242,9 @@ START_TEST(rejected_means_are_all_from_one_point_on)
         ck_assert_int_eq(rejected, 1);
     }
 }
-END_TEST
 
 /* A value of the order of the ulp of the range's ends must not put the bound inside. */
-START_TEST(bounds_stay_outward_far_from_zero)
+TEST(bounds_stay_outward_far_from_zero)
 {
     const double lo = 1e15, hi = 1e15 + 4;
     for (size_t i = 0; i < 200; i++) values[i] = lo + (double)(i % 2 ? 4 : 0);
@@ -268,23 +255,5 @@ START_TEST(bounds_stay_outward_far_from_zero)
         ck_assert_double_le(cr_betting_upper(&bet, 0.05, anytime), hi);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("betting bounds");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_test(typical, equal_values_at_an_end_cost_hardly_more_than_the_exact_bound);
-    tcase_add_test(typical, two_values_cost_hardly_more_than_the_exact_binomial_bound);
-    tcase_add_test(typical, other_distributions_come_close_to_the_normal_interval);
-    tcase_add_test(typical, both_ends_mirror_each_other);
-    tcase_add_test(typical, bounds_follow_the_unit);
-    tcase_add_test(typical, bounds_of_all_counts_use_what_came_before_only);
-    tcase_add_test(typical, bounds_hold_at_tiny_alpha);
-    tcase_add_loop_test(typical, rejected_means_are_all_from_one_point_on, 0, 10);
-    TCase *hostile = kit_case(suite, "hostile");
-    tcase_add_test(hostile, bounds_are_trivial_where_nothing_is_known);
-    tcase_add_test(hostile, pilot_values_outside_the_range_are_left_out);
-    tcase_add_test(hostile, bounds_stay_outward_far_from_zero);
-    return kit_run(suite);
-}
+TEST_MAIN("betting bounds")

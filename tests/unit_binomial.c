@@ -2,43 +2,36 @@
 #include "statistics/binomial.h"
 #include "data/binomial.inc"
 #include "support/suite.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 static double relative(double got, double want)
 {
     return fabs(got - want) / fmax(fabs(want), DBL_MIN);
 }
 
-START_TEST(cdf_agrees_with_sixty_digits)
+TEST_ROWS(cdf_agrees_with_sixty_digits, cdf_rows)
 {
     const double got = cr_binomial_cdf(cdf_rows[_i].k, cdf_rows[_i].n, cdf_rows[_i].p);
     const double allowed = 1e-13 + 1e-14 * sqrt((double)cdf_rows[_i].n);
     ck_assert_msg(relative(got, cdf_rows[_i].cdf) < allowed, "%.17g, want %.17g", got,
                   cdf_rows[_i].cdf);
 }
-END_TEST
 
-START_TEST(two_tails_add_up_to_one)
+TEST_ROWS(two_tails_add_up_to_one, cdf_rows)
 {
     const uint64_t k = cdf_rows[_i].k, n = cdf_rows[_i].n;
     const double sum =
         cr_binomial_cdf(k, n, cdf_rows[_i].p) + cr_binomial_cdf(n - k - 1, n, 1 - cdf_rows[_i].p);
     ck_assert_double_eq_tol(sum, 1, 1e-12 + 1e-14 * sqrt((double)n));
 }
-END_TEST
 
-START_TEST(upper_bound_is_never_below_the_true_one)
+TEST_ROWS(upper_bound_is_never_below_the_true_one, bound_rows)
 {
     const double got = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
     ck_assert_msg(got >= bound_rows[_i].upper, "%.17g is below %.17g", got, bound_rows[_i].upper);
 }
-END_TEST
 
 /* Without a success the chance of none, in closed form, is at most alpha. */
-START_TEST(upper_bound_holds_at_levels_next_to_nothing)
+TEST(upper_bound_holds_at_levels_next_to_nothing)
 {
     for (uint64_t n = 1; n <= 300; n++)
         for (int digits = 1; digits < 300; digits += 3) {
@@ -47,7 +40,6 @@ START_TEST(upper_bound_holds_at_levels_next_to_nothing)
                           (int)n, digits, p);
         }
 }
-END_TEST
 
 /* What exceeds a lower bound of the successes lies below an upper one of the failures. */
 static double upper_of_failures(int row)
@@ -56,17 +48,16 @@ static double upper_of_failures(int row)
                              bound_rows[row].alpha);
 }
 
-START_TEST(upper_bound_of_the_failures_is_never_below_the_true_one)
+TEST_ROWS(upper_bound_of_the_failures_is_never_below_the_true_one, bound_rows)
 {
     const double got = upper_of_failures(_i);
     ck_assert_msg(got >= 1 - bound_rows[_i].lower, "%.17g is below 1 - %.17g", got,
                   bound_rows[_i].lower);
 }
-END_TEST
 
 /* A bound's tail may be off by 1e-13 + 1e-14 sqrt(n) of itself; how far that moves the bound
  * depends on its slope, at least min(k, n - k) + 1 over the bound, or over its complement. */
-START_TEST(bounds_are_as_tight_as_their_margin)
+TEST_ROWS(bounds_are_as_tight_as_their_margin, bound_rows)
 {
     const double n = (double)bound_rows[_i].n, allowed = 4 * (1e-13 + 1e-14 * sqrt(n));
     const double high = cr_binomial_upper(bound_rows[_i].k, bound_rows[_i].n, bound_rows[_i].alpha);
@@ -76,26 +67,23 @@ START_TEST(bounds_are_as_tight_as_their_margin)
     ck_assert_msg(low >= bound_rows[_i].lower * (1 - allowed) - 2 * DBL_EPSILON,
                   "%.17g, want %.17g", low, bound_rows[_i].lower);
 }
-END_TEST
 
-START_TEST(student_quantiles_agree_with_sixty_digits)
+TEST_ROWS(student_quantiles_agree_with_sixty_digits, student_rows)
 {
     const double got = cr_student_quantile_sf(student_rows[_i].q, student_rows[_i].degrees);
     ck_assert_msg(relative(got, student_rows[_i].t) < 1e-12, "%.17g, want %.17g", got,
                   student_rows[_i].t);
 }
-END_TEST
 
-START_TEST(incomplete_beta_agrees_with_sixty_digits)
+TEST_ROWS(incomplete_beta_agrees_with_sixty_digits, beta_rows)
 {
     const double a = beta_rows[_i].a, b = beta_rows[_i].b, x = beta_rows[_i].x;
     const double got = cr_beta_lower(a, b, x, 1 - x);
     ck_assert_msg(relative(got, beta_rows[_i].value) < 1e-12, "%.17g, want %.17g", got,
                   beta_rows[_i].value);
 }
-END_TEST
 
-START_TEST(student_quantile_is_symmetric)
+TEST(student_quantile_is_symmetric)
 {
     ck_assert_double_eq(cr_student_quantile_sf(0.5, 63), 0);
     ck_assert_double_eq_tol(cr_student_quantile_sf(0.975, 63), -cr_student_quantile_sf(0.025, 63),
@@ -103,9 +91,8 @@ START_TEST(student_quantile_is_symmetric)
     ck_assert_double_eq_tol(cr_student_quantile_sf(0.75, 5), -cr_student_quantile_sf(0.25, 5),
                             1e-12);
 }
-END_TEST
 
-START_TEST(critical_count_is_the_largest_within_the_level)
+TEST_TIMES(critical_count_is_the_largest_within_the_level, 5)
 {
     const uint64_t sizes[] = {1, 7, 64, 1000, 100000};
     const double shares[] = {0.02, 0.3, 0.5, 0.9}, levels[] = {0.3, 0.05, 1e-6};
@@ -118,17 +105,15 @@ START_TEST(critical_count_is_the_largest_within_the_level)
                                 levels[l] * (1 - 1e-10));
         }
 }
-END_TEST
 
-START_TEST(all_or_no_successes_give_the_closed_form)
+TEST(all_or_no_successes_give_the_closed_form)
 {
     ck_assert_double_eq(cr_binomial_upper(10, 10, 0.05), 1);
     ck_assert_double_eq_tol(cr_binomial_upper(0, 1000, 0.05), -expm1(log(0.05) / 1000), 1e-14);
     ck_assert_double_eq(cr_binomial_upper(0, 0, 0.05), 1);
 }
-END_TEST
 
-START_TEST(certain_and_impossible_shares_give_certain_tails)
+TEST(certain_and_impossible_shares_give_certain_tails)
 {
     ck_assert_double_eq(cr_binomial_cdf(3, 10, 0), 1);
     ck_assert_double_eq(cr_binomial_cdf(3, 10, 1), 0);
@@ -136,9 +121,8 @@ START_TEST(certain_and_impossible_shares_give_certain_tails)
     ck_assert_double_eq(cr_beta_lower(2, 3, 0, 1), 0);
     ck_assert_double_eq(cr_beta_lower(2, 3, 1, 0), 1);
 }
-END_TEST
 
-START_TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
+TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
 {
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_double_lt(cr_binomial_upper(k, 64, 0.05), cr_binomial_upper(k + 1, 64, 0.05));
@@ -147,9 +131,8 @@ START_TEST(upper_bound_grows_with_the_count_and_falls_with_alpha)
                             1);
     }
 }
-END_TEST
 
-START_TEST(bad_numbers_never_give_a_bound_that_promises)
+TEST(bad_numbers_never_give_a_bound_that_promises)
 {
     ck_assert_double_nan(cr_binomial_cdf(1, 10, -0.1));
     ck_assert_double_nan(cr_binomial_cdf(1, 10, NAN));
@@ -166,29 +149,5 @@ START_TEST(bad_numbers_never_give_a_bound_that_promises)
     ck_assert(cr_binomial_critical(10, 0.5, 1e-9) == -1);
     ck_assert(cr_binomial_critical(10, NAN, 0.1) == -1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("binomial");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, KIT_ROWS(cdf_rows));
-    tcase_add_loop_test(typical, two_tails_add_up_to_one, 0, KIT_ROWS(cdf_rows));
-    tcase_add_loop_test(typical, upper_bound_is_never_below_the_true_one, 0, KIT_ROWS(bound_rows));
-    tcase_add_loop_test(typical, upper_bound_of_the_failures_is_never_below_the_true_one, 0,
-                        KIT_ROWS(bound_rows));
-    tcase_add_loop_test(typical, bounds_are_as_tight_as_their_margin, 0, KIT_ROWS(bound_rows));
-    tcase_add_loop_test(typical, student_quantiles_agree_with_sixty_digits, 0,
-                        KIT_ROWS(student_rows));
-    tcase_add_loop_test(typical, incomplete_beta_agrees_with_sixty_digits, 0, KIT_ROWS(beta_rows));
-    tcase_add_loop_test(typical, critical_count_is_the_largest_within_the_level, 0, 5);
-    tcase_add_test(typical, student_quantile_is_symmetric);
-    tcase_add_test(limits, all_or_no_successes_give_the_closed_form);
-    tcase_add_test(limits, upper_bound_holds_at_levels_next_to_nothing);
-    tcase_add_test(limits, certain_and_impossible_shares_give_certain_tails);
-    tcase_add_test(limits, upper_bound_grows_with_the_count_and_falls_with_alpha);
-    tcase_add_test(bad, bad_numbers_never_give_a_bound_that_promises);
-    return kit_run(suite);
-}
+TEST_MAIN("binomial")

@@ -20,16 +20,15 @@ static const struct {
     {1, 0.1, 1}, {1, 1e-3, 1}, {1, 50, 0.25}, {2.5, 0.4, 0.5}, {1e-8, 1e-3, 1}, {4e6, 1, 2},
 };
 
-START_TEST(variance_alone_gives_the_papers_closed_radius)
+TEST_ROWS(variance_alone_gives_the_papers_closed_radius, closed_rows)
 {
     certreg_bounds bounds = known(V, 0, closed_rows[_i].C, 0, 0, 0);
     bounds.sigma = closed_rows[_i].sigma;
     const double share = closed_rows[_i].tolerance * closed_rows[_i].tolerance / closed_rows[_i].C;
     assert_certified(within(&bounds, closed_rows[_i].tolerance), bounds.sigma * sqrt(log1p(share)));
 }
-END_TEST
 
-START_TEST(affine_function_keeps_its_value_for_tolerance_over_slope)
+TEST_ROWS(affine_function_keeps_its_value_for_tolerance_over_slope, closed_rows)
 {
     certreg_bounds bounds = known(V | G, 0, closed_rows[_i].C, sqrt(closed_rows[_i].C), 0, 0);
     bounds.sigma = closed_rows[_i].sigma;
@@ -39,11 +38,10 @@ START_TEST(affine_function_keeps_its_value_for_tolerance_over_slope)
     if (want < 10 * bounds.sigma) assert_certified(got, want);
     else assert_outcome(got, CERTREG_OUTCOME_CAPPED, want);
 }
-END_TEST
 
 static const double shares[] = {0.500001, 0.51, 0.6, 0.75, 0.9, 0.99, 0.9999, 1 - 1e-9, 1 - 1e-15};
 
-START_TEST(probability_alone_gives_the_neyman_pearson_radius)
+TEST_ROWS(probability_alone_gives_the_neyman_pearson_radius, shares)
 {
     const double p = shares[_i];
     certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
@@ -52,18 +50,16 @@ START_TEST(probability_alone_gives_the_neyman_pearson_radius)
     bounds.sigma = 0.3;
     assert_certified(above(&bounds, &half, 1), 0.3 * cr_normal_quantile(p));
 }
-END_TEST
 
-START_TEST(threshold_moves_the_neyman_pearson_radius_by_its_quantile)
+TEST_ROWS(threshold_moves_the_neyman_pearson_radius_by_its_quantile, shares)
 {
     const double p = 0.95, threshold = (1 - shares[_i]) + 0.2;
     const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
     assert_certified(above(&bounds, &threshold, 1),
                      cr_normal_quantile(p) - cr_normal_quantile(threshold));
 }
-END_TEST
 
-START_TEST(within_is_the_lesser_of_drop_and_rise)
+TEST_TIMES(within_is_the_lesser_of_drop_and_rise, 5)
 {
     static const double means[] = {0.1, 0.3, 0.5, 0.7, 0.9};
     const double p = means[_i], tolerance = 0.05;
@@ -75,9 +71,8 @@ START_TEST(within_is_the_lesser_of_drop_and_rise)
     if (fabs(drop - rise) > 1e-6)
         ck_assert_int_eq(got.limiting_side, drop < rise ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
 }
-END_TEST
 
-START_TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
+TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
 {
     certreg_bounds bounds[4];
     static const double means[4] = {0.9, 0.95, 0.8, 0.99};
@@ -90,9 +85,8 @@ START_TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
     assert_certified(got, cr_normal_quantile(0.8));
     ck_assert_uint_eq(got.limiting, 0);
 }
-END_TEST
 
-START_TEST(thresholds_left_out_are_zero)
+TEST(thresholds_left_out_are_zero)
 {
     const certreg_bounds bounds = known(M | R, 0.6, 0, 0, -1, 1);
     const double zero = 0;
@@ -100,9 +94,8 @@ START_TEST(thresholds_left_out_are_zero)
     assert_certified(got, cr_normal_quantile(0.8));
     ck_assert_double_eq(got.radius, above(&bounds, &zero, 1).radius);
 }
-END_TEST
 
-START_TEST(array_is_stepped_by_its_first_struct_size)
+TEST(array_is_stepped_by_its_first_struct_size)
 {
     struct {
         certreg_bounds known;
@@ -123,9 +116,8 @@ START_TEST(array_is_stepped_by_its_first_struct_size)
                      CERTREG_E_VERSION);
     KIT_SAYS(certreg_bisection_error(bisection), "bounds[1]");
 }
-END_TEST
 
-START_TEST(family_leaves_facts_out)
+TEST(family_leaves_facts_out)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
     certreg_radius out = {.struct_size = sizeof out};
@@ -138,10 +130,9 @@ START_TEST(family_leaves_facts_out)
         CERTREG_OK);
     ck_assert(out.radius > least);
 }
-END_TEST
 
 /* A threshold needs the mean itself, also where the family makes do with the variance. */
-START_TEST(family_without_the_mean_still_keeps_it_above)
+TEST(family_without_the_mean_still_keeps_it_above)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
     certreg_radius out = {.struct_size = sizeof out};
@@ -150,7 +141,6 @@ START_TEST(family_without_the_mean_still_keeps_it_above)
         CERTREG_OK);
     assert_certified(out, sqrt(log1p(0.09 / 0.2)));
 }
-END_TEST
 
 /* ---- random: the radius is where the condition ends */
 static uint64_t random_state;
@@ -182,7 +172,7 @@ static certreg_bounds random_bounds(int row)
     return bounds;
 }
 
-START_TEST(tolerance_holds_at_the_radius_and_fails_just_beyond)
+TEST_TIMES(tolerance_holds_at_the_radius_and_fails_just_beyond, 400)
 {
     const certreg_bounds bounds = random_bounds(_i);
     const double room = fmax(1.2, sqrt(bounds.variance_hi)), tolerance = room * exp(-4 * uniform());
@@ -201,9 +191,8 @@ START_TEST(tolerance_holds_at_the_radius_and_fails_just_beyond)
     ck_assert(got.limiting_side == CERTREG_SIDE_LOWER ? beyond.drop > tolerance
                                                       : beyond.rise > tolerance);
 }
-END_TEST
 
-START_TEST(mean_stays_above_at_the_radius_and_not_just_beyond)
+TEST_TIMES(mean_stays_above_at_the_radius_and_not_just_beyond, 400)
 {
     const certreg_bounds bounds = random_bounds(_i);
     const double threshold =
@@ -220,11 +209,10 @@ START_TEST(mean_stays_above_at_the_radius_and_not_just_beyond)
     ck_assert_msg(shift_of(&bounds, got.radius * (1 + 1e-8)).mean_least <= threshold,
                   "%.17g is not the largest radius", got.radius);
 }
-END_TEST
 
 /* Without a range the bound has a closed form, and which of its forms is the least depends on the
  * radius. A tolerance next to the rounding of the mean is left out. */
-START_TEST(radius_by_moment_and_second_order_is_the_largest)
+TEST(radius_by_moment_and_second_order_is_the_largest)
 {
     int searched = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -243,28 +231,6 @@ START_TEST(radius_by_moment_and_second_order_is_the_largest)
     }
     ck_assert_int_gt(searched, 1000);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("bisection");
-    TCase *typical = solver_case(suite, "typical");
-    tcase_add_loop_test(typical, variance_alone_gives_the_papers_closed_radius, 0,
-                        KIT_ROWS(closed_rows));
-    tcase_add_loop_test(typical, affine_function_keeps_its_value_for_tolerance_over_slope, 0,
-                        KIT_ROWS(closed_rows));
-    tcase_add_loop_test(typical, probability_alone_gives_the_neyman_pearson_radius, 0,
-                        KIT_ROWS(shares));
-    tcase_add_loop_test(typical, threshold_moves_the_neyman_pearson_radius_by_its_quantile, 0,
-                        KIT_ROWS(shares));
-    tcase_add_loop_test(typical, within_is_the_lesser_of_drop_and_rise, 0, 5);
-    tcase_add_test(typical, several_functions_share_the_least_radius_and_the_binding_one_is_told);
-    tcase_add_test(typical, thresholds_left_out_are_zero);
-    tcase_add_test(typical, array_is_stepped_by_its_first_struct_size);
-    tcase_add_test(typical, family_leaves_facts_out);
-    tcase_add_test(typical, family_without_the_mean_still_keeps_it_above);
-    tcase_add_loop_test(typical, tolerance_holds_at_the_radius_and_fails_just_beyond, 0, 400);
-    tcase_add_loop_test(typical, mean_stays_above_at_the_radius_and_not_just_beyond, 0, 400);
-    tcase_add_test(typical, radius_by_moment_and_second_order_is_the_largest);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("bisection")

@@ -3,7 +3,7 @@
 #include "support/solver_fixture.h"
 
 /* ---- limits */
-START_TEST(tolerance_beyond_the_range_is_capped)
+TEST(tolerance_beyond_the_range_is_capped)
 {
     certreg_bounds bounds = known(M | R, 0.25, 0, 0, 0, 1);
     bounds.sigma = 0.5;
@@ -12,9 +12,8 @@ START_TEST(tolerance_beyond_the_range_is_capped)
     bounds.gradient_lo = 0;
     assert_outcome(within(&bounds, 0.7500001), CERTREG_OUTCOME_CAPPED, 5);
 }
-END_TEST
 
-START_TEST(function_that_cannot_vary_is_capped)
+TEST(function_that_cannot_vary_is_capped)
 {
     certreg_bounds bounds = known(M | V | R, 0.25, 0, 0, 0, 1);
     assert_outcome(within(&bounds, 1e-9), CERTREG_OUTCOME_CAPPED, 10);
@@ -22,26 +21,23 @@ START_TEST(function_that_cannot_vary_is_capped)
     bounds = known(M | R, 1, 0, 0, 0, 1);
     assert_outcome(within(&bounds, 1e-9), CERTREG_OUTCOME_CAPPED, 10);
 }
-END_TEST
 
-START_TEST(threshold_below_the_range_is_capped)
+TEST_TIMES(threshold_below_the_range_is_capped, 3)
 {
     const certreg_bounds bounds = known(M | R, 0.25, 0, 0, 0, 1);
     const double thresholds[] = {-1e-12, -1, -INFINITY};
     assert_outcome(above(&bounds, thresholds + _i, 1), CERTREG_OUTCOME_CAPPED, 10);
 }
-END_TEST
 
-START_TEST(threshold_at_the_end_of_the_range_ends_where_rounding_does)
+TEST(threshold_at_the_end_of_the_range_ends_where_rounding_does)
 {
     const certreg_bounds bounds = known(M | R, 0.75, 0, 0, 0, 1);
     /* the half-space is above 0 at every radius */
     const certreg_radius got = above(&bounds, NULL, 1);
     ck_assert(got.radius > 5);
 }
-END_TEST
 
-START_TEST(mean_not_above_its_threshold_abstains)
+TEST_TIMES(mean_not_above_its_threshold_abstains, 4)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.1, -1, 1);
     const double thresholds[] = {0.3, 0.300000001, 2, INFINITY};
@@ -49,9 +45,8 @@ START_TEST(mean_not_above_its_threshold_abstains)
     bounds.mean_hi = 0.9; /* the whole box counts */
     assert_outcome(above(&bounds, thresholds + _i, 1), CERTREG_OUTCOME_ABSTAINED, 0);
 }
-END_TEST
 
-START_TEST(one_hopeless_function_makes_all_abstain)
+TEST(one_hopeless_function_makes_all_abstain)
 {
     const certreg_bounds bounds[3] = {known(M | R, 0.9, 0, 0, 0, 1), known(M | R, 0.4, 0, 0, 0, 1),
                                       known(M | R, 0.9, 0, 0, 0, 1)};
@@ -60,17 +55,15 @@ START_TEST(one_hopeless_function_makes_all_abstain)
     assert_outcome(got, CERTREG_OUTCOME_ABSTAINED, 0);
     ck_assert_uint_eq(got.limiting, 1);
 }
-END_TEST
 
-START_TEST(facts_that_bound_nothing_abstain)
+TEST_TIMES(facts_that_bound_nothing_abstain, 4)
 {
     static const uint32_t constraints[] = {0, M, G, M | G};
     const certreg_bounds bounds = known(constraints[_i], 0.3, 0.2, 0.1, -1, 1);
     assert_outcome(within(&bounds, 0.1), CERTREG_OUTCOME_ABSTAINED, 0);
 }
-END_TEST
 
-START_TEST(open_side_of_a_range_without_variance_abstains)
+TEST(open_side_of_a_range_without_variance_abstains)
 {
     const certreg_bounds bounds = known(M | R, 0.3, 0, 0, 0, INFINITY);
     assert_outcome(within(&bounds, 0.1), CERTREG_OUTCOME_ABSTAINED, 0);
@@ -78,9 +71,8 @@ START_TEST(open_side_of_a_range_without_variance_abstains)
     assert_outcome(within(&bounds, 0.31), CERTREG_OUTCOME_ABSTAINED, 0);
     assert_outcome(above(&bounds, (double[]){-0.1}, 1), CERTREG_OUTCOME_CAPPED, 10);
 }
-END_TEST
 
-START_TEST(tiny_tolerance_gives_a_tiny_radius)
+TEST_TIMES(tiny_tolerance_gives_a_tiny_radius, 8)
 {
     const certreg_bounds bounds = known(ALL, 0.1, 0.2, 0.15, -1, 1);
     const double tolerance = pow(10, -4 - _i);
@@ -89,9 +81,8 @@ START_TEST(tiny_tolerance_gives_a_tiny_radius)
     ck_assert_double_eq_tol(got.radius, tolerance / 0.15,
                             100 * tolerance * tolerance + 1e-9 * tolerance);
 }
-END_TEST
 
-START_TEST(infeasible_bounds_are_an_error_and_no_radius)
+TEST(infeasible_bounds_are_an_error_and_no_radius)
 {
     const certreg_bounds bounds = known(ALL, 0.95, 0.2, 0.4, -1, 1);
     certreg_radius out = {.struct_size = sizeof out, .radius = 1};
@@ -103,9 +94,8 @@ START_TEST(infeasible_bounds_are_an_error_and_no_radius)
                      CERTREG_E_INFEASIBLE);
     assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
 }
-END_TEST
 
-START_TEST(handle_lives_in_callers_memory)
+TEST(handle_lives_in_callers_memory)
 {
     _Alignas(64) unsigned char room[4096];
     certreg_bisection *own;
@@ -134,7 +124,6 @@ START_TEST(handle_lives_in_callers_memory)
     certreg_bisection_destroy(own);
     certreg_bisection_destroy(NULL);
 }
-END_TEST
 
 /* ---- bad input */
 static void assert_refused(certreg_status got, certreg_status want, const certreg_radius *out,
@@ -146,7 +135,7 @@ static void assert_refused(certreg_status got, certreg_status want, const certre
     assert_outcome(*out, CERTREG_OUTCOME_ABSTAINED, 0);
 }
 
-START_TEST(bad_tolerance_is_named)
+TEST_TIMES(bad_tolerance_is_named, 5)
 {
     static const double wrong[] = {NAN, 0, -1, INFINITY, -INFINITY};
     const certreg_bounds bounds = known(ALL, 0.1, 0.2, 0.15, -1, 1);
@@ -154,18 +143,16 @@ START_TEST(bad_tolerance_is_named)
     assert_refused(certreg_bisection_within(bisection, &bounds, 0, wrong[_i], &out),
                    CERTREG_E_INVALID, &out, "tolerance");
 }
-END_TEST
 
-START_TEST(bad_threshold_is_named_with_its_index)
+TEST(bad_threshold_is_named_with_its_index)
 {
     const certreg_bounds bounds[2] = {known(M | R, 0.9, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
     certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
     assert_refused(certreg_bisection_above(bisection, bounds, (double[]){0.5, NAN}, 2, 0, &out),
                    CERTREG_E_INVALID, &out, "threshold[1]");
 }
-END_TEST
 
-START_TEST(bad_bounds_are_refused)
+TEST(bad_bounds_are_refused)
 {
     certreg_bounds bounds[2] = {known(M | R, 0.9, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
     certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
@@ -183,10 +170,9 @@ START_TEST(bad_bounds_are_refused)
     assert_refused(certreg_bisection_above(bisection, bounds + 1, NULL, 1, 64, &out),
                    CERTREG_E_INVALID, &out, "constraints");
 }
-END_TEST
 
 /* A later element that is bad is refused even where an earlier one already makes the radius 0. */
-START_TEST(bad_element_is_refused_behind_a_hopeless_one)
+TEST(bad_element_is_refused_behind_a_hopeless_one)
 {
     certreg_bounds bounds[2] = {known(M | R, 0.1, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
     const double threshold[2] = {0.5, 0.5};
@@ -195,9 +181,8 @@ START_TEST(bad_element_is_refused_behind_a_hopeless_one)
     assert_refused(certreg_bisection_above(bisection, bounds, threshold, 2, 0, &out),
                    CERTREG_E_INVALID, &out, "range_hi");
 }
-END_TEST
 
-START_TEST(unlike_sigmas_and_missing_means_are_named)
+TEST(unlike_sigmas_and_missing_means_are_named)
 {
     certreg_bounds bounds[2] = {known(M | R, 0.9, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
     certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
@@ -209,9 +194,8 @@ START_TEST(unlike_sigmas_and_missing_means_are_named)
     assert_refused(certreg_bisection_above(bisection, bounds, NULL, 2, 0, &out), CERTREG_E_INVALID,
                    &out, "bounds[1].constraints");
 }
-END_TEST
 
-START_TEST(output_of_a_wrong_size_is_not_touched)
+TEST(output_of_a_wrong_size_is_not_touched)
 {
     const certreg_bounds bounds = known(M | R, 0.9, 0, 0, 0, 1);
     certreg_radius out = {.struct_size = 12, .radius = 7};
@@ -221,9 +205,8 @@ START_TEST(output_of_a_wrong_size_is_not_touched)
     ck_assert_double_eq(out.radius, 7);
     ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, 0, 0.1, NULL), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(no_handle_is_refused)
+TEST(no_handle_is_refused)
 {
     const certreg_bounds bounds = known(M | R, 0.9, 0, 0, 0, 1);
     certreg_radius out = {.struct_size = sizeof out};
@@ -232,30 +215,6 @@ START_TEST(no_handle_is_refused)
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_null(certreg_bisection_error(NULL));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("bisection limits");
-    TCase *limits = solver_case(suite, "limits");
-    TCase *bad_input = solver_case(suite, "bad_input");
-    tcase_add_test(limits, tolerance_beyond_the_range_is_capped);
-    tcase_add_test(limits, function_that_cannot_vary_is_capped);
-    tcase_add_loop_test(limits, threshold_below_the_range_is_capped, 0, 3);
-    tcase_add_test(limits, threshold_at_the_end_of_the_range_ends_where_rounding_does);
-    tcase_add_loop_test(limits, mean_not_above_its_threshold_abstains, 0, 4);
-    tcase_add_test(limits, one_hopeless_function_makes_all_abstain);
-    tcase_add_loop_test(limits, facts_that_bound_nothing_abstain, 0, 4);
-    tcase_add_test(limits, open_side_of_a_range_without_variance_abstains);
-    tcase_add_loop_test(limits, tiny_tolerance_gives_a_tiny_radius, 0, 8);
-    tcase_add_test(limits, infeasible_bounds_are_an_error_and_no_radius);
-    tcase_add_test(limits, handle_lives_in_callers_memory);
-    tcase_add_loop_test(bad_input, bad_tolerance_is_named, 0, 5);
-    tcase_add_test(bad_input, bad_threshold_is_named_with_its_index);
-    tcase_add_test(bad_input, bad_bounds_are_refused);
-    tcase_add_test(bad_input, bad_element_is_refused_behind_a_hopeless_one);
-    tcase_add_test(bad_input, unlike_sigmas_and_missing_means_are_named);
-    tcase_add_test(bad_input, output_of_a_wrong_size_is_not_touched);
-    tcase_add_test(bad_input, no_handle_is_refused);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("bisection limits")

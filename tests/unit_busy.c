@@ -4,15 +4,13 @@
 #include "bisection/bisection.h"
 #include "solver/solver.h"
 #include "support/suite.h"
-#include <math.h>
-#include <string.h>
 
 static const certreg_bounds u = {.struct_size = sizeof u,
                                  .constraints = CERTREG_CONSTRAINT_VARIANCE,
                                  .sigma = 1,
                                  .variance_hi = 1};
 
-START_TEST(busy_solvers_refuse_and_keep_their_error)
+TEST(busy_solvers_refuse_and_keep_their_error)
 {
     certreg_solver *s = NULL;
     certreg_mean_change shift = {.struct_size = sizeof shift}, unsized = {.struct_size = 3};
@@ -31,9 +29,8 @@ START_TEST(busy_solvers_refuse_and_keep_their_error)
     ck_assert_int_eq(certreg_solver_worst_case(s, &u, 0, 1, &shift), CERTREG_OK);
     certreg_solver_destroy(s);
 }
-END_TEST
 
-START_TEST(busy_bisections_refuse_and_keep_their_error)
+TEST(busy_bisections_refuse_and_keep_their_error)
 {
     certreg_solver *s = NULL;
     certreg_bisection *b = NULL;
@@ -56,13 +53,5 @@ START_TEST(busy_bisections_refuse_and_keep_their_error)
     certreg_bisection_destroy(b);
     certreg_solver_destroy(s);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("busy");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(bad_input, busy_solvers_refuse_and_keep_their_error);
-    tcase_add_test(bad_input, busy_bisections_refuse_and_keep_their_error);
-    return kit_run(suite);
-}
+TEST_MAIN("busy")

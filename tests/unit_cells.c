@@ -7,7 +7,6 @@
 #include "support/cpu_setups.h"
 #include "support/ref_backend.h"
 #include "support/special_cells.h"
-#include <math.h>
 /* after the types that it needs */
 #include "data/cells.inc"
 
@@ -83,7 +82,7 @@ static void expect_sum(const job *j, const char *who, size_t begin)
                   j->row->inputs, begin, begin + SUMMED - 1);
 }
 
-START_TEST(every_path_draws_the_cells_of_the_reference)
+TEST_ROWS(every_path_draws_the_cells_of_the_reference, rows)
 {
     job j = job_of(_i);
     const size_t inputs = j.row->inputs;
@@ -101,7 +100,6 @@ START_TEST(every_path_draws_the_cells_of_the_reference)
     }
     free(x), free(by), end_job(&j);
 }
-END_TEST
 
 static int32_t cell_in_double(const job *j, const cr_source *s, size_t at)
 {
@@ -112,7 +110,7 @@ static int32_t cell_in_double(const job *j, const cr_source *s, size_t at)
     return (int32_t)n + (int32_t)((double)c.base / (double)c.h);
 }
 
-START_TEST(double_finds_the_cells_of_the_reference)
+TEST_ROWS(double_finds_the_cells_of_the_reference, rows)
 {
     job j = job_of(_i);
     const cr_source s = cr_source_of(&j.noise);
@@ -120,10 +118,9 @@ START_TEST(double_finds_the_cells_of_the_reference)
     for (size_t k = 0; k < j.features; k += SUMMED) expect_sum(&j, "double", k);
     end_job(&j);
 }
-END_TEST
 
 /* A sum of each row, since a number takes microseconds. */
-START_TEST(double_double_finds_the_cells_of_the_reference)
+TEST_ROWS(double_double_finds_the_cells_of_the_reference, rows)
 {
     job j = job_of(_i);
     const cr_source s = cr_source_of(&j.noise);
@@ -138,17 +135,15 @@ START_TEST(double_double_finds_the_cells_of_the_reference)
     expect_sum(&j, "double-double", begin);
     end_job(&j);
 }
-END_TEST
 
 /* ---- what is hard to tell */
-START_TEST(every_path_draws_what_is_hard_to_tell)
+TEST_TIMES(every_path_draws_what_is_hard_to_tell, SETUPS)
 {
     certreg_backend *b = backend_of(_i);
     if (!b) return;
     special_expect(b, cr_cpu_path(_i / MOST_THREADS)->name);
     certreg_backend_close(b);
 }
-END_TEST
 
 /* Whether float decides on a cell; it must be right where it does. */
 static int float_decides(const cr_source *s, const struct special_cell *c)
@@ -179,7 +174,7 @@ static int double_decides(const cr_source *s, const struct special_cell *c)
     return fabs(at - rint(at)) < 0.5 - fabs((double)cell.factor) * e.error;
 }
 
-START_TEST(each_step_decides_only_where_it_is_right)
+TEST(each_step_decides_only_where_it_is_right)
 {
     const cr_noise noise = {.seed = SPECIAL_SEED, .inputs = 4};
     const cr_source s = cr_source_of(&noise);
@@ -201,11 +196,10 @@ START_TEST(each_step_decides_only_where_it_is_right)
     ck_assert_int_eq(open_in_float, KIT_ROWS(special_cells));
     ck_assert_int_gt(open_in_double, 90);
 }
-END_TEST
 
 /* ---- double-double itself */
 /* Between two whole numbers the low part decides, however small it is. */
-START_TEST(what_is_just_off_a_half_goes_to_its_side)
+TEST(what_is_just_off_a_half_goes_to_its_side)
 {
     for (double n = -4; n <= 4; n++)
         for (int k = 54; k < 200; k++) {
@@ -216,7 +210,6 @@ START_TEST(what_is_just_off_a_half_goes_to_its_side)
             ck_assert_double_eq(cr_dd_nearest(cr_dd_of(n + 0.25, -little), -2, n), -n);
         }
 }
-END_TEST
 
 static void expect_precise(cr_dd e, cr_dd want)
 {
@@ -225,7 +218,7 @@ static void expect_precise(cr_dd e, cr_dd want)
                   want.high, want.low);
 }
 
-START_TEST(precise_normals_are_within_2_to_the_minus_96_at_every_end)
+TEST(precise_normals_are_within_2_to_the_minus_96_at_every_end)
 {
     for (int i = 0; i < KIT_ROWS(precises); i++) {
         const struct precise *p = &precises[i];
@@ -233,10 +226,9 @@ START_TEST(precise_normals_are_within_2_to_the_minus_96_at_every_end)
         expect_precise(cr_dd_normal(p->x, p->y, 1), p->cosine);
     }
 }
-END_TEST
 
 /* Whole numbers are found exactly from what is closer than 1/4 to them. */
-START_TEST(precise_normals_are_within_3_quarters_of_their_last_place)
+TEST(precise_normals_are_within_3_quarters_of_their_last_place)
 {
     for (int row = 0; row < KIT_ROWS(many); row++) {
         uint64_t h = start;
@@ -258,20 +250,5 @@ START_TEST(precise_normals_are_within_3_quarters_of_their_last_place)
                       64 * row + 63);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cells");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(typical, every_path_draws_the_cells_of_the_reference, 0, KIT_ROWS(rows));
-    tcase_add_loop_test(typical, double_finds_the_cells_of_the_reference, 0, KIT_ROWS(rows));
-    tcase_add_loop_test(typical, double_double_finds_the_cells_of_the_reference, 0, KIT_ROWS(rows));
-    tcase_add_loop_test(limits, every_path_draws_what_is_hard_to_tell, 0, SETUPS);
-    tcase_add_test(limits, each_step_decides_only_where_it_is_right);
-    tcase_add_test(limits, what_is_just_off_a_half_goes_to_its_side);
-    tcase_add_test(limits, precise_normals_are_within_2_to_the_minus_96_at_every_end);
-    tcase_add_test(typical, precise_normals_are_within_3_quarters_of_their_last_place);
-    return kit_run(suite);
-}
+TEST_MAIN("cells")

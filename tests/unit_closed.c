@@ -4,7 +4,6 @@
 #include "solver/likelihood_ratio.h"
 #include "support/problems.h"
 #include "support/suite.h"
-#include <math.h>
 
 enum { PROBLEMS = 4000, AXES = 2 };
 
@@ -53,7 +52,7 @@ static long double greatest(const form *f)
 }
 
 /* ---- promises */
-START_TEST(norm_of_the_likelihood_ratio_is_rounded_up)
+TEST_TIMES(norm_of_the_likelihood_ratio_is_rounded_up, 3)
 {
     dice d = dice_of(31);
     for (int i = 0; i < PROBLEMS; i++) {
@@ -63,7 +62,6 @@ START_TEST(norm_of_the_likelihood_ratio_is_rounded_up)
                       r, got / exact - 1);
     }
 }
-END_TEST
 
 static double near_one(dice *d)
 {
@@ -98,7 +96,7 @@ static void expect_above(const cr_rise *rise, double weight, long double exact)
                   rise->gradient_hi, rise->second, rise->variance, got, (long double)got - exact);
 }
 
-START_TEST(shift_without_a_range_is_rounded_up)
+TEST(shift_without_a_range_is_rounded_up)
 {
     dice d = dice_of(32);
     cr_effort effort = {0};
@@ -112,9 +110,8 @@ START_TEST(shift_without_a_range_is_rounded_up)
                                       .all = rise.variance}));
     }
 }
-END_TEST
 
-START_TEST(shift_by_the_second_order_is_rounded_up)
+TEST(shift_by_the_second_order_is_rounded_up)
 {
     dice d = dice_of(33);
     cr_effort effort = {0};
@@ -135,10 +132,9 @@ START_TEST(shift_by_the_second_order_is_rounded_up)
         expect_above(&rise, 0, fminl(first, both));
     }
 }
-END_TEST
 
 /* The mean takes its part of the moment. */
-START_TEST(mean_by_the_moment_is_rounded_up)
+TEST(mean_by_the_moment_is_rounded_up)
 {
     dice d = dice_of(34);
     cr_effort effort = {0};
@@ -157,9 +153,8 @@ START_TEST(mean_by_the_moment_is_rounded_up)
                                       .all = rise.moment}));
     }
 }
-END_TEST
 
-START_TEST(shift_that_underflows_is_not_zero)
+TEST(shift_that_underflows_is_not_zero)
 {
     double growth;
     cr_effort effort = {0};
@@ -168,17 +163,5 @@ START_TEST(shift_that_underflows_is_not_zero)
     rise.r = 1e-100, rise.variance = 1e-290, rise.gradient_hi = 0;
     ck_assert_double_gt(cr_closed_bound(&rise, 0, &growth), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("closed forms");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(typical, norm_of_the_likelihood_ratio_is_rounded_up, 0, 3);
-    tcase_add_test(typical, shift_without_a_range_is_rounded_up);
-    tcase_add_test(typical, shift_by_the_second_order_is_rounded_up);
-    tcase_add_test(typical, mean_by_the_moment_is_rounded_up);
-    tcase_add_test(limits, shift_that_underflows_is_not_zero);
-    return kit_run(suite);
-}
+TEST_MAIN("closed forms")

@@ -1,7 +1,6 @@
 /* What is learned of the time that answers take. */
 #include "estimator/cost.h"
 #include "support/suite.h"
-#include <check.h>
 
 static cr_cost linear(double fixed, double each, int closings)
 {
@@ -13,7 +12,7 @@ static cr_cost linear(double fixed, double each, int closings)
     return cost;
 }
 
-START_TEST(one_closing_is_enough_to_scale_with_the_samples)
+TEST(one_closing_is_enough_to_scale_with_the_samples)
 {
     const cr_cost cost = linear(0.001, 2e-6, 1);
     ck_assert(cr_cost_known(&cost));
@@ -23,9 +22,8 @@ START_TEST(one_closing_is_enough_to_scale_with_the_samples)
         ck_assert_double_le(cr_cost_expected(&cost, n), 1.2 * truth);
     }
 }
-END_TEST
 
-START_TEST(nothing_is_known_at_first_and_a_closing_without_samples_teaches_nothing)
+TEST(nothing_is_known_at_first_and_a_closing_without_samples_teaches_nothing)
 {
     cr_cost cost = {0};
     ck_assert(!cr_cost_known(&cost));
@@ -33,9 +31,8 @@ START_TEST(nothing_is_known_at_first_and_a_closing_without_samples_teaches_nothi
     cr_cost_learn_abandoned(&cost, 0, 1);
     ck_assert(!cr_cost_known(&cost));
 }
-END_TEST
 
-START_TEST(an_outlier_at_most_doubles_what_is_expected_and_is_forgotten)
+TEST(an_outlier_at_most_doubles_what_is_expected_and_is_forgotten)
 {
     cr_cost cost = linear(0.001, 2e-6, 10);
     const double before = cr_cost_expected(&cost, 1000);
@@ -44,9 +41,8 @@ START_TEST(an_outlier_at_most_doubles_what_is_expected_and_is_forgotten)
     for (int i = 0; i < 60; i++) cr_cost_learn(&cost, 1000, 0.003, 0.001);
     ck_assert_double_le(cr_cost_expected(&cost, 1000), 1.05 * before);
 }
-END_TEST
 
-START_TEST(what_was_given_up_is_expected_to_take_longer)
+TEST(what_was_given_up_is_expected_to_take_longer)
 {
     cr_cost cost = linear(0.001, 2e-6, 10);
     const double before = cr_cost_expected(&cost, 1000);
@@ -56,24 +52,12 @@ START_TEST(what_was_given_up_is_expected_to_take_longer)
     cr_cost_learn_abandoned(&cost, 1000, 0.0001); /* which says nothing */
     ck_assert_double_eq(cr_cost_expected(&cost, 1000), cr_cost_expected(&known, 1000));
 }
-END_TEST
 
-START_TEST(longer_closings_are_believed_within_a_few_ticks)
+TEST(longer_closings_are_believed_within_a_few_ticks)
 {
     cr_cost cost = linear(0.001, 2e-6, 10);
     for (int i = 0; i < 4; i++) cr_cost_learn(&cost, 1000, 0.02, 0.001);
     ck_assert_double_ge(cr_cost_expected(&cost, 1000), 0.02);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cost of an answer");
-    TCase *all = kit_case(suite, "learning");
-    tcase_add_test(all, one_closing_is_enough_to_scale_with_the_samples);
-    tcase_add_test(all, nothing_is_known_at_first_and_a_closing_without_samples_teaches_nothing);
-    tcase_add_test(all, an_outlier_at_most_doubles_what_is_expected_and_is_forgotten);
-    tcase_add_test(all, what_was_given_up_is_expected_to_take_longer);
-    tcase_add_test(all, longer_closings_are_believed_within_a_few_ticks);
-    return kit_run(suite);
-}
+TEST_MAIN("cost of an answer")

@@ -3,9 +3,6 @@
 #include "statistics/order.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <string.h>
 
 enum { MOST = 40, RUNS = 2000 };
 
@@ -30,7 +27,7 @@ static int in_pieces(const double *lo, const double *hi, size_t pieces, double y
 }
 
 /* Ends on a grid of quarters, so that many are equal; points between and on them are tried. */
-START_TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
+TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
 {
     simulate_source source;
     simulate_seed(&source, 1);
@@ -50,9 +47,8 @@ START_TEST(pieces_on_the_line_are_the_points_that_are_covered_often_enough)
                              depth_at(lo, hi, count, y, 0) >= depth);
     }
 }
-END_TEST
 
-START_TEST(pieces_on_the_circle_too)
+TEST(pieces_on_the_circle_too)
 {
     simulate_source source;
     simulate_seed(&source, 2);
@@ -74,9 +70,8 @@ START_TEST(pieces_on_the_circle_too)
                              depth_at(lo, hi, count, y, period) >= depth);
     }
 }
-END_TEST
 
-START_TEST(sorting_and_selecting_agree_with_counting)
+TEST(sorting_and_selecting_agree_with_counting)
 {
     simulate_source source;
     simulate_seed(&source, 3);
@@ -94,14 +89,5 @@ START_TEST(sorting_and_selecting_agree_with_counting)
         for (size_t i = 1; i < count; i++) ck_assert_double_le(values[i - 1], values[i]);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("unit_cover");
-    TCase *t = kit_case(s, "cover");
-    tcase_add_test(t, pieces_on_the_line_are_the_points_that_are_covered_often_enough);
-    tcase_add_test(t, pieces_on_the_circle_too);
-    tcase_add_test(t, sorting_and_selecting_agree_with_counting);
-    return kit_run(s);
-}
+TEST_MAIN("unit_cover")

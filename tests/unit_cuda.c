@@ -5,37 +5,33 @@
 #include "gpu/contract.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
-#include <stdio.h>
 
-START_TEST(error_numbers_become_statuses)
+TEST(error_numbers_become_statuses)
 {
     ck_assert_int_eq(cr_cuda_status(0), CERTREG_OK);
     ck_assert_int_eq(cr_cuda_status(2), CERTREG_E_NO_MEMORY);
     const int absent[] = {3, 34, 35, 36, 46, 98, 100, 101, 200, 209, 221, 222, 223, 802, 803, 804},
               lost[] = {214, 220, 226, 700, 702, 709, 710, 714,
                         715, 716, 717, 718, 719, 721, 810, 999};
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+    for (int i = 0; i < KIT_ROWS(absent); i++) {
         ck_assert_int_eq(cr_cuda_status(absent[i]), CERTREG_E_NO_DEVICE);
         ck_assert(!cr_cuda_is_sticky(absent[i]));
     }
-    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+    for (int i = 0; i < KIT_ROWS(lost); i++) {
         ck_assert_int_eq(cr_cuda_status(lost[i]), CERTREG_E_DEVICE_FAILED);
         ck_assert(cr_cuda_is_sticky(lost[i]));
     }
     ck_assert_int_eq(cr_cuda_status(1), CERTREG_E_DEVICE_FAILED);
     ck_assert(!cr_cuda_is_sticky(1) && !cr_cuda_is_sticky(2) && !cr_cuda_is_sticky(0));
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda without a device");
-    TCase *typical = kit_case(suite, "typical");
+    Suite *suite = kit_suite("cuda without a device");
     certreg_error why;
     certreg_backend *backend = NULL;
     if (try_emulated(0, NULL, &why, &backend)) return puts(why.text), 1;
-    contract_add_tests(typical, backend);
-    tcase_add_test(typical, error_numbers_become_statuses);
+    contract_add_tests(kit_case(suite, "contract"), backend);
     const int failed = kit_run(suite);
     certreg_backend_close(backend);
     return failed || emulated()->objects != 0;

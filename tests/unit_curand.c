@@ -13,11 +13,7 @@
 #include "backend/normal4.h"
 #include "support/philox_block.h"
 #include "support/suite.h"
-#include <check.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* gpu/curand_words.cpp; NULL where there is no toolkit to build it */
 extern void curand_words(const unsigned counter[4], const unsigned key[2], unsigned words[4])
@@ -46,8 +42,7 @@ static int load(curand *c)
 {
     static const char *const names[] = {"libcurand.so.10", "libcurand.so",
                                         "/usr/local/cuda/lib64/libcurand.so"};
-    c->library = NULL;
-    for (size_t i = 0; !c->library && i < sizeof names / sizeof *names; i++)
+    for (int i = 0; !c->library && i < KIT_ROWS(names); i++)
         c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     return c->library && find(c->library, &c->create, "curandCreateGeneratorHost") &&
            find(c->library, &c->destroy, "curandDestroyGenerator") &&
@@ -58,8 +53,8 @@ static int load(curand *c)
 }
 
 static curand theirs;
+static int loaded; /* the tests of the library end at once without it */
 static const uint64_t seeds[] = {0, 1, 0x0123456789ABCDEFu, UINT64_MAX};
-enum { SEEDS = sizeof seeds / sizeof *seeds };
 
 static void *generator_of(uint64_t seed)
 {
@@ -71,9 +66,9 @@ static void *generator_of(uint64_t seed)
 }
 
 /* All bits of the seed, of the stream and of the block's number in turns, and the last of each. */
-START_TEST(words_are_those_of_the_header)
+TEST_TIMES(words_are_those_of_the_header, 3)
 {
-    for (int bit = 0; bit <= 64; bit++) {
+    for (int bit = 0; curand_words && bit <= 64; bit++) {
         const uint64_t some = bit < 64 ? UINT64_C(0x0123456789ABCDEF) ^ UINT64_C(1) << bit
                                        : UINT64_MAX,
                        seed = _i == 0 ? some : 5, stream = _i == 1 ? some : 6,
@@ -88,10 +83,10 @@ START_TEST(words_are_those_of_the_header)
         for (size_t k = 0; k < 4; k++) ck_assert_uint_eq(ours[k], header[k]);
     }
 }
-END_TEST
 
-START_TEST(words_are_those_of_the_host_generator)
+TEST_ROWS(words_are_those_of_the_host_generator, seeds)
 {
+    if (!loaded) return;
     void *generator = generator_of(seeds[_i]);
     unsigned int *words = malloc(COUNT * sizeof *words);
     ck_assert_int_eq(theirs.words(generator, words, COUNT), 0);
@@ -105,10 +100,10 @@ START_TEST(words_are_those_of_the_host_generator)
     free(words);
     theirs.destroy(generator);
 }
-END_TEST
 
-START_TEST(normals_are_those_of_curand_but_for_rounding)
+TEST_ROWS(normals_are_those_of_curand_but_for_rounding, seeds)
 {
+    if (!loaded) return;
     void *generator = generator_of(seeds[_i]);
     float *normals = malloc(COUNT * sizeof *normals);
     ck_assert_int_eq(theirs.normals(generator, normals, COUNT, 0.0f, 1.0f), 0);
@@ -129,11 +124,11 @@ START_TEST(normals_are_those_of_curand_but_for_rounding)
     free(normals);
     theirs.destroy(generator);
 }
-END_TEST
 
-START_TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
+TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
 {
     enum { INPUTS = 4 }; /* one block per sample: sample i of stream s is quadruple 65536 i + s */
+    if (!loaded) return;
     void *generator = generator_of(7);
     float *normals = malloc(COUNT * sizeof *normals), x[3 * INPUTS];
     const float zero[INPUTS] = {0}, one[INPUTS] = {1, 1, 1, 1};
@@ -150,20 +145,13 @@ START_TEST(backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid)
     free(normals);
     theirs.destroy(generator);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("curand");
-    TCase *typical = kit_case(suite, "typical");
-    if (curand_words) tcase_add_loop_test(typical, words_are_those_of_the_header, 0, 3);
-    else printf("unit_curand: skipped cuRAND's header, built without a toolkit\n");
-    if (load(&theirs)) {
-        tcase_add_loop_test(typical, words_are_those_of_the_host_generator, 0, SEEDS);
-        tcase_add_loop_test(typical, normals_are_those_of_curand_but_for_rounding, 0, SEEDS);
-        tcase_add_test(typical, backend_draws_the_normals_of_curand_to_half_a_step_of_the_grid);
-    } else
+    loaded = load(&theirs);
+    if (!curand_words) printf("unit_curand: skipped cuRAND's header, built without a toolkit\n");
+    if (!loaded)
         printf("unit_curand: skipped cuRAND's library, none is usable (%s)\n",
                theirs.library ? "functions missing" : "not found");
-    return kit_run(suite);
+    return kit_run(kit_suite("curand"));
 }

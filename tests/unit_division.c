@@ -81,7 +81,7 @@ static double level_of(const cr_bet *bet, int upper_end, double bound)
     return high;
 }
 
-START_TEST(ends_and_moment_of_the_true_mean_share_alpha)
+TEST_TIMES(ends_and_moment_of_the_true_mean_share_alpha, 3)
 {
     const double alpha[] = {0.2, 0.05, 0.001};
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECM);
@@ -104,9 +104,8 @@ START_TEST(ends_and_moment_of_the_true_mean_share_alpha)
                   sum / alpha[_i]);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_gradient_leaves_half_of_alpha_to_the_mean)
+TEST_TIMES(a_gradient_leaves_half_of_alpha_to_the_mean, 2)
 {
     const double alpha = 0.1, prediction = 0;
     certreg_estimator *e = sampled(CERTREG_CONSTRAINTS_ECGM);
@@ -126,13 +125,5 @@ START_TEST(a_gradient_leaves_half_of_alpha_to_the_mean)
     ck_assert_int_eq((b.constraints & CERTREG_CONSTRAINT_GRADIENT) != 0, _i);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("division of alpha");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, ends_and_moment_of_the_true_mean_share_alpha, 0, 3);
-    tcase_add_loop_test(typical, a_gradient_leaves_half_of_alpha_to_the_mean, 0, 2);
-    return kit_run(suite);
-}
+TEST_MAIN("division of alpha")

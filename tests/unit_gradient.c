@@ -4,9 +4,6 @@
 #include "statistics/gradient.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define MOST 9
 
@@ -45,7 +42,7 @@ static void by_definition(const double *k, size_t b, double mean[4])
     for (int i = 0; i < 4; i++) mean[i] = sum[i] / count[i];
 }
 
-START_TEST(statistics_are_means_over_distinct_blocks)
+TEST_TIMES(statistics_are_means_over_distinct_blocks, 30)
 {
     const size_t blocks = 4 + (size_t)_i % 6, inputs = 1 + (size_t)_i % 5;
     double gram[MOST * MOST], mean[4];
@@ -58,9 +55,8 @@ START_TEST(statistics_are_means_over_distinct_blocks)
     ck_assert_double_eq_tol(g.energy, fmax(0, mean[3] - 2 * mean[1] + mean[2]), 1e-11);
     ck_assert_double_eq_tol(g.degenerate, 2 * g.energy / (double)(blocks * (blocks - 1)), 1e-12);
 }
-END_TEST
 
-START_TEST(ends_solve_their_equations)
+TEST(ends_solve_their_equations)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
@@ -78,11 +74,10 @@ START_TEST(ends_solve_their_equations)
     ck_assert_double_ge(hi * hi - g.square,
                         q * sqrt(4 * hi * hi * v / MOST + g.degenerate) - 1e-12);
 }
-END_TEST
 
 /* Where nothing shows a direction, all of the variance may lie along one: the upper end is that of
  * a plane as of any space, and only on a line is the average the variance. */
-START_TEST(an_unclear_gradient_may_have_more_than_the_average_variance)
+TEST_TIMES(an_unclear_gradient_may_have_more_than_the_average_variance, 20)
 {
     double gram[MOST * MOST], lo, hi;
     cr_gradient g;
@@ -96,9 +91,8 @@ START_TEST(an_unclear_gradient_may_have_more_than_the_average_variance)
     ck_assert_double_ge(hi * hi - fmax(g.square, 0),
                         q * sqrt(4 * hi * hi * v / MOST + g.degenerate) * (1 - 1e-9));
 }
-END_TEST
 
-START_TEST(bounds_that_are_not_wanted_are_trivial)
+TEST(bounds_that_are_not_wanted_are_trivial)
 {
     double gram[MOST * MOST], lo, hi;
     random_gram(5, MOST, 4, 1, gram);
@@ -106,9 +100,8 @@ START_TEST(bounds_that_are_not_wanted_are_trivial)
     ck_assert_double_eq(lo, 0);
     ck_assert_double_eq(hi, INFINITY);
 }
-END_TEST
 
-START_TEST(known_kurtosis_never_loosens_the_upper_end)
+TEST_TIMES(known_kurtosis_never_loosens_the_upper_end, 20)
 {
     double gram[MOST * MOST], lo, plain, within;
     random_gram((uint64_t)_i, MOST, 8, 0, gram);
@@ -116,9 +109,8 @@ START_TEST(known_kurtosis_never_loosens_the_upper_end)
     cr_gradient_interval(gram, MOST, 8, 1.5, 0, 0.05, &lo, &within);
     ck_assert_double_le(within, plain);
 }
-END_TEST
 
-START_TEST(smaller_tails_widen_the_interval)
+TEST(smaller_tails_widen_the_interval)
 {
     double gram[MOST * MOST], lo, hi, last_lo = INFINITY, last_hi = 0;
     random_gram(11, MOST, 3, 2, gram);
@@ -130,18 +122,16 @@ START_TEST(smaller_tails_widen_the_interval)
         last_lo = lo, last_hi = hi;
     }
 }
-END_TEST
 
-START_TEST(no_gradient_and_no_noise_give_zero)
+TEST(no_gradient_and_no_noise_give_zero)
 {
     double gram[MOST * MOST] = {0}, lo, hi;
     cr_gradient_interval(gram, MOST, 3, INFINITY, 0.05, 0.05, &lo, &hi);
     ck_assert_double_eq(lo, 0);
     ck_assert_double_eq(hi, 0);
 }
-END_TEST
 
-START_TEST(too_few_blocks_give_the_trivial_interval)
+TEST(too_few_blocks_give_the_trivial_interval)
 {
     double gram[9] = {1, 2, 3, 2, 5, 6, 3, 6, 9}, lo, hi;
     cr_gradient g;
@@ -153,10 +143,9 @@ START_TEST(too_few_blocks_give_the_trivial_interval)
         ck_assert_double_nan(g.square);
     }
 }
-END_TEST
 
 /* Squares of sums overflow before the sums do. */
-START_TEST(sums_that_overflow_give_the_trivial_interval)
+TEST(sums_that_overflow_give_the_trivial_interval)
 {
     enum { BLOCKS = 8 };
     double gram[BLOCKS * BLOCKS], lo, hi;
@@ -165,23 +154,5 @@ START_TEST(sums_that_overflow_give_the_trivial_interval)
     ck_assert_double_eq(lo, 0);
     ck_assert_double_eq(hi, INFINITY);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("gradient");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, statistics_are_means_over_distinct_blocks, 0, 30);
-    tcase_add_test(typical, ends_solve_their_equations);
-    tcase_add_loop_test(typical, known_kurtosis_never_loosens_the_upper_end, 0, 20);
-    tcase_add_test(typical, smaller_tails_widen_the_interval);
-    tcase_add_loop_test(typical, an_unclear_gradient_may_have_more_than_the_average_variance, 0,
-                        20);
-    tcase_add_test(limits, bounds_that_are_not_wanted_are_trivial);
-    tcase_add_test(limits, no_gradient_and_no_noise_give_zero);
-    tcase_add_test(bad, too_few_blocks_give_the_trivial_interval);
-    tcase_add_test(bad, sums_that_overflow_give_the_trivial_interval);
-    return kit_run(suite);
-}
+TEST_MAIN("gradient")

@@ -3,11 +3,6 @@
 #include "backend/cpu.h"
 #include "bounds/hessian.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST 700
 #define WIDEST 24
@@ -131,7 +126,7 @@ static void expect_same(const cr_hessian *s, const cr_hessian *want, int squares
     ck_assert(isfinite(s->skewness) && s->count == (uint64_t)n);
 }
 
-START_TEST(both_ways_give_the_means_over_distinct_samples)
+TEST_TIMES(both_ways_give_the_means_over_distinct_samples, SHAPES)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, _i);
@@ -150,7 +145,6 @@ START_TEST(both_ways_give_the_means_over_distinct_samples)
     certreg_estimator_destroy(b->e);
     free(b);
 }
-END_TEST
 
 /* Power iteration on the square of the matrix. */
 static double top_by_hand(const bench *b)
@@ -174,7 +168,7 @@ static double top_by_hand(const bench *b)
     return norm;
 }
 
-START_TEST(operator_norm_is_that_of_the_weighted_mean)
+TEST_TIMES(operator_norm_is_that_of_the_weighted_mean, SHAPES)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, _i);
@@ -186,9 +180,8 @@ START_TEST(operator_norm_is_that_of_the_weighted_mean)
     certreg_estimator_destroy(b->e);
     free(b);
 }
-END_TEST
 
-START_TEST(bounds_scale_with_the_score)
+TEST(bounds_scale_with_the_score)
 {
     static const double factors[] = {1e-200, 1e-9, 3, 1e150};
     const cr_hessian s = {.unit = 1,
@@ -208,10 +201,9 @@ START_TEST(bounds_scale_with_the_score)
                                 cr_hessian_less(&s, 2, 0.05), 1e-12);
     }
 }
-END_TEST
 
 /* ---- limits */
-START_TEST(memory_stays_below_its_limit)
+TEST(memory_stays_below_its_limit)
 {
     static const size_t dimensions[] = {1, 10, 300, 784, 5000, 150528},
                         capacities[] = {4, 100, 10000, 1000000};
@@ -228,10 +220,9 @@ START_TEST(memory_stays_below_its_limit)
     ck_assert_uint_eq(cr_hessian_choose(784, 784, 10000, 0).matrix, 1);
     ck_assert_uint_eq(cr_hessian_choose(SIZE_MAX / 4096, SIZE_MAX / 4096, SIZE_MAX / 2, 0).tile, 0);
 }
-END_TEST
 
 /* What the statement of memory says is what create takes. */
-START_TEST(size_of_an_estimator_grows_by_what_was_stated)
+TEST_TIMES(size_of_an_estimator_grows_by_what_was_stated, 2)
 {
     const certreg_model model = {
         .struct_size = sizeof model, .eval = eval, .inputs = 50, .outputs = 2};
@@ -246,9 +237,8 @@ START_TEST(size_of_an_estimator_grows_by_what_was_stated)
     ck_assert_uint_le(with - without, stated);
     ck_assert_uint_ge(with - without + 16 * CR_ALIGN, stated);
 }
-END_TEST
 
-START_TEST(too_little_memory_is_named)
+TEST(too_little_memory_is_named)
 {
     certreg_error why = {.struct_size = sizeof why};
     certreg_estimator *e;
@@ -262,10 +252,9 @@ START_TEST(too_little_memory_is_named)
                      CERTREG_OK);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- bad input */
-START_TEST(nothing_known_is_no_bound)
+TEST(nothing_known_is_no_bound)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, 3);
@@ -282,9 +271,8 @@ START_TEST(nothing_known_is_no_bound)
     certreg_estimator_destroy(b->e);
     free(b);
 }
-END_TEST
 
-START_TEST(too_few_samples_and_a_plan_without_it_are_refused)
+TEST(too_few_samples_and_a_plan_without_it_are_refused)
 {
     bench *b = malloc(sizeof *b);
     open_bench(b, 3);
@@ -299,21 +287,5 @@ START_TEST(too_few_samples_and_a_plan_without_it_are_refused)
     certreg_estimator_destroy(b->e);
     free(b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("second order");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, both_ways_give_the_means_over_distinct_samples, 0, SHAPES);
-    tcase_add_loop_test(typical, operator_norm_is_that_of_the_weighted_mean, 0, SHAPES);
-    tcase_add_test(typical, bounds_scale_with_the_score);
-    tcase_add_test(limits, memory_stays_below_its_limit);
-    tcase_add_loop_test(limits, size_of_an_estimator_grows_by_what_was_stated, 0, 2);
-    tcase_add_test(limits, too_little_memory_is_named);
-    tcase_add_test(bad, nothing_known_is_no_bound);
-    tcase_add_test(bad, too_few_samples_and_a_plan_without_it_are_refused);
-    return kit_run(suite);
-}
+TEST_MAIN("second order")

@@ -4,9 +4,6 @@
 #include "bounds/hessian.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { FIRST = 3, WIDEST = 40 };
 static const struct {
@@ -43,7 +40,7 @@ static certreg_estimator *make(certreg_backend *backend, int row)
     return e;
 }
 
-START_TEST(statistics_are_those_of_the_cpu)
+TEST_TIMES(statistics_are_those_of_the_cpu, (int)(sizeof shapes / sizeof *shapes))
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *cpu = make(NULL, _i), *device = make(backend, _i);
@@ -69,9 +66,8 @@ START_TEST(statistics_are_those_of_the_cpu)
     certreg_backend_close(backend);
     ck_assert_int_eq(emulated()->objects, 0);
 }
-END_TEST
 
-START_TEST(a_failure_of_any_call_is_a_status)
+TEST_RANGE(a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS, CR_HESSIAN_MATRIX + 1)
 {
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, 1);
@@ -88,16 +84,5 @@ START_TEST(a_failure_of_any_call_is_a_status)
     certreg_estimator_destroy(e);
     certreg_backend_close(backend);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("second order on a device");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, statistics_are_those_of_the_cpu, 0,
-                        (int)(sizeof shapes / sizeof *shapes));
-    tcase_add_loop_test(bad, a_failure_of_any_call_is_a_status, CR_HESSIAN_PAIRS,
-                        CR_HESSIAN_MATRIX + 1);
-    return kit_run(suite);
-}
+TEST_MAIN("second order on a device")

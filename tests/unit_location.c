@@ -2,10 +2,6 @@
 #include "statistics/location.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define MOST 400
 #define PI 3.14159265358979323846
@@ -37,7 +33,7 @@ static size_t wild_values(uint64_t seed, size_t count, float *y, double *sorted)
     return usable;
 }
 
-START_TEST(order_statistics_agree_with_sorting)
+TEST_TIMES(order_statistics_agree_with_sorting, 11)
 {
     static float y[3 * MOST];
     static double sorted[MOST];
@@ -52,18 +48,16 @@ START_TEST(order_statistics_agree_with_sorting)
     const double middle = 0.5 * (sorted[(usable - 1) / 2] + sorted[usable / 2]);
     ck_assert_double_eq_tol(cr_location_median(&values), middle, 1e-15 * fabs(middle) + DBL_MIN);
 }
-END_TEST
 
-START_TEST(mean_skips_failed_outputs)
+TEST(mean_skips_failed_outputs)
 {
     const float y[] = {1, NAN, 2, INFINITY, 6};
     const cr_values values = {.y = y, .count = 5, .step = 1};
     ck_assert_double_eq(cr_location_mean(&values), 3);
     ck_assert_uint_eq(cr_location_count(&values), 3);
 }
-END_TEST
 
-START_TEST(huber_location_lies_between_median_and_mean)
+TEST(huber_location_lies_between_median_and_mean)
 {
     const float y[] = {0, 1, 2, 3, 100};
     const cr_values values = {.y = y, .count = 5, .step = 1};
@@ -77,7 +71,6 @@ START_TEST(huber_location_lies_between_median_and_mean)
     const cr_values other = {.y = moved, .count = 5, .step = 1};
     ck_assert_double_eq_tol(cr_location_huber(&other, 2), 9.5 / 4, 1e-9);
 }
-END_TEST
 
 static double sign_of(double t, const void *setting)
 {
@@ -85,7 +78,7 @@ static double sign_of(double t, const void *setting)
     return (t > 0) - (t < 0);
 }
 
-START_TEST(flat_stretch_gives_its_midpoint)
+TEST(flat_stretch_gives_its_midpoint)
 {
     const float y[] = {0, 1, 4, 9};
     const cr_values values = {.y = y, .count = 4, .step = 1};
@@ -95,9 +88,8 @@ START_TEST(flat_stretch_gives_its_midpoint)
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, 5, 6), 5);
     ck_assert_double_eq(cr_location_root(&values, sign_of, NULL, -2, -1), -1);
 }
-END_TEST
 
-START_TEST(locations_move_with_the_circle)
+TEST_TIMES(locations_move_with_the_circle, 9)
 {
     /* about the cut of (-pi, pi]: turned by any angle, every location turns with them */
     const double turn = 0.7 * _i;
@@ -114,9 +106,8 @@ START_TEST(locations_move_with_the_circle)
     const double mean = cr_location_circular_mean(y, 5, 1, 2 * PI);
     ck_assert_double_eq_tol(remainder(mean - turn - atan2(sines, cosines), 2 * PI), 0, 1e-6);
 }
-END_TEST
 
-START_TEST(circular_mean_keeps_the_unit_of_the_period)
+TEST(circular_mean_keeps_the_unit_of_the_period)
 {
     const float degrees[] = {350, 10, 30};
     ck_assert_double_eq_tol(cr_location_circular_mean(degrees, 3, 1, 360), 10, 1e-9);
@@ -124,9 +115,8 @@ START_TEST(circular_mean_keeps_the_unit_of_the_period)
     ck_assert(fabs(cr_location_circular_mean(opposite, 2, 1, 360)) < 1e-9);
     ck_assert_double_nan(cr_location_circular_mean(opposite + 1, 1, 1, 360));
 }
-END_TEST
 
-START_TEST(equal_values_are_their_own_location)
+TEST(equal_values_are_their_own_location)
 {
     const float y[] = {-7.25f, -7.25f, -7.25f, -7.25f};
     const cr_values values = {.y = y, .count = 4, .step = 1};
@@ -134,9 +124,8 @@ START_TEST(equal_values_are_their_own_location)
     ck_assert_double_eq(cr_location_mean(&values), -7.25);
     ck_assert_double_eq(cr_location_huber(&values, 0.1), -7.25);
 }
-END_TEST
 
-START_TEST(extreme_floats_are_ordered)
+TEST(extreme_floats_are_ordered)
 {
     const float y[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 0};
     const cr_values values = {.y = y, .count = 5, .step = 1};
@@ -146,9 +135,8 @@ START_TEST(extreme_floats_are_ordered)
     ck_assert_double_eq(cr_location_order(&values, 4), (double)FLT_MAX);
     ck_assert_double_eq(cr_location_median(&values), 0);
 }
-END_TEST
 
-START_TEST(nothing_has_no_location)
+TEST(nothing_has_no_location)
 {
     const float y[] = {NAN, INFINITY};
     const cr_values failed = {.y = y, .count = 2, .step = 1},
@@ -165,22 +153,5 @@ START_TEST(nothing_has_no_location)
     ck_assert_double_nan(cr_location_huber(&single, 0));
     ck_assert_double_nan(cr_location_huber(&single, NAN));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("location");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, order_statistics_agree_with_sorting, 0, 11);
-    tcase_add_test(typical, mean_skips_failed_outputs);
-    tcase_add_test(typical, huber_location_lies_between_median_and_mean);
-    tcase_add_test(typical, flat_stretch_gives_its_midpoint);
-    tcase_add_loop_test(typical, locations_move_with_the_circle, 0, 9);
-    tcase_add_test(typical, circular_mean_keeps_the_unit_of_the_period);
-    tcase_add_test(limits, equal_values_are_their_own_location);
-    tcase_add_test(limits, extreme_floats_are_ordered);
-    tcase_add_test(bad, nothing_has_no_location);
-    return kit_run(suite);
-}
+TEST_MAIN("location")

@@ -4,9 +4,6 @@
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { PILOT = 600, MAIN = 4000, ALL = PILOT + MAIN };
 
@@ -104,7 +101,7 @@ static float failing(const float *x, size_t d)
     return x[0] > -1.2816f ? 1 : NAN;
 }
 
-START_TEST(half_spaces_are_bounded_closely_in_every_dimension)
+TEST_TIMES(half_spaces_are_bounded_closely_in_every_dimension, 4)
 {
     static const size_t dimensions[] = {1, 10, 100, 784};
     const setting s = {.inputs = dimensions[_i], .unit = 1};
@@ -116,9 +113,8 @@ START_TEST(half_spaces_are_bounded_closely_in_every_dimension)
     ck_assert_double_lt(found, 1.27 * truth); /* the variance alone: 1.71 */
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(bounds_do_not_exceed_the_cap_or_the_range)
+TEST(bounds_do_not_exceed_the_cap_or_the_range)
 {
     const setting s = {.inputs = 20, .unit = 1};
     certreg_estimator *e = make(&s);
@@ -140,9 +136,8 @@ START_TEST(bounds_do_not_exceed_the_cap_or_the_range)
     ck_assert_double_eq(bound(e, &job), 0.3);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(bounds_say_nothing_without_a_range)
+TEST(bounds_say_nothing_without_a_range)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 3, .outputs = 1};
     const certreg_plan plan = {.struct_size = sizeof plan,
@@ -160,9 +155,8 @@ START_TEST(bounds_say_nothing_without_a_range)
     ck_assert_double_eq(bound(e, &job), 0.5);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(bounds_follow_the_unit_of_the_outputs)
+TEST(bounds_follow_the_unit_of_the_outputs)
 {
     const setting one = {.inputs = 30, .unit = 1}, big = {.inputs = 30, .unit = 0x1p60},
                   small = {.inputs = 30, .unit = 0x1p-60};
@@ -180,9 +174,8 @@ START_TEST(bounds_follow_the_unit_of_the_outputs)
     certreg_estimator_destroy(b);
     certreg_estimator_destroy(t);
 }
-END_TEST
 
-START_TEST(bounds_are_the_same_bits_on_several_threads)
+TEST(bounds_are_the_same_bits_on_several_threads)
 {
     setting s = {.inputs = 300, .unit = 1};
     certreg_estimator *one = make(&s);
@@ -196,9 +189,8 @@ START_TEST(bounds_are_the_same_bits_on_several_threads)
     certreg_estimator_destroy(three);
     certreg_backend_close(s.backend);
 }
-END_TEST
 
-START_TEST(features_without_noise_have_no_part_in_it)
+TEST(features_without_noise_have_no_part_in_it)
 {
     enum { WIDE = 900 };
     float scale[WIDE] = {0};
@@ -212,9 +204,8 @@ START_TEST(features_without_noise_have_no_part_in_it)
     ck_assert_double_lt(found, 1.27 * truth);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(constant_outputs_have_hardly_a_gradient)
+TEST(constant_outputs_have_hardly_a_gradient)
 {
     const setting s = {.inputs = 50, .unit = 1};
     certreg_estimator *e = make(&s);
@@ -223,9 +214,8 @@ START_TEST(constant_outputs_have_hardly_a_gradient)
     ck_assert_double_le(bound(e, &job), 0.9 * sqrt(1e-3));
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(outputs_that_failed_count_as_the_least_score)
+TEST(outputs_that_failed_count_as_the_least_score)
 {
     const setting s = {.inputs = 20, .unit = 10, .flags = CERTREG_PLAN_COUNT_FAILURES};
     const cr_score sign = {.kind = CR_SCORE_SIGN, .side = 1, .prediction = 1, .tolerance = 0.5};
@@ -241,20 +231,5 @@ START_TEST(outputs_that_failed_count_as_the_least_score)
     ck_assert_double_eq(bound(e, &job), nextafter(10.8, 11));
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("finite-sample gradient norm");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, half_spaces_are_bounded_closely_in_every_dimension, 0, 4);
-    tcase_add_test(typical, bounds_follow_the_unit_of_the_outputs);
-    tcase_add_test(typical, bounds_are_the_same_bits_on_several_threads);
-    tcase_add_test(typical, features_without_noise_have_no_part_in_it);
-    tcase_add_test(typical, constant_outputs_have_hardly_a_gradient);
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_test(limits, bounds_do_not_exceed_the_cap_or_the_range);
-    tcase_add_test(limits, bounds_say_nothing_without_a_range);
-    tcase_add_test(limits, outputs_that_failed_count_as_the_least_score);
-    return kit_run(suite);
-}
+TEST_MAIN("finite-sample gradient norm")

@@ -26,7 +26,7 @@ static const struct {
 } evidences[] = {{0, 10, 0.5},      {0, 100, 0.04},  {1, 100, 0.08}, {3, 40, 0.4},  {20, 100, 0.35},
                  {200, 1000, 0.25}, {5, 2000, 0.01}, {45, 50, 0.98}, {0, 30, 0.999}};
 
-START_TEST(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha)
+TEST_ROWS(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, evidences)
 {
     const uint64_t k = evidences[_i].k, n = evidences[_i].n;
     const double truth = (double)logl(evidence((long double)k, (long double)n, evidences[_i].q));
@@ -35,9 +35,8 @@ START_TEST(rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha)
     ck_assert(cr_mixture_rejects(k, n, evidences[_i].q, exp(-truth + slack)));
     ck_assert(!cr_mixture_rejects(k, n, evidences[_i].q, exp(-truth - 1e-9)));
 }
-END_TEST
 
-START_TEST(evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one)
+TEST_TIMES(evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one, 4)
 {
     const double tested[] = {0.02, 0.2, 0.5, 0.9};
     const double q = tested[_i];
@@ -51,10 +50,9 @@ START_TEST(evidence_falls_on_average_wherever_the_true_probability_is_at_least_t
                               "k %d n %d q %g p %Lg: %.12Lg after %.12Lg", k, n, q, p, next, now);
             }
 }
-END_TEST
 
 /* ---- the upper bound */
-START_TEST(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below)
+TEST_TIMES(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below, 7)
 {
     const uint64_t sizes[] = {1, 2, 5, 17, 100, 1000, 100000};
     const double levels[] = {0.5, 0.05, 1e-9, 1e-100};
@@ -70,9 +68,8 @@ START_TEST(all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below)
                     cr_mixture_rejects(k, n, upper + (1 - 0x1p-50 - upper) * s / 50, levels[l]));
         }
 }
-END_TEST
 
-START_TEST(upper_bound_grows_with_the_failures_and_falls_with_alpha)
+TEST(upper_bound_grows_with_the_failures_and_falls_with_alpha)
 {
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_double_le(cr_mixture_upper(k, 64, 0.05), cr_mixture_upper(k + 1, 64, 0.05));
@@ -80,9 +77,8 @@ START_TEST(upper_bound_grows_with_the_failures_and_falls_with_alpha)
         ck_assert_double_ge(cr_mixture_upper(k, 64, 0.05), cr_mixture_upper(k, 65, 0.05));
     }
 }
-END_TEST
 
-START_TEST(nothing_is_rejected_without_trials_or_with_a_bad_level)
+TEST(nothing_is_rejected_without_trials_or_with_a_bad_level)
 {
     ck_assert_double_eq(cr_mixture_upper(0, 0, 0.05), 1);
     ck_assert_double_eq(cr_mixture_upper(10, 10, 0.05), 1);
@@ -94,7 +90,6 @@ START_TEST(nothing_is_rejected_without_trials_or_with_a_bad_level)
     ck_assert(!cr_mixture_rejects(0, 100, 0, 0.05));
     ck_assert(!cr_mixture_rejects(0, 100, 1, 0.05));
 }
-END_TEST
 
 /* ---- coverage at all times, exactly */
 static const double truths[] = {0.02, 0.1, 0.16, 0.31, 0.5, 0.75}, nominal[] = {0.5, 0.1, 0.01};
@@ -118,31 +113,12 @@ static double ever_missed(double p, double alpha)
     return missed;
 }
 
-START_TEST(bound_is_ever_below_the_truth_with_probability_at_most_alpha)
+TEST_TIMES(bound_is_ever_below_the_truth_with_probability_at_most_alpha, 18)
 {
     const double p = truths[_i % 6], alpha = nominal[_i / 6], missed = ever_missed(p, alpha);
     printf("p %.2f  alpha %.2f  ever missed within %d trials %.4f\n", p, alpha, TRIALS, missed);
     ck_assert_double_le(missed, alpha);
     if (p >= 0.1) ck_assert_double_gt(missed, 0.1 * alpha); /* it can happen */
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sequential: mixture");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical,
-                        rejection_happens_exactly_where_the_integral_exceeds_one_over_alpha, 0,
-                        KIT_ROWS(evidences));
-    tcase_add_loop_test(
-        typical, evidence_falls_on_average_wherever_the_true_probability_is_at_least_the_tested_one,
-        0, 4);
-    tcase_add_loop_test(typical, all_from_the_upper_bound_on_is_rejected_and_hardly_anything_below,
-                        0, 7);
-    tcase_add_test(typical, upper_bound_grows_with_the_failures_and_falls_with_alpha);
-    tcase_add_loop_test(typical, bound_is_ever_below_the_truth_with_probability_at_most_alpha, 0,
-                        18);
-    tcase_add_test(bad, nothing_is_rejected_without_trials_or_with_a_bad_level);
-    return kit_run(suite);
-}
+TEST_MAIN("sequential: mixture")

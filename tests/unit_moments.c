@@ -2,9 +2,6 @@
 #include "statistics/normal.h"
 #include "statistics/moments.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* 1, 2, 4, 9: mean 4, squares about it 9, 4, 0, 25. */
 static const double table[] = {1, 2, 4, 9};
@@ -17,7 +14,7 @@ static cr_moments moments_of(double center, double offset)
     return m;
 }
 
-START_TEST(moments_do_not_depend_on_the_center)
+TEST_TIMES(moments_do_not_depend_on_the_center, 5)
 {
     const double centers[] = {0, 4, -3, 9, 1000};
     const cr_moments m = moments_of(centers[_i], 0);
@@ -34,9 +31,8 @@ START_TEST(moments_do_not_depend_on_the_center)
         second += pow(squares[i] - 9.5, 2) / 4, third += pow(squares[i] - 9.5, 3) / 4;
     ck_assert_double_eq_tol(cr_moments_square_skewness(&m), third / pow(second, 1.5), 1e-7);
 }
-END_TEST
 
-START_TEST(many_small_terms_are_not_lost_beside_large_ones)
+TEST(many_small_terms_are_not_lost_beside_large_ones)
 {
     cr_moments m;
     cr_moments_start(&m, 0);
@@ -45,9 +41,8 @@ START_TEST(many_small_terms_are_not_lost_beside_large_ones)
     cr_moments_add(&m, -1e16);
     ck_assert_double_eq_tol(cr_moments_mean(&m) * 1002, 1000, 1e-9);
 }
-END_TEST
 
-START_TEST(interval_is_the_mean_and_its_standard_errors)
+TEST(interval_is_the_mean_and_its_standard_errors)
 {
     /* Symmetric about the mean, so nothing is corrected for skewness of u. */
     cr_moments m;
@@ -69,10 +64,9 @@ START_TEST(interval_is_the_mean_and_its_standard_errors)
     ck_assert_double_eq(b.sigma, 3);
     ck_assert_double_eq(b.gradient_hi, 7);
 }
-END_TEST
 
 /* At values near 4e6 a deviation of 1e-9 is less than their ulp, and so is the interval. */
-START_TEST(ends_are_rounded_outward)
+TEST(ends_are_rounded_outward)
 {
     const double ulp = 0x1p-31, base = 4e6;
     cr_moments m;
@@ -87,9 +81,8 @@ START_TEST(ends_are_rounded_outward)
     ck_assert_double_ge(b.mean_lo - base, -8 * ulp);
     ck_assert_double_le(b.mean_hi - base, 8 * ulp);
 }
-END_TEST
 
-START_TEST(one_sided_interval_keeps_the_other_end_of_the_range)
+TEST(one_sided_interval_keeps_the_other_end_of_the_range)
 {
     cr_moments m;
     cr_moments_start(&m, 0);
@@ -102,9 +95,8 @@ START_TEST(one_sided_interval_keeps_the_other_end_of_the_range)
     ck_assert_uint_eq(b.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE |
                                          CERTREG_CONSTRAINT_RANGE);
 }
-END_TEST
 
-START_TEST(variance_is_capped_by_range_and_mean)
+TEST(variance_is_capped_by_range_and_mean)
 {
     cr_moments m;
     cr_moments_start(&m, 0);
@@ -117,9 +109,8 @@ START_TEST(variance_is_capped_by_range_and_mean)
     ck_assert_double_eq(cr_moments_largest_variance(-1, INFINITY, 0, 0), INFINITY);
     ck_assert_double_eq(cr_moments_largest_variance(0, 1, 1, 1), 0);
 }
-END_TEST
 
-START_TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
+TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
 {
     double last = 2;
     for (double skewness = -4; skewness < 16; skewness += 0.5) {
@@ -134,9 +125,8 @@ START_TEST(quantile_grows_with_skewness_and_never_falls_below_normal)
     ck_assert_double_eq_tol(cr_moments_skewed_quantile(2, 1, 1e8), 2 + 9 / 6e4, 1e-7);
     ck_assert_double_eq(cr_moments_skewed_quantile(INFINITY, 1, 100), INFINITY);
 }
-END_TEST
 
-START_TEST(equal_outputs_abstain_whatever_the_center)
+TEST_TIMES(equal_outputs_abstain_whatever_the_center, 4)
 {
     const double values[] = {0, 0.1, -3.7, 1e8};
     cr_moments m;
@@ -151,9 +141,8 @@ START_TEST(equal_outputs_abstain_whatever_the_center)
     ck_assert_double_eq(b.mean_hi, INFINITY);
     ck_assert_double_eq(b.variance_hi, INFINITY);
 }
-END_TEST
 
-START_TEST(two_nearly_equal_values_leave_a_variance)
+TEST(two_nearly_equal_values_leave_a_variance)
 {
     cr_moments m;
     cr_moments_start(&m, 0);
@@ -165,9 +154,8 @@ START_TEST(two_nearly_equal_values_leave_a_variance)
                      CR_MOMENTS_OK);
     ck_assert_double_ge(b.variance_hi, 2.5e-15);
 }
-END_TEST
 
-START_TEST(fewer_than_two_values_abstain)
+TEST(fewer_than_two_values_abstain)
 {
     cr_moments m;
     certreg_bounds b = {0};
@@ -179,9 +167,8 @@ START_TEST(fewer_than_two_values_abstain)
     ck_assert_double_eq(b.mean_hi, 1);
     ck_assert_double_eq(b.variance_hi, 1);
 }
-END_TEST
 
-START_TEST(a_value_that_is_no_number_abstains)
+TEST(a_value_that_is_no_number_abstains)
 {
     cr_moments m;
     certreg_bounds b = {0};
@@ -191,10 +178,9 @@ START_TEST(a_value_that_is_no_number_abstains)
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.variance_hi, INFINITY);
 }
-END_TEST
 
 /* Half of the outputs at each end: the variance is all that the range allows, and no less. */
-START_TEST(variance_that_fills_the_range_is_not_rounded_below_it)
+TEST(variance_that_fills_the_range_is_not_rounded_below_it)
 {
     certreg_bounds b = {.struct_size = sizeof b};
     cr_moments m;
@@ -204,25 +190,5 @@ START_TEST(variance_that_fills_the_range_is_not_rounded_below_it)
     ck_assert_double_ge(b.variance_hi, 1);
     ck_assert_double_lt(b.variance_hi, 1 + 1e-14);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("moments");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_test(typical, variance_that_fills_the_range_is_not_rounded_below_it);
-    tcase_add_loop_test(typical, moments_do_not_depend_on_the_center, 0, 5);
-    tcase_add_test(typical, interval_is_the_mean_and_its_standard_errors);
-    tcase_add_test(typical, ends_are_rounded_outward);
-    tcase_add_test(typical, one_sided_interval_keeps_the_other_end_of_the_range);
-    tcase_add_test(typical, variance_is_capped_by_range_and_mean);
-    tcase_add_test(typical, quantile_grows_with_skewness_and_never_falls_below_normal);
-    tcase_add_test(limits, many_small_terms_are_not_lost_beside_large_ones);
-    tcase_add_loop_test(limits, equal_outputs_abstain_whatever_the_center, 0, 4);
-    tcase_add_test(limits, two_nearly_equal_values_leave_a_variance);
-    tcase_add_test(limits, fewer_than_two_values_abstain);
-    tcase_add_test(bad, a_value_that_is_no_number_abstains);
-    return kit_run(suite);
-}
+TEST_MAIN("moments")

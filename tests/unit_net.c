@@ -3,10 +3,6 @@
 #include "statistics/net.h"
 #include "statistics/score.h"
 #include "support/suite.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { MOST = 64 };
 
@@ -81,7 +77,7 @@ static long double farthest_corner(vector *v, size_t count, size_t outputs, size
     return farthest;
 }
 
-START_TEST(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says)
+TEST_RANGE(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -97,9 +93,8 @@ START_TEST(every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_say
         ck_assert_double_ge((double)(largest(v, count, x) / sqrtl(dot(x, x))), (double)c - 1e-12);
     }
 }
-END_TEST
 
-START_TEST(medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says)
+TEST_RANGE(medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -123,10 +118,9 @@ START_TEST(medians_along_the_axes_are_put_together_with_the_loss_that_their_cons
     ck_assert_double_ge(part, (double)(1 / greatest) - 1e-6);
     ck_assert_double_eq_tol((double)greatest, outputs == 2 ? 1.28790 : 1.52096, 1e-5);
 }
-END_TEST
 
 /* No unit vector has a larger sum of w t |v.x| than the scale allows, and one nearly attains it. */
-START_TEST(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have)
+TEST_RANGE(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -152,9 +146,8 @@ START_TEST(tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have)
         ck_assert_double_ge(greatest, 0.995);
     }
 }
-END_TEST
 
-START_TEST(directions_are_unit_vectors_and_all_different)
+TEST(directions_are_unit_vectors_and_all_different)
 {
     const cr_net nets[] = {CR_NET_MEANS, CR_NET_PROJECTIONS};
     for (int n = 0; n < 2; n++)
@@ -168,10 +161,9 @@ START_TEST(directions_are_unit_vectors_and_all_different)
             }
         }
 }
-END_TEST
 
 /* Where the tolerances differ widely, too. */
-START_TEST(scales_are_those_of_all_signs_and_rounded_down)
+TEST_RANGE(scales_are_those_of_all_signs_and_rounded_down, 2, 4)
 {
     const size_t outputs = (size_t)_i;
     vector v[MOST];
@@ -192,14 +184,13 @@ START_TEST(scales_are_those_of_all_signs_and_rounded_down)
         ck_assert_double_gt(reached, -3e-12);
     }
 }
-END_TEST
 
 static double count_looks(void *looks)
 {
     return ++*(double *)looks;
 }
 
-START_TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
+TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
 {
     double t[MOST], looks = 0;
     cr_watch watch = {.now = count_looks, .of = &looks, .due = 1e9};
@@ -211,10 +202,9 @@ START_TEST(a_scale_looks_at_the_clock_and_stops_where_it_is_late)
     ck_assert_int_eq(watch.late, 1);
     ck_assert_double_eq(looks, 5);
 }
-END_TEST
 
 /* ---- blocks */
-START_TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
+TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
 {
     const cr_net nets[] = {CR_NET_COORDINATES, CR_NET_MEANS, CR_NET_PROJECTIONS};
     for (int n = 0; n < 3; n++)
@@ -241,7 +231,6 @@ START_TEST(blocks_cover_every_output_once_and_have_three_or_two_of_them)
             ck_assert_uint_eq(directions, cr_net_size(nets[n], outputs));
         }
 }
-END_TEST
 
 /* ---- scores */
 static cr_score along(int32_t kind, int32_t side, const double *center, double tolerance)
@@ -255,7 +244,7 @@ static cr_score along(int32_t kind, int32_t side, const double *center, double t
 
 /* Outputs next to the end of the interval, with large parts that cancel: no rounding lets in what
  * is out. */
-START_TEST(an_output_beyond_the_tolerance_is_never_in)
+TEST(an_output_beyond_the_tolerance_is_never_in)
 {
     size_t in = 0;
     srand(3);
@@ -275,10 +264,9 @@ START_TEST(an_output_beyond_the_tolerance_is_never_in)
     ck_assert_uint_gt(in, 20000);
     ck_assert_uint_lt(in, 180000);
 }
-END_TEST
 
 /* By less than the last bit of the tolerance, so that rounding decides what is computed. */
-START_TEST(an_output_a_little_beyond_the_tolerance_is_out)
+TEST(an_output_a_little_beyond_the_tolerance_is_out)
 {
     size_t tried = 0;
     srand(5);
@@ -299,10 +287,9 @@ START_TEST(an_output_a_little_beyond_the_tolerance_is_out)
     }
     ck_assert_uint_gt(tried, 20000);
 }
-END_TEST
 
 /* Exactly at the end in real arithmetic: out, on both sides. */
-START_TEST(an_output_at_the_end_of_the_interval_is_out)
+TEST(an_output_at_the_end_of_the_interval_is_out)
 {
     const double center[2] = {0, 0};
     for (int side = -1; side <= 1; side += 2) {
@@ -318,9 +305,8 @@ START_TEST(an_output_at_the_end_of_the_interval_is_out)
         ck_assert_double_eq(cr_score_value(&s, (float[]){0, NAN}), -1);
     }
 }
-END_TEST
 
-START_TEST(linear_scores_stay_within_their_range)
+TEST(linear_scores_stay_within_their_range)
 {
     srand(4);
     for (int i = 0; i < 100000; i++) {
@@ -341,10 +327,9 @@ START_TEST(linear_scores_stay_within_their_range)
         ck_assert_double_lt(cr_score_unsure(&s, lo, hi), 1e-13);
     }
 }
-END_TEST
 
 /* What rounding may change is measured at the farther end of the range. */
-START_TEST(an_end_far_from_the_center_counts)
+TEST(an_end_far_from_the_center_counts)
 {
     const double lo[3] = {-1, -1, -1}, hi[3] = {1e6, 1, 1}, mirrored[3] = {-1e6, -1, -1},
                  center[3] = {0}, ones[3] = {1, 1, 1};
@@ -353,9 +338,8 @@ START_TEST(an_end_far_from_the_center_counts)
     ck_assert_double_ge(cr_score_unsure(&s, lo, hi), 0.6e6 * DBL_EPSILON);
     ck_assert_double_ge(cr_score_unsure(&s, mirrored, ones), 0.6e6 * DBL_EPSILON);
 }
-END_TEST
 
-START_TEST(zero_times_an_infinite_end_is_zero)
+TEST(zero_times_an_infinite_end_is_zero)
 {
     const double lo[3] = {-INFINITY, -1, -2}, hi[3] = {INFINITY, 3, 5};
     cr_score s = {.kind = CR_SCORE_OUTPUT, .side = 1, .outputs = 3, .along = {0, 0.6, -0.8}};
@@ -368,29 +352,5 @@ START_TEST(zero_times_an_infinite_end_is_zero)
     ck_assert(least == -INFINITY && greatest == INFINITY);
     ck_assert_double_eq(cr_score_unsure(&s, lo, hi), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("net");
-    TCase *constants = kit_case(suite, "constants");
-    TCase *scores = kit_case(suite, "scores");
-    tcase_add_loop_test(
-        constants, every_vector_is_as_near_to_a_direction_of_the_net_as_its_constant_says, 2, 4);
-    tcase_add_loop_test(
-        constants, medians_along_the_axes_are_put_together_with_the_loss_that_their_constant_says,
-        2, 4);
-    tcase_add_loop_test(constants,
-                        tolerances_in_any_proportions_are_scaled_to_the_loss_that_they_have, 2, 4);
-    tcase_add_loop_test(constants, scales_are_those_of_all_signs_and_rounded_down, 2, 4);
-    tcase_add_test(constants, a_scale_looks_at_the_clock_and_stops_where_it_is_late);
-    tcase_add_test(constants, directions_are_unit_vectors_and_all_different);
-    tcase_add_test(constants, blocks_cover_every_output_once_and_have_three_or_two_of_them);
-    tcase_add_test(scores, an_output_beyond_the_tolerance_is_never_in);
-    tcase_add_test(scores, an_output_a_little_beyond_the_tolerance_is_out);
-    tcase_add_test(scores, an_output_at_the_end_of_the_interval_is_out);
-    tcase_add_test(scores, linear_scores_stay_within_their_range);
-    tcase_add_test(scores, zero_times_an_infinite_end_is_zero);
-    tcase_add_test(scores, an_end_far_from_the_center_counts);
-    return kit_run(suite);
-}
+TEST_MAIN("net")

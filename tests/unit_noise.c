@@ -7,7 +7,7 @@
 #include "support/made_up.h"
 #include "support/ref_backend.h"
 
-START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
+TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
 {
     const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 1};
     enum { COUNT = 50 };
@@ -24,9 +24,8 @@ START_TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
         ck_assert(dot == dots[i] && norm == norms[i]);
     }
 }
-END_TEST
 
-START_TEST(replay_can_be_cut_between_chunks)
+TEST(replay_can_be_cut_between_chunks)
 {
     const cr_noise noise = {.seed = 3, .noise_id = 4, .inputs = 21, .clean_first = 0};
     enum { COUNT = 5 * CR_REPLAY_CHUNK };
@@ -40,9 +39,8 @@ START_TEST(replay_can_be_cut_between_chunks)
     ck_assert(!memcmp(whole, pieces, sizeof whole));
     free(weights);
 }
-END_TEST
 
-START_TEST(unmoved_features_and_the_center_keep_every_bit)
+TEST_TIMES(unmoved_features_and_the_center_keep_every_bit, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -59,10 +57,9 @@ START_TEST(unmoved_features_and_the_center_keep_every_bit)
                           "sample %d, feature %d", i, j);
     certreg_backend_close(backend);
 }
-END_TEST
 
 /* Within the grid's 2^24 steps at its ends as well, and never -0. */
-START_TEST(points_are_whole_steps_of_the_grid)
+TEST_TIMES(points_are_whole_steps_of_the_grid, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -84,9 +81,8 @@ START_TEST(points_are_whole_steps_of_the_grid)
     free(x);
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(noise_of_negative_steps_is_opposite)
+TEST_TIMES(noise_of_negative_steps_is_opposite, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -100,9 +96,8 @@ START_TEST(noise_of_negative_steps_is_opposite)
     for (int k = 0; k < COUNT * INPUTS; k++) ck_assert(x[0][k] == -x[1][k]);
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(no_samples_change_nothing)
+TEST_TIMES(no_samples_change_nothing, SETUPS)
 {
     certreg_backend *backend = backend_of(_i);
     if (!backend) return;
@@ -117,9 +112,8 @@ START_TEST(no_samples_change_nothing)
     ck_assert(x == 5 && sums[0] == 1 && sums[1] == 2 && sums[2] == 3);
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(streams_and_seeds_share_no_noise)
+TEST(streams_and_seeds_share_no_noise)
 {
     const cr_noise a = {.seed = 1, .noise_id = 2, .inputs = 8},
                    b = {.seed = 1, .noise_id = 3, .inputs = 8},
@@ -132,10 +126,9 @@ START_TEST(streams_and_seeds_share_no_noise)
         ck_assert(e != ref_backend_normal(&d, 5, j));
     }
 }
-END_TEST
 
 /* The last block of a level, the first of the next one, and the same place of another stream. */
-START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
+TEST(levels_of_a_stream_meet_but_do_not_overlap)
 {
     const uint64_t blocks = (uint64_t)1 << CR_LEVEL_BITS;
     for (uint64_t level = 0; level + 1 < CR_LEVELS; level += level < 3 ? 1 : CR_LEVELS / 5) {
@@ -154,11 +147,10 @@ START_TEST(levels_of_a_stream_meet_but_do_not_overlap)
         }
     }
 }
-END_TEST
 
 /* Theory 5, Lemma 4b: the last block of the last sample that begin accepts is the last but at most
  * `row` of its level, and no level has a block that continues the words of another one. */
-START_TEST(levels_end_where_the_next_level_or_a_continuation_begins)
+TEST(levels_end_where_the_next_level_or_a_continuation_begins)
 {
     static const size_t inputs[] = {1, 3, 4, 5, 1000, 1021, 150528, 67108865};
     static const uint64_t levels[] = {
@@ -180,21 +172,5 @@ START_TEST(levels_end_where_the_next_level_or_a_continuation_begins)
             ck_assert((last | CR_CELL_SECOND) > CR_CELL_SECOND);
         }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("noise");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_test(typical, ranges_can_be_cut_anywhere_by_draw_and_project);
-    tcase_add_test(typical, replay_can_be_cut_between_chunks);
-    tcase_add_loop_test(limits, unmoved_features_and_the_center_keep_every_bit, 0, SETUPS);
-    tcase_add_loop_test(limits, points_are_whole_steps_of_the_grid, 0, SETUPS);
-    tcase_add_loop_test(typical, noise_of_negative_steps_is_opposite, 0, SETUPS);
-    tcase_add_loop_test(limits, no_samples_change_nothing, 0, SETUPS);
-    tcase_add_test(typical, streams_and_seeds_share_no_noise);
-    tcase_add_test(typical, levels_of_a_stream_meet_but_do_not_overlap);
-    tcase_add_test(limits, levels_end_where_the_next_level_or_a_continuation_begins);
-    return kit_run(suite);
-}
+TEST_MAIN("noise")

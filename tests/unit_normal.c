@@ -2,10 +2,6 @@
 #include "statistics/normal.h"
 #include "data/normal.inc"
 #include "support/suite.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 static double ulps(double got, double want)
 {
@@ -13,59 +9,52 @@ static double ulps(double got, double want)
     return fabs(got - want) / (fabs(want) > DBL_MIN ? fabs(want) * DBL_EPSILON : DBL_TRUE_MIN);
 }
 
-START_TEST(density_agrees_with_sixty_digits)
+TEST_ROWS(density_agrees_with_sixty_digits, point_rows)
 {
     const double got = cr_normal_pdf(point_rows[_i].x);
     ck_assert_msg(ulps(got, point_rows[_i].pdf) <= 4, "%.17g, want %.17g", got, point_rows[_i].pdf);
 }
-END_TEST
 
-START_TEST(cdf_agrees_with_sixty_digits)
+TEST_ROWS(cdf_agrees_with_sixty_digits, point_rows)
 {
     const double got = cr_normal_cdf(point_rows[_i].x);
     ck_assert_msg(ulps(got, point_rows[_i].cdf) <= 8, "%.17g, want %.17g", got, point_rows[_i].cdf);
 }
-END_TEST
 
-START_TEST(upper_tail_agrees_with_sixty_digits)
+TEST_ROWS(upper_tail_agrees_with_sixty_digits, point_rows)
 {
     const double got = cr_normal_sf(point_rows[_i].x);
     ck_assert_msg(ulps(got, point_rows[_i].sf) <= 8, "%.17g, want %.17g", got, point_rows[_i].sf);
 }
-END_TEST
 
-START_TEST(quantile_agrees_with_sixty_digits)
+TEST_ROWS(quantile_agrees_with_sixty_digits, quantile_rows)
 {
     const double got = cr_normal_quantile(quantile_rows[_i].p);
     ck_assert_msg(ulps(got, quantile_rows[_i].x) <= 8, "%.17g, want %.17g", got,
                   quantile_rows[_i].x);
 }
-END_TEST
 
-START_TEST(quantile_of_the_upper_tail_is_the_mirror_image)
+TEST_ROWS(quantile_of_the_upper_tail_is_the_mirror_image, quantile_rows)
 {
     const double q = quantile_rows[_i].p;
     ck_assert_double_eq(cr_normal_quantile_sf(q), -cr_normal_quantile(q));
 }
-END_TEST
 
-START_TEST(quantile_undoes_the_cdf)
+TEST_TIMES(quantile_undoes_the_cdf, 600)
 {
     const double x = -37 + 0.0731 * _i, p = cr_normal_cdf(x);
     /* near 1 a double no longer tells the points apart */
     const double lost = p > 0.5 ? DBL_EPSILON / cr_normal_pdf(x) : 0;
     ck_assert_double_eq_tol(cr_normal_quantile(p), x, 1e-13 * fmax(1, fabs(x)) + lost);
 }
-END_TEST
 
-START_TEST(cdf_never_falls)
+TEST(cdf_never_falls)
 {
     for (double x = -41; x < 41; x += 0.003)
         ck_assert_msg(cr_normal_cdf(x + 0.003) >= cr_normal_cdf(x), "at %g", x);
 }
-END_TEST
 
-START_TEST(ends_of_the_line_are_exact)
+TEST(ends_of_the_line_are_exact)
 {
     ck_assert_double_eq(cr_normal_cdf(-INFINITY), 0);
     ck_assert_double_eq(cr_normal_cdf(INFINITY), 1);
@@ -79,40 +68,19 @@ START_TEST(ends_of_the_line_are_exact)
     ck_assert_double_eq(cr_normal_quantile(1), INFINITY);
     ck_assert_double_eq(cr_normal_quantile(0.5), 0);
 }
-END_TEST
 
-START_TEST(no_probability_has_no_quantile)
+TEST_TIMES(no_probability_has_no_quantile, 7)
 {
     static const double wrong[] = {-1e-300, -1, 1 + DBL_EPSILON, 2, INFINITY, -INFINITY, NAN};
     ck_assert_double_nan(cr_normal_quantile(wrong[_i]));
     ck_assert_double_nan(cr_normal_quantile_sf(wrong[_i]));
 }
-END_TEST
 
-START_TEST(nan_stays_nan)
+TEST(nan_stays_nan)
 {
     ck_assert_double_nan(cr_normal_pdf(NAN));
     ck_assert_double_nan(cr_normal_cdf(NAN));
     ck_assert_double_nan(cr_normal_sf(NAN));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("normal");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, density_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
-    tcase_add_loop_test(typical, cdf_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
-    tcase_add_loop_test(typical, upper_tail_agrees_with_sixty_digits, 0, KIT_ROWS(point_rows));
-    tcase_add_loop_test(typical, quantile_agrees_with_sixty_digits, 0, KIT_ROWS(quantile_rows));
-    tcase_add_loop_test(typical, quantile_of_the_upper_tail_is_the_mirror_image, 0,
-                        KIT_ROWS(quantile_rows));
-    tcase_add_loop_test(typical, quantile_undoes_the_cdf, 0, 600);
-    tcase_add_test(typical, cdf_never_falls);
-    tcase_add_test(limits, ends_of_the_line_are_exact);
-    tcase_add_loop_test(bad_input, no_probability_has_no_quantile, 0, 7);
-    tcase_add_test(bad_input, nan_stays_nan);
-    return kit_run(suite);
-}
+TEST_MAIN("normal")

@@ -4,8 +4,6 @@
 /* after the lanes */
 #include "backend/normal4.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
 
 #define PI 3.14159265358979323846
 
@@ -22,7 +20,7 @@ enum { WORDS = 128 };
 
 /* The first of a pair is the sine; words are taken in order, and strict ones change nothing but
  * what they leave out. */
-START_TEST(normals_of_a_block_are_those_of_its_words)
+TEST(normals_of_a_block_are_those_of_its_words)
 {
     for (uint32_t n = 0; n < WORDS * WORDS; n++) {
         const uint32_t words[4] = {word(n / WORDS), word(n % WORDS), word(n % WORDS),
@@ -42,11 +40,5 @@ START_TEST(normals_of_a_block_are_those_of_its_words)
         }
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("normal4");
-    tcase_add_test(kit_case(suite, "words"), normals_of_a_block_are_those_of_its_words);
-    return kit_run(suite);
-}
+TEST_MAIN("normal4")

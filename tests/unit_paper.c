@@ -3,9 +3,6 @@
 #include "statistics/paper.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define N 40
 #define D 5
@@ -55,7 +52,7 @@ static double product(int a, int b)
     return dot * y[2 * a + 1] * y[2 * b + 1];
 }
 
-START_TEST(square_is_the_mean_over_all_pairs)
+TEST(square_is_the_mean_over_all_pairs)
 {
     double pairs = 0;
     for (int a = 0; a < N; a++)
@@ -63,7 +60,6 @@ START_TEST(square_is_the_mean_over_all_pairs)
             if (a != b) pairs += product(a, b);
     ck_assert_double_eq_tol(cr_paper_square(&paper), pairs / (N * (N - 1)), 1e-10);
 }
-END_TEST
 
 /* W_i = y_i e_i projected on the mean of all W, their own included. */
 static double projection(int a)
@@ -73,7 +69,7 @@ static double projection(int a)
     return along;
 }
 
-START_TEST(gradient_variance_is_the_sample_variance_of_the_projections)
+TEST(gradient_variance_is_the_sample_variance_of_the_projections)
 {
     double mean = 0, squares = 0;
     for (int a = 0; a < N; a++) mean += projection(a) / N;
@@ -81,9 +77,8 @@ START_TEST(gradient_variance_is_the_sample_variance_of_the_projections)
     const double literal = 4 * squares / (N - 1) / N;
     ck_assert_double_eq_tol(cr_paper_variance(&paper), literal, 1e-6 * literal);
 }
-END_TEST
 
-START_TEST(intervals_are_two_sided_at_half_of_alpha_each)
+TEST(intervals_are_two_sided_at_half_of_alpha_each)
 {
     certreg_bounds b = {.sigma = 2};
     ck_assert_int_eq(cr_paper_bounds(&paper, &moments, -INFINITY, INFINITY, 0.1, 1, &b),
@@ -104,9 +99,8 @@ START_TEST(intervals_are_two_sided_at_half_of_alpha_each)
     const double whole = 1.64485362695147; /* of 1 - .1/2: without the gradient all of alpha */
     ck_assert_double_eq_tol(b.variance_hi, variance + whole * wobble, 1e-12);
 }
-END_TEST
 
-START_TEST(equal_outputs_abstain)
+TEST(equal_outputs_abstain)
 {
     cr_moments same;
     certreg_bounds b = {0};
@@ -118,9 +112,8 @@ START_TEST(equal_outputs_abstain)
     ck_assert_double_eq(b.gradient_lo, 0);
     ck_assert_double_eq(b.gradient_hi, 1);
 }
-END_TEST
 
-START_TEST(samples_that_were_not_added_abstain)
+TEST(samples_that_were_not_added_abstain)
 {
     certreg_bounds b = {0};
     cr_paper part = paper;
@@ -129,18 +122,6 @@ START_TEST(samples_that_were_not_added_abstain)
                      CR_MOMENTS_ABSTAINED);
     ck_assert_double_eq(b.gradient_hi, INFINITY);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("paper");
-    TCase *typical = kit_case_with(suite, "typical", fill, NULL);
-    TCase *limits = kit_case_with(suite, "limits", fill, NULL);
-    TCase *bad = kit_case_with(suite, "bad_input", fill, NULL);
-    tcase_add_test(typical, square_is_the_mean_over_all_pairs);
-    tcase_add_test(typical, gradient_variance_is_the_sample_variance_of_the_projections);
-    tcase_add_test(typical, intervals_are_two_sided_at_half_of_alpha_each);
-    tcase_add_test(limits, equal_outputs_abstain);
-    tcase_add_test(bad, samples_that_were_not_added_abstain);
-    return kit_run(suite);
-}
+FIXTURE(fill, NULL)
+TEST_MAIN("paper")

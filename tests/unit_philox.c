@@ -3,8 +3,6 @@
 #include "backend/philox.h"
 #include "support/philox_block.h"
 #include "support/suite.h"
-#include <check.h>
-#include <string.h>
 
 typedef struct known {
     uint32_t counter[4], key[2], words[4];
@@ -27,7 +25,7 @@ static void same(const uint32_t ours[4], const uint32_t theirs[4])
         ck_assert_msg(ours[i] == theirs[i], "word %d is %08x, not %08x", i, ours[i], theirs[i]);
 }
 
-START_TEST(words_are_the_published_ones)
+TEST_TIMES(words_are_the_published_ones, ANSWERS)
 {
     uint32_t words[4];
     memcpy(words, answers[_i].counter, sizeof words);
@@ -36,9 +34,8 @@ START_TEST(words_are_the_published_ones)
     cr_philox_words(words, keys);
     same(words, answers[_i].words);
 }
-END_TEST
 
-START_TEST(block_puts_seed_stream_and_index_where_curand_does)
+TEST_TIMES(block_puts_seed_stream_and_index_where_curand_does, ANSWERS)
 {
     const known *a = &answers[_i];
     uint32_t words[4];
@@ -47,9 +44,8 @@ START_TEST(block_puts_seed_stream_and_index_where_curand_does)
                  (uint64_t)a->counter[1] << 32 | a->counter[0], words);
     same(words, a->words);
 }
-END_TEST
 
-START_TEST(every_bit_of_the_input_changes_about_half_of_the_output)
+TEST_TIMES(every_bit_of_the_input_changes_about_half_of_the_output, 3 * 64)
 {
     uint32_t plain[4], words[4];
     int changed = 0;
@@ -64,9 +60,8 @@ START_TEST(every_bit_of_the_input_changes_about_half_of_the_output)
     ck_assert_int_gt(changed, 4096 - 6 * 45);
     ck_assert_int_lt(changed, 4096 + 6 * 45);
 }
-END_TEST
 
-START_TEST(carry_reaches_the_upper_half_of_the_index)
+TEST(carry_reaches_the_upper_half_of_the_index)
 {
     uint32_t low[4], high[4], expected[4] = {0, 1, 5, 0};
     philox_block(9, 5, 0xFFFFFFFFu, low);
@@ -77,17 +72,5 @@ START_TEST(carry_reaches_the_upper_half_of_the_index)
     same(high, expected);
     ck_assert(memcmp(low, high, sizeof low) != 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("philox");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(typical, words_are_the_published_ones, 0, ANSWERS);
-    tcase_add_loop_test(typical, block_puts_seed_stream_and_index_where_curand_does, 0, ANSWERS);
-    tcase_add_loop_test(typical, every_bit_of_the_input_changes_about_half_of_the_output, 0,
-                        3 * 64);
-    tcase_add_test(limits, carry_reaches_the_upper_half_of_the_index);
-    return kit_run(suite);
-}
+TEST_MAIN("philox")

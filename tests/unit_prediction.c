@@ -2,13 +2,10 @@
 #include "statistics/prediction.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define PI 3.14159265358979323846
 
-START_TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
+TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
 {
     for (size_t blocks = 0; blocks <= 128; blocks += 32)
         for (size_t max_samples = 2; max_samples < 20000; max_samples += 1 + max_samples / 50) {
@@ -24,9 +21,8 @@ START_TEST(pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks)
             }
         }
 }
-END_TEST
 
-START_TEST(pilot_of_almost_nothing_leaves_a_sample)
+TEST(pilot_of_almost_nothing_leaves_a_sample)
 {
     ck_assert_uint_eq(cr_prediction_pilot(0, 64), 0);
     ck_assert_uint_eq(cr_prediction_pilot(1, 64), 0);
@@ -36,11 +32,10 @@ START_TEST(pilot_of_almost_nothing_leaves_a_sample)
     ck_assert_uint_eq(cr_prediction_pilot(10000, 64), 1488);
     ck_assert_uint_lt(cr_prediction_pilot(SIZE_MAX, 64), SIZE_MAX);
 }
-END_TEST
 
 /* Six values about 1 within the tolerance of 2, and two far out on one side: the score of those
  * stops growing. */
-START_TEST(location_balances_the_tails)
+TEST(location_balances_the_tails)
 {
     const float even[] = {-3, -1, 0, 1, 3};
     ck_assert_double_eq_tol(cr_prediction_location(even, 5, 1, 2, 0.5, 0.1, 0), 0, 1e-9);
@@ -51,10 +46,9 @@ START_TEST(location_balances_the_tails)
     ck_assert_double_gt(moved, 0.5);
     ck_assert_double_lt(moved, 2);
 }
-END_TEST
 
 /* The root solves the equation that theory 6 writes down. */
-START_TEST(location_is_the_root_of_the_written_score)
+TEST_TIMES(location_is_the_root_of_the_written_score, 10)
 {
     const double tolerance = 0.8, h = _i % 2 ? 0.5 : 0.25;
     float y[31];
@@ -74,9 +68,8 @@ START_TEST(location_is_the_root_of_the_written_score)
     ck_assert_double_lt(sum[2], 0);
     ck_assert_double_eq_tol(sum[1], 0, 1e-8);
 }
-END_TEST
 
-START_TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
+TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
 {
     float y[90];
     for (int i = 0; i < 90; i++) y[i] = 1;
@@ -85,10 +78,9 @@ START_TEST(few_pilot_samples_are_shrunk_to_the_noise_free_output)
     ck_assert_double_eq_tol(cr_prediction_choose(y, 10, 1, 2, 100, NAN, 0), 1, 1e-9);
     ck_assert_double_eq(cr_prediction_choose(y, 0, 1, 2, 100, 0.25, 0), 0.25);
 }
-END_TEST
 
 /* The output without noise is one of a kind that hardly any noisy one is. */
-START_TEST(a_noise_free_output_far_from_all_others_is_left_alone)
+TEST(a_noise_free_output_far_from_all_others_is_left_alone)
 {
     float y[60];
     for (int i = 0; i < 60; i++) y[i] = i % 20 ? 0.01f * (float)(i % 7) : 5;
@@ -101,9 +93,8 @@ START_TEST(a_noise_free_output_far_from_all_others_is_left_alone)
     /* Within two tolerances it counts. */
     ck_assert_double_gt(cr_prediction_choose(y, 10, 1, 4, 400, 5, 0), 1.5);
 }
-END_TEST
 
-START_TEST(angles_are_chosen_across_the_cut)
+TEST(angles_are_chosen_across_the_cut)
 {
     for (int turn = -6; turn <= 6; turn++) {
         const double origin = remainder(0.5 * turn, 2 * PI);
@@ -118,9 +109,8 @@ START_TEST(angles_are_chosen_across_the_cut)
         ck_assert_double_le(fabs(without), PI);
     }
 }
-END_TEST
 
-START_TEST(failed_outputs_are_skipped)
+TEST(failed_outputs_are_skipped)
 {
     float y[40];
     for (int i = 0; i < 40; i++) y[i] = i % 2 ? 1 : (i % 4 ? (float)NAN : (float)INFINITY);
@@ -131,21 +121,5 @@ START_TEST(failed_outputs_are_skipped)
     ck_assert_double_nan(cr_prediction_choose(y, 0, 1, 2, 300, NAN, 2 * PI));
     ck_assert_double_eq(cr_prediction_choose(y, 0, 1, 2, 300, INFINITY, 0) > 0, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("prediction");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_test(typical, pilot_is_about_fifteen_per_cent_and_leaves_whole_blocks);
-    tcase_add_test(typical, location_balances_the_tails);
-    tcase_add_loop_test(typical, location_is_the_root_of_the_written_score, 0, 10);
-    tcase_add_test(typical, few_pilot_samples_are_shrunk_to_the_noise_free_output);
-    tcase_add_test(typical, angles_are_chosen_across_the_cut);
-    tcase_add_test(limits, pilot_of_almost_nothing_leaves_a_sample);
-    tcase_add_test(limits, a_noise_free_output_far_from_all_others_is_left_alone);
-    tcase_add_test(bad, failed_outputs_are_skipped);
-    return kit_run(suite);
-}
+TEST_MAIN("prediction")

@@ -4,8 +4,6 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
 
 enum { GRID = 9000, EVERY = 3 };
 
@@ -51,7 +49,7 @@ static double attained(const cr_ranks_setting *s, uint64_t k, double x)
     return best;
 }
 
-START_TEST(misses_are_at_least_those_of_any_mixture_and_hardly_more)
+TEST_ROWS(misses_are_at_least_those_of_any_mixture_and_hardly_more, cases)
 {
     const cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const uint64_t ranks[] = {1, (s.samples + 3) / 4, (s.samples + 1) / 2};
@@ -64,10 +62,9 @@ START_TEST(misses_are_at_least_those_of_any_mixture_and_hardly_more)
             ck_assert_msg(bound <= least + 3e-4, "%g, attained %.12g", bound, least);
         }
 }
-END_TEST
 
 /* One point is a mixture too. Next to the modes of both tails the bound is nearest to it. */
-START_TEST(misses_are_at_least_those_of_any_single_point)
+TEST_ROWS(misses_are_at_least_those_of_any_single_point, cases)
 {
     enum { POINTS = 99999 };
     cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
@@ -85,11 +82,10 @@ START_TEST(misses_are_at_least_those_of_any_single_point)
         ck_assert_double_ge(cr_ranks_misses(&s, point, k), missed);
     }
 }
-END_TEST
 
 /* sigma*scale is a float, so the noise of a feature may be smaller than asked for by 2^-22 of it
  * (theory 12), and a shift longer in units of this noise. */
-START_TEST(ranks_hold_for_the_noise_that_floats_allow)
+TEST(ranks_hold_for_the_noise_that_floats_allow)
 {
     const certreg_coverage c = {.struct_size = sizeof c,
                                 .alpha = 0.1,
@@ -103,9 +99,8 @@ START_TEST(ranks_hold_for_the_noise_that_floats_allow)
     const cr_ranks_setting least = setting(101, 101, 0.5 * (1 + 0x1p-22));
     ck_assert_double_ge(r.alpha, cr_ranks_misses(&least, r.point_rank, r.sample_rank));
 }
-END_TEST
 
-START_TEST(with_one_sample_each_the_formula_is_known)
+TEST(with_one_sample_each_the_formula_is_known)
 {
     const cr_ranks_setting s = setting(1, 1, 0.7);
     for (uint64_t point = 300; point <= 500; point += 40) {
@@ -116,9 +111,8 @@ START_TEST(with_one_sample_each_the_formula_is_known)
         ck_assert_double_le(bound, truth + 1e-4);
     }
 }
-END_TEST
 
-START_TEST(chosen_ranks_are_proven_and_cannot_be_sharpened)
+TEST_ROWS(chosen_ranks_are_proven_and_cannot_be_sharpened, cases)
 {
     const cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const cr_ranks r = cr_ranks_choose(&s);
@@ -133,9 +127,8 @@ START_TEST(chosen_ranks_are_proven_and_cannot_be_sharpened)
         ck_assert_double_gt(cr_ranks_misses(&s, r.point, r.sample + 1), s.alpha);
     ck_assert_double_gt(cr_ranks_misses(&s, r.point - 1, r.sample), s.alpha);
 }
-END_TEST
 
-START_TEST(the_least_number_of_points_is_the_least)
+TEST_ROWS(the_least_number_of_points_is_the_least, cases)
 {
     cr_ranks_setting s = setting(cases[_i].calibration, cases[_i].samples, cases[_i].shift);
     const uint64_t least = cr_ranks_choose(&s).least_points;
@@ -145,9 +138,8 @@ START_TEST(the_least_number_of_points_is_the_least)
     s.points = least - 1;
     ck_assert_uint_eq(cr_ranks_choose(&s).sample, 0);
 }
-END_TEST
 
-START_TEST(without_a_shift_it_is_split_conformal_prediction)
+TEST(without_a_shift_it_is_split_conformal_prediction)
 {
     for (uint64_t points = 1; points < 60; points++) {
         cr_ranks_setting s = setting(101, 101, 0);
@@ -159,9 +151,8 @@ START_TEST(without_a_shift_it_is_split_conformal_prediction)
         if (rank <= points) ck_assert_uint_eq(r.point, rank);
     }
 }
-END_TEST
 
-START_TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
+TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
 {
     double sharp = 1;
     for (double shift = 0; shift < 2; shift += 0.25) {
@@ -178,20 +169,5 @@ START_TEST(a_longer_shift_and_a_smaller_alpha_need_larger_sets)
     strict.points = 5000000;
     ck_assert_uint_gt(cr_ranks_choose(&strict).sample, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("unit_ranks");
-    TCase *t = kit_case(s, "ranks");
-    tcase_add_loop_test(t, misses_are_at_least_those_of_any_mixture_and_hardly_more, 0,
-                        KIT_ROWS(cases));
-    tcase_add_loop_test(t, misses_are_at_least_those_of_any_single_point, 0, KIT_ROWS(cases));
-    tcase_add_test(t, ranks_hold_for_the_noise_that_floats_allow);
-    tcase_add_test(t, with_one_sample_each_the_formula_is_known);
-    tcase_add_loop_test(t, chosen_ranks_are_proven_and_cannot_be_sharpened, 0, KIT_ROWS(cases));
-    tcase_add_loop_test(t, the_least_number_of_points_is_the_least, 0, KIT_ROWS(cases));
-    tcase_add_test(t, without_a_shift_it_is_split_conformal_prediction);
-    tcase_add_test(t, a_longer_shift_and_a_smaller_alpha_need_larger_sets);
-    return kit_run(s);
-}
+TEST_MAIN("unit_ranks")

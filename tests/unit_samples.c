@@ -2,9 +2,6 @@
 #include "estimator/estimator.h"
 #include "statistics/moments.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { COUNT = 5000, OUTPUTS = 3, OUTPUT = 1 };
 
@@ -31,7 +28,7 @@ static cr_samples view(size_t first, size_t count, cr_watch *watch)
                         .watch = watch};
 }
 
-START_TEST(a_view_shows_scores_about_its_center_and_no_other_samples)
+TEST(a_view_shows_scores_about_its_center_and_no_other_samples)
 {
     const cr_samples s = view(40, 300, NULL);
     size_t seen = 0;
@@ -40,9 +37,8 @@ START_TEST(a_view_shows_scores_about_its_center_and_no_other_samples)
                             cr_score_value(&clipped, &(float){value_of(40 + seen)}) - 0.25);
     ck_assert_uint_eq(seen, 300);
 }
-END_TEST
 
-START_TEST(an_empty_view_shows_nothing)
+TEST(an_empty_view_shows_nothing)
 {
     const cr_samples s = view(COUNT, 0, NULL);
     cr_moments m;
@@ -50,9 +46,8 @@ START_TEST(an_empty_view_shows_nothing)
     cr_moments_of(&s, &m);
     ck_assert_uint_eq(m.count, 0);
 }
-END_TEST
 
-START_TEST(moments_of_a_view_are_those_of_its_scores)
+TEST(moments_of_a_view_are_those_of_its_scores)
 {
     const cr_samples s = view(7, 400, NULL);
     cr_moments m;
@@ -66,7 +61,6 @@ START_TEST(moments_of_a_view_are_those_of_its_scores)
     ck_assert_double_eq_tol(cr_moments_mean(&m), sum / 400, 1e-14);
     ck_assert_double_eq_tol(cr_moments_second(&m), square / 400 - sum / 400 * sum / 400, 1e-14);
 }
-END_TEST
 
 static double always_later(void *of)
 {
@@ -74,7 +68,7 @@ static double always_later(void *of)
     return *seconds += 1;
 }
 
-START_TEST(a_pass_ends_soon_after_it_is_late)
+TEST(a_pass_ends_soon_after_it_is_late)
 {
     double seconds = 0;
     cr_watch watch = {.now = always_later, .of = &seconds, .due = 2.5};
@@ -85,9 +79,8 @@ START_TEST(a_pass_ends_soon_after_it_is_late)
     ck_assert_uint_lt(seen, 3 * CR_WATCH_STEP);
     ck_assert(!cr_samples_has(&s, 0)); /* nor does any other pass begin */
 }
-END_TEST
 
-START_TEST(without_hurry_every_sample_is_seen)
+TEST(without_hurry_every_sample_is_seen)
 {
     double seconds = 0;
     cr_watch watch = {.now = always_later, .of = &seconds};
@@ -96,9 +89,8 @@ START_TEST(without_hurry_every_sample_is_seen)
     while (cr_samples_has(&s, seen)) seen++;
     ck_assert_uint_eq(seen, COUNT);
 }
-END_TEST
 
-START_TEST(the_record_gives_a_view_of_one_of_its_outputs)
+TEST(the_record_gives_a_view_of_one_of_its_outputs)
 {
     const certreg_model model = {.struct_size = sizeof model, .inputs = 2, .outputs = OUTPUTS};
     const certreg_plan plan = {.struct_size = sizeof plan,
@@ -119,17 +111,5 @@ START_TEST(the_record_gives_a_view_of_one_of_its_outputs)
         ck_assert_double_eq(cr_samples_at(&s, i), (double)y[(5 + i) * OUTPUTS + 2] - 100);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("view of samples");
-    TCase *typical = kit_case(suite, "typical"), *late = kit_case(suite, "late");
-    tcase_add_test(typical, a_view_shows_scores_about_its_center_and_no_other_samples);
-    tcase_add_test(typical, moments_of_a_view_are_those_of_its_scores);
-    tcase_add_test(typical, the_record_gives_a_view_of_one_of_its_outputs);
-    tcase_add_test(typical, an_empty_view_shows_nothing);
-    tcase_add_test(late, a_pass_ends_soon_after_it_is_late);
-    tcase_add_test(late, without_hurry_every_sample_is_seen);
-    return kit_run(suite);
-}
+TEST_MAIN("view of samples")

@@ -43,7 +43,7 @@ static uint64_t seed_of(certreg_estimator *e)
     return run.seed;
 }
 
-START_TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
+TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
 {
     certreg_estimator *a = with_seed(0, 100), *b = with_seed(0, 100);
     const uint64_t first = seed_of(a), second = seed_of(b);
@@ -53,9 +53,8 @@ START_TEST(every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it)
     ck_assert_uint_eq(seed_of(a), first); /* for all inputs */
     certreg_estimator_destroy(a), certreg_estimator_destroy(b);
 }
-END_TEST
 
-START_TEST(a_drawn_zero_is_drawn_again)
+TEST(a_drawn_zero_is_drawn_again)
 {
     words = (const uint64_t[]){0, 0, 7};
     certreg_estimator *e = with_seed(0, 100);
@@ -63,9 +62,8 @@ START_TEST(a_drawn_zero_is_drawn_again)
     ck_assert_uint_eq(seed_of(e), 7);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(without_randomness_a_zero_seed_is_refused_by_name)
+TEST(without_randomness_a_zero_seed_is_refused_by_name)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     certreg_plan p = kit_plan(100);
@@ -79,9 +77,8 @@ START_TEST(without_randomness_a_zero_seed_is_refused_by_name)
     KIT_SAYS(&why, "give a seed");
     certreg_estimator_destroy(with_seed(7, 100)); /* a given one needs no randomness */
 }
-END_TEST
 
-START_TEST(nothing_but_a_new_estimator_draws)
+TEST(nothing_but_a_new_estimator_draws)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     certreg_plan p = kit_plan(100);
@@ -98,10 +95,9 @@ START_TEST(nothing_but_a_new_estimator_draws)
     ck_assert_int_eq(draws, 1);
     certreg_attack_destroy(a), certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* A drawn seed stays with the record: an estimator that is given it draws the same noise. */
-START_TEST(a_record_goes_where_its_seed_is_given)
+TEST(a_record_goes_where_its_seed_is_given)
 {
     enum { SAMPLES = 100 };
     certreg_estimator *e = with_seed(0, SAMPLES), *other = with_seed(0, SAMPLES);
@@ -118,7 +114,6 @@ START_TEST(a_record_goes_where_its_seed_is_given)
     KIT_OK(same, certreg_estimator_import(same, record, bytes)); /* overlaps agree */
     certreg_estimator_destroy(e), certreg_estimator_destroy(other), certreg_estimator_destroy(same);
 }
-END_TEST
 
 /* ---- a model that contains the generator */
 enum { INPUTS = 8, SAMPLES = 1000, CERTIFICATES = 20 };
@@ -171,32 +166,17 @@ static int false_certificates(uint64_t known, uint64_t given)
     return wrong;
 }
 
-START_TEST(no_model_foresees_a_drawn_seed)
+TEST(no_model_foresees_a_drawn_seed)
 {
     ck_assert_int_eq(false_certificates(0, 0), 0);
 }
-END_TEST
 
 /* The premise: the model is independent of the seed. */
-START_TEST(a_model_that_knows_the_given_seed_breaks_every_certificate)
+TEST(a_model_that_knows_the_given_seed_breaks_every_certificate)
 {
     ck_assert_int_eq(false_certificates(7, 7), CERTIFICATES);
     ck_assert_int_eq(false_certificates(7, 8), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("seed");
-    TCase *drawn = kit_case_with(suite, "drawn", own_randomness, NULL);
-    tcase_add_test(drawn, every_estimator_draws_a_seed_of_its_own_and_the_run_tells_it);
-    tcase_add_test(drawn, a_drawn_zero_is_drawn_again);
-    tcase_add_test(drawn, without_randomness_a_zero_seed_is_refused_by_name);
-    tcase_add_test(drawn, nothing_but_a_new_estimator_draws);
-    tcase_add_test(drawn, a_record_goes_where_its_seed_is_given);
-    TCase *hostile =
-        kit_case_with(suite, "a model that contains the generator", own_randomness, NULL);
-    tcase_add_test(hostile, no_model_foresees_a_drawn_seed);
-    tcase_add_test(hostile, a_model_that_knows_the_given_seed_breaks_every_certificate);
-    return kit_run(suite);
-}
+FIXTURE(own_randomness, NULL)
+TEST_MAIN("seed")

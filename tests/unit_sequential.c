@@ -69,7 +69,7 @@ static long double enumerate(const uint64_t *looks, size_t count, double q, cons
     return sum;
 }
 
-START_TEST(crossing_is_that_of_all_sequences_rounded_up)
+TEST_ROWS(crossing_is_that_of_all_sequences_rounded_up, small_tests)
 {
     const double shares[] = {0.003, 0.1, 0.37, 0.5, 0.9};
     const size_t count = small_tests[_i].count;
@@ -85,7 +85,6 @@ START_TEST(crossing_is_that_of_all_sequences_rounded_up)
                       "%g: %.17g, want %.17Lg", shares[s], got, want);
     }
 }
-END_TEST
 
 /* ---- the closed test: dynamic programming by other means */
 static long double paths_crossing(const uint64_t *looks, size_t count, double q,
@@ -129,7 +128,7 @@ static closed_case case_of(int i)
     return c;
 }
 
-START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share)
+TEST_TIMES(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, GRID)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -147,9 +146,8 @@ START_TEST(closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share
     }
     for (size_t j = 1; j < c.count; j++) ck_assert(critical[j] >= critical[j - 1]);
 }
-END_TEST
 
-START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
+TEST_TIMES(closed_tests_use_most_of_alpha_and_beat_the_union_bound, GRID)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -162,10 +160,9 @@ START_TEST(closed_tests_use_most_of_alpha_and_beat_the_union_bound)
     ck_assert_msg(paths_crossing(c.looks, c.count, c.q, critical) > 0.6 * c.alpha, "%Lg of %g",
                   paths_crossing(c.looks, c.count, c.q, critical), c.alpha);
 }
-END_TEST
 
 /* The shares are close together, so that their numbers do not come in order by themselves. */
-START_TEST(nested_tests_pass_for_greater_shares_and_stay_valid)
+TEST_TIMES(nested_tests_pass_for_greater_shares_and_stay_valid, GRID)
 {
     enum { TESTS = 6 };
     closed_case c = case_of(_i);
@@ -182,7 +179,6 @@ START_TEST(nested_tests_pass_for_greater_shares_and_stay_valid)
         ck_assert(paths_crossing(c.looks, c.count, q[t], critical[t]) <= c.alpha);
     }
 }
-END_TEST
 
 static void assert_spent(const closed_case *c, const int64_t *critical)
 {
@@ -194,7 +190,7 @@ static void assert_spent(const closed_case *c, const int64_t *critical)
               cr_binomial_critical(c->looks[last], c->q, last ? 0.5 * c->alpha : c->alpha));
 }
 
-START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
+TEST_TIMES(little_room_gives_a_valid_test_and_none_a_strong_last_look, GRID)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -204,11 +200,10 @@ START_TEST(little_room_gives_a_valid_test_and_none_a_strong_last_look)
         if (!room) assert_spent(&c, critical);
     }
 }
-END_TEST
 
 /* So long that the paths cannot be followed any more: then the sum over the looks must not
  * exceed alpha. */
-START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
+TEST_TIMES(tests_of_any_length_keep_alpha_and_a_strong_last_look, 3)
 {
     const uint64_t lasts[] = {20000, 200000, 5000000};
     closed_case c = {.q = 0.3264, .alpha = 0.05};
@@ -223,9 +218,8 @@ START_TEST(tests_of_any_length_keep_alpha_and_a_strong_last_look)
     /* of some 45 to 80 looks, of which the early ones have more */
     ck_assert(critical[c.count - 1] >= cr_binomial_critical(lasts[_i], c.q, c.alpha / 40));
 }
-END_TEST
 
-START_TEST(one_look_is_the_binomial_test_at_the_whole_of_alpha)
+TEST(one_look_is_the_binomial_test_at_the_whole_of_alpha)
 {
     const uint64_t looks[] = {1, 50, 20000, 13000, 1000000};
     for (int i = 0; i < 5; i++)
@@ -235,9 +229,8 @@ START_TEST(one_look_is_the_binomial_test_at_the_whole_of_alpha)
             ck_assert_int_eq(critical, cr_binomial_critical(looks[i], shares[s], 0.05));
         }
 }
-END_TEST
 
-START_TEST(work_is_not_touched_beyond_its_room)
+TEST_TIMES(work_is_not_touched_beyond_its_room, GRID)
 {
     const closed_case c = case_of(_i);
     int64_t critical[MOST_LOOKS];
@@ -248,9 +241,8 @@ START_TEST(work_is_not_touched_beyond_its_room)
         for (size_t i = room; i < 64; i++) ck_assert_double_eq(guarded[i], -7);
     }
 }
-END_TEST
 
-START_TEST(long_stretches_between_looks_lose_no_paths)
+TEST(long_stretches_between_looks_lose_no_paths)
 {
     const uint64_t looks[] = {100000, 850000};
     const double q = 1e-3;
@@ -272,11 +264,10 @@ START_TEST(long_stretches_between_looks_lose_no_paths)
     }
     ck_assert_double_eq_tol(crossing, both, 1e-8);
 }
-END_TEST
 
 /* Where all paths fail too often before the first look there is none to follow, whatever lies in
  * the room. */
-START_TEST(what_lies_in_the_room_before_does_not_count)
+TEST(what_lies_in_the_room_before_does_not_count)
 {
     uint64_t looks[48];
     int64_t clean[48], poisoned[48];
@@ -290,9 +281,8 @@ START_TEST(what_lies_in_the_room_before_does_not_count)
     const double crossing = cr_closed_crossing(looks, 48, 0.49999999969901399, clean, work, ROOM);
     ck_assert(crossing >= 0 && crossing <= 1e-25);
 }
-END_TEST
 
-START_TEST(hopeless_tests_are_never_passed)
+TEST(hopeless_tests_are_never_passed)
 {
     const uint64_t looks[] = {10, 20};
     int64_t critical[2];
@@ -303,26 +293,5 @@ START_TEST(hopeless_tests_are_never_passed)
     critical[1] = 15;
     ck_assert_double_nan(cr_closed_crossing(looks, 2, 0.3, critical, work, 15));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sequential: closed test");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(typical, crossing_is_that_of_all_sequences_rounded_up, 0,
-                        KIT_ROWS(small_tests));
-    tcase_add_loop_test(
-        typical, closed_tests_never_pass_more_often_than_alpha_at_or_above_their_share, 0, GRID);
-    tcase_add_loop_test(typical, closed_tests_use_most_of_alpha_and_beat_the_union_bound, 0, GRID);
-    tcase_add_loop_test(typical, nested_tests_pass_for_greater_shares_and_stay_valid, 0, GRID);
-    tcase_add_loop_test(limits, little_room_gives_a_valid_test_and_none_a_strong_last_look, 0,
-                        GRID);
-    tcase_add_loop_test(limits, tests_of_any_length_keep_alpha_and_a_strong_last_look, 0, 3);
-    tcase_add_test(limits, one_look_is_the_binomial_test_at_the_whole_of_alpha);
-    tcase_add_loop_test(limits, work_is_not_touched_beyond_its_room, 0, GRID);
-    tcase_add_test(limits, long_stretches_between_looks_lose_no_paths);
-    tcase_add_test(limits, hopeless_tests_are_never_passed);
-    tcase_add_test(limits, what_lies_in_the_room_before_does_not_count);
-    return kit_run(suite);
-}
+TEST_MAIN("sequential: closed test")

@@ -30,7 +30,7 @@ static const struct {
     {0, 0.9, 0.7, 1.5, 1, 0.85196477, 0.85196477},
 };
 
-START_TEST(reference_values_are_met_to_their_last_digit)
+TEST_ROWS(reference_values_are_met_to_their_last_digit, reference_rows)
 {
     const certreg_bounds bounds = known(ALL, reference_rows[_i].m, reference_rows[_i].C,
                                         reference_rows[_i].kappa, -reference_rows[_i].half,
@@ -44,15 +44,13 @@ START_TEST(reference_values_are_met_to_their_last_digit)
     ck_assert_double_eq_tol(got.mean_least, bounds.mean_lo - got.drop, 1e-13);
     ck_assert_uint_eq(got.constraints, ALL);
 }
-END_TEST
 
 /* A solver that loses breakpoints finds -13.78 here. */
-START_TEST(breakpoints_far_apart_are_not_lost)
+TEST(breakpoints_far_apart_are_not_lost)
 {
     const certreg_bounds bounds = known(ALL, -0.896, 0.03, 0.1067, -1, 1);
     ck_assert_double_eq_tol(shift_of(&bounds, 3.82).rise, 1.756, 1e-3);
 }
-END_TEST
 
 /* The indicator of a half-space is the worst function for its own constraints, with and without its
  * gradient. */
@@ -63,7 +61,7 @@ static const struct {
     {0.99, 2},   {0.01, 2},  {1e-6, 1}, {1e-6, 5},   {0.999999, 1}, {0.3, 6},
 };
 
-START_TEST(half_space_moves_as_neyman_and_pearson_say)
+TEST_ROWS(half_space_moves_as_neyman_and_pearson_say, half_space_rows)
 {
     const double p = half_space_rows[_i].p, r = half_space_rows[_i].r, q = cr_normal_quantile(p);
     const double up = cr_normal_cdf(q + r) - p, down = p - cr_normal_cdf(q - r);
@@ -83,11 +81,10 @@ START_TEST(half_space_moves_as_neyman_and_pearson_say)
                       "constraints %d: drop %.17g, want %.17g", i, got.drop, down);
     }
 }
-END_TEST
 
 static const double radii[] = {1e-8, 1e-4, 0.01, 0.3, 0.7, 1, 1.7, 3, 6};
 
-START_TEST(variance_alone_gives_the_likelihood_ratio_norm)
+TEST_ROWS(variance_alone_gives_the_likelihood_ratio_norm, radii)
 {
     const certreg_bounds bounds = known(V, 0, 2.5, 0, 0, 0);
     const certreg_mean_change got = shift_of(&bounds, radii[_i]);
@@ -95,19 +92,17 @@ START_TEST(variance_alone_gives_the_likelihood_ratio_norm)
     ck_assert_double_eq(got.rise, got.drop);
     ck_assert_double_eq(got.mean_greatest, INFINITY); /* where the mean is, nobody said */
 }
-END_TEST
 
-START_TEST(gradient_takes_its_order_out_of_the_variance)
+TEST_ROWS(gradient_takes_its_order_out_of_the_variance, radii)
 {
     const certreg_bounds bounds = known(V | G, 0, 2.5, 0.4, 0, 0);
     assert_tight(shift_of(&bounds, radii[_i]).rise,
                  sqrt(2.5 - 0.16) * norm1(radii[_i]) + 0.4 * radii[_i], 1e-13);
 }
-END_TEST
 
 /* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0, where the gradient says
  * nothing. */
-START_TEST(gradient_interval_is_used_where_it_binds_only)
+TEST_ROWS(gradient_interval_is_used_where_it_binds_only, radii)
 {
     certreg_bounds bounds = known(V | G, 0, 1, 0, 0, 0);
     const double r = radii[_i], best = r / norm0(r);
@@ -122,17 +117,15 @@ START_TEST(gradient_interval_is_used_where_it_binds_only)
                      bounds.gradient_lo * r,
                  1e-7);
 }
-END_TEST
 
-START_TEST(affine_function_moves_by_its_slope)
+TEST_ROWS(affine_function_moves_by_its_slope, radii)
 {
     certreg_bounds bounds = known(V | G, 0, 2.25, 1.5, 0, 0);
     bounds.sigma = 0.5;
     assert_tight(shift_of(&bounds, radii[_i]).rise, 1.5 * radii[_i] / 0.5, 1e-12);
 }
-END_TEST
 
-START_TEST(drop_is_the_rise_of_the_mirror_image)
+TEST_ROWS(drop_is_the_rise_of_the_mirror_image, radii)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
                    mirror = known(ALL, -0.3, 0.2, 0.15, -1.5, 1);
@@ -143,9 +136,8 @@ START_TEST(drop_is_the_rise_of_the_mirror_image)
     ck_assert_double_eq(got.rise, other.drop);
     ck_assert_double_eq(got.mean_least, -other.mean_greatest);
 }
-END_TEST
 
-START_TEST(units_of_the_output_and_of_the_noise_do_not_matter)
+TEST_ROWS(units_of_the_output_and_of_the_noise_do_not_matter, radii)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
                    large = known(ALL, 3e7, 2e15, 1.5e7, -1e8, 1.5e8);
@@ -155,9 +147,8 @@ START_TEST(units_of_the_output_and_of_the_noise_do_not_matter)
     ck_assert_double_eq_tol(other.rise / 1e8, got.rise, 1e-9 * got.rise);
     ck_assert_double_eq_tol(other.drop / 1e8, got.drop, 1e-9 * got.drop);
 }
-END_TEST
 
-START_TEST(every_further_fact_can_only_tighten)
+TEST_ROWS(every_further_fact_can_only_tighten, radii)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5);
     for (uint32_t constraints = 1; constraints <= ALL; constraints++)
@@ -175,9 +166,8 @@ START_TEST(every_further_fact_can_only_tighten)
                           constraints | constraint);
         }
 }
-END_TEST
 
-START_TEST(family_leaves_out_facts_as_if_they_were_not_there)
+TEST_RANGE(family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1)
 {
     const uint32_t constraints = (uint32_t)_i;
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
@@ -191,9 +181,8 @@ START_TEST(family_leaves_out_facts_as_if_they_were_not_there)
     if (constraints & M) ck_assert_double_eq(got.drop, want.drop);
     ck_assert(got.rise <= want.rise && got.drop <= want.drop);
 }
-END_TEST
 
-START_TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
+TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
 {
     certreg_bounds bounds = known(M | R, 0.3, 0, 0, -1, 1);
     bounds.mean_lo = -0.5;
@@ -207,9 +196,8 @@ START_TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
     ck_assert(got.mean_greatest < bounds.mean_hi + got.rise - 0.1 &&
               got.mean_least > bounds.mean_lo - got.drop + 0.1);
 }
-END_TEST
 
-START_TEST(no_gradient_leaves_the_second_order)
+TEST(no_gradient_leaves_the_second_order)
 {
     const certreg_bounds wide = known(ALL, 0, 1e-6, 0, -1e6, 1e6),
                          tight = known(ALL, 0, 0.2, 0, -1, 1);
@@ -217,28 +205,6 @@ START_TEST(no_gradient_leaves_the_second_order)
     const double second = shift_of(&tight, 1e-4).rise;
     ck_assert_msg(second > 0 && second < 1e-8, "%g", second);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver");
-    TCase *typical = solver_case(suite, "typical");
-    tcase_add_loop_test(typical, reference_values_are_met_to_their_last_digit, 0,
-                        KIT_ROWS(reference_rows));
-    tcase_add_test(typical, breakpoints_far_apart_are_not_lost);
-    tcase_add_loop_test(typical, half_space_moves_as_neyman_and_pearson_say, 0,
-                        KIT_ROWS(half_space_rows));
-    tcase_add_loop_test(typical, variance_alone_gives_the_likelihood_ratio_norm, 0,
-                        KIT_ROWS(radii));
-    tcase_add_loop_test(typical, gradient_takes_its_order_out_of_the_variance, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, gradient_interval_is_used_where_it_binds_only, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, affine_function_moves_by_its_slope, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, drop_is_the_rise_of_the_mirror_image, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, units_of_the_output_and_of_the_noise_do_not_matter, 0,
-                        KIT_ROWS(radii));
-    tcase_add_loop_test(typical, every_further_fact_can_only_tighten, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1);
-    tcase_add_test(typical, shifted_mean_over_a_box_is_tighter_than_its_parts);
-    tcase_add_test(typical, no_gradient_leaves_the_second_order);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver")

@@ -5,16 +5,15 @@
 #include "support/solver_fixture.h"
 
 /* ---- inputs that once broke it */
-START_TEST(least_variances_that_a_double_holds_are_taken_as_they_are)
+TEST(least_variances_that_a_double_holds_are_taken_as_they_are)
 {
     const certreg_bounds least = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-307, 0, 0, 0, 0),
                          far = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1e-290, 0, 0, 0, 0);
     ck_assert_double_eq_tol(within(&least, 1.685e-154).radius, 0.5, 1e-3);
     ck_assert_double_ge(shift_of(&far, 9).drop, 1e-145 * exp(40.5) * (1 - 1e-12));
 }
-END_TEST
 
-START_TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
+TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
 {
     certreg_bounds b = given(CERTREG_CONSTRAINT_VARIANCE, 0, 0, 1638.7059222015382, 0, 0, 0, 0);
     b.sigma = 0.19978451350590259;
@@ -22,9 +21,8 @@ START_TEST(rounding_of_the_radius_takes_nothing_off_the_bound)
     ck_assert((long double)shift_of(&b, 4.728467421933324).rise >=
               sqrtl((long double)b.variance_hi * expm1l(r * r)));
 }
-END_TEST
 
-START_TEST(least_radii_give_a_positive_bound)
+TEST(least_radii_give_a_positive_bound)
 {
     const certreg_bounds b = given(15, 0.1, 0.1, 0.2, 0.15, 0.15, -1, 1);
     certreg_bounds coarse = b;
@@ -32,9 +30,8 @@ START_TEST(least_radii_give_a_positive_bound)
     ck_assert_double_gt(shift_of(&coarse, 1e-300).rise, 0);
     ck_assert_double_gt(shift_of(&b, 1e-300).rise, 1.4e-301);
 }
-END_TEST
 
-START_TEST(gradient_added_does_not_enlarge_the_bound)
+TEST(gradient_added_does_not_enlarge_the_bound)
 {
     const double m = -0.046892412913494864, r = 0.063455700633618509;
     const certreg_bounds all = given(15, m, m, 0.00015672592732602551, 0.0012004993641987463,
@@ -45,9 +42,8 @@ START_TEST(gradient_added_does_not_enlarge_the_bound)
     ck_assert_double_le(shift_of(&all, r).rise, shift_of(&fewer, r).rise * (1 + 1e-9));
     ck_assert_double_le(shift_of(&all, r).drop, shift_of(&fewer, r).drop * (1 + 1e-9));
 }
-END_TEST
 
-START_TEST(feasible_facts_at_the_edge_get_an_answer)
+TEST(feasible_facts_at_the_edge_get_an_answer)
 {
     const certreg_bounds end = given(13, -0.97000990550163402, -0.97000983103561056, 0,
                                      4.579677425256509e-11, 4.5796790817065048e-11,
@@ -61,10 +57,9 @@ START_TEST(feasible_facts_at_the_edge_get_an_answer)
     half.moment_center = 0.9145633044176209, half.moment_hi = 0.082995542789961199;
     shift_of(&end, 1), shift_of(&tiny, 0.12367791422060131), shift_of(&half, 8.9530884393978667);
 }
-END_TEST
 
 /* A linear programme over functions of one variable gives .01113. */
-START_TEST(second_order_counts_with_either_sign)
+TEST(second_order_counts_with_either_sign)
 {
     certreg_bounds b =
         given(CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_SECOND_ORDER,
@@ -72,9 +67,8 @@ START_TEST(second_order_counts_with_either_sign)
     b.second_order_hi = 0.02;
     ck_assert_double_eq_tol(shift_of(&b, 0.1).rise, 0.01113, 1e-5);
 }
-END_TEST
 
-START_TEST(bound_with_the_second_order_grows_through_the_least_radius_of_its_use)
+TEST(bound_with_the_second_order_grows_through_the_least_radius_of_its_use)
 {
     certreg_bounds b =
         given(CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE | CERTREG_CONSTRAINT_SECOND_ORDER,
@@ -87,7 +81,6 @@ START_TEST(bound_with_the_second_order_grows_through_the_least_radius_of_its_use
         before = now;
     }
 }
-END_TEST
 
 /* ---- places far away */
 typedef struct place {
@@ -140,7 +133,7 @@ static const place places[] = {
      7.261156094762092e+24, 0, 0.3627635176911761, -1.0365990524379091, INFINITY},
 };
 
-START_TEST(function_is_covered_wherever_its_values_lie)
+TEST_ROWS(function_is_covered_wherever_its_values_lie, places)
 {
     const place *p = places + _i;
     const certreg_mean_change got = shift_of(&p->bounds, p->radius);
@@ -149,10 +142,9 @@ START_TEST(function_is_covered_wherever_its_values_lie)
     ck_assert_double_ge(got.mean_greatest, p->mean_greatest);
     ck_assert_double_le(got.mean_least, p->mean_least);
 }
-END_TEST
 
 /* No double lies between the mean's ends, but means that fit the gradient do. */
-START_TEST(mean_between_two_neighbouring_doubles_is_no_contradiction)
+TEST(mean_between_two_neighbouring_doubles_is_no_contradiction)
 {
     const certreg_bounds narrow =
         BOUNDS(31, 0.57381527332180804, 4.0496084142056653e-116, 4.0496084142056658e-116,
@@ -165,11 +157,10 @@ START_TEST(mean_between_two_neighbouring_doubles_is_no_contradiction)
                0.26487909022547917, 3.876812072890337e-135);
     shift_of(&narrow, 5.5459938088759406), shift_of(&end, 2.9743654603103911e-13);
 }
-END_TEST
 
 /* Without an end in the way the worst function is a multiple of the likelihood ratio, which
  * stays above this lower end. */
-START_TEST(open_range_is_covered_at_large_radii)
+TEST(open_range_is_covered_at_large_radii)
 {
     const double C = 4.4724997385795018e112, r = 16.504923567370735;
     const long double square = (long double)r * r;
@@ -180,9 +171,8 @@ START_TEST(open_range_is_covered_at_large_radii)
     b.constraints = 11;
     ck_assert((long double)shift_of(&b, r).rise >= sqrtl(C * expm1l(square)) * (1 - 1e-17L));
 }
-END_TEST
 
-START_TEST(radius_that_took_seconds_stays_within_the_limit)
+TEST(radius_that_took_seconds_stays_within_the_limit)
 {
     const certreg_bounds b = BOUNDS(63, 1, -47.873715343617263, -47.873689479612608,
                                     9.281110893181246e-6, 0, 6.6274271639035881e-7,
@@ -191,11 +181,10 @@ START_TEST(radius_that_took_seconds_stays_within_the_limit)
     ck_assert_double_ge(within(&b, 1.3024635654435492e-7).radius, 0);
     ck_assert_int_le(bisection->info.evaluations, CERTREG_RADIUS_EVALUATIONS);
 }
-END_TEST
 
 /* Where the range hardly matters the closed form has the radius already, and a search that ends
  * just below it has found it again. */
-START_TEST(ordinary_radius_takes_few_evaluations)
+TEST(ordinary_radius_takes_few_evaluations)
 {
     const certreg_bounds b = given(15, 0.90050486722305645, 0.90050486722305645,
                                    0.00067630122281964059, 0.022588746129505052,
@@ -203,10 +192,9 @@ START_TEST(ordinary_radius_takes_few_evaluations)
     within(&b, 0.001399430549705322);
     ck_assert_int_le(bisection->info.evaluations, 60);
 }
-END_TEST
 
 /* From the start Newton leads beyond all bounds, and comes back in small steps only. */
-START_TEST(radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows)
+TEST(radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows)
 {
     const certreg_bounds b = BOUNDS(23, 1, -0.99999999915627658, -0.99999999915609405,
                                     1.6878117520161526e-09, 0, 5.2921062245393347e-09, 0, 0,
@@ -215,24 +203,6 @@ START_TEST(radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows)
                         within(&b, 3.9763096688871363e-08).radius);
     ck_assert_double_ge(within(&b, 3.9763096688871363e-08).radius, 0.13);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_broken_before");
-    TCase *tests = solver_case(suite, "limits");
-    tcase_add_test(tests, least_variances_that_a_double_holds_are_taken_as_they_are);
-    tcase_add_test(tests, rounding_of_the_radius_takes_nothing_off_the_bound);
-    tcase_add_test(tests, least_radii_give_a_positive_bound);
-    tcase_add_test(tests, gradient_added_does_not_enlarge_the_bound);
-    tcase_add_test(tests, feasible_facts_at_the_edge_get_an_answer);
-    tcase_add_test(tests, second_order_counts_with_either_sign);
-    tcase_add_test(tests, bound_with_the_second_order_grows_through_the_least_radius_of_its_use);
-    tcase_add_loop_test(tests, function_is_covered_wherever_its_values_lie, 0, KIT_ROWS(places));
-    tcase_add_test(tests, mean_between_two_neighbouring_doubles_is_no_contradiction);
-    tcase_add_test(tests, open_range_is_covered_at_large_radii);
-    tcase_add_test(tests, radius_that_took_seconds_stays_within_the_limit);
-    tcase_add_test(tests, ordinary_radius_takes_few_evaluations);
-    tcase_add_test(tests, radius_of_the_closed_form_does_not_fall_as_the_tolerance_grows);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_broken_before")

@@ -2,9 +2,6 @@
 #include <certreg/solver.h>
 #include "support/solver_plans.h"
 #include "support/suite.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROWS_EACH = 100, BLOCKS = 6 };
 
@@ -23,7 +20,7 @@ static certreg_solve_info solver_info(certreg_solver *s)
 }
 
 /* ---- statistics */
-START_TEST(nothing_is_told_before_the_first_call)
+TEST(nothing_is_told_before_the_first_call)
 {
     const certreg_solve_info nothing = {.struct_size = sizeof nothing},
                              of_solver = solver_info(solver),
@@ -31,7 +28,6 @@ START_TEST(nothing_is_told_before_the_first_call)
     ck_assert_mem_eq(&of_solver, &nothing, sizeof nothing);
     ck_assert_mem_eq(&of_bisection, &nothing, sizeof nothing);
 }
-END_TEST
 
 static void assert_counted(certreg_solve_info info, uint32_t limit)
 {
@@ -44,16 +40,15 @@ static void assert_counted(certreg_solve_info info, uint32_t limit)
     ck_assert_uint_eq(info.reserved, 0);
 }
 
-START_TEST(ordinary_call_is_counted_and_conclusive)
+TEST(ordinary_call_is_counted_and_conclusive)
 {
     change_of(solver, &ordinary, 0.3);
     assert_counted(solver_info(solver), CERTREG_WORST_CASE_EVALUATIONS);
     radius_of(bisection, &ordinary, 0.2);
     assert_counted(bisection_info(bisection), CERTREG_RADIUS_EVALUATIONS);
 }
-END_TEST
 
-START_TEST(statistics_are_of_the_last_call_alone)
+TEST(statistics_are_of_the_last_call_alone)
 {
     change_of(solver, &ordinary, 0.3), radius_of(bisection, &ordinary, 0.2);
     const certreg_solve_info s = solver_info(solver), b = bisection_info(bisection);
@@ -64,9 +59,8 @@ START_TEST(statistics_are_of_the_last_call_alone)
     ck_assert_uint_eq(bisection_info(bisection).evaluations, b.evaluations);
     ck_assert_uint_eq(bisection_info(bisection).points, b.points);
 }
-END_TEST
 
-START_TEST(functions_are_counted_together)
+TEST(functions_are_counted_together)
 {
     const certreg_bounds two[2] = {ordinary, ordinary};
     const double threshold[2] = {-0.2, -0.2};
@@ -76,10 +70,9 @@ START_TEST(functions_are_counted_together)
     ck_assert_int_eq(certreg_bisection_above(bisection, two, threshold, 2, 0, &out), CERTREG_OK);
     ck_assert_uint_gt(bisection_info(bisection).evaluations, one);
 }
-END_TEST
 
 /* Bounds at which two quadratures of one integral still disagree when both are finer. */
-START_TEST(final_evaluations_that_disagree_are_told)
+TEST(final_evaluations_that_disagree_are_told)
 {
     const hostile h = row(1926);
     change_of(solver, &h.bounds, h.r);
@@ -88,18 +81,16 @@ START_TEST(final_evaluations_that_disagree_are_told)
     ck_assert_uint_gt(info.fallbacks, 0);
     ck_assert_uint_gt(info.loose, 0);
 }
-END_TEST
 
-START_TEST(reading_statistics_keeps_the_error_of_the_last_call)
+TEST(reading_statistics_keeps_the_error_of_the_last_call)
 {
     certreg_mean_change out = {.struct_size = sizeof out};
     ck_assert_int_eq(certreg_solver_worst_case(solver, &ordinary, 0, -1, &out), CERTREG_E_INVALID);
     solver_info(solver);
     ck_assert_ptr_nonnull(strstr(certreg_solver_error(solver)->text, "radius"));
 }
-END_TEST
 
-START_TEST(statistics_need_a_handle_and_a_struct)
+TEST(statistics_need_a_handle_and_a_struct)
 {
     certreg_solve_info info = {.struct_size = sizeof info}, unsized = {.struct_size = 12};
     ck_assert_int_eq(certreg_solver_info(NULL, &info), CERTREG_E_INVALID);
@@ -109,7 +100,6 @@ START_TEST(statistics_need_a_handle_and_a_struct)
     ck_assert_int_eq(certreg_bisection_info(bisection, &unsized), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(certreg_bisection_error(bisection)->text, "info.struct_size"));
 }
-END_TEST
 
 /* ---- limits of evaluations */
 static int is_looser(certreg_mean_change bound, certreg_mean_change than)
@@ -117,7 +107,7 @@ static int is_looser(certreg_mean_change bound, certreg_mean_change than)
     return bound.rise > than.rise * (1 + 1e-7) || bound.drop > than.drop * (1 + 1e-7);
 }
 
-START_TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
+TEST_TIMES(limited_bound_is_looser_and_says_so_but_never_wrong, BLOCKS)
 {
     const certreg_solver_plan plan = {.struct_size = sizeof plan,
                                       .max_evaluations = CERTREG_LEAST_WORST_CASE_EVALUATIONS};
@@ -138,9 +128,8 @@ START_TEST(limited_bound_is_looser_and_says_so_but_never_wrong)
     ck_assert_int_gt(looser, 0);
     certreg_solver_destroy(limited);
 }
-END_TEST
 
-START_TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
+TEST_TIMES(limited_radius_is_smaller_and_says_so_but_never_wrong, BLOCKS)
 {
     certreg_bisection *limited =
         with((certreg_bisection_plan){.max_evaluations = CERTREG_LEAST_RADIUS_EVALUATIONS});
@@ -159,21 +148,6 @@ START_TEST(limited_radius_is_smaller_and_says_so_but_never_wrong)
     ck_assert_int_gt(smaller, 0);
     certreg_bisection_destroy(limited);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_info");
-    TCase *tests = kit_case(suite, "info");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, nothing_is_told_before_the_first_call);
-    tcase_add_test(tests, ordinary_call_is_counted_and_conclusive);
-    tcase_add_test(tests, statistics_are_of_the_last_call_alone);
-    tcase_add_test(tests, functions_are_counted_together);
-    tcase_add_test(tests, final_evaluations_that_disagree_are_told);
-    tcase_add_test(tests, reading_statistics_keeps_the_error_of_the_last_call);
-    tcase_add_test(tests, statistics_need_a_handle_and_a_struct);
-    tcase_add_loop_test(tests, limited_bound_is_looser_and_says_so_but_never_wrong, 0, BLOCKS);
-    tcase_add_loop_test(tests, limited_radius_is_smaller_and_says_so_but_never_wrong, 0, BLOCKS);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_info")

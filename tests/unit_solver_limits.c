@@ -4,7 +4,7 @@
 #include "support/solver_fixture.h"
 
 /* ---- limits */
-START_TEST(no_variance_means_no_shift)
+TEST_TIMES(no_variance_means_no_shift, 5)
 {
     static const uint32_t families[] = {V, M | V, M | V | R, V | G, M | V | G | R};
     const certreg_bounds bounds = known(families[_i], 0.2, 0, 0, -1, 1);
@@ -12,9 +12,8 @@ START_TEST(no_variance_means_no_shift)
     ck_assert_double_eq(got.rise, 0);
     ck_assert_double_eq(got.drop, 0);
 }
-END_TEST
 
-START_TEST(gradient_above_the_deviation_is_infeasible)
+TEST(gradient_above_the_deviation_is_infeasible)
 {
     certreg_bounds bounds = known(V | G, 0, 0.25, 0.6, -1, 1);
     expect_status(&bounds, 0, 1, CERTREG_E_INFEASIBLE, "gradient_lo");
@@ -23,9 +22,8 @@ START_TEST(gradient_above_the_deviation_is_infeasible)
     bounds.gradient_lo = 0.1; /* the upper end is cut, not refused */
     ck_assert(shift_of(&bounds, 1).rise > 0);
 }
-END_TEST
 
-START_TEST(gradient_equal_to_the_deviation_is_affine_and_fits_no_finite_range)
+TEST(gradient_equal_to_the_deviation_is_affine_and_fits_no_finite_range)
 {
     certreg_bounds bounds = known(M | V | G, 0, 0.25, 0.5, -1, 1);
     assert_tight(shift_of(&bounds, 1.5).rise, 0.75, 1e-12);
@@ -36,9 +34,8 @@ START_TEST(gradient_equal_to_the_deviation_is_affine_and_fits_no_finite_range)
     bounds.range_lo = -INFINITY;
     assert_tight(shift_of(&bounds, 1.5).rise, 0.75, 1e-12);
 }
-END_TEST
 
-START_TEST(correlation_beyond_the_half_spaces_is_infeasible)
+TEST(correlation_beyond_the_half_spaces_is_infeasible)
 {
     const double largest = 2 * cr_normal_pdf(cr_normal_quantile(0.8)); /* mean 0.6 within [-1, 1] */
     certreg_bounds bounds = known(M | G | R, 0.6, 0, largest * (1 + 1e-6), -1, 1);
@@ -50,18 +47,16 @@ START_TEST(correlation_beyond_the_half_spaces_is_infeasible)
     bounds.gradient_lo = bounds.gradient_hi = largest * (1 + 1e-6);
     ck_assert(shift_of(&bounds, 1).rise > 0);
 }
-END_TEST
 
-START_TEST(mean_outside_the_range_is_infeasible)
+TEST(mean_outside_the_range_is_infeasible)
 {
     certreg_bounds bounds = known(M | R, 1.5, 0, 0, -1, 1);
     expect_status(&bounds, 0, 1, CERTREG_E_INFEASIBLE, "range");
     bounds.mean_lo = -3, bounds.mean_hi = -2;
     expect_status(&bounds, 0, 1, CERTREG_E_INFEASIBLE, "range");
 }
-END_TEST
 
-START_TEST(mean_at_an_end_of_the_range_cannot_move)
+TEST_TIMES(mean_at_an_end_of_the_range_cannot_move, 2)
 {
     static const double ends[] = {-1, 1};
     certreg_bounds bounds = known(M | V | R, ends[_i], 0.5, 0, -1, 1);
@@ -72,9 +67,8 @@ START_TEST(mean_at_an_end_of_the_range_cannot_move)
     bounds.gradient_lo = bounds.gradient_hi = 0.1;
     expect_status(&bounds, 0, 1, CERTREG_E_INFEASIBLE, "gradient_lo");
 }
-END_TEST
 
-START_TEST(mean_box_that_only_touches_an_end_can_move)
+TEST(mean_box_that_only_touches_an_end_can_move)
 {
     certreg_bounds bounds = known(M | R, 1, 0, 0, -1, 1);
     bounds.mean_lo = 0.9;
@@ -84,9 +78,8 @@ START_TEST(mean_box_that_only_touches_an_end_can_move)
     assert_tight(got.drop, 2 * (0.95 - cr_normal_cdf(q - 1)), 1e-9);
     ck_assert_double_eq(got.mean_greatest, 1);
 }
-END_TEST
 
-START_TEST(range_open_on_one_side_is_the_limit_of_wide_ones)
+TEST_TIMES(range_open_on_one_side_is_the_limit_of_wide_ones, 4)
 {
     static const uint32_t families[] = {M | V | R, ALL};
     certreg_bounds open = known(families[_i % 2], 0.2, 0.5, 0.2, 0, 1e7), wide = open;
@@ -99,9 +92,8 @@ START_TEST(range_open_on_one_side_is_the_limit_of_wide_ones)
     const certreg_mean_change loose = shift_of(&open, 0.9);
     ck_assert(got.rise <= loose.rise * (1 + 1e-9) && got.drop <= loose.drop * (1 + 1e-9));
 }
-END_TEST
 
-START_TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
+TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
 {
     certreg_bounds bounds = known(M | R, 0.2, 0, 0, 0, INFINITY);
     certreg_mean_change got = shift_of(&bounds, 0.5);
@@ -113,9 +105,8 @@ START_TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
     ck_assert_double_eq_tol(got.rise, 0.8, 1e-15);
     ck_assert_double_eq(got.drop, INFINITY);
 }
-END_TEST
 
-START_TEST(facts_that_bound_nothing_give_an_infinite_shift)
+TEST_TIMES(facts_that_bound_nothing_give_an_infinite_shift, 4)
 {
     static const uint32_t families[] = {0, M, G, M | G};
     const certreg_bounds bounds = known(families[_i], 0.2, 0.5, 0.1, 0, 0);
@@ -125,9 +116,8 @@ START_TEST(facts_that_bound_nothing_give_an_infinite_shift)
     ck_assert_double_eq(got.mean_least, -INFINITY);
     ck_assert_double_eq(got.mean_greatest, INFINITY);
 }
-END_TEST
 
-START_TEST(range_alone_bounds_by_its_span)
+TEST(range_alone_bounds_by_its_span)
 {
     const certreg_bounds bounds = known(R, 0, 0, 0, -1, 2);
     const certreg_mean_change tiny = shift_of(&bounds, 0.01), huge = shift_of(&bounds, 20);
@@ -136,9 +126,8 @@ START_TEST(range_alone_bounds_by_its_span)
     ck_assert_double_eq_tol(huge.rise, 3, 1e-12);
     ck_assert_double_eq_tol(huge.drop, 3, 1e-12);
 }
-END_TEST
 
-START_TEST(radius_zero_moves_nothing)
+TEST_TIMES(radius_zero_moves_nothing, ALL + 1)
 {
     const uint32_t constraints = (uint32_t)_i;
     if (!(constraints & (V | R))) return; /* nothing bounds the function: see above */
@@ -150,9 +139,8 @@ START_TEST(radius_zero_moves_nothing)
     if (constraints & M) ck_assert_double_eq(got.mean_greatest, 0.3);
     if (constraints & M) ck_assert_double_eq(got.mean_least, 0.1);
 }
-END_TEST
 
-START_TEST(huge_radius_leaves_the_range)
+TEST_TIMES(huge_radius_leaves_the_range, 7)
 {
     static const double far[] = {9, 14, 25.9, 26.1, 1e3, 1e300, INFINITY};
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5);
@@ -164,17 +152,15 @@ START_TEST(huge_radius_leaves_the_range)
     bounds.constraints = V;
     ck_assert(shift_of(&bounds, far[_i]).rise > 1e15);
 }
-END_TEST
 
-START_TEST(vanishing_radius_moves_by_the_gradient)
+TEST(vanishing_radius_moves_by_the_gradient)
 {
     certreg_bounds bounds = known(ALL, 0.1, 0.2, 0.15, -1, 1);
     for (double r = 1e-4; r > 1e-12; r /= 10)
         ck_assert_double_eq_tol(shift_of(&bounds, r).rise, 0.15 * r, 2 * r * r + 1e-20);
 }
-END_TEST
 
-START_TEST(handle_lives_in_callers_memory)
+TEST(handle_lives_in_callers_memory)
 {
     _Alignas(64) unsigned char room[4096];
     certreg_solver *own;
@@ -203,26 +189,6 @@ START_TEST(handle_lives_in_callers_memory)
     certreg_solver_destroy(own);
     certreg_solver_destroy(NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver limits");
-    TCase *limits = solver_case(suite, "limits");
-    tcase_add_loop_test(limits, no_variance_means_no_shift, 0, 5);
-    tcase_add_test(limits, gradient_above_the_deviation_is_infeasible);
-    tcase_add_test(limits, gradient_equal_to_the_deviation_is_affine_and_fits_no_finite_range);
-    tcase_add_test(limits, correlation_beyond_the_half_spaces_is_infeasible);
-    tcase_add_test(limits, mean_outside_the_range_is_infeasible);
-    tcase_add_loop_test(limits, mean_at_an_end_of_the_range_cannot_move, 0, 2);
-    tcase_add_test(limits, mean_box_that_only_touches_an_end_can_move);
-    tcase_add_loop_test(limits, range_open_on_one_side_is_the_limit_of_wide_ones, 0, 4);
-    tcase_add_test(limits, range_open_on_one_side_without_variance_is_no_bound_on_that_side);
-    tcase_add_loop_test(limits, facts_that_bound_nothing_give_an_infinite_shift, 0, 4);
-    tcase_add_test(limits, range_alone_bounds_by_its_span);
-    tcase_add_loop_test(limits, radius_zero_moves_nothing, 0, ALL + 1);
-    tcase_add_loop_test(limits, huge_radius_leaves_the_range, 0, 7);
-    tcase_add_test(limits, vanishing_radius_moves_by_the_gradient);
-    tcase_add_test(limits, handle_lives_in_callers_memory);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver limits")

@@ -1,12 +1,6 @@
 /* The second moment about a center: closed forms, families, limits by name, and bad input. */
 #include <certreg/solver.h>
 #include "support/solver_fixture.h"
-#include <check.h>
-#include <float.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 static certreg_bounds about(uint32_t constraints)
 {
@@ -26,7 +20,7 @@ static certreg_bounds about(uint32_t constraints)
 /* ---- typical */
 static const double radii[] = {1e-6, 0.01, 0.3, 1, 2.5, 6};
 
-START_TEST(moment_alone_is_a_ball_of_mean_and_deviation)
+TEST_ROWS(moment_alone_is_a_ball_of_mean_and_deviation, radii)
 {
     const double r = radii[_i], norm = sqrt(expm1(r * r)), root = 0.6;
     const certreg_bounds bounds = about(Q);
@@ -38,9 +32,8 @@ START_TEST(moment_alone_is_a_ball_of_mean_and_deviation)
     assert_tight(got.mean_greatest - 0.25, root * exp(0.5 * r * r), 1e-12);
     assert_tight(0.25 - got.mean_least, root * exp(0.5 * r * r), 1e-12);
 }
-END_TEST
 
-START_TEST(variance_binds_in_the_middle_and_moment_at_the_ends)
+TEST_ROWS(variance_binds_in_the_middle_and_moment_at_the_ends, radii)
 {
     const double r = radii[_i], norm = sqrt(expm1(r * r));
     certreg_bounds bounds = about(Q | V);
@@ -51,9 +44,8 @@ START_TEST(variance_binds_in_the_middle_and_moment_at_the_ends)
     assert_tight(got.rise, sqrt(0.2) * norm, 1e-13);
     assert_tight(got.mean_greatest - 0.25, both + sqrt(0.36 - both * both) * norm, 1e-12);
 }
-END_TEST
 
-START_TEST(center_outside_the_box_leaves_what_is_over)
+TEST_ROWS(center_outside_the_box_leaves_what_is_over, radii)
 {
     const double r = radii[_i], norm = sqrt(expm1(r * r));
     certreg_bounds bounds = about(Q | M);
@@ -62,9 +54,8 @@ START_TEST(center_outside_the_box_leaves_what_is_over)
     assert_tight(got.rise, sqrt(0.36 - 0.09) * norm, 1e-13);
     assert_tight(got.drop, sqrt(0.36 - 0.09) * norm, 1e-13);
 }
-END_TEST
 
-START_TEST(drop_is_the_rise_of_the_mirror_image)
+TEST_ROWS(drop_is_the_rise_of_the_mirror_image, radii)
 {
     const certreg_bounds bounds = about(Q | M | G | R);
     certreg_bounds mirror = bounds;
@@ -77,9 +68,8 @@ START_TEST(drop_is_the_rise_of_the_mirror_image)
     ck_assert_double_eq(got.drop, other.rise);
     ck_assert_double_eq(got.mean_least, -other.mean_greatest);
 }
-END_TEST
 
-START_TEST(units_of_the_output_do_not_matter)
+TEST_ROWS(units_of_the_output_do_not_matter, radii)
 {
     const double unit = 1024;
     const certreg_bounds bounds = about(Q | M | G | R);
@@ -91,11 +81,10 @@ START_TEST(units_of_the_output_do_not_matter)
     ck_assert_double_eq_tol(other.rise, unit * got.rise, 1e-9 * unit * got.rise);
     ck_assert_double_eq_tol(other.mean_least, unit * got.mean_least, 1e-9 * unit);
 }
-END_TEST
 
 /* The moment is used where it is named, where nothing is, and where mean and variance are: it
  * bounds the two together. */
-START_TEST(family_uses_the_moment_with_mean_and_variance)
+TEST(family_uses_the_moment_with_mean_and_variance)
 {
     static const struct {
         uint32_t constraints, used;
@@ -122,9 +111,8 @@ START_TEST(family_uses_the_moment_with_mean_and_variance)
         if (rows[i].used != M) ck_assert_double_eq(got.rise, want.rise);
     }
 }
-END_TEST
 
-START_TEST(threshold_needs_no_other_fact_about_the_mean)
+TEST(threshold_needs_no_other_fact_about_the_mean)
 {
     const double threshold = -0.5;
     const certreg_bounds bounds = about(Q);
@@ -136,10 +124,9 @@ START_TEST(threshold_needs_no_other_fact_about_the_mean)
     ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, V, &out),
                      CERTREG_E_INVALID);
 }
-END_TEST
 
 /* ---- limits */
-START_TEST(no_moment_means_no_shift)
+TEST_TIMES(no_moment_means_no_shift, 2)
 {
     certreg_bounds bounds = about(_i ? Q | R : Q);
     bounds.moment_hi = 0;
@@ -149,28 +136,25 @@ START_TEST(no_moment_means_no_shift)
     ck_assert_double_eq(got.mean_least, 0.25);
     ck_assert_double_eq(got.mean_greatest, 0.25);
 }
-END_TEST
 
 /* All of the moment is the square of the distance: what is left of the variance is rounding, and
  * is not taken for nothing. */
-START_TEST(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance)
+TEST_TIMES(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance, 2)
 {
     certreg_bounds bounds = about(Q | M | (_i ? (uint32_t)R : 0));
     bounds.mean_lo = bounds.mean_hi = 0.25 + 0.6;
     const certreg_mean_change got = shift_of(&bounds, 1);
     ck_assert(got.rise >= 0 && got.rise < 1e-7 && got.drop >= 0 && got.drop < 1e-7);
 }
-END_TEST
 
-START_TEST(moment_beyond_what_the_range_allows_adds_nothing)
+TEST(moment_beyond_what_the_range_allows_adds_nothing)
 {
     certreg_bounds bounds = about(M | R | Q), without = about(M | R);
     bounds.moment_hi = 100;
     ck_assert_double_eq_tol(shift_of(&bounds, 0.8).rise, shift_of(&without, 0.8).rise, 1e-9);
 }
-END_TEST
 
-START_TEST(radius_zero_moves_nothing)
+TEST_TIMES(radius_zero_moves_nothing, 2)
 {
     const certreg_bounds bounds = about(_i ? Q | R : Q);
     const certreg_mean_change got = shift_of(&bounds, 0);
@@ -178,9 +162,8 @@ START_TEST(radius_zero_moves_nothing)
     ck_assert_double_eq(got.drop, 0);
     ck_assert_double_eq_tol(got.mean_greatest, 0.85, 1e-15);
 }
-END_TEST
 
-START_TEST(open_range_with_a_moment_is_bounded_on_both_sides)
+TEST(open_range_with_a_moment_is_bounded_on_both_sides)
 {
     certreg_bounds bounds = about(Q | R);
     bounds.range_hi = INFINITY;
@@ -188,9 +171,8 @@ START_TEST(open_range_with_a_moment_is_bounded_on_both_sides)
     ck_assert(isfinite(got.rise) && isfinite(got.drop) && got.drop < got.rise);
     ck_assert_double_ge(got.mean_least, -1);
 }
-END_TEST
 
-START_TEST(no_mean_within_the_moment_is_infeasible)
+TEST(no_mean_within_the_moment_is_infeasible)
 {
     certreg_bounds bounds = about(Q | M);
     bounds.moment_hi = 1e-4;
@@ -203,10 +185,9 @@ START_TEST(no_mean_within_the_moment_is_infeasible)
     bounds.gradient_lo = bounds.gradient_hi = 0.61;
     expect_status(&bounds, 0, 1, CERTREG_E_INFEASIBLE, "gradient_lo");
 }
-END_TEST
 
 /* ---- bad input */
-START_TEST(bad_field_is_named)
+TEST(bad_field_is_named)
 {
     static const struct {
         const char *name;
@@ -228,9 +209,8 @@ START_TEST(bad_field_is_named)
         ck_assert(shift_of(&bounds, 1).rise > 0);
     }
 }
-END_TEST
 
-START_TEST(extreme_numbers_neither_overflow_into_a_bound_nor_vanish)
+TEST(extreme_numbers_neither_overflow_into_a_bound_nor_vanish)
 {
     static const double hi[] = {5e-324, 1e-300, 1e-200, 1e200, 1e300, DBL_MAX},
                         center[] = {0, 1e-160, 1, 1e150, -1e300, DBL_MAX};
@@ -243,28 +223,6 @@ START_TEST(extreme_numbers_neither_overflow_into_a_bound_nor_vanish)
             ck_assert(got.mean_greatest >= center[j] + sqrt(hi[i]));
         }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_moment_unit");
-    TCase *typical = solver_case(suite, "typical"), *limits = solver_case(suite, "limits"),
-          *bad = solver_case(suite, "bad_input");
-    tcase_add_loop_test(typical, moment_alone_is_a_ball_of_mean_and_deviation, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, variance_binds_in_the_middle_and_moment_at_the_ends, 0,
-                        KIT_ROWS(radii));
-    tcase_add_loop_test(typical, center_outside_the_box_leaves_what_is_over, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, drop_is_the_rise_of_the_mirror_image, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, units_of_the_output_do_not_matter, 0, KIT_ROWS(radii));
-    tcase_add_test(typical, family_uses_the_moment_with_mean_and_variance);
-    tcase_add_test(typical, threshold_needs_no_other_fact_about_the_mean);
-    tcase_add_loop_test(limits, no_moment_means_no_shift, 0, 2);
-    tcase_add_loop_test(limits, mean_at_the_end_that_the_moment_allows_has_hardly_a_variance, 0, 2);
-    tcase_add_test(limits, moment_beyond_what_the_range_allows_adds_nothing);
-    tcase_add_loop_test(limits, radius_zero_moves_nothing, 0, 2);
-    tcase_add_test(limits, open_range_with_a_moment_is_bounded_on_both_sides);
-    tcase_add_test(limits, no_mean_within_the_moment_is_infeasible);
-    tcase_add_test(bad, bad_field_is_named);
-    tcase_add_test(bad, extreme_numbers_neither_overflow_into_a_bound_nor_vanish);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_moment_unit")

@@ -2,9 +2,6 @@
 #include <certreg/solver.h>
 #include "support/solver_plans.h"
 #include "support/suite.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- accuracy and cap */
 /* One search may find such a radius where another finds none. */
@@ -21,7 +18,7 @@ static certreg_bounds any_bounds(uint64_t seed, double *tolerance)
     return seed % 2 ? problem_bounds(&p) : h.bounds;
 }
 
-START_TEST(radius_is_within_its_accuracy_of_the_largest_and_never_above)
+TEST_ROWS(radius_is_within_its_accuracy_of_the_largest_and_never_above, accuracies)
 {
     certreg_bisection *coarse = with((certreg_bisection_plan){.accuracy = accuracies[_i]});
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -36,10 +33,9 @@ START_TEST(radius_is_within_its_accuracy_of_the_largest_and_never_above)
     }
     certreg_bisection_destroy(coarse);
 }
-END_TEST
 
 /* Each function may end where the one before it has left off, a little lower. */
-START_TEST(accuracy_does_not_add_up_over_functions)
+TEST(accuracy_does_not_add_up_over_functions)
 {
     enum { FUNCTIONS = 12 };
     certreg_bounds several[FUNCTIONS];
@@ -59,9 +55,8 @@ START_TEST(accuracy_does_not_add_up_over_functions)
     ck_assert_double_ge(got.radius, fine.radius * 0.95);
     certreg_bisection_destroy(coarse);
 }
-END_TEST
 
-START_TEST(coarse_radius_takes_fewer_evaluations)
+TEST(coarse_radius_takes_fewer_evaluations)
 {
     certreg_bisection *coarse = with((certreg_bisection_plan){.accuracy = 0.01});
     uint32_t fine = 0, less = 0;
@@ -72,11 +67,10 @@ START_TEST(coarse_radius_takes_fewer_evaluations)
     ck_assert_uint_lt(less, fine);
     certreg_bisection_destroy(coarse);
 }
-END_TEST
 
 static const double caps[] = {10, 3, 0.5, 1e-3};
 
-START_TEST(search_ends_at_the_cap)
+TEST_ROWS(search_ends_at_the_cap, caps)
 {
     certreg_bisection *capped = with((certreg_bisection_plan){.cap = caps[_i]});
     for (uint64_t seed = 0; seed < 200; seed++) {
@@ -96,10 +90,9 @@ START_TEST(search_ends_at_the_cap)
     }
     certreg_bisection_destroy(capped);
 }
-END_TEST
 
 /* ---- plans */
-START_TEST(plan_of_zeros_is_the_default)
+TEST(plan_of_zeros_is_the_default)
 {
     certreg_bisection *zeros = with((certreg_bisection_plan){0});
     const certreg_radius want = radius_of(bisection, &ordinary, 0.2),
@@ -107,9 +100,8 @@ START_TEST(plan_of_zeros_is_the_default)
     ck_assert_mem_eq(&got, &want, sizeof got);
     certreg_bisection_destroy(zeros);
 }
-END_TEST
 
-START_TEST(calls_do_not_depend_on_earlier_ones)
+TEST(calls_do_not_depend_on_earlier_ones)
 {
     for (uint64_t seed = 0; seed < 30; seed++) {
         const hostile one = row(seed), other = row(seed + 1);
@@ -119,7 +111,6 @@ START_TEST(calls_do_not_depend_on_earlier_ones)
         ck_assert_mem_eq(&got, &want, sizeof got);
     }
 }
-END_TEST
 
 static _Alignas(64) unsigned char memory[1 << 15];
 
@@ -137,7 +128,7 @@ static const struct {
     {{.memory = memory, .memory_bytes = 8}, CERTREG_E_SMALL_MEMORY, "plan.memory_bytes"},
 };
 
-START_TEST(bad_solver_plan_is_named)
+TEST_ROWS(bad_solver_plan_is_named, solver_plans)
 {
     certreg_solver_plan plan = solver_plans[_i].plan;
     certreg_error why = {.struct_size = sizeof why};
@@ -148,7 +139,6 @@ START_TEST(bad_solver_plan_is_named)
     ck_assert_int_eq(why.status, solver_plans[_i].status);
     ck_assert_msg(strstr(why.text, solver_plans[_i].word) != NULL, "%s", why.text);
 }
-END_TEST
 
 static const struct {
     certreg_bisection_plan plan;
@@ -169,7 +159,7 @@ static const struct {
     {{.memory = memory, .memory_bytes = 8}, CERTREG_E_SMALL_MEMORY, "plan.memory_bytes"},
 };
 
-START_TEST(bad_bisection_plan_is_named)
+TEST_ROWS(bad_bisection_plan_is_named, bisection_plans)
 {
     certreg_bisection_plan plan = bisection_plans[_i].plan;
     certreg_error why = {.struct_size = sizeof why};
@@ -180,9 +170,8 @@ START_TEST(bad_bisection_plan_is_named)
     ck_assert_int_eq(why.status, bisection_plans[_i].status);
     ck_assert_msg(strstr(why.text, bisection_plans[_i].word) != NULL, "%s", why.text);
 }
-END_TEST
 
-START_TEST(create_needs_a_place_for_the_handle)
+TEST(create_needs_a_place_for_the_handle)
 {
     certreg_error why = {.struct_size = sizeof why};
     ck_assert_int_eq(certreg_solver_create(NULL, &why, NULL), CERTREG_E_INVALID);
@@ -190,9 +179,8 @@ START_TEST(create_needs_a_place_for_the_handle)
     ck_assert_int_eq(certreg_bisection_create(NULL, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
 }
-END_TEST
 
-START_TEST(later_plans_are_refused_where_they_say_something_new)
+TEST(later_plans_are_refused_where_they_say_something_new)
 {
     struct {
         certreg_bisection_plan known;
@@ -204,23 +192,6 @@ START_TEST(later_plans_are_refused_where_they_say_something_new)
     plan.later = 1;
     ck_assert_int_eq(certreg_bisection_create(&plan.known, NULL, &made), CERTREG_E_VERSION);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver_plan");
-    TCase *tests = kit_case(suite, "plan");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_loop_test(tests, radius_is_within_its_accuracy_of_the_largest_and_never_above, 0,
-                        KIT_ROWS(accuracies));
-    tcase_add_test(tests, accuracy_does_not_add_up_over_functions);
-    tcase_add_test(tests, coarse_radius_takes_fewer_evaluations);
-    tcase_add_loop_test(tests, search_ends_at_the_cap, 0, KIT_ROWS(caps));
-    tcase_add_test(tests, plan_of_zeros_is_the_default);
-    tcase_add_test(tests, calls_do_not_depend_on_earlier_ones);
-    tcase_add_loop_test(tests, bad_solver_plan_is_named, 0, KIT_ROWS(solver_plans));
-    tcase_add_loop_test(tests, bad_bisection_plan_is_named, 0, KIT_ROWS(bisection_plans));
-    tcase_add_test(tests, create_needs_a_place_for_the_handle);
-    tcase_add_test(tests, later_plans_are_refused_where_they_say_something_new);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver_plan")

@@ -32,7 +32,7 @@ static certreg_bounds spoilt(int row)
     return bounds;
 }
 
-START_TEST(bad_field_is_named)
+TEST_ROWS(bad_field_is_named, bad_rows)
 {
     const certreg_bounds bounds = spoilt(_i);
     expect_status(&bounds, 0, 1, CERTREG_E_INVALID, bad_rows[_i].name);
@@ -40,10 +40,9 @@ START_TEST(bad_field_is_named)
     const char *text = certreg_solver_error(solver)->text, *name = bad_rows[_i].name;
     ck_assert_msg(strncmp(text + strlen("bounds."), name, strlen(name)) == 0, "%s", text);
 }
-END_TEST
 
 /* Fields of constraints that are not named hold nothing, so nothing can be wrong with them. */
-START_TEST(field_of_an_unnamed_fact_is_not_read)
+TEST_TIMES(field_of_an_unnamed_fact_is_not_read, 4)
 {
     certreg_bounds bounds = known(0, NAN, NAN, NAN, NAN, NAN);
     static const uint32_t constraints[] = {M, V, G, R};
@@ -54,17 +53,15 @@ START_TEST(field_of_an_unnamed_fact_is_not_read)
     if (bounds.constraints & R) bounds.range_lo = 0, bounds.range_hi = 1;
     ck_assert(shift_of(&bounds, 1).rise > 0);
 }
-END_TEST
 
-START_TEST(bad_radius_is_named)
+TEST_TIMES(bad_radius_is_named, 4)
 {
     static const double wrong[] = {NAN, -1e-300, -1, -INFINITY};
     const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
     expect_status(&bounds, 0, wrong[_i], CERTREG_E_INVALID, "radius");
 }
-END_TEST
 
-START_TEST(unknown_facts_and_families_are_refused)
+TEST(unknown_facts_and_families_are_refused)
 {
     certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
     expect_status(&bounds, 64, 1, CERTREG_E_INVALID, "constraints");
@@ -72,9 +69,8 @@ START_TEST(unknown_facts_and_families_are_refused)
     bounds.constraints |= 64;
     expect_status(&bounds, 0, 1, CERTREG_E_INVALID, "constraints");
 }
-END_TEST
 
-START_TEST(structs_of_other_versions_are_told_apart)
+TEST(structs_of_other_versions_are_told_apart)
 {
     struct {
         certreg_bounds known;
@@ -88,9 +84,8 @@ START_TEST(structs_of_other_versions_are_told_apart)
     expect_status(&newer.known, 0, 1, CERTREG_E_INVALID, "struct_size");
     expect_status(NULL, 0, 1, CERTREG_E_INVALID, "bounds");
 }
-END_TEST
 
-START_TEST(output_of_a_wrong_size_is_not_touched)
+TEST(output_of_a_wrong_size_is_not_touched)
 {
     const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
     certreg_mean_change out = {.struct_size = 12, .rise = 7};
@@ -105,9 +100,8 @@ START_TEST(output_of_a_wrong_size_is_not_touched)
     ck_assert_double_eq(newer.later, 0);
     ck_assert_uint_eq(newer.known.struct_size, sizeof newer);
 }
-END_TEST
 
-START_TEST(no_handle_is_refused)
+TEST(no_handle_is_refused)
 {
     certreg_mean_change out = {.struct_size = sizeof out};
     const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
@@ -115,9 +109,8 @@ START_TEST(no_handle_is_refused)
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_null(certreg_solver_error(NULL));
 }
-END_TEST
 
-START_TEST(error_of_the_last_call_is_forgotten)
+TEST(error_of_the_last_call_is_forgotten)
 {
     certreg_bounds bounds = spoilt(0);
     expect_status(&bounds, 0, 1, CERTREG_E_INVALID, "sigma");
@@ -125,19 +118,6 @@ START_TEST(error_of_the_last_call_is_forgotten)
     shift_of(&bounds, 1);
     ck_assert_int_eq(certreg_solver_error(solver)->status, CERTREG_OK);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("solver refusals");
-    TCase *bad_input = solver_case(suite, "bad_input");
-    tcase_add_loop_test(bad_input, bad_field_is_named, 0, KIT_ROWS(bad_rows));
-    tcase_add_loop_test(bad_input, field_of_an_unnamed_fact_is_not_read, 0, 4);
-    tcase_add_loop_test(bad_input, bad_radius_is_named, 0, 4);
-    tcase_add_test(bad_input, unknown_facts_and_families_are_refused);
-    tcase_add_test(bad_input, structs_of_other_versions_are_told_apart);
-    tcase_add_test(bad_input, output_of_a_wrong_size_is_not_touched);
-    tcase_add_test(bad_input, no_handle_is_refused);
-    tcase_add_test(bad_input, error_of_the_last_call_is_forgotten);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("solver refusals")

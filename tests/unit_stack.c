@@ -258,7 +258,7 @@ static void within(const char *what, job j)
     ck_assert_msg(bytes <= MOST, "%s takes %zu bytes of stack", what, bytes);
 }
 
-START_TEST(calls_need_no_more_stack_than_is_said)
+TEST_TIMES(calls_need_no_more_stack_than_is_said, PATHS)
 {
     static const struct {
         int32_t statistic, method;
@@ -281,21 +281,12 @@ START_TEST(calls_need_no_more_stack_than_is_said)
     within("a calibration", (job){.work = calibrate, .backend = backend});
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(calls_without_a_record_need_no_more_either)
+TEST(calls_without_a_record_need_no_more_either)
 {
     within("solver and bisection", (job){.work = solve});
     within("ranks", (job){.work = choose_ranks});
     within("opening backends", (job){.work = open_backends});
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("stack");
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_loop_test(limits, calls_need_no_more_stack_than_is_said, 0, PATHS);
-    tcase_add_test(limits, calls_without_a_record_need_no_more_either);
-    return kit_run(suite);
-}
+TEST_MAIN("stack")

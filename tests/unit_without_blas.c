@@ -2,9 +2,8 @@
  * the remedy, and everything else works. */
 #include "support/second_order.h"
 #include "support/suite.h"
-#include <string.h>
 
-START_TEST(second_order_is_refused_with_the_remedy)
+TEST(second_order_is_refused_with_the_remedy)
 {
     certreg_error why;
     certreg_estimator *e = NULL;
@@ -17,9 +16,8 @@ START_TEST(second_order_is_refused_with_the_remedy)
     ck_assert_ptr_nonnull(strstr(why.text, "certreg/libcertreg_blas.so"));
     ck_assert_ptr_nonnull(strstr(why.text, "plan.constraints"));
 }
-END_TEST
 
-START_TEST(everything_else_works)
+TEST(everything_else_works)
 {
     certreg_error why;
     certreg_estimator *e = NULL;
@@ -27,13 +25,5 @@ START_TEST(everything_else_works)
                      CERTREG_OK);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("static library without BLAS");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_test(typical, second_order_is_refused_with_the_remedy);
-    tcase_add_test(typical, everything_else_works);
-    return kit_run(suite);
-}
+TEST_MAIN("static library without BLAS")

@@ -25,7 +25,7 @@ static const double places[] = {-4, -1.7, -0.3, 0, 0.1, 0.9, 2.2, 5};
 /* ---- closed forms */
 static const double radii[] = {0.01, 0.2, 0.5, 1, 2.5};
 
-START_TEST(variance_alone_gives_the_likelihood_ratio)
+TEST_ROWS(variance_alone_gives_the_likelihood_ratio, radii)
 {
     const double r = radii[_i], C = 2.5, m = 0.3;
     const certreg_bounds bounds = known(M | V, m, C, 0, 0, 0);
@@ -44,9 +44,8 @@ START_TEST(variance_alone_gives_the_likelihood_ratio)
         ck_assert(f.range_lo == -INFINITY && f.range_hi == INFINITY);
     }
 }
-END_TEST
 
-START_TEST(gradient_keeps_its_part_and_the_rest_follows_the_ratio)
+TEST_ROWS(gradient_keeps_its_part_and_the_rest_follows_the_ratio, radii)
 {
     const double r = radii[_i], C = 2.5, kappa = 0.4,
                  rest = sqrt((C - kappa * kappa) / (exp(r * r) - 1 - r * r));
@@ -60,9 +59,8 @@ START_TEST(gradient_keeps_its_part_and_the_rest_follows_the_ratio)
     ck_assert_double_eq_tol(f.gradient, kappa, 1e-12);
     ck_assert_double_eq_tol(f.change, f.bound, 1e-12 * f.bound);
 }
-END_TEST
 
-START_TEST(affine_function_is_its_own_worst)
+TEST_ROWS(affine_function_is_its_own_worst, radii)
 {
     const certreg_bounds bounds = known(M | V | G, -2, 2.25, 1.5, 0, 0);
     const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_LOWER);
@@ -70,9 +68,8 @@ START_TEST(affine_function_is_its_own_worst)
         ck_assert_double_eq_tol(function_at(&f, places[i]), -2 - 1.5 * places[i], 1e-6);
     ck_assert_double_eq_tol(f.change, 1.5 * radii[_i], 1e-6);
 }
-END_TEST
 
-START_TEST(range_alone_gives_a_half_space)
+TEST_ROWS(range_alone_gives_a_half_space, radii)
 {
     const double p = 0.3, q = cr_normal_quantile(1 - p), r = radii[_i];
     const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
@@ -86,10 +83,9 @@ START_TEST(range_alone_gives_a_half_space)
     ck_assert_double_eq_tol(f.change, cr_normal_cdf(r - q) - p, 1e-13);
     ck_assert_double_eq_tol(f.by_mean, ratio(q, r), 1e-12 * (1 + ratio(q, r)));
 }
-END_TEST
 
 /* ---- what it looks like */
-START_TEST(mirrored_bounds_give_the_mirror_image)
+TEST_ROWS(mirrored_bounds_give_the_mirror_image, radii)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
                    mirror = known(ALL, -0.3, 0.2, 0.15, -1.5, 1);
@@ -106,9 +102,8 @@ START_TEST(mirrored_bounds_give_the_mirror_image)
     for (int i = 0; i < KIT_ROWS(places); i++)
         ck_assert_double_eq(function_at(&drop, places[i]), -function_at(&rise, places[i]));
 }
-END_TEST
 
-START_TEST(units_do_not_matter)
+TEST(units_do_not_matter)
 {
     certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1), scaled = bounds;
     scaled.sigma = 0.25;
@@ -123,10 +118,9 @@ START_TEST(units_do_not_matter)
         ck_assert_double_eq_tol(function_at(&b, places[i]), 1000 * function_at(&a, places[i]),
                                 1e-6);
 }
-END_TEST
 
 /* At 14 sigma the multipliers of these bounds nearly cancel; their curve would be noise. */
-START_TEST(functions_far_away_have_values_with_digits)
+TEST(functions_far_away_have_values_with_digits)
 {
     const double r = 14.52199421580994;
     certreg_bounds bounds =
@@ -140,10 +134,9 @@ START_TEST(functions_far_away_have_values_with_digits)
     ck_assert_double_eq_tol(m.mean, f.mean, 1e-4);
     ck_assert_double_eq_tol(m.second_order, f.second_order, 1e-4);
 }
-END_TEST
 
 /* The function is the clipped curve of its multipliers, and breakpoints are where it is clipped. */
-START_TEST(multipliers_and_breakpoints_describe_the_curve)
+TEST(multipliers_and_breakpoints_describe_the_curve)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     for (int side = -1; side <= 1; side += 2) {
@@ -160,10 +153,9 @@ START_TEST(multipliers_and_breakpoints_describe_the_curve)
         }
     }
 }
-END_TEST
 
 /* What the multipliers promise is how the bound grows. */
-START_TEST(multipliers_are_the_derivatives_of_the_bound)
+TEST(multipliers_are_the_derivatives_of_the_bound)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     const double h = 1e-5;
@@ -180,10 +172,9 @@ START_TEST(multipliers_are_the_derivatives_of_the_bound)
                                 1e-8);
     }
 }
-END_TEST
 
 /* ---- second order, moment, boxes */
-START_TEST(second_order_is_kept_to_and_attained)
+TEST(second_order_is_kept_to_and_attained)
 {
     certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
     bounds.gradient_lo = 0;
@@ -197,10 +188,9 @@ START_TEST(second_order_is_kept_to_and_attained)
         ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
     }
 }
-END_TEST
 
 /* Where the variance does not bind, the function takes two values on up to four regions. */
-START_TEST(second_order_of_two_values_is_attained)
+TEST(second_order_of_two_values_is_attained)
 {
     certreg_bounds bounds = known(M | R | G | H, 0.3, 0, 0.25, 0, 1);
     bounds.gradient_lo = 0;
@@ -219,9 +209,8 @@ START_TEST(second_order_of_two_values_is_attained)
         }
     }
 }
-END_TEST
 
-START_TEST(second_order_without_a_range_is_attained)
+TEST_ROWS(second_order_without_a_range_is_attained, radii)
 {
     certreg_bounds bounds = known(V | G | H, 0, 1.5, 0.4, 0, 0);
     bounds.gradient_lo = 0, bounds.second_order_hi = 0.1;
@@ -230,10 +219,9 @@ START_TEST(second_order_without_a_range_is_attained)
     ck_assert_double_le(f.second_order, 0.1 + 1e-9);
     ck_assert_double_le(f.variance, 1.5 * (1 + 1e-9));
 }
-END_TEST
 
 /* The bound at a small radius is that of 0.01 sigma (theory 8), and so is the function. */
-START_TEST(second_order_at_a_small_radius_is_that_of_a_larger_one)
+TEST(second_order_at_a_small_radius_is_that_of_a_larger_one)
 {
     certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
     bounds.gradient_lo = 0, bounds.second_order_hi = 0;
@@ -243,9 +231,8 @@ START_TEST(second_order_at_a_small_radius_is_that_of_a_larger_one)
     ck_assert_double_eq_tol(got.change, f.change, 1e-9 * f.change);
     ck_assert(f.change <= f.bound && f.change >= 0.98 * f.bound);
 }
-END_TEST
 
-START_TEST(moment_puts_the_mean_where_the_variance_is_greatest)
+TEST(moment_puts_the_mean_where_the_variance_is_greatest)
 {
     certreg_bounds bounds = given(M | Q, -1, 2, 0, 0, 0, 0, 0);
     bounds.moment_center = 0.5, bounds.moment_hi = 2;
@@ -254,9 +241,8 @@ START_TEST(moment_puts_the_mean_where_the_variance_is_greatest)
     ck_assert_double_eq_tol(f.variance, 2, 1e-12);
     ck_assert_double_ge(f.change, f.bound * (1 - 1e-12));
 }
-END_TEST
 
-START_TEST(function_that_cannot_vary_is_constant)
+TEST(function_that_cannot_vary_is_constant)
 {
     const certreg_bounds bounds = known(M | V, 3, 0, 0, 0, 0),
                          top = known(M | V | R, 1, 1, 0, 0, 1);
@@ -265,12 +251,11 @@ START_TEST(function_that_cannot_vary_is_constant)
     ck_assert(f.change == 0 && f.bound == 0 && function_at(&f, 1.5) == 3);
     ck_assert(g.change == 0 && g.bound == 0 && function_at(&g, -2) == 1);
 }
-END_TEST
 
 /* ---- limits */
 /* Where one end of the range is open and no mean is known, the function is one without a range, and
  * says so. */
-START_TEST(range_that_bounds_nothing_is_not_used)
+TEST(range_that_bounds_nothing_is_not_used)
 {
     const certreg_bounds bounds = given(V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY),
                          known_mean = given(M | V | G | R, 0, 0, 1, 0, 0.5, -1, INFINITY);
@@ -281,9 +266,8 @@ START_TEST(range_that_bounds_nothing_is_not_used)
         ck_assert_uint_eq(worst(&known_mean, 0, 0.5, side).constraints, M | V | G | R);
     }
 }
-END_TEST
 
-START_TEST(extreme_radii_are_served)
+TEST(extreme_radii_are_served)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1),
                          ratio_only = known(M | V, 0.3, 0.2, 0, 0, 0);
@@ -296,9 +280,8 @@ START_TEST(extreme_radii_are_served)
         ck_assert_double_ge(g.change, g.bound * (1 - 1e-6));
     }
 }
-END_TEST
 
-START_TEST(values_are_those_of_each_place)
+TEST(values_are_those_of_each_place)
 {
     const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     certreg_worst_function f = worst(&bounds, 0, 0.5, CERTREG_SIDE_LOWER);
@@ -318,7 +301,6 @@ START_TEST(values_are_those_of_each_place)
     f.struct_size = 8;
     ck_assert_int_eq(certreg_worst_function_values(&f, 1, t, t), CERTREG_E_INVALID);
 }
-END_TEST
 
 /* ---- refusals */
 static void expect(const certreg_bounds *bounds, double r, int32_t side, certreg_status want,
@@ -332,7 +314,7 @@ static void expect(const certreg_bounds *bounds, double r, int32_t side, certreg
     ck_assert(out.region_count == 0 && out.change == 0 && out.bound == INFINITY);
 }
 
-START_TEST(what_has_no_worst_function_is_refused)
+TEST(what_has_no_worst_function_is_refused)
 {
     const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     const certreg_bounds nothing = known(V, 0, 1, 0, 0, 0), steep = known(ALL, 0.3, 0.2, 0.6, 0, 1);
@@ -352,9 +334,8 @@ START_TEST(what_has_no_worst_function_is_refused)
     expect(&open, 0.5, 1, CERTREG_E_INVALID, "without a bound");
     expect(NULL, 0.5, 1, CERTREG_E_INVALID, "bounds");
 }
-END_TEST
 
-START_TEST(wrong_structs_and_handles_are_refused)
+TEST(wrong_structs_and_handles_are_refused)
 {
     const certreg_bounds good = known(ALL, 0.3, 0.2, 0.25, 0, 1);
     certreg_worst_function out = {.struct_size = 12, .change = 7};
@@ -374,34 +355,6 @@ START_TEST(wrong_structs_and_handles_are_refused)
                      CERTREG_OK);
     ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("worst function");
-    TCase *typical = solver_case(suite, "typical");
-    TCase *limits = solver_case(suite, "limits");
-    TCase *bad_input = solver_case(suite, "bad_input");
-    tcase_add_loop_test(typical, variance_alone_gives_the_likelihood_ratio, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, gradient_keeps_its_part_and_the_rest_follows_the_ratio, 0,
-                        KIT_ROWS(radii));
-    tcase_add_loop_test(typical, affine_function_is_its_own_worst, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, range_alone_gives_a_half_space, 0, KIT_ROWS(radii));
-    tcase_add_loop_test(typical, mirrored_bounds_give_the_mirror_image, 0, KIT_ROWS(radii));
-    tcase_add_test(typical, units_do_not_matter);
-    tcase_add_test(typical, multipliers_and_breakpoints_describe_the_curve);
-    tcase_add_test(typical, functions_far_away_have_values_with_digits);
-    tcase_add_test(typical, multipliers_are_the_derivatives_of_the_bound);
-    tcase_add_test(typical, second_order_is_kept_to_and_attained);
-    tcase_add_test(typical, second_order_of_two_values_is_attained);
-    tcase_add_loop_test(typical, second_order_without_a_range_is_attained, 0, KIT_ROWS(radii));
-    tcase_add_test(limits, second_order_at_a_small_radius_is_that_of_a_larger_one);
-    tcase_add_test(typical, moment_puts_the_mean_where_the_variance_is_greatest);
-    tcase_add_test(limits, function_that_cannot_vary_is_constant);
-    tcase_add_test(limits, range_that_bounds_nothing_is_not_used);
-    tcase_add_test(limits, extreme_radii_are_served);
-    tcase_add_test(limits, values_are_those_of_each_place);
-    tcase_add_test(bad_input, what_has_no_worst_function_is_refused);
-    tcase_add_test(bad_input, wrong_structs_and_handles_are_refused);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+TEST_MAIN("worst function")

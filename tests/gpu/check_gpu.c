@@ -57,7 +57,7 @@ static const struct {
      CERTREG_CONSTRAINTS_ECGM, 1e-9},
     {CERTREG_STATISTIC_HUBER, CERTREG_METHOD_ASYMPTOTIC, 0, CERTREG_CONSTRAINTS_ECGHM, 1e-4}};
 
-START_TEST(certificates_are_those_of_the_cpu)
+TEST_TIMES(certificates_are_those_of_the_cpu, 4)
 {
     copies c = {0};
     const size_t batch[] = {256, 100, 1, 3000};
@@ -78,18 +78,16 @@ START_TEST(certificates_are_those_of_the_cpu)
     ck_assert_int_eq(c.calls, (int)((SAMPLES + batch[_i] - 1) / batch[_i]));
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(records_are_interchangeable)
+TEST(records_are_interchangeable)
 {
     copies c = {0};
     certreg_estimator *cpu = make(NULL, &c, 256), *there = make(gpu, &c, 256);
     kit_exchange_records(cpu, there, SAMPLES, 700, 1);
     certreg_estimator_destroy(cpu), certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(cancelling_and_deadlines_hold_between_batches)
+TEST(cancelling_and_deadlines_hold_between_batches)
 {
     copies c = {0};
     certreg_estimator *e = make(gpu, &c, 100);
@@ -101,9 +99,8 @@ START_TEST(cancelling_and_deadlines_hold_between_batches)
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_stream_of_the_callers_is_used)
+TEST(a_stream_of_the_callers_is_used)
 {
     cudaStream_t stream;
     ck_assert_int_eq((int)cudaStreamCreate(&stream), 0);
@@ -118,7 +115,6 @@ START_TEST(a_stream_of_the_callers_is_used)
     certreg_backend_close(own);
     ck_assert_int_eq((int)cudaStreamDestroy(stream), 0); /* it was only borrowed */
 }
-END_TEST
 
 typedef struct worker {
     pthread_t thread;
@@ -146,7 +142,7 @@ static void *work(void *of)
     return NULL;
 }
 
-START_TEST(several_inputs_at_once_on_streams_of_their_own)
+TEST(several_inputs_at_once_on_streams_of_their_own)
 {
     enum { WORKERS = 4 };
     copies c = {0};
@@ -161,7 +157,6 @@ START_TEST(several_inputs_at_once_on_streams_of_their_own)
     for (int i = 0; i < WORKERS; i++) ck_assert_double_eq(w[i].radius, alone.radius);
     certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- failures */
 START_TEST(host_memory_and_too_much_memory_are_refused)
@@ -204,12 +199,7 @@ int main(void)
     }
     Suite *suite = suite_create("a CUDA device");
     TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input");
-    contract_add_tests(typical, gpu);
-    tcase_add_loop_test(typical, certificates_are_those_of_the_cpu, 0, 4);
-    tcase_add_test(typical, records_are_interchangeable);
-    tcase_add_test(typical, cancelling_and_deadlines_hold_between_batches);
-    tcase_add_test(typical, a_stream_of_the_callers_is_used);
-    tcase_add_test(typical, several_inputs_at_once_on_streams_of_their_own);
+    contract_add_tests(typical, gpu), kit_add_tests(typical);
     tcase_add_test(bad, host_memory_and_too_much_memory_are_refused);
     tcase_add_test(bad, a_lost_context_is_a_status);
     SRunner *runner = srunner_create(suite);

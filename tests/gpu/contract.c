@@ -1,9 +1,6 @@
 #include "gpu/contract.h"
 #include "support/made_up.h"
 #include "support/special_cells.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCKS = 10 };
 static certreg_backend *gpu; /* whichever is tested */
@@ -57,7 +54,7 @@ static float *made_up_mask(size_t d)
     return mask;
 }
 
-START_TEST(draws_have_the_bits_of_the_cpu)
+TEST_ROWS(draws_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, bytes = n * d * sizeof(float);
     const cr_noise noise = noise_of(_i);
@@ -90,15 +87,13 @@ START_TEST(draws_have_the_bits_of_the_cpu)
     gpu->ops->free(gpu, z_there), gpu->ops->free(gpu, step_there);
     free(z), free(step), free(want), free(got);
 }
-END_TEST
 
-START_TEST(draws_are_those_of_the_reference_where_they_are_hard_to_tell)
+TEST(draws_are_those_of_the_reference_where_they_are_hard_to_tell)
 {
     special_expect(gpu, "this backend");
 }
-END_TEST
 
-START_TEST(replays_have_the_bits_of_the_cpu)
+TEST_ROWS(replays_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, stride = n + 3;
     const cr_noise noise = noise_of(_i);
@@ -123,9 +118,8 @@ START_TEST(replays_have_the_bits_of_the_cpu)
     gpu->ops->free(gpu, weights_there);
     free(weights);
 }
-END_TEST
 
-START_TEST(projections_have_the_bits_of_the_cpu)
+TEST_ROWS(projections_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, n = shapes[_i].count;
     const cr_noise noise = noise_of(_i);
@@ -145,9 +139,8 @@ START_TEST(projections_have_the_bits_of_the_cpu)
     gpu->ops->free(gpu, direction_there), gpu->ops->free(gpu, mask_there);
     free(direction), free(mask), free(dots), free(norms);
 }
-END_TEST
 
-START_TEST(directions_have_the_bits_of_the_cpu)
+TEST_ROWS(directions_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs;
     float *numbers = made_up_numbers(d, 7), *mask = made_up_mask(d),
@@ -176,9 +169,8 @@ START_TEST(directions_have_the_bits_of_the_cpu)
     gpu->ops->free(gpu, mask_there);
     free(numbers), free(mask), free(direction), free(sums);
 }
-END_TEST
 
-START_TEST(walks_have_the_bits_of_the_cpu)
+TEST_ROWS(walks_have_the_bits_of_the_cpu, shapes)
 {
     enum { LENGTHS = 2 * (BLOCKS + 1) };
     const size_t d = shapes[_i].inputs, n = shapes[_i].count, results = LENGTHS + 2 * n;
@@ -202,9 +194,8 @@ START_TEST(walks_have_the_bits_of_the_cpu)
         gpu->ops->free(gpu, room_there);
     free(weights), free(mask), free(want), free(room);
 }
-END_TEST
 
-START_TEST(block_sums_have_the_bits_of_the_cpu)
+TEST_ROWS(block_sums_have_the_bits_of_the_cpu, shapes)
 {
     const size_t d = shapes[_i].inputs, length = shapes[_i].count / BLOCKS, count = length * BLOCKS,
                  stride = count + 3;
@@ -230,7 +221,6 @@ START_TEST(block_sums_have_the_bits_of_the_cpu)
     gpu->ops->free(gpu, weights_there), gpu->ops->free(gpu, mask_there);
     free(weights), free(mask), free(want);
 }
-END_TEST
 
 static double later_than_due(void *of)
 {
@@ -238,7 +228,7 @@ static double later_than_due(void *of)
     return 2;
 }
 
-START_TEST(late_work_ends_with_its_status)
+TEST(late_work_ends_with_its_status)
 {
     enum { INPUTS = 5, LENGTH = 4 };
     const cr_noise noise = {.seed = 1, .noise_id = 2, .inputs = INPUTS};
@@ -261,9 +251,8 @@ START_TEST(late_work_ends_with_its_status)
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
     gpu->ops->free(gpu, weights), gpu->ops->free(gpu, sums), gpu->ops->free(gpu, results);
 }
-END_TEST
 
-START_TEST(memory_is_filled)
+TEST(memory_is_filled)
 {
     const uint32_t ones[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, mixed[3] = {0, 0, UINT32_MAX};
     void *there = over(NULL, sizeof ones);
@@ -274,9 +263,8 @@ START_TEST(memory_is_filled)
     ck_assert_int_eq(gpu->ops->fill(gpu, there, 8, 0), CERTREG_OK);
     expect(there, mixed, sizeof mixed);
 }
-END_TEST
 
-START_TEST(what_crosses_comes_back)
+TEST(what_crosses_comes_back)
 {
     const char said[] = "as it was", *at = said;
     char got[sizeof said] = "";
@@ -285,9 +273,8 @@ START_TEST(what_crosses_comes_back)
     ck_assert_int_eq(gpu->ops->store(gpu, got, got, 0), CERTREG_OK); /* nothing is no failure */
     ck_assert_int_eq(gpu->ops->wait(gpu), CERTREG_OK);
 }
-END_TEST
 
-START_TEST(every_operation_is_there)
+TEST(every_operation_is_there)
 {
     const cr_backend_ops *o = gpu->ops;
     ck_assert_uint_eq(o->api_version, CR_BACKEND_API);
@@ -297,22 +284,10 @@ START_TEST(every_operation_is_there)
     ck_assert(o->block_sums && o->gram && o->tile && o->pairs && o->outer && o->take_identity &&
               o->forms && o->stream && o->last_code);
 }
-END_TEST
 
 void contract_add_tests(TCase *to, certreg_backend *backend)
 {
-    enum { SHAPES = sizeof shapes / sizeof *shapes };
     gpu = backend;
-    tcase_add_loop_test(to, draws_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_test(to, draws_are_those_of_the_reference_where_they_are_hard_to_tell);
-    tcase_add_loop_test(to, replays_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_loop_test(to, projections_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_loop_test(to, directions_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_loop_test(to, walks_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_loop_test(to, block_sums_have_the_bits_of_the_cpu, 0, SHAPES);
-    tcase_add_test(to, late_work_ends_with_its_status);
-    tcase_add_test(to, memory_is_filled);
-    tcase_add_test(to, what_crosses_comes_back);
-    tcase_add_test(to, every_operation_is_there);
+    kit_add_tests(to);
     contract_add_products(to, backend);
 }

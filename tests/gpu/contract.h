@@ -4,8 +4,7 @@
 #ifndef TESTS_CONTRACT_H
 #define TESTS_CONTRACT_H
 #include "backend/backend.h"
-#include <check.h>
-#include <stdlib.h>
+#include "support/suite.h"
 
 void contract_add_tests(TCase *, certreg_backend *);
 /* products.c; the above adds them. */

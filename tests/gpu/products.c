@@ -3,8 +3,6 @@
 #include "backend/cpu.h"
 #include "gpu/contract.h"
 #include "support/made_up.h"
-#include <math.h>
-#include <string.h>
 
 static certreg_backend *gpu; /* whichever is tested */
 
@@ -25,7 +23,7 @@ static const struct {
 } grams[] = {{1, 1, 0},       {4, 3, 3}, {5, 511, 0}, {7, 512, 1},
              {8, 1030, 1030}, {9, 5, 0}, {10, 784, 0}};
 
-START_TEST(gram_is_the_upper_half_of_the_product_of_rows)
+TEST_ROWS(gram_is_the_upper_half_of_the_product_of_rows, grams)
 {
     const size_t blocks = grams[_i].blocks, d = grams[_i].inputs, pitch = d + grams[_i].gap;
     double *sums = malloc(blocks * pitch * sizeof *sums), gram[MOST * MOST];
@@ -47,7 +45,6 @@ START_TEST(gram_is_the_upper_half_of_the_product_of_rows)
     gpu->ops->free(gpu, sums_there), gpu->ops->free(gpu, there);
     free(sums), free(numbers);
 }
-END_TEST
 
 /* ---- the second order */
 enum { ROWS_A = 37, ROWS_B = 21, FEATURES = 300, ACTIVE = 240 };
@@ -140,7 +137,7 @@ static double dot(const float *a, const float *b)
     return sum;
 }
 
-START_TEST(tiles_have_the_normals_of_the_cpu)
+TEST(tiles_have_the_normals_of_the_cpu)
 {
     cr_pair_room room = open_room();
     for (uint64_t first = 0; first < 200; first += 100) { /* sample 0 is free of noise */
@@ -156,10 +153,9 @@ START_TEST(tiles_have_the_normals_of_the_cpu)
     }
     close_room(&room);
 }
-END_TEST
 
 /* Aligned for access by fours, or not. */
-START_TEST(tiles_of_all_features_have_the_normals_of_the_cpu)
+TEST_TIMES(tiles_of_all_features_have_the_normals_of_the_cpu, 8)
 {
     static const size_t wide[] = {1, 2, 3, 5, 16, 63, 784, 1001};
     enum { ROWS = 20, WIDEST = 1001 };
@@ -181,7 +177,6 @@ START_TEST(tiles_of_all_features_have_the_normals_of_the_cpu)
     }
     gpu->ops->free(gpu, rows), gpu->ops->free(gpu, features_there), gpu->ops->free(gpu, norms);
 }
-END_TEST
 
 /* What the sums of a gain by b, or by a itself; *squared: likewise its squares. */
 static void expect_sums(const hand_tile *a, const hand_tile *b, double *squared)
@@ -201,7 +196,7 @@ static void expect_sums(const hand_tile *a, const hand_tile *b, double *squared)
     }
 }
 
-START_TEST(products_of_pairs_are_summed_for_both_tiles)
+TEST_TIMES(products_of_pairs_are_summed_for_both_tiles, 2)
 {
     cr_pair_room room = open_room();
     hand_tile a = make_tile(&room, 0, 0, ROWS_A), b = make_tile(&room, 1, 100, ROWS_B);
@@ -216,7 +211,6 @@ START_TEST(products_of_pairs_are_summed_for_both_tiles)
     end_tile(&a), end_tile(&b);
     close_room(&room);
 }
-END_TEST
 
 /* Of twice the sum of w e e' without twice the identity. */
 static double entry_of(const hand_tile *t, size_t p, size_t q, double *size)
@@ -231,7 +225,7 @@ static double entry_of(const hand_tile *t, size_t p, size_t q, double *size)
     return sum;
 }
 
-START_TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
+TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
 {
     cr_pair_room room = open_room();
     hand_tile a = make_tile(&room, 0, 0, ROWS_A);
@@ -251,9 +245,8 @@ START_TEST(weighted_squares_add_up_to_a_matrix_without_the_identity)
     end_tile(&a);
     close_room(&room);
 }
-END_TEST
 
-START_TEST(forms_are_those_of_the_matrix_without_its_trace)
+TEST(forms_are_those_of_the_matrix_without_its_trace)
 {
     cr_pair_room room = open_room();
     hand_tile a = make_tile(&room, 0, 0, ROWS_A);
@@ -276,16 +269,9 @@ START_TEST(forms_are_those_of_the_matrix_without_its_trace)
     end_tile(&a);
     close_room(&room);
 }
-END_TEST
 
 void contract_add_products(TCase *to, certreg_backend *backend)
 {
     gpu = backend;
-    tcase_add_loop_test(to, gram_is_the_upper_half_of_the_product_of_rows, 0,
-                        (int)(sizeof grams / sizeof *grams));
-    tcase_add_test(to, tiles_have_the_normals_of_the_cpu);
-    tcase_add_loop_test(to, tiles_of_all_features_have_the_normals_of_the_cpu, 0, 8);
-    tcase_add_loop_test(to, products_of_pairs_are_summed_for_both_tiles, 0, 2);
-    tcase_add_test(to, weighted_squares_add_up_to_a_matrix_without_the_identity);
-    tcase_add_test(to, forms_are_those_of_the_matrix_without_its_trace);
+    kit_add_tests(to);
 }

@@ -3,9 +3,6 @@
 #define SUPPORT_CPU_SETUPS_H
 #include "backend/cpu.h"
 #include "support/suite.h"
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 

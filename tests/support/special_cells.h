@@ -5,8 +5,6 @@
 #define SUPPORT_SPECIAL_CELLS_H
 #include "backend/backend.h"
 #include "support/suite.h"
-#include <check.h>
-#include <math.h>
 /* after the types that it needs */
 #include "data/special_cells.inc"
 

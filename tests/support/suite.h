@@ -1,11 +1,65 @@
-/* A test program's last lines: cases, and the run of all of them. No test has a timeout, since a
- * loaded machine is no failure: tests/run.sh ends what hangs. */
+/* A test program: its tests, which register themselves, and the run of all of them.
+ *
+ *     TEST(name) { ... }                runs once
+ *     TEST_ROWS(name, table) { ... }    runs for each row _i of a table
+ *     TEST_TIMES(name, count) { ... }   runs for _i from 0 to count - 1
+ *     FIXTURE(set_up, tear_down)        goes around each test of the program
+ *     TEST_MAIN("what it is about")     runs them all: the last line
+ *
+ * No test has a timeout, since a loaded machine is no failure: tests/run.sh ends what hangs. */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
 #include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define KIT_ROWS(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
+/* ---- the tests of the program */
+enum { KIT_MOST_TESTS = 60 };
+
+static struct kit_tests {
+    struct {
+        const TTest *test;
+        int first, end;
+    } list[KIT_MOST_TESTS];
+    int count;
+    void (*set_up)(void), (*tear_down)(void);
+} kit_tests;
+
+static inline void kit_register(const TTest *test, int first, int end)
+{
+    if (kit_tests.count == KIT_MOST_TESTS) abort();
+    kit_tests.list[kit_tests.count].test = test;
+    kit_tests.list[kit_tests.count].first = first;
+    kit_tests.list[kit_tests.count++].end = end;
+}
+
+#define KIT_AT_START(name) static __attribute__((constructor)) void name(void)
+
+#define TEST_RANGE(name, first, end)                  \
+    static const TTest *name;                         \
+    KIT_AT_START(name##_registered)                   \
+    {                                                 \
+        kit_register(name, (int)(first), (int)(end)); \
+    }                                                 \
+    START_TEST(name)
+#define TEST(name) TEST_RANGE(name, 0, 1)
+#define TEST_TIMES(name, count) TEST_RANGE(name, 0, count)
+#define TEST_ROWS(name, table) TEST_RANGE(name, 0, KIT_ROWS(table))
+
+#define FIXTURE(set_up_one, tear_down_one)                                  \
+    KIT_AT_START(kit_set_fixture)                                           \
+    {                                                                       \
+        kit_tests.set_up = set_up_one, kit_tests.tear_down = tear_down_one; \
+    }
+
+/* ---- cases and the run */
 static inline TCase *kit_case(Suite *suite, const char *name)
 {
     TCase *added = tcase_create(name);
@@ -23,6 +77,21 @@ static inline TCase *kit_case_with(Suite *suite, const char *name, void (*setup_
     return added;
 }
 
+/* Adds the tests that this file has registered. */
+static inline void kit_add_tests(TCase *to)
+{
+    for (int i = 0; i < kit_tests.count; i++)
+        tcase_add_loop_test(to, kit_tests.list[i].test, kit_tests.list[i].first,
+                            kit_tests.list[i].end);
+}
+
+static inline Suite *kit_suite(const char *about)
+{
+    Suite *suite = suite_create(about);
+    kit_add_tests(kit_case_with(suite, "tests", kit_tests.set_up, kit_tests.tear_down));
+    return suite;
+}
+
 static inline int kit_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
@@ -31,5 +100,11 @@ static inline int kit_run(Suite *suite)
     srunner_free(runner);
     return failures != 0;
 }
+
+#define TEST_MAIN(about)                  \
+    int main(void)                        \
+    {                                     \
+        return kit_run(kit_suite(about)); \
+    }
 
 #endif
