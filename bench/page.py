@@ -193,6 +193,16 @@ TABLES = {
 }
 
 
+def filled(page, found):
+    """The page with what was found between its markers, and the names of all markers."""
+
+    def block(match):
+        text = found[match[1]].rstrip("\n") + "\n" if match[1] in found else match[2]
+        return f"<!-- {match[1]}: begin -->\n{text}<!-- {match[1]}: end -->\n"
+
+    return BLOCK.sub(block, page), [match[1] for match in BLOCK.finditer(page)]
+
+
 def measured():
     """The tables that measurements left."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(LIB.glob("bench*.md"))]
@@ -207,14 +217,11 @@ def main():
         except (OSError, KeyError) as why:
             print(f"{name}: {why!r}")
 
-    def filled(match):
-        print(f"{match[1]}: {'written' if match[1] in found else 'left as it is'}")
-        text = found.get(match[1], match[2])
-        return f"<!-- {match[1]}: begin -->\n{text}<!-- {match[1]}: end -->\n"
-
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(BLOCK.sub(filled, page), encoding="utf-8")
-    missing = found.keys() - {match[1] for match in BLOCK.finditer(page)}
+    page, places = filled(PAGE.read_text(encoding="utf-8"), found)
+    PAGE.write_text(page, encoding="utf-8")
+    for name in places:
+        print(f"{name}: {'written' if name in found else 'left as it is'}")
+    missing = found.keys() - set(places)
     return f"docs/benchmarks.md has no place for {sorted(missing)}" if missing else 0
 
 

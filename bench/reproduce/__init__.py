@@ -6,9 +6,9 @@ compares prediction intervals under attack.
     QUICK=1 make reproduce    fewer inputs and samples: about a minute and a half
 
 Each part is a module with two functions: compute(settings) runs its experiments through the public
-interface and writes CSV files and plots, and report(settings) turns these files into a section of
-docs/reproduction.md. Certificates are kept in resume files, so a run that was interrupted goes on
-where it stopped. settings.py lists the environment variables."""
+interface and writes CSV files and plots, and report(settings, beside) turns these files into the
+tables of docs/reproduction.md and those beside it. Certificates are kept in resume files, so a run
+that was interrupted goes on where it stopped. settings.py lists the environment variables."""
 
 import os
 

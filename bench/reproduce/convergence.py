@@ -219,81 +219,44 @@ def _plot(path: Any, lines: list[dict[str, Any]]) -> None:
 
 
 # ---- the report
-def report(settings: Settings) -> str:
-    lines = tables.read_csv(settings.path("convergence_summary.csv"))
-    parts = ["## Convergence", HEAD.format(trials=settings.size.trials)]
+COLUMNS = {
+    "C bias": "variance_bias",
+    "C error": "variance_error",
+    "C covered": "variance_covered",
+    "κ² bias": "theta_bias",
+    "κ² error": "theta_error",
+    "κ² covered": "theta_covered",
+    "centered κ² error": "theta_centered_error",
+}
+
+
+def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
+    lines, references = tables.read_csv(settings.path("convergence_summary.csv")), []
     for name in dict.fromkeys(line["case"] for line in lines):
-        task, _, sigma = name.rpartition("_")
         own = [line for line in lines if line["case"] == name]
-        parts += [
-            f"### {task.capitalize()}, σ = {sigma}",
-            _reference(own[-1]),
-            _table(own),
-            f"![Variance, gradient and radius by samples](figures/convergence_{name}.svg)",
-        ]
-    away = [line["theta_differs"] for line in lines if line["theta_differs"] > 0]
-    parts += [AGREES.format(away=max(away))] if away else []
-    return "\n\n".join([*parts, *settings.findings(TEXT)])
+        radii = _known(own[-1])
+        references.append([f"`{name}`", *_reference(own[-1])])
+        columns = {**COLUMNS, **{method: f"{method}, ratio" for method in radii}}
+        for line in own:
+            cells = {title: _percent(line[key]) for title, key in columns.items()}
+            beside.add("convergence", [{"case": name, "N": f"{line['samples']:.0f}", **cells}])
+    heading = ["case", "C", "κ", *(method.name for method in RADII)]
+    known = [line["theta_differs"] for line in lines if line["theta_differs"] > 0]
+    away = max(known, default=math.nan)
+    return {
+        "references": tables.markdown(heading, references),
+        "agrees": f"The middle of the library's interval of κ² is it, up to {away:.1g}.",
+    }
 
 
 def _known(line: dict[str, Any]) -> list[str]:
     return [m.name for m in RADII if line[f"{m.name}, ratio"] == line[f"{m.name}, ratio"]]
 
 
-def _reference(line: dict[str, Any]) -> str:
-    radii = ", ".join(f"{line[name]:.3f} ({name})" for name in _known(line))
-    text = f"Reference: C = {line['variance']:.4g}, κ = {line['kappa']:.3g}. Radii: {radii}."
-    return tables.paragraph(text)
-
-
-def _table(lines: list[dict[str, Any]]) -> str:
-    radii = _known(lines[-1])
-    columns = {
-        "C bias": "variance_bias",
-        "C error": "variance_error",
-        "C covered": "variance_covered",
-        "κ² bias": "theta_bias",
-        "κ² error": "theta_error",
-        "κ² covered": "theta_covered",
-        "centered κ² error": "theta_centered_error",
-        **{name: f"{name}, ratio" for name in radii},
-    }
-    out = [
-        [f"{line['samples']:,.0f}", *(_percent(line[key]) for key in columns.values())]
-        for line in lines
-    ]
-    return tables.markdown(["N", *columns], out)
+def _reference(line: dict[str, Any]) -> list[str]:
+    radii = [f"{line[m.name]:.3f}" if m.name in _known(line) else "" for m in RADII]
+    return [f"{line['variance']:.4g}", f"{line['kappa']:.3g}", *radii]
 
 
 def _percent(ratio: float) -> str:
     return f"{100 * ratio:.1f}%" if abs(ratio) < 10 else f"{ratio:.0f} times"
-
-
-HEAD = """\
-`make reproduce PARTS=convergence`: one image, α = 0.05, {trials} trials for each
-number of samples N. For rotation σ is 0.5 and the tolerance is 10°, as in the paper.
-The network for slants stands for the one for ages, with a tolerance of 5°. *Error* is
-the root mean square error of an estimate, relative to the reference. The reference is
-the mean of the trials at the largest N, where the outputs behind κ² were centered at
-f(z). *Covered* counts the trials whose interval of the paper contains the reference.
-Radii are ratios to the mean radius at the largest N."""
-AGREES = """\
-The middle of the library's interval of κ² is the U-statistic that NumPy computes, up
-to {away:.1g} of it: NumPy takes the noise from the drawn points, which are rounded to a
-grid."""
-TEXT = """\
-The variance converges as in the paper. The gradient does not, and with it the radius
-of (E,C,G)+M: the paper's radii came within 10% at 5,000 samples and within 5% at
-10,000, and on this image they take more. The reason is that its U-statistic is one of
-products of the noise with the outputs as they are. An answer far from 0 adds to its
-error, although it has no influence on κ. The library's asymptotic method, "centered"
-in the table, takes the outputs relative to the pilot's mean, and keeps to the paper's
-figures.
-
-The slant is nearly linear under this noise, so κ² is close to C. The paper's interval
-of κ² is still too wide to tell at the largest N. Its radius is then the one of the
-variance alone, for which 100 samples are enough. Centered, the gradient counts, and
-the radius is longer from 1,000 samples on.
-
-The median needs few samples where some outputs lie beyond the tolerance. Where none
-does, as for slants, its radius depends on the number of samples alone."""

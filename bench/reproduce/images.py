@@ -34,17 +34,19 @@ CHIEF = (
     MEDIAN.name,
     SERVED.name,
 )
+# Whose errors by σ differ, unlike those of the other families and of the served median.
+ERRORS = (LITERAL, ALPHA_49.name, SAMPLE_MEDIAN.name, CODED.name, MEDIAN.name)
 # Pairs for the paired comparison, image by image.
 PAIRS = (
     (LITERAL, FAMILIES[2].name),
     (LITERAL, ALPHA_49.name),
-    (ALPHA_49.name, LITERAL),
     (MEDIAN.name, LITERAL),
     (MEDIAN.name, SAMPLE_MEDIAN.name),
     (MEDIAN.name, CODED.name),
     (SERVED.name, ALPHA_49.name),
     (SERVED_EASY.name, ALPHA_EASY.name),
 )
+KINDS = ("summary", "each", "accuracy", "wins", "few")  # of CSV files
 FEW = (64, 1000)  # calls for each image and noise level
 
 
@@ -59,31 +61,29 @@ def compute(
 ) -> None:
     """Writes NAME_summary.csv, _each.csv, _accuracy.csv and _wins.csv; and of the tasks that are
     plotted the plots, NAME_few.csv, and what the paper prints for families with a range."""
-    summary: list[dict[str, Any]] = []
-    every, accuracy, wins, few = list(summary), list(summary), list(summary), list(summary)
+    rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for task in tasks:
         levels = sigmas(task) if sigmas else settings.size.sigmas
         done = sweep.run(settings, task, levels, asked(task), samples, lambda s: print(" ", s))
-        label = {"task": task.name}
+        own: dict[str, list[dict[str, Any]]] = {}
         if task.name in plotted:
             done = upward.added(settings, done, samples)
-            few += [{**label, **row} for row in _few(settings, task, levels, done.asked)]
-        summary += [{**label, **row} for row in sweep.summary(done)]
-        every += [{**label, **row} for row in sweep.each(done)]
-        accuracy += [{**label, **row} for row in sweep.accuracy(done, THRESHOLDS)]
-        known = {one.method.name for one in done.asked}
-        wins += [
-            {**label, **sweep.wins(done, *pair, useful=useful)}
-            for pair in PAIRS
-            if known.issuperset(pair)
-            for useful in (False, True)
-        ]
-        if task.name in plotted:
+            own["few"] = _few(settings, task, levels, done.asked)
             with figures.where_possible():
                 _plot(settings, done)
-    kinds = {"summary": summary, "each": every, "accuracy": accuracy, "wins": wins, "few": few}
-    for kind, rows in kinds.items():
-        tables.write_csv(settings.path(f"{name}_{kind}.csv"), rows)
+        own["summary"], own["each"] = sweep.summary(done), sweep.each(done)
+        own["accuracy"], own["wins"] = sweep.accuracy(done, THRESHOLDS), _wins(done)
+        for kind, some in own.items():
+            rows[kind] += [{"task": task.name, **row} for row in some]
+    for kind in KINDS:
+        tables.write_csv(settings.path(f"{name}_{kind}.csv"), rows[kind])
+
+
+def _wins(done: sweep.Sweep) -> list[dict[str, Any]]:
+    known = {one.method.name for one in done.asked}
+    pairs = [pair for pair in PAIRS if known.issuperset(pair)]
+    both = (False, True)
+    return [sweep.wins(done, *pair, useful=useful) for pair in pairs for useful in both]
 
 
 def _few(
@@ -125,18 +125,6 @@ def read(settings: Settings, name: str, kind: str) -> list[dict[str, Any]]:
     return tables.read_csv(settings.path(f"{name}_{kind}.csv"))
 
 
-def by_sigma(
-    rows: Iterable[dict[str, Any]], task: str, value: str, only: Sequence[str] = ()
-) -> str:
-    """The table of one task at the first level: a line for each method, a column for each σ."""
-    some = [
-        row
-        for row in rows
-        if row["task"] == task and row["alpha"] == LEVELS[0] and (not only or row["method"] in only)
-    ]
-    return tables.pivoted(some, "method", "sigma", value, "method \\ σ")
-
-
 def chosen(rows: Iterable[dict[str, Any]], task: str, alpha: float = LEVELS[0]) -> dict[str, Any]:
     """For each method its lines at three σ: "longest", with the greatest mean radius; "accurate",
     the greatest of those whose error is at most WORSE tolerances above the method's least; and
@@ -158,68 +146,72 @@ def _chosen(own: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     }
 
 
-def best(rows: Iterable[dict[str, Any]], task: str) -> str:
+def add(beside: tables.Beside, settings: Settings, name: str, networks: Iterable[str]) -> None:
+    """The tables of these networks: best, by_sigma and pairs."""
+    summary, wins = (read(settings, name, kind) for kind in ("summary", "wins"))
+    for task in networks:
+        beside.add("best", _best(summary, task))
+        beside.add("by_sigma", by_sigma(summary, task, "mean_radius"))
+        beside.add("by_sigma", by_sigma(summary, task, "mae", ERRORS))
+        beside.add("pairs", _paired(wins, task))
+
+
+def _best(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     """Radius, σ and error of each method, by each way to choose σ."""
     lines = []
     for method, of in chosen(rows, task).items():
-        line: list[Any] = [method]
+        line: dict[str, Any] = {"network": task, "method": method}
         for choice, value in CHOICES:
-            line += [of[choice][value], f"{of[choice]['sigma']:g}", f"{of[choice]['mae']:.1f}"]
+            line[choice] = of[choice][value]
+            line[f"{choice}_sigma"] = f"{of[choice]['sigma']:g}"
+            line[f"{choice}_mae"] = f"{of[choice]['mae']:.1f}"
         lines.append(line)
-    heading = ["method", "longest radius", "σ", "MAE"]
-    heading += ["error first", "σ", "MAE", "useful radius", "σ", "MAE"]
-    return tables.markdown(heading, lines)
+    return lines
 
 
-def of_metric(rows: Iterable[dict[str, Any]], task: str, metric: str, digits: int) -> str:
-    """One metric of certified accuracy: a line for each method, a column for each radius."""
+def by_sigma(
+    rows: Iterable[dict[str, Any]], task: str, value: str, only: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """One value at the first level: a line for each method, a column for each σ."""
     some = [
-        {
-            **row,
-            "value": _rounded(row["value"], digits),
-            "name": f"{row['method']} ({row['sigma']:g})",
-        }
+        {"network": task, "value": value, **row}
         for row in rows
-        if row["task"] == task and row["metric"] == metric and row["method"] in CHIEF
+        if row["task"] == task and row["alpha"] == LEVELS[0] and (not only or row["method"] in only)
     ]
-    return tables.pivoted(some, "name", "radius", "value", "method (σ) \\ radius")
+    return tables.wide(some, ("network", "value", "method"), "sigma", value)
 
 
-def of_network(settings: Settings, name: str, task: str, heading: str) -> list[str]:
-    """The tables and plots of one network."""
-    summary, wins = (read(settings, name, kind) for kind in ("summary", "wins"))
-    return [
-        f"### {heading}",
-        best(summary, task),
-        "Mean radius by σ:",
-        by_sigma(summary, task, "mean_radius"),
-        "Mean absolute error by σ, of all predictions:",
-        by_sigma(summary, task, "mae", CHIEF[3:]),
-        f"![Share of images certified at each radius](figures/{task}_cdf.svg)",
-        f"![Error of the prediction by σ](figures/{task}_mae.svg)",
-        "Image by image, each method at its best σ:",
-        paired(wins, task),
+def accuracy(
+    rows: Sequence[dict[str, Any]], task: str, digits: dict[str, int]
+) -> list[dict[str, Any]]:
+    """Metrics of certified accuracy, with so many digits: a line for each method, a column for
+    each radius."""
+    some = [
+        {**row, "network": task, "sigma": f"{row['sigma']:g}", "value": _rounded(row, digits)}
+        for metric in digits
+        for row in rows
+        if (row["task"], row["metric"]) == (task, metric) and row["method"] in CHIEF
     ]
+    return tables.wide(some, ("network", "metric", "method", "sigma"), "radius", "value")
 
 
-def _rounded(value: Any, digits: int) -> Any:
-    return f"{value:.{digits}f}" if isinstance(value, float) and value == value else None
+def _rounded(row: dict[str, Any], digits: dict[str, int]) -> Any:
+    value = row["value"]
+    known = isinstance(value, float) and value == value
+    return f"{value:.{digits[row['metric']]}f}" if known else None
 
 
-def paired(rows: Iterable[dict[str, Any]], task: str) -> str:
+def _paired(rows: Iterable[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     """Two methods, each at its best σ, image by image."""
-    lines = [
-        [
-            f"{row['first']} to {row['second']}",
-            "useful" if row["useful"] else "plain",
-            row["mean_first"],
-            row["mean_second"],
-            f"{row['ratio']:.2f}",
-            f"{row['wins']:.0f}",
-            f"{row['ties']:.0f}",
-        ]
-        for row in rows
-        if row["task"] == task
-    ]
-    heading = ["methods", "radius", "first", "second", "ratio", "longer", "equal"]
-    return tables.markdown(heading, lines)
+    lines: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        if row["task"] == task:
+            names = {"network": task, "first": row["first"], "second": row["second"]}
+            line = lines.setdefault((row["first"], row["second"]), names)
+            kind = "useful_" if row["useful"] else ""
+            line[f"{kind}mean_first"] = row["mean_first"]
+            line[f"{kind}mean_second"] = row["mean_second"]
+            line[f"{kind}ratio"] = f"{row['ratio']:.2f}"
+            line[f"{kind}longer"] = f"{row['wins']:.0f}"
+            line[f"{kind}equal"] = f"{row['ties']:.0f}"
+    return list(lines.values())

@@ -1,46 +1,38 @@
-"""reproduction.md from the sections of the parts."""
+"""docs/reproduction.md with the tables of a run, and beside it those that are too long for it."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Iterable
 
-from . import methods, rows, summary
-from .settings import Settings
-from .tables import markdown, paragraph
+import page
 
-HEAD = """# Reproduction
+from . import methods, summary
+from .settings import ROOT, Settings
+from .tables import Beside, markdown
 
-The experiments of Zhang and Frank, *Higher-Order Certified Robustness for Regression*
-(ICML 2026), by this library. Each table has three things side by side: the paper's
-procedure, the best published methods, and the library's own certificates.
-
-    CERTREG_MNIST=<folder of the MNIST files> make reproduce    # an hour on two cores
-    QUICK=1 make reproduce                                      # 90 seconds"""
-HOW = """
-The command writes CSV files, plots and this page to `lib/reproduce` (with `QUICK=1` to
-`lib/reproduce-quick`). `PARTS=rotation` and the like compute one part. A run that is interrupted
-goes on where it stopped. It needs NumPy and ONNX Runtime, and matplotlib for plots: `make deps`
-installs them. The part about prediction intervals is not in the paper. It takes 9 minutes, and
-uses the diabetes data of scikit-learn where that is installed. The networks and their errors are in
-[examples/models](../examples/models/README.md). To publish the page, copy it and the folder
-`figures` to `docs`."""
-PROMISES = """
-For every shift below the radius, the methods guarantee different things. Compare radii with this
-table in mind. β is the probability that a served value misses."""
+PAGE = ROOT / "docs" / "reproduction.md"
+SMALL = "**The tables are those of a small run; the text is about the full one.**"
 
 
 def write(settings: Settings, parts: Iterable[ModuleType]) -> None:
-    """Writes the page, unless a part has not been computed yet."""
+    """Writes both, unless a part has not been computed yet."""
+    beside, blocks = Beside(), {"promises": _promises()}
     try:
-        sections = [part.report(settings) for part in parts]
-        short = summary.report(settings)
+        for part in parts:
+            blocks.update(part.report(settings, beside))
+        blocks.update(summary.report(settings))
     except FileNotFoundError as missing:
         print(f"no page yet: {missing.filename} is missing")
         return
-    text = [HEAD, paragraph(HOW), short, _promises(), *sections, rows.report()]
-    path = settings.path("reproduction.md")
-    path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    text, places = page.filled(PAGE.read_text(encoding="utf-8"), blocks)
+    if set(places) != set(blocks):
+        raise ValueError(f"{PAGE} has no place for {sorted(set(blocks) - set(places))}")
+    if not (settings.full and settings.mnist):
+        text = text.replace("\n", f"\n\n{SMALL}\n", 1)
+    path = settings.path(PAGE.name)
+    path.write_text(text, encoding="utf-8")
+    beside.write(settings.path(PAGE.stem))
     print(f"written: {path}")
 
 
@@ -49,5 +41,4 @@ def _promises() -> str:
     for key, text in methods.PROMISES.items():
         names = [method.name for method in methods.EVERY if method.promise == key]
         lines.append(["; ".join(names), text])
-    table = markdown(("methods", "what stays within the tolerance, and of what"), lines)
-    return "\n\n".join(["## What is promised", paragraph(PROMISES), table])
+    return markdown(("methods", "what stays within the tolerance, and of what"), lines)

@@ -76,55 +76,24 @@ MEASURED = {
     "(E,C,G)+M, 95%": ("(E,C,G)+M", 0.05),
     "α-smoothing, 90%": ("α-smoothing 0.49", 0.1),
 }
-HEADINGS = {
-    "rotation": "The network trained under noise",
-    "rotation_clean": "The same architecture, trained without noise",
-    "rotation_equivariant": "An equivariant network, trained without noise",
-}
-HEAD = """
-`make reproduce PARTS=rotation`: {images} images, tolerance 10°, α = 0.1, {samples} samples for
-each image and σ. A radius is the mean over all images, where an abstention counts as 0. *MAE* is
-the mean absolute error of the prediction against the angle by which the image was turned. The
-prediction is the value that the promise is about. For α-smoothing it is the clean output f(z),
-although other values are served. For the library's median the pilot chooses it so that both tails
-balance; where outputs scatter it may differ from the median. *Error first* is the longest radius
-among the σ at which the MAE is at most a tenth of the tolerance above the method's least. The
-*useful radius* counts a radius only where the prediction lies within 10° of the true angle. σ is
-chosen on the images that are reported."""
-AT_LEVELS = """
-All methods at the three levels of the paper, each at its best σ, with the useful radius beside
-the plain one. For α-smoothing and the served median the level is the probability that a served
-value keeps to the tolerance."""
-METRICS = """
-*Absolute* is the share of images, in percent, whose prediction lies within 10° of the truth and
-whose radius is at least R. *Conditional* is the same share among the images with such a radius.
-The last table of each network has the mean absolute error of these images in degrees. σ, in
-parentheses, has the greatest sum of accuracies, or the least sum of errors, over the columns.
-This is the paper's rule."""
-WARNING = """
-This model ignores the image. Its answer is a sum of the pixels with large random weights, modulo
-a turn, so under noise it is uniform. The mean of such outputs hardly moves with the input. The
-paper's families certify it, and the radius grows with σ without end: the best σ is wherever the
-grid ends. The printed radii of (E,C,G)+M at σ = 0.25, 0.5 and 0.75 (0.081, 0.156, 0.207, at 95%)
-are 0.83 to 0.98 times those of this model (at 90%).
-On the circle the median of such outputs is near no value, and the library certifies nothing about
-it. Median smoothing, which cuts the circle once and for all, certifies a little."""
+ACCURACY = {"absolute": 0, "conditional": 0, "mae": 2}  # digits
+VALUES = ("mean_radius", "useful_radius")
 
 
-def report(settings: Settings) -> str:
-    summary, accuracy = (
-        images.read(settings, "rotation", kind) for kind in ("summary", "accuracy")
-    )
-    head = HEAD.format(images=settings.size.images, samples=f"{settings.size.samples:,}")
-    parts = ["## Rotated digits", tables.paragraph(head)]
-    for name, heading in HEADINGS.items():
-        parts += images.of_network(settings, "rotation", name, heading)
-    parts += [*_printed(summary), *_accuracy(accuracy), *_random(summary)]
-    return "\n\n".join(parts)
+def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
+    summary = images.read(settings, "rotation", "summary")
+    accuracy = images.read(settings, "rotation", "accuracy")
+    images.add(beside, settings, "rotation", NETWORKS)
+    for value in VALUES:
+        beside.add("by_sigma", images.by_sigma(summary, RANDOM, value, images.CHIEF))
+    for name in NETWORKS:
+        beside.add("levels", _levels(summary, name))
+        beside.add("accuracy", images.accuracy(accuracy, name, ACCURACY))
+    return {"printed": _printed(summary)}
 
 
-def _printed(summary: list[dict[str, Any]]) -> list[str]:
-    """The paper's table by σ, beside the same procedures on the three networks."""
+def _printed(summary: list[dict[str, Any]]) -> str:
+    """The radii printed in the paper, beside the same procedures on the three networks."""
     sigmas = sorted(next(iter(PRINTED.values())))
     lines = []
     for label, (method, alpha) in MEASURED.items():
@@ -137,52 +106,18 @@ def _printed(summary: list[dict[str, Any]]) -> list[str]:
             }
             lines.append(["", name, *(found.get(sigma) for sigma in sigmas)])
     heading = ["method, level", "network", *(f"{sigma:g}" for sigma in sigmas)]
-    return [
-        "### The printed table by σ",
-        "The paper has a different level for each method in this table.",
-        tables.markdown(heading, lines),
-        tables.paragraph(AT_LEVELS),
-        *(f"`{name}`:\n\n" + _levels(summary, name) for name in NETWORKS),
-    ]
-
-
-def _levels(summary: list[dict[str, Any]], name: str) -> str:
-    names = [method.name for method in methods.AT_ALL_LEVELS]
-    lines = []
-    for method in names:
-        own = [row for row in summary if row["task"] == name and row["method"] == method]
-        cells: list[Any] = [method]
-        for alpha in methods.LEVELS:
-            at = [row for row in own if row["alpha"] == alpha]
-            cells += [max(row[key] for row in at) for key in ("mean_radius", "useful_radius")]
-        lines.append(cells)
-    heading = ["method"]
-    for alpha in methods.LEVELS:
-        heading += [f"{1 - alpha:.1%}", "useful"]
     return tables.markdown(heading, lines)
 
 
-def _accuracy(accuracy: list[dict[str, Any]]) -> list[str]:
-    parts = [
-        "### Certified accuracy",
-        tables.paragraph(METRICS),
-    ]
-    for name in NETWORKS:
-        for metric, what, digits in (
-            ("absolute", "absolute", 0),
-            ("conditional", "conditional", 0),
-            ("mae", "mean absolute error", 2),
-        ):
-            table = images.of_metric(accuracy, name, metric, digits)
-            parts += [f"`{name}`, {what}:", table]
-    return parts
-
-
-def _random(summary: list[dict[str, Any]]) -> list[str]:
-    return [
-        "### A warning: random angles",
-        tables.paragraph(WARNING),
-        images.by_sigma(summary, RANDOM, "mean_radius", images.CHIEF),
-        "The useful radius shows the difference:",
-        images.by_sigma(summary, RANDOM, "useful_radius", images.CHIEF),
-    ]
+def _levels(summary: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    """Each method at the levels of the paper, each at its best σ."""
+    lines = []
+    for method in methods.AT_ALL_LEVELS:
+        line: dict[str, Any] = {"network": name, "method": method.name}
+        for alpha in methods.LEVELS:
+            key = (name, method.name, alpha)
+            at = [r for r in summary if (r["task"], r["method"], r["alpha"]) == key]
+            for value in VALUES:
+                line[f"{value}, {1 - alpha:.1%}"] = max(row[value] for row in at)
+        lines.append(line)
+    return lines

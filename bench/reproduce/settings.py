@@ -106,10 +106,6 @@ class Settings:
     def path(self, name: str) -> pathlib.Path:
         return self.out / name
 
-    def findings(self, *texts: str) -> tuple[str, ...]:
-        """What was found in the full run, which a smaller one need not show."""
-        return texts if self.full and self.mnist else ()
-
     def figure(self, name: str) -> pathlib.Path:
         """Where the plot of this name goes; the report links to it."""
         return self.out / "figures" / f"{name}.svg"

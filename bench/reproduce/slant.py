@@ -44,35 +44,14 @@ def compute(settings: Settings) -> None:
 
 # ---- the report
 OF_RANGE = ("(E,C)+M", "(E,C,G)+M", "mean", "median")  # what uses the range, and what does not
-HEADINGS = {
-    "slant": "The network trained under noise",
-    "slant_clean": "The network trained without noise",
-}
-HEAD = """
-`make reproduce PARTS=slant`: {images} upright images, tolerance {tolerance}, α = 0.1, {samples}
-samples for each image and σ. The task stands in for the paper's face ages, whose images may not be
-passed on. The slant follows from the pixels (`slant` in `examples/models/data.py`). Its declared
-range is {declared}. The last table of each network compares with the range {symmetric}, as the
-paper's method asks for a bound M of the absolute value. Columns are as above."""
 
 
-def report(settings: Settings) -> str:
-    summary, accuracy = (images.read(settings, "slant", kind) for kind in ("summary", "accuracy"))
-    lo, hi = SLANT_RANGE
-    head = HEAD.format(
-        images=settings.size.images,
-        samples=f"{int(SAMPLES * settings.size.samples):,}",
-        tolerance=f"{TOLERANCE:g}°",
-        declared=f"[{lo:g}, {hi:g}]",
-        symmetric=f"[{-MOST:g}, {MOST:g}]",
-    )
-    parts = ["## An aperiodic task: the slant of a digit", tables.paragraph(head)]
-    for name, heading in HEADINGS.items():
-        parts += [
-            *images.of_network(settings, "slant", name, heading),
-            f"Certified accuracy, absolute, in percent of the images ({TOLERANCE:g}°):",
-            images.of_metric(accuracy, name, "absolute", 0),
-            "What a symmetric range costs, mean radius by σ:",
-            images.by_sigma(summary, name + "_symmetric", "mean_radius", OF_RANGE),
-        ]
-    return "\n\n".join(parts)
+def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
+    summary = images.read(settings, "slant", "summary")
+    accuracy = images.read(settings, "slant", "accuracy")
+    images.add(beside, settings, "slant", NETWORKS)
+    for name in NETWORKS:
+        symmetric = images.by_sigma(summary, name + "_symmetric", "mean_radius", OF_RANGE)
+        beside.add("by_sigma", symmetric)
+        beside.add("accuracy", images.accuracy(accuracy, name, {"absolute": 0}))
+    return {}

@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import pathlib
 import textwrap
-from typing import Any, Iterable, Mapping, Sequence
-
-
-def write_csv(path: pathlib.Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """One line for each dict; the keys of the first are the heading."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        lines = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        lines.writeheader()
-        lines.writerows({key: _plain(value) for key, value in row.items()} for row in rows)
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 
 def _plain(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def write_csv(
+    path: pathlib.Path, rows: Sequence[Mapping[str, Any]], cell: Callable[[Any], Any] = _plain
+) -> None:
+    """One line for each dict; all keys that occur are the heading."""
+    heading = dict.fromkeys(key for row in rows for key in row)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        lines = csv.DictWriter(file, list(heading), lineterminator="\n")
+        lines.writeheader()
+        lines.writerows({key: cell(value) for key, value in row.items()} for row in rows)
 
 
 def read_csv(path: pathlib.Path) -> list[dict[str, Any]]:
@@ -51,23 +54,28 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def pivot(
-    rows: Iterable[Mapping[str, Any]], line: str, column: str, value: str
-) -> tuple[list[Any], dict[Any, dict[Any, Any]]]:
-    """The columns that occur, in their order, and for each line a dict from column to value."""
-    columns: list[Any] = []
-    lines: dict[Any, dict[Any, Any]] = {}
+class Beside:
+    """Tables that are too long for the page: CSV files in a folder beside it."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Mapping[str, Any]]] = {}
+
+    def add(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """More rows of the table of this name."""
+        self.rows.setdefault(name, []).extend(rows)
+
+    def write(self, folder: pathlib.Path) -> None:
+        folder.mkdir(exist_ok=True)
+        for name, rows in self.rows.items():
+            write_csv(folder / f"{name}.csv", rows, _cell)
+
+
+def wide(
+    rows: Iterable[Mapping[str, Any]], line: Sequence[str], column: str, value: str
+) -> list[dict[str, Any]]:
+    """One row for each combination of the keys in `line`, with the values by column."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        if row[column] not in columns:
-            columns.append(row[column])
-        lines.setdefault(row[line], {})[row[column]] = row[value]
-    return columns, lines
-
-
-def pivoted(
-    rows: Iterable[Mapping[str, Any]], line: str, column: str, value: str, corner: str
-) -> str:
-    """The Markdown table of `pivot`."""
-    columns, lines = pivot(rows, line, column, value)
-    heading = [corner, *(f"{c:g}" if isinstance(c, float) else str(c) for c in columns)]
-    return markdown(heading, ([name, *(of.get(c) for c in columns)] for name, of in lines.items()))
+        key = tuple(row[name] for name in line)
+        found.setdefault(key, dict(zip(line, key)))[f"{row[column]:g}"] = row[value]
+    return list(found.values())

@@ -9,7 +9,7 @@ import dataclasses
 import multiprocessing
 import pathlib
 import time
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from .attacks import (
     OF_NETWORK,
     OF_THE_MEAN,
     OTHER,
-    PLAIN,
     SIGMA,
     TOLERANCE,
     Job,
@@ -30,7 +29,6 @@ from .settings import Settings
 
 NAME = "tightness.csv"
 ERRORS_ALLOWED = 3.0  # standard errors by which an attack has to be shorter than a certificate
-LISTED = 6  # images, one by one
 ACROSS = 0.01  # share of outputs beyond the jump from which a plain mean is said to rest on it
 
 
@@ -208,83 +206,37 @@ def _label(network: str, name: str) -> str:
     return name if network == "rotation" else f"{name}, `{network}`"
 
 
-def report(settings: Settings) -> str:
+def report(settings: Settings, beside: tables.Beside) -> dict[str, str]:
     lines = tables.read_csv(settings.path(NAME))
     columns = _columns(lines)
-    size = settings.size
     table = [column.cells(_label(*key)) for key, column in columns.items()]
-    parts = [
-        "## Tightness",
-        tables.paragraph(
-            f"`make reproduce PARTS=tightness`: {size.attacked} images, σ = {SIGMA:g}, tolerance "
-            f"{TOLERANCE:g}°, α = {ALPHA:g}, {size.samples:,} samples. Each certified statistic is "
-            "attacked by its own search for the shortest shift that moves it out of the "
-            f"tolerance. The attack only calls the network, {size.attack_calls:,} times for each "
-            "statistic and image. It follows estimated gradients, and also tries the direction "
-            "found for the statistic before. The direction is then judged on fresh noise. Pixels "
-            "may leave [0, 1], as in the certificate. The attack is an upper bound of the true "
-            "radius, up to sampling error. Its relative standard error is "
-            f"{_relative_error(columns):.1%} in the mean. *Capped*: no exit was found up to "
-            f"{ascent.FARTHEST:g}; these images have no ratio. *Certified* and *attack* are means "
-            "over the images with a ratio. *At least 1*: the share of attacked images whose ratio "
-            "is at least 1 or capped. *Clearly below*: attacks shorter than the certificate by "
-            f"more than {ERRORS_ALLOWED:g} standard errors."
-        ),
-        tables.markdown(HEADING, [PRINTED, *table]),
-        "![Ratios of attack and certificate](figures/tightness.svg)",
-        *_broken(columns),
-        *_explanation(columns),
-    ]
-    return "\n\n".join(parts)
+    beside.add("inside", _inside(columns))
+    networks = [name for name in OF_NETWORK if (name, OTHER.name) in columns]
+    return {
+        "tightness": tables.markdown(HEADING, [PRINTED, *table]),
+        "attack-error": f"Their relative standard error is {_relative_error(columns):.1%}.",
+        "jump": _by_the_jump(columns),
+        "resultants": tables.markdown(BELOW, [_below(name, columns) for name in networks]),
+    }
 
 
 def _relative_error(columns: dict[tuple[str, str], Column]) -> float:
     return _mean([x["error"] / x["attack"] for c in columns.values() for x in c.ended])
 
 
-def _broken(columns: dict[tuple[str, str], Column]) -> list[str]:
+def _inside(columns: dict[tuple[str, str], Column]) -> list[dict[str, Any]]:
     """The attacks on certified statistics that are shorter than the certificate, one by one."""
-    own = {key: column for key, column in columns.items() if key[1] != OTHER.name}
-    listed = [
-        [_label(*key), f"{line['image']:g}", line["certified"], line["attack"], line["error"]]
-        for key, column in own.items()
+    return [
+        {
+            "network": network,
+            "statistic": name,
+            "image": f"{line['image']:g}",
+            **{key: line[key] for key in ("certified", "attack", "error")},
+        }
+        for (network, name), column in columns.items()
+        if name != OTHER.name
         for line in column.ended
         if line["attack"] < line["certified"]
-    ]
-    clear = sum(len(column.below) for column in own.values())
-    if not listed:
-        return ["No attack on a certified statistic succeeds inside its certificate."]
-    text = (
-        "Attacks on certified statistics that are shorter than the certificate, "
-        f"{clear or 'none'} of them by more than {ERRORS_ALLOWED:g} standard errors:"
-    )
-    heading = ("statistic", "image", "certified", "attack", "standard error")
-    return [tables.paragraph(text), tables.markdown(heading, listed)]
-
-
-def _explanation(columns: dict[tuple[str, str], Column]) -> list[str]:
-    return [
-        "### What the paper's ratios compare",
-        tables.paragraph(
-            "The certificate of (E,C,G)+M is about the plain mean: the mean of the angle as a "
-            "number in [-180°, 180°). The paper's attack moves the circular mean, and so does the "
-            f"line *{OTHER.name}*. Its ratio compares two statistics, which differ in two ways."
-        ),
-        tables.paragraph(
-            "*The jump.* An output that crosses the jump at ±180° moves the plain mean by 360° "
-            "times its weight, and the circular mean hardly at all. The table divides the images "
-            f"by whether at least {ACROSS:.0%} of the outputs lie beyond the jump, seen "
-            "from their circular mean."
-        ),
-        _by_the_jump(columns),
-        tables.paragraph(
-            "*Short resultants.* Where the outputs point in many directions, the mean of their "
-            "unit vectors (the resultant) is short, and a small change turns it faster than it "
-            "moves the plain mean. The certificate does not promise that the circular mean stays, "
-            "and a ratio below 1 is no error of it. The paper has two such images, 0.39 and 0.65, "
-            "and takes them for sampling error."
-        ),
-        *(_below(name, columns) for name in OF_NETWORK if (name, OTHER.name) in columns),
     ]
 
 
@@ -305,33 +257,17 @@ def _by_the_jump(columns: dict[tuple[str, str], Column]) -> str:
     return tables.markdown(heading, [line for line in lines if line[2] or line[4]])
 
 
-def _below(network: str, columns: dict[tuple[str, str], Column]) -> str:
-    """The images on which the circular mean leaves inside the certificate of the plain mean."""
-    other, plain = columns[network, OTHER.name], columns[network, PLAIN.name]
-    own = {line["image"]: r for line, r in zip(plain.ended, plain.ratio)}
-    ratio = dict(zip((line["image"] for line in other.ended), other.ratio))
-    ended = sorted(other.ended, key=lambda line: ratio[line["image"]])
-    below = [line for line in ended if ratio[line["image"]] < 1.0]
+BELOW = ("network", "images below 1", "resultant there", "resultant on the others")
+
+
+def _below(network: str, columns: dict[tuple[str, str], Column]) -> list[str]:
+    """The images on which the circular mean leaves inside the certificate of the plain mean, and
+    the median lengths of the resultants."""
+    other = columns[network, OTHER.name]
+    below = [line for line, ratio in zip(other.ended, other.ratio) if ratio < 1.0]
     rest = [line for line in other.lines if line not in below]
-    if not below:
-        return tables.paragraph(f"`{network}`: no ratio of the circular mean is below 1.")
-    told = ", ".join(
-        f"{line['image']:g} ({ratio[line['image']]:.2f}, {line['resultant']:.2f}, "
-        f"{_told(own.get(line['image']))})"
-        for line in below[:LISTED]
-    )
-    return tables.paragraph(
-        f"`{network}`: the ratio of the circular mean is below 1 on {len(below)} images, such as "
-        f"{told}. In parentheses are this ratio, the length of the resultant, and the ratio of "
-        f"the plain mean's own attack. The median length is {_median(below):.2f} on these images "
-        f"and {_median(rest):.2f} on the others."
-    )
+    return [f"`{network}`", str(len(below)), _median(below), _median(rest)]
 
 
-def _median(lines: list[dict[str, Any]]) -> float:
-    """Of the lengths of the resultants; NaN of none."""
-    return float(np.median([line["resultant"] for line in lines])) if lines else float("nan")
-
-
-def _told(ratio: Optional[float]) -> str:
-    return "capped" if ratio is None else f"{ratio:.2f}"
+def _median(lines: list[dict[str, Any]]) -> str:
+    return f"{np.median([line['resultant'] for line in lines]):.2f}" if lines else ""
