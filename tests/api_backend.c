@@ -51,14 +51,13 @@ START_TEST(absent_cuda_module_is_a_status_with_a_reason)
     int somewhere;
     certreg_backend *backend = (certreg_backend *)&somewhere;
     const certreg_status status =
-        certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", &why, &backend);
+        certreg_backend_open("/nonexistent/certreg_cuda.so", 0, NULL, &why, &backend);
     ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
     ck_assert_int_eq(why.status, status);
     ck_assert_ptr_null(backend);
     ck_assert_uint_gt(strlen(why.text), 10);
-    ck_assert_int_eq(
-        certreg_backend_open_cuda(0, NULL, "/nonexistent/certreg_cuda.so", NULL, &backend),
-        CERTREG_E_NO_BACKEND);
+    ck_assert_int_eq(certreg_backend_open("/nonexistent/certreg_cuda.so", 0, NULL, NULL, &backend),
+                     CERTREG_E_NO_BACKEND);
 }
 END_TEST
 
@@ -80,7 +79,7 @@ START_TEST(machines_without_a_device_are_told_so)
     strcpy(strrchr(path, '/'), "/../certreg/libcertreg_cuda.so");
     const int built = access(path, R_OK) == 0, driver = access("/dev/nvidiactl", F_OK) == 0;
     certreg_backend *backend = NULL;
-    const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &backend);
+    const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &backend);
     if (!built) ck_assert_int_eq(status, CERTREG_E_NO_BACKEND);
     else if (!driver)
         ck_assert_msg(status == CERTREG_E_NO_DEVICE && why.model_code > 0, "%d: %s", (int)status,
@@ -88,8 +87,7 @@ START_TEST(machines_without_a_device_are_told_so)
     else ck_assert_msg(status == CERTREG_OK, "%s", why.text);
     ck_assert_int_eq(status == CERTREG_OK, backend != NULL);
     if (built && !driver)
-        ck_assert_int_eq(certreg_backend_open_cuda(3, NULL, path, &why, &backend),
-                         CERTREG_E_NO_DEVICE);
+        ck_assert_int_eq(certreg_backend_open(path, 3, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
     certreg_backend_close(backend);
 }
 END_TEST
@@ -112,19 +110,32 @@ START_TEST(null_out_is_refused)
 {
     ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, NULL, &why, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_backend_open("cuda", 0, NULL, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
     ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_E_INVALID);
 }
 END_TEST
 
-START_TEST(bad_cuda_arguments_are_refused)
+START_TEST(bad_modules_and_devices_are_refused)
 {
     certreg_backend *backend = NULL;
-    ck_assert_int_eq(certreg_backend_open_cuda(-1, NULL, NULL, &why, &backend), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_backend_open("cuda", -1, NULL, &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "device"));
-    ck_assert_int_eq(certreg_backend_open_cuda(0, NULL, "", &why, &backend), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_backend_open("", 0, NULL, &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "module"));
+    ck_assert_int_eq(certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(why.text, "module"));
+}
+END_TEST
+
+/* A name is never a file of the working directory. */
+START_TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
+{
+    certreg_backend *backend = NULL;
+    ck_assert_int_eq(certreg_backend_open("nothing", 0, NULL, &why, &backend),
+                     CERTREG_E_NO_BACKEND);
+    ck_assert_ptr_nonnull(strstr(why.text, "the module nothing cannot be opened"));
+    ck_assert_ptr_nonnull(strstr(why.text, "/certreg/libcertreg_nothing.so"));
 }
 END_TEST
 
@@ -190,6 +201,7 @@ int main(void)
 #endif
     tcase_add_loop_test(bad_input, impossible_numbers_of_threads_are_refused, 0, 4);
     tcase_add_test(bad_input, null_out_is_refused);
-    tcase_add_test(bad_input, bad_cuda_arguments_are_refused);
+    tcase_add_test(bad_input, bad_modules_and_devices_are_refused);
+    tcase_add_test(bad_input, an_unknown_name_is_looked_for_beside_the_library_alone);
     return kit_run(suite);
 }

@@ -310,12 +310,12 @@ START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
     ck_assert_int_eq(why.model_code, 101);
     ck_assert_ptr_null(backend);
     ck_assert_int_eq(
-        certreg_backend_open_cuda(0, NULL, path_beside("old_module.so", path), &why, &backend),
+        certreg_backend_open(path_beside("old_module.so", path), 0, NULL, &why, &backend),
         CERTREG_E_VERSION);
     ck_assert_ptr_null(backend);
     /* no module */
     ck_assert_int_eq(
-        certreg_backend_open_cuda(0, NULL, path_beside("../libcertreg.so", path), &why, &backend),
+        certreg_backend_open(path_beside("../libcertreg.so", path), 0, NULL, &why, &backend),
         CERTREG_E_NO_BACKEND);
     KIT_SAYS(&why, "is not a module");
 }

@@ -212,7 +212,7 @@ int main(int count, char **argument)
 {
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *gpu = NULL;
-    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu))
+    if (certreg_backend_open("cuda", 0, NULL, &why, &gpu))
         return printf("bench_gpu: skipped, %s\n", why.text), 0;
     rows = count > 1 ? fopen(argument[1], "a") : NULL;
     struct cudaDeviceProp device;

@@ -102,7 +102,7 @@ int main()
 {
     auto why = zeroed<certreg_error>();
     certreg_backend *gpu = nullptr;
-    const certreg_status status = certreg_backend_open_cuda(0, nullptr, nullptr, &why, &gpu);
+    const certreg_status status = certreg_backend_open("cuda", 0, nullptr, &why, &gpu);
     if (status == CERTREG_E_NO_DEVICE || status == CERTREG_E_NO_BACKEND)
         return std::printf("skipped: %s\n", why.text), 0;
     if (status) return std::puts(why.text), 1;

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 {
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *gpu = NULL;
-    const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu);
+    const certreg_status status = certreg_backend_open("cuda", 0, NULL, &why, &gpu);
     if (status == CERTREG_E_NO_DEVICE || status == CERTREG_E_NO_BACKEND)
         return printf("skipped: %s\n", why.text), 0;
     if (status) return puts(why.text), 1;

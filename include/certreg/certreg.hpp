@@ -69,14 +69,13 @@ class backend
         detail::check(certreg_backend_open_cpu(threads, &why, &opened), &why);
         return backend(opened);
     }
-    /** certreg_backend_open_cuda. The stream must outlive all copies and estimators. */
-    static backend cuda(
-        int32_t device = 0, void *stream = nullptr, const char *module = nullptr)
+    /** certreg_backend_open. The stream must outlive all copies and estimators. */
+    static backend open(const char *module, int32_t device = 0, void *stream = nullptr)
     {
         certreg_backend *opened = nullptr;
         sized<certreg_error> why;
         detail::check(
-            certreg_backend_open_cuda(device, stream, module, &why, &opened), &why);
+            certreg_backend_open(module, device, stream, &why, &opened), &why);
         return backend(opened);
     }
     /** For functions of certreg.h; NULL: the CPU, one thread. */

@@ -79,12 +79,11 @@ class Estimator(Handle):
                  second order must be named here
     progress     function that is called with (done, total) after each batch. A true result cancels
     threads      number of threads that draw noise. None: the calling thread; 0: one per processor
-    device       number of a CUDA device. The noise is drawn there. The model is then a
-                 torch.nn.Module on this device, or a function that is called as model(x, y) with
-                 two DeviceArrays. The function fills y by work on x.stream, for which it need not
-                 wait
+    device       number of a device. The noise is drawn there. The model is then a torch.nn.Module
+                 on this device, or a function that is called as model(x, y) with two DeviceArrays.
+                 The function fills y by work on x.stream, for which it need not wait
     stream       address of a CUDA stream; 0: the library's own
-    module       path of the CUDA module; None: the one beside the library
+    module       what opens the device: "cuda", or the path of a module, with a slash if it is a str
 
     The other arguments are those of certreg_plan. Raises CertregError for what the library refuses,
     ValueError for wrong shapes and names, and TypeError for wrong types.
@@ -115,7 +114,7 @@ class Estimator(Handle):
         threads: Optional[int] = None,
         device: Optional[int] = None,
         stream: int = 0,
-        module: Union[str, "os.PathLike[str]", None] = None,
+        module: Union[str, "os.PathLike[str]"] = "cuda",
         progress: Optional[Callable[[int, int], Any]] = None,
     ) -> None:
         super().__init__()
@@ -180,9 +179,10 @@ class Estimator(Handle):
             threads = integer(threads, "threads", -(2**31), 2**31 - 1)
             self._made(lib.certreg_backend_open_cpu(threads, C.byref(why), out), why)
         if device is not None:
-            path = os.fsencode(path_of(module, "module")) if module else None
+            if not isinstance(module, str):
+                module = os.path.abspath(path_of(module, "module"))
             where = integer(device, "device", -(2**31), 2**31 - 1), integer(stream, "stream")
-            status = lib.certreg_backend_open_cuda(*where, path, C.byref(why), out)
+            status = lib.certreg_backend_open(os.fsencode(module), *where, C.byref(why), out)
             self._made(status, why)
 
     def _create(self, m: Any, p: Any) -> None:

@@ -11,17 +11,17 @@ certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
     return CERTREG_OK;
 }
 #else
-static const cr_module_file blas_file = {.name = CR_BLAS_FILE,
-                                         .symbol = CR_BLAS_SYMBOL,
-                                         .missing = "the second order needs certreg/" CR_BLAS_FILE
-                                                    ", OpenBLAS and LAPACKE; install "
-                                                    "them, or leave it out of plan.constraints"};
+static const cr_module module = {.name = "blas",
+                                 .symbol = "certreg_module_blas",
+                                 .missing = "the second order needs certreg/" CR_BLAS_FILE
+                                            ", OpenBLAS and LAPACKE; install them, or leave it out "
+                                            "of plan.constraints"};
 
 certreg_status cr_blas_open(certreg_error *why, const cr_blas **out)
 {
     const cr_blas *(*table)(void) = NULL;
     *out = NULL;
-    const certreg_status status = cr_module_find(&blas_file, NULL, why, &table);
+    const certreg_status status = cr_module_find(&module, why, &table);
     if (status) return status;
     const cr_blas *found = table();
     if (!found || found->api_version != CR_BLAS_API)

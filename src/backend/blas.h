@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #define CR_BLAS_API 1u
-#define CR_BLAS_SYMBOL "certreg_module_blas"
 #define CR_BLAS_FILE "libcertreg_blas.so"
 
 /* Sizes are at most INT32_MAX. */

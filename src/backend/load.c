@@ -35,38 +35,30 @@ static int own_file(char *path, size_t room)
     return found && (size_t)snprintf(path, room, "%s", found) < room;
 }
 
-/* The module that lies in certreg/ beside it. */
-static int beside_us(const char *name, char *path, size_t room)
+/* A path as it is, and a name as that of a file in certreg/ beside the library. */
+static int place_of(const char *name, char *path, size_t room)
 {
+    if (strchr(name, '/')) return (size_t)snprintf(path, room, "%s", name) < room;
     if (!own_file(path, room)) return 0;
     const size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
-    return (size_t)snprintf(path + folder, room - folder, "certreg/%s", name) < room - folder;
+    return (size_t)snprintf(path + folder, room - folder, "certreg/libcertreg_%s.so", name) <
+           room - folder;
 }
 
-static void *open_file(const char *path)
+certreg_status cr_module_find(const cr_module *module, certreg_error *why, void *function)
 {
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
-
-certreg_status cr_module_find(const cr_module_file *file, const char *path, certreg_error *why,
-                              void *function)
-{
-    char beside[4096];
-    void *library = NULL;
-    if (path) library = open_file(path);
-    else if (beside_us(file->name, beside, sizeof beside)) library = open_file(beside);
-    if (!library) {
-        const char *reason = dlerror();
+    char path[4096];
+    const int placed = place_of(module->name, path, sizeof path);
+    void *library = placed ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+    if (!library)
         return cr_fail(
-            why, CERTREG_E_NO_BACKEND, "%s: %.180s", file->missing,
-            reason ? reason
+            why, CERTREG_E_NO_BACKEND, "%s: %.180s", module->missing,
+            placed ? dlerror()
                    : "the folder of this library is not known; give the path of the module");
-    }
-    void *symbol = dlsym(library, file->symbol);
+    void *symbol = dlsym(library, module->symbol);
     if (!symbol)
         return cr_fail(why, CERTREG_E_NO_BACKEND,
-                       "%.120s is not a module of this library: it lacks %s", path ? path : beside,
-                       file->symbol);
+                       "%.120s is not a module of this library: it lacks %s", path, module->symbol);
     /* ISO C has no way from an object's address to a function's. */
     memcpy(function, &symbol, sizeof symbol);
     return CERTREG_OK;

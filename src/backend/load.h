@@ -3,15 +3,14 @@
 #define CR_BACKEND_LOAD_H
 #include "base/error.h"
 
-typedef struct cr_module_file {
-    const char *name;    /* of the file; it lies in certreg/ beside the library */
+typedef struct cr_module {
+    const char *name;    /* of certreg/libcertreg_<name>.so beside the library; or a path */
     const char *symbol;  /* of the one function that it shows */
     const char *missing; /* the error text if it cannot be opened; the reason follows it */
-} cr_module_file;
+} cr_module;
 
-/* The module's function, as a pointer into *function. path: of the module; NULL: beside the
- * library. NO_BACKEND where it cannot be opened or lacks the function. Nothing is ever closed. */
-certreg_status cr_module_find(const cr_module_file *, const char *path, certreg_error *why,
-                              void *function);
+/* The module's function, as a pointer into *function. NO_BACKEND where the module cannot be opened
+ * or lacks the function. Nothing is ever closed. */
+certreg_status cr_module_find(const cr_module *, certreg_error *why, void *function);
 
 #endif

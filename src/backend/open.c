@@ -6,6 +6,7 @@
 #include "backend/load.h"
 #include "backend/module.h"
 #include "base/structs.h"
+#include <stdio.h>
 #include <unistd.h>
 
 static int32_t online(void)
@@ -35,41 +36,41 @@ certreg_status certreg_backend_open_cpu(int32_t threads, certreg_error *why, cer
     return give(why, &error, cr_cpu_open(threads ? threads : online(), &error, out));
 }
 
-static const cr_module_file cuda_file = {.name = CR_MODULE_FILE,
-                                         .symbol = CR_MODULE_SYMBOL,
-                                         .missing = "the CUDA module cannot be opened"};
-
-static certreg_status open_module(const char *path, int32_t device, void *stream,
+static certreg_status open_module(const char *name, int32_t device, void *stream,
                                   certreg_error *why, certreg_backend **out)
 {
     cr_module_open open = NULL;
-    certreg_status status = cr_module_find(&cuda_file, path, why, &open);
+    char missing[128];
+    snprintf(missing, sizeof missing, "the module %.80s cannot be opened", name);
+    const cr_module module = {.name = name, .symbol = "certreg_module_open", .missing = missing};
+    certreg_status status = cr_module_find(&module, why, &open);
     if (!status) status = open(CR_BACKEND_API, device, stream, why, out);
     const int fits = !status && *out && (*out)->ops->api_version == CR_BACKEND_API;
     if (fits) cr_busy_init(&(*out)->busy);
     if (status || fits) return status;
     *out = NULL;
     return cr_fail(why, CERTREG_E_VERSION,
-                   "%.120s was made for another version of this library; install the one that came "
-                   "with it",
-                   path ? path : CR_MODULE_FILE);
+                   "the module %.120s was made for another version of this library; install the "
+                   "one that came with it",
+                   name);
 }
 
-certreg_status certreg_backend_open_cuda(int32_t device, void *stream, const char *module,
-                                         certreg_error *why, certreg_backend **out)
+certreg_status certreg_backend_open(const char *module, int32_t device, void *stream,
+                                    certreg_error *why, certreg_backend **out)
 {
     certreg_error error;
     cr_error_clear(&error);
     if (!out) return give(why, &error, cr_fail(&error, CERTREG_E_INVALID, "out is NULL"));
     *out = NULL;
+    if (!module || !*module)
+        return give(why, &error,
+                    cr_fail(&error, CERTREG_E_INVALID,
+                            "module is %s; give a name, such as \"cuda\", or a path with a slash",
+                            module ? "empty" : "NULL"));
     if (device < 0)
         return give(
             why, &error,
             cr_fail(&error, CERTREG_E_INVALID, "device is %d; it must be 0 or more", (int)device));
-    if (module && !*module)
-        return give(why, &error,
-                    cr_fail(&error, CERTREG_E_INVALID,
-                            "module is an empty path; NULL asks for the documented search"));
     return give(why, &error, open_module(module, device, stream, &error, out));
 }
 

@@ -1,5 +1,5 @@
 /* Opens a module of the library and prints the status and its sentence, after it has gone to the
- * folder that is named. "opens cuda [FOLDER]" opens the CUDA backend, "opens blas [FOLDER]" an
+ * folder that is named. "opens cuda [FOLDER]" opens a CUDA device, "opens blas [FOLDER]" an
  * estimator for the second order. */
 #include <certreg/certreg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static int model(void *user, const certreg_batch *batch)
 static certreg_status open_cuda(certreg_error *why)
 {
     certreg_backend *backend = NULL;
-    const certreg_status status = certreg_backend_open_cuda(0, NULL, NULL, why, &backend);
+    const certreg_status status = certreg_backend_open("cuda", 0, NULL, why, &backend);
     certreg_backend_close(backend);
     return status;
 }

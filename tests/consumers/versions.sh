@@ -106,7 +106,7 @@ stranger() { # VERSION: a CUDA module of the version before
 }
 for one in "$this" "$next"; do
     tell "a CUDA module of another version beside $one" stranger "$one" "$root"
-    tell 'is refused as well' prints "12 libcertreg_cuda.so $other" opens "$one" cuda
+    tell 'is refused as well' prints "12 the module cuda $other" opens "$one" cuda
 done
 
 # ---- one after the other in one prefix

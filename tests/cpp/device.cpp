@@ -33,7 +33,7 @@ certreg::backend device()
     std::string path(4096, '\0');
     const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
     path.resize(path.rfind('/', static_cast<size_t>(length)));
-    return certreg::backend::cuda(0, nullptr, (path + "/emulated_module.so").c_str());
+    return certreg::backend::open((path + "/emulated_module.so").c_str());
 }
 } // namespace
 

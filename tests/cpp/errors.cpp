@@ -23,7 +23,7 @@ TEST(creation_names_the_field)
     REFUSED(certreg::estimator(kit::plain, certreg::model(3), small), CERTREG_E_SMALL_MEMORY,
             "memory");
     REFUSED(certreg::backend::cpu(-1), CERTREG_E_INVALID, "threads");
-    REFUSED(certreg::backend::cuda(0, nullptr, "/no/such/module.so"), CERTREG_E_NO_BACKEND,
+    REFUSED(certreg::backend::open("/no/such/module.so"), CERTREG_E_NO_BACKEND,
             "/no/such/module.so");
     REFUSED(certreg::estimator::size(certreg::model(), kit::plan(100)), CERTREG_E_INVALID,
             certreg_status_text(CERTREG_E_INVALID));

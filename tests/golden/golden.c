@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     rows_where device = {"device", CERTREG_CONSTRAINTS_ECGM, NULL, enqueue};
     certreg_error why = {.struct_size = sizeof why};
-    if (argc > 1 && certreg_backend_open_cuda(0, NULL, argv[1], &why, &device.backend))
+    if (argc > 1 && certreg_backend_open(argv[1], 0, NULL, &why, &device.backend))
         return fprintf(stderr, "%s\n", why.text), 1;
     const rows_where cpu = {.name = "cpu", .constraints = CERTREG_CONSTRAINTS_ECGHM};
     const int failed = rows_print(&cpu) || others_print() ||

@@ -106,7 +106,7 @@ TEST(a_stream_of_the_callers_is_used)
     ck_assert_int_eq((int)cudaStreamCreate(&stream), 0);
     certreg_error why = {.struct_size = sizeof why};
     certreg_backend *own = NULL;
-    ck_assert_msg(!certreg_backend_open_cuda(0, stream, NULL, &why, &own), "%s", why.text);
+    ck_assert_msg(!certreg_backend_open("cuda", 0, stream, &why, &own), "%s", why.text);
     ck_assert_ptr_eq(own->ops->stream(own), stream);
     copies c = {0};
     certreg_estimator *e = make(own, &c, 256);
@@ -129,7 +129,7 @@ static void *work(void *of)
     copies c = {0};
     const certreg_question q = kit_question(0.7);
     certreg_certificate answer = kit_certificate();
-    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &own)) return NULL;
+    if (certreg_backend_open("cuda", 0, NULL, &why, &own)) return NULL;
     certreg_estimator *e = make(own, &c, 256);
     for (int i = 0; i < 5; i++) {
         const float z[INPUTS] = {0.3f, 1};
@@ -193,7 +193,7 @@ END_TEST
 int main(void)
 {
     certreg_error why = {.struct_size = sizeof why};
-    if (certreg_backend_open_cuda(0, NULL, NULL, &why, &gpu)) {
+    if (certreg_backend_open("cuda", 0, NULL, &why, &gpu)) {
         printf("check_gpu: skipped, %s\n", why.text);
         return 0;
     }

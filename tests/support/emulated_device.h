@@ -22,7 +22,7 @@ static inline certreg_status try_emulated(int32_t number, void *stream, certreg_
     char path[4096];
     *why = (certreg_error){.struct_size = sizeof *why};
     path_beside("emulated_module.so", path);
-    return certreg_backend_open_cuda(number, stream, path, why, out);
+    return certreg_backend_open(path, number, stream, why, out);
 }
 
 static inline certreg_backend *open_device(int32_t number, void *stream)
