@@ -2,7 +2,7 @@
 # run.sh PROGRAM...: runs test programs, JOBS at a time; then what MODE names: everything else that
 # make check promises (empty), what of that takes seconds (fast), what make check-all adds (heavy),
 # the inputs of fuzzers (sanitized), what is kept from other processors (paths), or nothing
-# (programs).
+# (programs). ONLY names one of them: as its line does, or by its file below tests.
 # From the Makefile: OBJ (folder of objects), CC, PYTHON (empty: none with the packages), VERSION,
 # JOBS (default: one per core), REPLAYS (programs that replay inputs of fuzzers), MODE, WRAP (a
 # command put before each program), BASE (golden rows to have the same bytes; empty: the kept
@@ -17,6 +17,7 @@ cd "$(dirname "$0")/.." || exit 2
 : "${OBJ:?run me by make check}"
 [ -n "${GUARDED:-}" ] || GUARDED=1 exec timeout --foreground 8h bash tests/run.sh "$@"
 export -n GUARDED
+ONLY=${ONLY:-} ONLY=${ONLY#tests/}
 export OBJ CC="${CC:-cc}" PYTHON="${PYTHON:-}" VERSION="${VERSION:-}" MODE="${MODE:-}"
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
@@ -61,7 +62,11 @@ one() { # NUMBER NAME COMMAND...
     cat "$result.text"
 }
 
+asked() { # NAME COMMAND...: whether ONLY asks for it
+    [[ -z $ONLY || $1 = "$ONLY" || " $* " =~ \ tests/$ONLY(\.sh|\.py)?\  ]]
+}
 start() { # NAME COMMAND...: in the background, at most $jobs at a time
+    asked "$@" || return 0
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
     number=$((number + 1))
     apart one "$number" "$@"
@@ -120,7 +125,8 @@ python() {
 python_tests() { # FOLDER
     local test
     for test in "$1"/test_*.py; do
-        [ ! -e "$test" ] || start "$(basename "$test" .py)" python "$test"
+        [[ $MODE = fast && $test =~ /test_(reproduce|figures) || ! -e $test ]] ||
+            start "$(basename "$test" .py)" python "$test"
     done
 }
 
@@ -207,6 +213,7 @@ elif [ -z "$MODE" ]; then
     done
 fi
 wait
+[ "$number" != 0 ] || { echo "make check has no line $ONLY" >&2; exit 2; }
 cat "$tmp"/*.counts 2>/dev/null | awk -v asked="$number" '
     { passed += $1; failed += $2; skipped += $3; seconds += $4 }
     END { if (NR != asked) failed += asked - NR

@@ -1,5 +1,5 @@
 # The tests. Programs are named after what they do: cover_ simulates coverage, prop_ tries random
-# problems, unit_ and fault_ see the inside (static library), api_ only the public header and the
+# problems, unit_ and fault_ see the inside (tests/inside.py), api_ only the public headers and the
 # shared library. A new file of such a name is a new program, and needs no line here.
 tests    := $(sort $(foreach kind,cover prop unit fault api,$(wildcard tests/$(kind)_*.c)))
 programs := $(tests:tests/%.c=$(OBJ)/tests/%)
@@ -15,13 +15,24 @@ slow     := $(longest) $(filter-out $(longest),$(call named,cover_% prop_% unit_
 in_cpp   := $(OBJ)/tests/api_cpp
 fast     := $(filter-out $(slow),$(programs)) $(in_cpp)
 
-.PHONY: check check-fast check-all check-sanitize check-valgrind sanitized
-run_tests = OBJ=$(OBJ) CC='$(CC)' PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) \
-    HARDENED='$(hardened)' REPLAYS='$(replays)' bash tests/run.sh
-everything = $(programs) $(in_cpp) $(engines) examples $(OBJ)/check_engines $(OBJ)/demo \
-    $(OBJ)/tests/golden/golden $(OBJ)/libdigits.so $(if $(NVCC),gpu-bundle) compile_commands.json
+.PHONY: test check check-fast check-all check-sanitize check-valgrind sanitized
+run_tests = OBJ=$(OBJ) CC='$(filter-out ccache,$(CC))' CXX='$(filter-out ccache,$(CXX))' \
+    PYTHON='$(PYTHON)' VERSION=$(VERSION) JOBS=$(jobs) HARDENED='$(hardened)' \
+    REPLAYS='$(replays)' bash tests/run.sh
+tested     = $(programs) $(in_cpp) $(engines) $(replays) $(golden) $(misses) $(platform_program) \
+    $(proof) $(soak_program)
+beside     = examples $(OBJ)/check_engines $(OBJ)/demo $(OBJ)/libdigits.so compile_commands.json
+# The program that a line of make check is about; it is built alone.
+named_program = $(filter %/$(lastword $(NAME)),$(tested))
 #: Test
-check: all $(everything) ## Build and run every test
+# What is needed is named in files that come after this one, hence the second expansion.
+.SECONDEXPANSION:
+test: $$(if $$(NAME),$$(or $$(named_program),all $$(beside)))
+test: ## Build and run one: NAME=unit_ranks, python/test_solver, rooms.sh, 'consumers cmake'
+	@$(if $(NAME),,echo 'test: which one? Try make test NAME=unit_ranks' >&2; exit 2)
+	@ONLY='$(NAME)' $(run_tests) $(filter $(programs) $(in_cpp),$(named_program))
+check: all $$(tested) $$(beside) $$(if $$(NVCC),gpu-bundle $$(gpu_programs))
+check: ## Build and run every test
 	@$(run_tests) $(slow) $(fast)
 check-fast: $(OBJ)/libcertreg.so $(fast)
 check-fast: ## Build and run the tests that take seconds, less than a minute
@@ -100,26 +111,38 @@ $(OBJ)/tests/emulated_module.so: $(emulated_cuda) $(module_common) $(emulated)
 	    -lemulated_cuda -Wl,-rpath,'$$ORIGIN' -lm
 
 # ---- programs -----------------------------------------------------------------------------------
-without_blas := $(OBJ)/tests/unit_without_blas
+# Programs that see the inside are linked with one shared library of it (tests/inside.py). Shared
+# libraries are order-only: a program is not linked again because one of them was.
+inside       := $(OBJ)/tests/libinside.so
+inside_link   = $(CC) $(CFLAGS_ALL) $(hardened_link) $(static_objects) $(static_libs)
+in_folder     = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN$(1)'
+with_inside   = -L$(OBJ)/tests -linside $(call in_folder,$(1))
+with_shared   = -L$(OBJ) -lcertreg $(emulated_link) $(call in_folder,/..:$$ORIGIN)
 test_modules := $(emulated) $(OBJ)/tests/emulated_module.so $(old_modules) $(blas_made)
+# Beside it: what holds in a program with the static library in it, also where that has no BLAS.
+without_blas := $(OBJ)/tests/unit_without_blas
+embedding    := $(OBJ)/tests/unit_environment
 $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
-$(filter-out $(api) $(without_blas),$(programs)): $(OBJ)/tests/%: \
-    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a \
-    $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a $(test_modules)
+$(inside): $(static_objects) tests/inside.py
+	$(call say,LINK,$@)python3 tests/inside.py $(inside_link) -o $@
+$(filter-out $(api) $(without_blas) $(embedding),$(programs)): $(OBJ)/tests/%: \
+    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a | $(inside) \
+    $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(with_inside) \
+	    $(emulated_link) $(check_libs) -lquadmath $(engine_libs) -lpthread
+$(embedding): %: %.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(emulated_link) \
-	    -Wl,-rpath,'$$ORIGIN' $(check_libs) -lquadmath $(engine_libs) $(static_libs)
+	    $(in_folder) $(check_libs) $(static_libs)
 # With what a static library made with BLAS=0 holds.
-$(without_blas): $(OBJ)/tests/unit_without_blas.o $(objects)
+$(without_blas): %: %.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
-$(engines): %: %.o $(all_engines) $(OBJ)/libcertreg.a $(OBJ)/examples/engines/built
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(check_libs) \
-	    $(all_engine_libs) $(static_libs)
-$(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) $(OBJ)/libcertreg.so $(test_modules)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg $(emulated_link) \
-	    -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' $(check_libs) -lm -lpthread -ldl
+$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(inside)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) \
+	    $(check_libs) $(all_engine_libs)
+$(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(with_shared) $(check_libs) -lm -lpthread -ldl
 # The headers for C++: one program of all files of tests/cpp, so that they are linked together.
-$(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) \
+$(in_cpp): $(patsubst %,$(OBJ)/%.o,$(sort $(wildcard tests/cpp/*.cpp))) $(entropy) | \
     $(OBJ)/libcertreg.so $(test_modules)
-	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $(filter %.o,$^) -o $@ -L$(OBJ) -lcertreg \
-	    $(emulated_link) -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN' -lpthread
+	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $^ -o $@ $(with_shared) -lpthread

@@ -5,7 +5,7 @@ fuzz_common := tests/fuzz/replay.c tests/fuzz/libfuzzer.c
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(filter-out $(fuzz_common),$(wildcard tests/fuzz/*.c)))
 replays     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%)
 fuzzers     := $(fuzz_names:%=$(OBJ)/tests/fuzz/%-fuzzer)
-check sanitized: $(replays)
+sanitized: $(replays)
 
 FUZZ     ?= $(fuzz_names)
 FUZZ_S   ?= 60
@@ -30,11 +30,12 @@ fuzz-corpus: ## Keep in tests/fuzz/corpus the fewest inputs that reach what fuzz
 	@$(MAKE) --no-print-directory MERGE=1 fuzz
 
 $(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples
-fuzz_objects := $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a $(OBJ)/libcertreg.a
-$(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o $(fuzz_objects)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(engine_libs) $(static_libs)
+fuzz_objects := $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a
+$(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o \
+    $(fuzz_objects) | $(inside)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(call with_inside,/..) $(engine_libs)
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
-    $(fuzz_objects)
+    $(fuzz_objects) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(engine_libs) $(static_libs)
 # The demo's reader of images, with a reader of archives in the fuzzer.
 $(OBJ)/tests/fuzz/models $(OBJ)/tests/fuzz/models-fuzzer: \

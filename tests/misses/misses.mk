@@ -2,7 +2,6 @@
 # make check-misses as many as there is time for.
 misses         := $(OBJ)/tests/misses/misses
 misses_objects := $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/misses/*.c)))
-check: $(misses)
 
 SECONDS ?= 60
 FROM    ?= 1
@@ -14,5 +13,5 @@ check-misses: ## Attack certificates by statistics for SECONDS=60; table in lib/
 	    OBJ=$(OBJ) JOBS=$(jobs) SECONDS_EACH=$(SECONDS) FROM=$(FROM) FAMILY=$(FAMILY) \
 	    bash tests/misses/run.sh
 
-$(misses): $(misses_objects) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(static_libs)
+$(misses): $(misses_objects) $(OBJ)/tests/support.a | $(inside)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(call with_inside,/..) -lm

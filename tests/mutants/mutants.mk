@@ -1,6 +1,5 @@
 # Mutants: guards, comparisons and roundings of src are changed one at a time, and tests have to
-# notice (tests/mutants/run.py). Programs that see the inside are linked with one shared library of
-# it, so that for a mutant one file is compiled and two libraries are linked.
+# notice (tests/mutants/run.py). For a mutant one file is compiled and two libraries are linked.
 #     MUTANTS_SEED=2         other places
 #     MUTANTS_SHARE=10       ten times as many; 100: all
 #     MUTANTS_FILES=solver/  places in files whose path matches this regular expression
@@ -15,28 +14,12 @@ MUTANTS_LONGEST ?= 300
 #: Test
 mutants: ## Make small mistakes in the sources, which tests have to notice: MUTANTS_FILES=regex
 	@command -v gcov >/dev/null || { echo 'skip mutants: there is no gcov'; exit; }; \
-	$(MAKE) --no-print-directory EXTRA='-fvisibility=default -fno-semantic-interposition' \
-	    OPT=-O2 NVCC= mutants-run
-inside_programs := $(filter-out $(api) $(without_blas),$(programs))
-mutated         := $(inside_programs:$(OBJ)/tests/%=$(OBJ)/mutants/%)
-mutants_modules := $(patsubst $(OBJ)/tests/%,$(OBJ)/mutants/%,$(filter \
-    $(OBJ)/tests/%,$(test_modules)))
-$(mutants_modules): $(OBJ)/mutants/%: $(OBJ)/tests/%
-	@mkdir -p $(@D)
-	@ln -sf ../tests/$* $@
-$(OBJ)/mutants/libinside.so: $(static_objects)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -shared $^ $(static_libs) -o $@
-# The archives first: what tests bring of their own is theirs.
-$(mutated): $(OBJ)/mutants/%: $(OBJ)/tests/%.o $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
-    $(OBJ)/mutants/libinside.so $(mutants_modules) $(blas_made)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ -L$(OBJ)/mutants -linside \
-	    -L$(OBJ)/tests $(emulated_link) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $(check_libs) \
-	    -lquadmath $(engine_libs) $(static_libs)
-mutants-run: $(mutated) $(api) $(OBJ)/tests/golden/golden
+	$(MAKE) --no-print-directory OPT=-O2 NVCC= mutants-run
+mutated := $(filter-out $(without_blas) $(embedding),$(programs))
+mutants-run: $(mutated) $(OBJ)/tests/golden/golden
 	@OBJ='$(OBJ)' JOBS='$(jobs)' PYTHON='$(PYTHON)' LONGEST=$(MUTANTS_LONGEST) \
 	    COMPILE='$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)' \
-	    INSIDE='$(CC) $(CFLAGS_ALL) -shared $(static_objects) $(static_libs)' \
+	    INSIDE='python3 tests/inside.py $(inside_link)' \
 	    LIBRARY='$(CC) $(CFLAGS_ALL) $(library_flags) $(objects) $(shared_libs)' \
 	    python3 tests/mutants/run.py --seed $(MUTANTS_SEED) --share $(MUTANTS_SHARE) \
 	    --files '$(MUTANTS_FILES)' $(if $(MUTANTS_AGAIN),--again) \

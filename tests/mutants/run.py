@@ -46,8 +46,8 @@ MEMORY = 16 << 30  # bytes that a mutant may take
 # ---- programs
 def tests() -> dict[str, list[str]]:
     """The commands of all tests, by name."""
-    programs = sorted((OBJ / "mutants").iterdir()) + sorted((OBJ / "tests").glob("api_*"))
-    found = {p.name: [str(p)] for p in programs if not p.suffix and p.name != "api_cpp"}
+    programs = [p for p in sorted((OBJ / "tests").iterdir()) if p.is_file() and not p.suffix]
+    found = {p.name: [str(p)] for p in programs}
     found["golden"] = ["bash", "tests/golden/compare.sh", str(OBJ / "tests/golden/golden")]
     if PYTHON:
         found |= {f"python {t}": [PYTHON, f"tests/python/test_{t}.py"] for t in PYTHON_TESTS}

@@ -3,7 +3,6 @@
 platform_sources := $(addprefix tests/platforms/,platform.c bits.c numbers.c exact.c libm.c)
 platform_program := $(OBJ)/tests/platforms/platform
 platform_ulp     := $(OBJ)/tests/platforms/ulp
-check: $(platform_program)
 
 .PHONY: check-platforms platform-program platform-ulp
 #: Test
