@@ -126,8 +126,8 @@ $(OBJ)/tests/%.o: own = -Itests -Itests/emulated -Iexamples $(check_cflags)
 $(inside): $(static_objects) tests/inside.py
 	$(call say,LINK,$@)python3 tests/inside.py $(inside_link) -o $@
 $(filter-out $(api) $(without_blas) $(embedding),$(programs)): $(OBJ)/tests/%: \
-    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a | $(inside) \
-    $(test_modules)
+    $(OBJ)/tests/%.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a \
+    tests/inside.py | $(inside) $(test_modules)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(with_inside) \
 	    $(emulated_link) $(check_libs) -lquadmath $(engine_libs) -lpthread
 $(embedding): %: %.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(test_modules)
@@ -137,7 +137,7 @@ $(embedding): %: %.o $(entropy) $(OBJ)/tests/support.a $(OBJ)/libcertreg.a | $(t
 $(without_blas): %: %.o $(objects)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(check_libs) $(shared_libs)
 # The engines of the examples, as many as could be built.
-$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built | $(inside)
+$(engines): %: %.o $(all_engines) $(OBJ)/examples/engines/built tests/inside.py | $(inside)
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) \
 	    $(check_libs) $(all_engine_libs)
 $(api): $(OBJ)/tests/%: $(OBJ)/tests/%.o $(entropy) | $(OBJ)/libcertreg.so $(test_modules)

@@ -13,5 +13,6 @@ ifneq ($(filter x86_64-%,$(target)),)
 $(OBJ)/tests/proof/%_avx2.o: own := -mavx2 -mfma
 $(OBJ)/tests/proof/%_avx512.o: own := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma
 endif
-$(proof): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/proof/*.c))) | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $^ -o $@ $(call with_inside,/..) -lm -lpthread
+$(proof): $(patsubst %.c,$(OBJ)/%.o,$(sort $(wildcard tests/proof/*.c))) tests/inside.py | \
+    $(inside)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o,$^) -o $@ $(call with_inside,/..) -lm -lpthread
