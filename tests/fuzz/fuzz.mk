@@ -33,7 +33,8 @@ $(OBJ)/tests/fuzz/%.o: own = -Itests -Iexamples
 fuzz_objects := $(entropy) $(OBJ)/tests/support.a $(OBJ)/examples/engines.a
 $(replays): $(OBJ)/tests/fuzz/%: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/replay.o \
     $(fuzz_objects) tests/inside.py | $(inside)
-	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) $(engine_libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) $(filter %.o %.a,$^) -o $@ $(call with_inside,/..) \
+	    $(engine_libs)
 $(fuzzers): $(OBJ)/tests/fuzz/%-fuzzer: $(OBJ)/tests/fuzz/%.o $(OBJ)/tests/fuzz/libfuzzer.o \
     $(fuzz_objects) $(OBJ)/libcertreg.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $^ -o $@ $(engine_libs) $(static_libs)
