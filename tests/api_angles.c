@@ -73,7 +73,6 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
         ck_assert_double_ge(c.prediction, dials[k].lo);
         ck_assert_double_lt(c.prediction, dials[k].hi);
     }
-    certreg_estimator_destroy(e);
     c.prediction = fmod(c.prediction / unit_of(k) + 720, 360),
     c.estimate = fmod(c.estimate / unit_of(k) + 720, 360);
     return c;
@@ -81,7 +80,7 @@ static certreg_certificate read_dial(dial d, int k, int32_t statistic)
 
 static const double directions[] = {0, 90, 179.5, 180, -179.5, -90};
 
-START_TEST(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut)
+TEST_ROWS(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, directions)
 {
     const dial d = {.degrees = directions[_i], .rate = 20}; /* ten degrees of noise */
     static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER,
@@ -104,9 +103,8 @@ START_TEST(radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut)
         }
     }
 }
-END_TEST
 
-START_TEST(radius_of_an_angle_never_exceeds_that_of_its_line)
+TEST_TIMES(radius_of_an_angle_never_exceeds_that_of_its_line, 6)
 {
     static const double rates[] = {2, 20, 60, 120, 240, 1000};
     const dial d = {.degrees = 179, .rate = rates[_i]};
@@ -117,9 +115,8 @@ START_TEST(radius_of_an_angle_never_exceeds_that_of_its_line)
         if (rates[_i] >= 1000) ck_assert_double_eq(c.radius, 0); /* uniform on the circle */
     }
 }
-END_TEST
 
-START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
+TEST(mean_of_an_angle_takes_it_as_a_plain_number)
 {
     dial d = {.degrees = 180, .rate = 20, .form = 1};
     static const int32_t kind = CERTREG_OUTPUT_ANGLE;
@@ -138,9 +135,7 @@ START_TEST(mean_of_an_angle_takes_it_as_a_plain_number)
     ck_assert_double_lt(fabs(c.estimate), 20); /* half of the outputs near either end */
     ck_assert_double_gt(asks_bounds(e, &q, &c).variance_hi, 160 * 160); /* and it pays for that */
     ck_assert_double_lt(c.radius, 0.1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 typedef struct spread {
     double degrees; /* of the outputs per unit of noise */
@@ -181,7 +176,7 @@ static certreg_question wish(int i)
     return q;
 }
 
-START_TEST(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot)
+TEST_TIMES(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, WISHES)
 {
     spread still = {0};
     const certreg_question q = wish(_i);
@@ -189,11 +184,9 @@ START_TEST(a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_double_ge(c.radius, q.target->radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes)
+TEST_TIMES(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes, WISHES)
 {
     spread still = {0};
     const certreg_question q = wish(_i);
@@ -204,12 +197,10 @@ START_TEST(the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes)
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_uint_gt(before.least_samples, 0);
     ck_assert_uint_le(before.least_samples, c.samples);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* As whoever asks for the radius of an earlier certificate. */
-START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
+TEST_TIMES(a_radius_that_is_just_attainable_is_not_given_up, WISHES / 2)
 {
     spread still = {0};
     certreg_question q = kit_question(wishes[_i].tolerance);
@@ -223,9 +214,7 @@ START_TEST(a_radius_that_is_just_attainable_is_not_given_up)
     const certreg_certificate c = kit_ask(e, CAPACITY, q);
     ck_assert_double_ge(c.radius, q.target->radius);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- without a pilot */
 static const struct {
@@ -237,7 +226,7 @@ static const struct {
     {400, 10, 10, 0.99},  {2000, 5, 8, 0.99},  {2000, 20, 25, 0.95},
 };
 
-START_TEST(without_a_pilot_an_angle_reaches_nearly_what_a_number_does)
+TEST_ROWS(without_a_pilot_an_angle_reaches_nearly_what_a_number_does, given)
 {
     double radius[2];
     spread s = {given[_i].degrees};
@@ -246,31 +235,10 @@ START_TEST(without_a_pilot_an_angle_reaches_nearly_what_a_number_does)
         certreg_question q = kit_question(given[_i].tolerance);
         q.prediction = asks_prediction(0);
         radius[kind] = kit_ask(e, given[_i].samples, q).radius;
-        certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(radius[0], 0.3);
     ck_assert_double_le(radius[1], radius[0]);
     ck_assert_msg(radius[1] >= given[_i].least * radius[0], "%g of %g", radius[1], radius[0]);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("angles");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *before = kit_case(suite, "before_the_pilot");
-    TCase *without = kit_case(suite, "without_a_pilot");
-    tcase_add_loop_test(typical, radius_of_an_angle_depends_on_neither_its_unit_nor_its_cut, 0,
-                        KIT_ROWS(directions));
-    tcase_add_loop_test(limits, radius_of_an_angle_never_exceeds_that_of_its_line, 0, 6);
-    tcase_add_test(limits, mean_of_an_angle_takes_it_as_a_plain_number);
-    tcase_add_loop_test(
-        before, a_radius_that_the_full_record_proves_is_not_given_up_before_the_pilot, 0, WISHES);
-    tcase_add_loop_test(before, the_forecast_before_the_pilot_is_within_what_a_perfect_model_takes,
-                        0, WISHES);
-    tcase_add_loop_test(before, a_radius_that_is_just_attainable_is_not_given_up, 0, WISHES / 2);
-    tcase_add_loop_test(without, without_a_pilot_an_angle_reaches_nearly_what_a_number_does, 0,
-                        KIT_ROWS(given));
-    return kit_run(suite);
-}
+KIT_MAIN("angles")

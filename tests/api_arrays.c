@@ -19,12 +19,6 @@ static void setup(void)
     kit_open_solver(&solver, &bisection);
 }
 
-static void teardown(void)
-{
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
-}
-
 /* ---- arrays */
 typedef struct newer_question {
     certreg_question known;
@@ -39,7 +33,7 @@ typedef struct newer_bounds {
     double later[3];
 } newer_bounds;
 
-START_TEST(arrays_are_stepped_by_the_size_of_their_first_element)
+TEST(arrays_are_stepped_by_the_size_of_their_first_element)
 {
     newer_question q[3];
     newer_certificate c[4];
@@ -67,9 +61,8 @@ START_TEST(arrays_are_stepped_by_the_size_of_their_first_element)
     ck_assert_double_eq(c[1].known.radius, 0);
     ck_assert_double_gt(c[2].known.radius, c[0].known.radius);
 }
-END_TEST
 
-START_TEST(array_of_certificates_is_written_as_a_whole_on_failure)
+TEST(array_of_certificates_is_written_as_a_whole_on_failure)
 {
     newer_certificate c[3];
     memset(c, 0xA5, sizeof c);
@@ -83,9 +76,8 @@ START_TEST(array_of_certificates_is_written_as_a_whole_on_failure)
     }
     for (size_t i = 0; i < sizeof c[2]; i++) ck_assert_uint_eq(((unsigned char *)&c[2])[i], 0xA5);
 }
-END_TEST
 
-START_TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
+TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
 {
     newer_bounds b[2];
     certreg_radius both = {.struct_size = sizeof both}, first = both, second = both;
@@ -113,10 +105,9 @@ START_TEST(array_of_bounds_is_stepped_by_the_size_of_its_first_element)
     ck_assert_double_eq(both.radius, 0);
     KIT_SAYS(certreg_bisection_error(bisection), "bounds[1]");
 }
-END_TEST
 
 /* The header is read by programs that set every field to zero: defaults are the documented ones. */
-START_TEST(zero_means_the_documented_default)
+TEST(zero_means_the_documented_default)
 {
     certreg_question q = kit_question(1), same = kit_question(1);
     same.alpha = 0.05, same.bonferroni = 1;
@@ -131,16 +122,6 @@ START_TEST(zero_means_the_documented_default)
     ck_assert_uint_eq(a.samples, CAPACITY);
     ck_assert_mem_eq(&a, &b, sizeof a);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("arrays");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
-    tcase_add_test(typical, arrays_are_stepped_by_the_size_of_their_first_element);
-    tcase_add_test(bad_input, array_of_certificates_is_written_as_a_whole_on_failure);
-    tcase_add_test(typical, array_of_bounds_is_stepped_by_the_size_of_its_first_element);
-    tcase_add_test(typical, zero_means_the_documented_default);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("arrays")

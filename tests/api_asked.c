@@ -18,7 +18,7 @@ static int answers(half_space *h, certreg_estimator *e, size_t samples)
     return 0;
 }
 
-START_TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else)
+TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -35,9 +35,7 @@ START_TEST(a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhe
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b), CERTREG_E_WRONG_STATE);
     kit_ask(e, CAPACITY, wish(1.9, CERTREG_METHOD_FINITE));
     ck_assert(!answers(&h, e, CAPACITY));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static void first_by_bounds(certreg_estimator *e)
 {
@@ -66,7 +64,7 @@ static void first_by_a_wish(certreg_estimator *e)
 static void (*const ways_to_ask[])(certreg_estimator *) = {first_by_bounds, first_by_forecast,
                                                            first_at_any_time, first_by_a_wish};
 
-START_TEST(whatever_tells_about_main_samples_fixes_their_number)
+TEST_ROWS(whatever_tells_about_main_samples_fixes_their_number, ways_to_ask)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -75,11 +73,9 @@ START_TEST(whatever_tells_about_main_samples_fixes_their_number)
     ways_to_ask[_i](e);
     ck_assert(answers(&h, e, 0));
     ck_assert(!answers(&h, e, 200));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_call_that_told_nothing_bars_nothing)
+TEST(a_call_that_told_nothing_bars_nothing)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -88,12 +84,10 @@ START_TEST(a_call_that_told_nothing_bars_nothing)
     q.alpha = 2;
     KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert(answers(&h, e, 200));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* It has seen the outputs of its batch, and may fail because of them. */
-START_TEST(a_model_that_fails_chooses_no_number_of_samples)
+TEST(a_model_that_fails_chooses_no_number_of_samples)
 {
     half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
     certreg_estimator *e = make(&h, 1, 1);
@@ -103,9 +97,7 @@ START_TEST(a_model_that_fails_chooses_no_number_of_samples)
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     ck_assert(!answers(&h, e, 200));
     ck_assert(answers(&h, e, 100));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static int no_number_in_its_fifth_batch(void *user, const certreg_batch *b)
 {
@@ -116,7 +108,7 @@ static int no_number_in_its_fifth_batch(void *user, const certreg_batch *b)
 }
 
 /* The looks before it did not prove the radius, so they have chosen where it was. */
-START_TEST(a_failure_after_a_look_leaves_the_number_that_was_requested)
+TEST_TIMES(a_failure_after_a_look_leaves_the_number_that_was_requested, 2)
 {
     half_space h = {.face = 1.4, .fail_at = _i ? 0 : 5, .fail_code = 5};
     certreg_estimator *e = make_with(_i ? no_number_in_its_fifth_batch : beyond, &h, 1, 4);
@@ -128,9 +120,7 @@ START_TEST(a_failure_after_a_look_leaves_the_number_that_was_requested)
     ck_assert(!answers(&h, e, 120));
     ck_assert_uint_gt(kit_ask(e, 1000, q).samples, 120); /* its own looks remain */
     ck_assert(answers(&h, e, 1000));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static certreg_estimator *with_pilot(certreg_eval eval, half_space *h, size_t pilot)
 {
@@ -142,7 +132,7 @@ static certreg_estimator *with_pilot(certreg_eval eval, half_space *h, size_t pi
     return e;
 }
 
-START_TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
+TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
 {
     half_space h = {.face = 2, .fail_at = 2, .fail_code = 5};
     certreg_estimator *e = with_pilot(beyond, &h, 2 * BATCH);
@@ -150,9 +140,7 @@ START_TEST(a_model_that_fails_within_the_pilot_has_told_nothing)
     const certreg_question q = kit_question(1);
     KIT_STATUS(e, certreg_certify(e, 100, &q, 1, &c), CERTREG_E_MODEL_FAILED);
     ck_assert_uint_eq(kit_ask(e, 200, q).samples, 200);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static int no_number_in_its_first_row(void *user, const certreg_batch *b)
 {
@@ -163,7 +151,7 @@ static int no_number_in_its_first_row(void *user, const certreg_batch *b)
 }
 
 /* Had it not failed, the caller could have gone on to any number. */
-START_TEST(a_failure_of_a_call_that_only_samples_leaves_no_number)
+TEST(a_failure_of_a_call_that_only_samples_leaves_no_number)
 {
     half_space h = {.face = 2, .fail_at = 4, .fail_code = 5};
     certreg_estimator *e = make(&h, 1, 1);
@@ -173,12 +161,10 @@ START_TEST(a_failure_of_a_call_that_only_samples_leaves_no_number)
     KIT_SAYS(certreg_estimator_error(e), "sampling failed");
     ck_assert(!answers(&h, e, 200));
     kit_ask(e, 200, wish(0, CERTREG_METHOD_ANYTIME));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* It has seen all rows of its batch, even where only the pilot's are used. */
-START_TEST(a_model_that_fails_beside_main_samples_chooses_no_number_of_samples)
+TEST_TIMES(a_model_that_fails_beside_main_samples_chooses_no_number_of_samples, 2)
 {
     half_space h = {.face = 2, .fail_at = _i ? 0 : 1, .fail_code = 5};
     certreg_estimator *e = with_pilot(_i ? no_number_in_its_first_row : beyond, &h, BATCH / 2);
@@ -186,9 +172,7 @@ START_TEST(a_model_that_fails_beside_main_samples_chooses_no_number_of_samples)
                _i ? CERTREG_E_NOT_FINITE : CERTREG_E_MODEL_FAILED);
     ck_assert(!answers(&h, e, 100));
     kit_ask(e, 100, wish(0, CERTREG_METHOD_ANYTIME));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* The half-space again, but what lies beyond it is no number. */
 static int not_a_number_beyond(void *user, const certreg_batch *b)
@@ -199,7 +183,7 @@ static int not_a_number_beyond(void *user, const certreg_batch *b)
     return code;
 }
 
-START_TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
+TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make_with(not_a_number_beyond, &h, 1, 1);
@@ -209,12 +193,10 @@ START_TEST(outputs_that_cannot_be_recorded_choose_no_number_of_samples)
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_NOT_FINITE);
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
     KIT_OK(e, certreg_certify(e, 0, &anytime, 1, &c));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Every sample by itself, and none in the record: the errors tell the outputs all the same. */
-START_TEST(outputs_that_errors_tell_count_as_asked)
+TEST(outputs_that_errors_tell_count_as_asked)
 {
     half_space h = {.face = -40}; /* everything lies beyond */
     unsigned char record[512];
@@ -228,12 +210,9 @@ START_TEST(outputs_that_errors_tell_count_as_asked)
     KIT_OK(wide, certreg_estimator_import(wide, record, bytes));
     ck_assert(!answers(&h, wide, main_sample + 100));
     ck_assert(!answers(&h, wide, main_sample + 1)); /* without the error it could be another */
-    certreg_estimator_destroy(wide);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
+TEST_TIMES(a_radius_out_of_reach_from_the_start_bars_nothing, 4)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -242,11 +221,9 @@ START_TEST(a_radius_out_of_reach_from_the_start_bars_nothing)
     ck_assert_int_eq(c.stop, CERTREG_STOP_HOPELESS);
     ck_assert_uint_eq(c.samples, _i % 2 ? 100 : 0);
     ck_assert(answers(&h, e, 100));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_interrupted_search_leaves_fixed_numbers_to_all_samples)
+TEST_TIMES(an_interrupted_search_leaves_fixed_numbers_to_all_samples, 4)
 {
     half_space h = {.face = 1.4, .cancel_at = _i % 2 ? 0 : 5};
     certreg_estimator *e = make(&h, 1, 4);
@@ -262,11 +239,9 @@ START_TEST(an_interrupted_search_leaves_fixed_numbers_to_all_samples)
     ck_assert(!answers(&h, e, 200));
     ck_assert(!answers(&h, e, CAPACITY));
     ck_assert(answers(&h, e, 1000));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
+TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for)
 {
     half_space h = {.face = 1.4, .cancel_at = 5};
     certreg_estimator *e = make(&h, 1, 4);
@@ -276,11 +251,9 @@ START_TEST(a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for
     ck_assert(answers(&h, e, 0));
     ck_assert(!answers(&h, e, 200));
     ck_assert(answers(&h, e, 1000));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(looks_that_come_after_an_answer_are_refused)
+TEST_TIMES(looks_that_come_after_an_answer_are_refused, 2)
 {
     const uint64_t looks[2] = {200, 400};
     half_space h = {.face = 2};
@@ -299,11 +272,9 @@ START_TEST(looks_that_come_after_an_answer_are_refused)
     KIT_SAYS(certreg_estimator_error(e), "looks");
     q.method = CERTREG_METHOD_ANYTIME; /* where looks do not matter */
     kit_ask(e, 0, q);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
+TEST_TIMES(answers_at_any_time_do_not_depend_on_the_batch, 2)
 {
     static const size_t batches[] = {1, 7, 64, 1000};
     double radius = 0;
@@ -320,32 +291,7 @@ START_TEST(answers_at_any_time_do_not_depend_on_the_batch)
         const double now = kit_ask(e, 2345, wish(0, CERTREG_METHOD_ANYTIME)).radius;
         if (i) ck_assert_double_eq(now, radius);
         radius = now;
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("asked again");
-    TCase *again = kit_case(suite, "asked_again");
-    tcase_add_test(again,
-                   a_fixed_number_is_answered_where_the_record_was_first_asked_and_nowhere_else);
-    tcase_add_loop_test(again, whatever_tells_about_main_samples_fixes_their_number, 0,
-                        KIT_ROWS(ways_to_ask));
-    tcase_add_test(again, a_call_that_told_nothing_bars_nothing);
-    tcase_add_test(again, a_model_that_fails_chooses_no_number_of_samples);
-    tcase_add_loop_test(again, a_failure_after_a_look_leaves_the_number_that_was_requested, 0, 2);
-    tcase_add_test(again, a_model_that_fails_within_the_pilot_has_told_nothing);
-    tcase_add_test(again, a_failure_of_a_call_that_only_samples_leaves_no_number);
-    tcase_add_loop_test(again, a_model_that_fails_beside_main_samples_chooses_no_number_of_samples,
-                        0, 2);
-    tcase_add_test(again, outputs_that_cannot_be_recorded_choose_no_number_of_samples);
-    tcase_add_test(again, outputs_that_errors_tell_count_as_asked);
-    tcase_add_loop_test(again, a_radius_out_of_reach_from_the_start_bars_nothing, 0, 4);
-    tcase_add_loop_test(again, an_interrupted_search_leaves_fixed_numbers_to_all_samples, 0, 4);
-    tcase_add_test(again, a_plain_call_that_was_cut_short_is_resumed_to_the_number_it_asked_for);
-    tcase_add_loop_test(again, looks_that_come_after_an_answer_are_refused, 0, 2);
-    tcase_add_loop_test(again, answers_at_any_time_do_not_depend_on_the_batch, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("asked again")

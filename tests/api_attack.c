@@ -26,13 +26,6 @@ static void open_all(setup *s)
     s->v.a = attack_on(s->v.e, CALLS);
 }
 
-static void close_all(setup *s)
-{
-    certreg_attack_destroy(s->v.a);
-    certreg_estimator_destroy(s->v.e);
-    certreg_backend_close(s->backend);
-}
-
 static certreg_certificate certify(setup *s, const certreg_question *q, double sigma, uint64_t id)
 {
     certreg_certificate c = kit_certificate();
@@ -86,7 +79,7 @@ static const struct {
     {direction_of_slope, CERTREG_STATISTIC_HUBER, 1, 12, 6, -180, 180, 0.6 / 1.118034},
     {direction_of_slope, CERTREG_STATISTIC_CIRCULAR_MEAN, 1, 12, 0, -180, 180, 0.6 / 1.118034}};
 
-START_TEST(the_truth_lies_between_certified_and_broken)
+TEST_ROWS(the_truth_lies_between_certified_and_broken, cases)
 {
     static const double center = 0;
     const float units[INPUTS] = {1, 0, 1, 3, 0.5f};
@@ -119,12 +112,10 @@ START_TEST(the_truth_lies_between_certified_and_broken)
         ck_assert_double_eq(r.alpha, 0.1);
         ck_assert_uint_eq(r.samples, SAMPLES);
     }
-    close_all(&s);
 }
-END_TEST
 
 /* ---- calls */
-START_TEST(never_more_calls_than_allowed)
+TEST_TIMES(never_more_calls_than_allowed, 3)
 {
     static const size_t batches[] = {1, 7, 256};
     setup s = {.v = {.output = beyond_face}, .batch = batches[_i]};
@@ -140,11 +131,9 @@ START_TEST(never_more_calls_than_allowed)
         ck_assert_uint_le(r.calls, calls);
         ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
     }
-    close_all(&s);
 }
-END_TEST
 
-START_TEST(results_depend_on_neither_batches_nor_threads)
+TEST(results_depend_on_neither_batches_nor_threads)
 {
     static const size_t batches[] = {1, 60, 256};
     certreg_attack_result first = attack_result();
@@ -154,19 +143,17 @@ START_TEST(results_depend_on_neither_batches_nor_threads)
         const certreg_question q = kit_question(0.5);
         const certreg_attack_options o = attack_options(700);
         certreg_attack_result r = attack_result();
-        if (k == 3) ck_assert_int_eq(certreg_backend_open_cpu(3, NULL, &s.backend), CERTREG_OK);
+        if (k == 3) s.backend = kit_backend(3);
         open_all(&s);
         certify(&s, &q, 0.5, 3);
         ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, shift, &r));
         if (!k) first = r, memcpy(expected, shift, sizeof shift);
         ck_assert_mem_eq(&r, &first, sizeof r);
         ck_assert_mem_eq(shift, expected, sizeof shift);
-        close_all(&s);
     }
 }
-END_TEST
 
-START_TEST(another_number_is_another_noise)
+TEST(another_number_is_another_noise)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -180,9 +167,7 @@ START_TEST(another_number_is_another_noise)
     }
     ck_assert_double_ne(r[0].radius, r[1].radius);
     ck_assert_mem_eq(&r[0], &r[2], sizeof *r);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- the record */
 static unsigned char *export_of(certreg_estimator *e, size_t *bytes)
@@ -194,7 +179,7 @@ static unsigned char *export_of(certreg_estimator *e, size_t *bytes)
     return out;
 }
 
-START_TEST(the_record_stays_as_it_is)
+TEST(the_record_stays_as_it_is)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -212,12 +197,10 @@ START_TEST(the_record_stays_as_it_is)
     KIT_OK(s.v.e, certreg_certify(s.v.e, 0, &q, 1, &again));
     ck_assert_mem_eq(&c, &again, sizeof c);
     free(was), free(is);
-    close_all(&s);
 }
-END_TEST
 
 /* A fixed number of samples: what an attack has seen must not decide it (theory 5.2). */
-START_TEST(an_attack_is_an_evaluation_of_the_record)
+TEST(an_attack_is_an_evaluation_of_the_record)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -229,12 +212,10 @@ START_TEST(an_attack_is_an_evaluation_of_the_record)
     KIT_OK(s.v.e, certreg_estimator_sample(s.v.e, 0, 900));
     ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &none, NULL, &r));
     KIT_STATUS(s.v.e, certreg_certify(s.v.e, 1000, &q, 1, &c), CERTREG_E_WRONG_STATE);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- a direction of the caller's */
-START_TEST(a_given_direction_is_followed_whatever_its_length)
+TEST(a_given_direction_is_followed_whatever_its_length)
 {
     setup s = {.v = {.output = sloped}};
     const certreg_question q = kit_question(0.5);
@@ -254,9 +235,7 @@ START_TEST(a_given_direction_is_followed_whatever_its_length)
         ck_assert(shift[k][1] == 0 && shift[k][3] == 0 && shift[k][4] == 0);
     }
     ck_assert_mem_eq(shift[0], shift[1], sizeof shift[0]);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- where nothing can be broken */
 static double always_one(const float *x, size_t inputs)
@@ -265,7 +244,7 @@ static double always_one(const float *x, size_t inputs)
     return 1;
 }
 
-START_TEST(what_cannot_be_broken_is_not)
+TEST(what_cannot_be_broken_is_not)
 {
     setup s = {.v = {.output = always_one}};
     const certreg_question q = kit_question(0.5);
@@ -279,12 +258,10 @@ START_TEST(what_cannot_be_broken_is_not)
     ck_assert(is_nothing(&r));
     ck_assert(isnan(r.forecast));
     ck_assert_mem_eq(shift, zeros, sizeof shift);
-    close_all(&s);
 }
-END_TEST
 
 /* The prediction is out of the tolerance already: no shift is needed. */
-START_TEST(what_is_out_is_broken_at_next_to_nothing)
+TEST(what_is_out_is_broken_at_next_to_nothing)
 {
     static const double far = 3;
     setup s = {.v = {.output = sloped}};
@@ -298,22 +275,6 @@ START_TEST(what_is_out_is_broken_at_next_to_nothing)
     ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
     ck_assert_double_lt(r.radius, 0.2);
-    close_all(&s);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack");
-    TCase *t = kit_case(suite, "attacks");
-    tcase_add_loop_test(t, the_truth_lies_between_certified_and_broken, 0, KIT_ROWS(cases));
-    tcase_add_loop_test(t, never_more_calls_than_allowed, 0, 3);
-    tcase_add_test(t, results_depend_on_neither_batches_nor_threads);
-    tcase_add_test(t, another_number_is_another_noise);
-    tcase_add_test(t, the_record_stays_as_it_is);
-    tcase_add_test(t, an_attack_is_an_evaluation_of_the_record);
-    tcase_add_test(t, a_given_direction_is_followed_whatever_its_length);
-    tcase_add_test(t, what_cannot_be_broken_is_not);
-    tcase_add_test(t, what_is_out_is_broken_at_next_to_nothing);
-    return kit_run(suite);
-}
+KIT_MAIN("attack")

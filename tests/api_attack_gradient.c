@@ -38,12 +38,6 @@ static void open_all(setup *s)
     KIT_OK(s->v.e, certreg_estimator_sample(s->v.e, 0, s->samples));
 }
 
-static void close_all(setup *s)
-{
-    certreg_attack_destroy(s->v.a);
-    certreg_estimator_destroy(s->v.e);
-}
-
 static void expect_gradient(setup *s, const certreg_question *q, int32_t side,
                             const double *derivative, double factor, double deviation)
 {
@@ -58,7 +52,7 @@ static void expect_gradient(setup *s, const certreg_question *q, int32_t side,
 }
 
 /* ---- gradients */
-START_TEST(the_gradient_of_a_mean_is_that_of_the_model)
+TEST_TIMES(the_gradient_of_a_mean_is_that_of_the_model, 2)
 {
     setup s = {.v = {.output = _i ? quadratic : linear}, .constraints = 1, .samples = SAMPLES};
     const double curved[INPUTS] = {1, 0.25, -1, 0, 0, 0};
@@ -68,12 +62,10 @@ START_TEST(the_gradient_of_a_mean_is_that_of_the_model)
     const double *truth = _i ? curved : weights;
     expect_gradient(&s, &q, CERTREG_SIDE_LOWER, truth, 1, 2);
     expect_gradient(&s, &q, CERTREG_SIDE_UPPER, truth, -1, 2); /* its score falls with f */
-    close_all(&s);
 }
-END_TEST
 
 /* Of the sign of a normal variable s beyond an edge: 2 pdf(edge/deviation)/deviation. */
-START_TEST(the_gradient_of_a_sign_is_a_density)
+TEST(the_gradient_of_a_sign_is_a_density)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
     double spread = 0, center = 0;
@@ -88,11 +80,9 @@ START_TEST(the_gradient_of_a_sign_is_a_density)
     const double density = exp(-0.5) / sqrt(2 * 3.141592653589793) / spread;
     expect_gradient(&s, &q, CERTREG_SIDE_LOWER, weights, 2 * density, 1);
     expect_gradient(&s, &q, CERTREG_SIDE_UPPER, weights, -2 * density, 1);
-    close_all(&s);
 }
-END_TEST
 
-START_TEST(its_norm_is_what_the_bounds_enclose)
+TEST(its_norm_is_what_the_bounds_enclose)
 {
     setup s = {.v = {.output = linear}, .constraints = CERTREG_CONSTRAINTS_ECGM, .samples = 5000};
     certreg_question q = kit_question(3);
@@ -105,13 +95,11 @@ START_TEST(its_norm_is_what_the_bounds_enclose)
     for (size_t j = 0; j < INPUTS; j++) square += out[j] * out[j];
     ck_assert_double_ge(sigma * sqrt(square), b.gradient_lo);
     ck_assert_double_le(sigma * sqrt(square), b.gradient_hi);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- forecasts */
 /* Without a call, and along the way that is shorter. */
-START_TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
+TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
 {
     static const double center = 10.3; /* linear(where) is 9.975: T leaves downwards later */
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = 10000};
@@ -133,13 +121,11 @@ START_TEST(the_forecast_of_a_linear_model_is_where_it_breaks)
     ck_assert_int_eq(r.side, upwards < downwards ? CERTREG_SIDE_UPPER : CERTREG_SIDE_LOWER);
     ck_assert_double_eq_tol(r.forecast, truth, 0.1 * truth);
     ck_assert_double_gt(r.cosine, 0.99);
-    close_all(&s);
 }
-END_TEST
 
 /* Of a short record of a large input: 1/sqrt(1 + d/(c n)), c = 2/pi of a sign, a little more here.
  */
-START_TEST(the_cosine_is_that_of_the_direction)
+TEST(the_cosine_is_that_of_the_direction)
 {
     enum { MANY = 400, FEW = 400 };
     victim v = {.output = beyond_face};
@@ -161,13 +147,10 @@ START_TEST(the_cosine_is_that_of_the_direction)
         sum += r.cosine - fabs(out[0]) / sqrt(square);
     }
     ck_assert_double_eq_tol(sum / 20, 0, 0.05);
-    certreg_attack_destroy(v.a);
-    certreg_estimator_destroy(v.e);
 }
-END_TEST
 
 /* ---- memory of the caller's */
-START_TEST(memory_of_the_told_size_is_enough_and_a_byte_less_is_not)
+TEST(memory_of_the_told_size_is_enough_and_a_byte_less_is_not)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = 500};
     certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = 400};
@@ -191,13 +174,10 @@ START_TEST(memory_of_the_told_size_is_enough_and_a_byte_less_is_not)
     certreg_attack *other = attack_on(s.v.e, 400);
     ATTACK_OK(other, certreg_attack_run(other, &q, &o, NULL, &r[1]));
     ck_assert_mem_eq(&r[0], &r[1], sizeof r[0]);
-    certreg_attack_destroy(other), certreg_attack_destroy(a);
     free(p.memory);
-    close_all(&s);
 }
-END_TEST
 
-START_TEST(a_deadline_refuses_the_gradient_and_says_so)
+TEST(a_deadline_refuses_the_gradient_and_says_so)
 {
     setup s = {.v = {.output = linear}, .constraints = 1, .samples = SAMPLES};
     const certreg_question q = kit_question(3);
@@ -210,20 +190,6 @@ START_TEST(a_deadline_refuses_the_gradient_and_says_so)
     ck_assert_double_eq(out[0], 7);
     KIT_OK(s.v.e, certreg_estimator_set_deadline(s.v.e, 0));
     ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out));
-    close_all(&s);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack_gradient");
-    TCase *t = kit_case(suite, "gradients");
-    tcase_add_loop_test(t, the_gradient_of_a_mean_is_that_of_the_model, 0, 2);
-    tcase_add_test(t, the_gradient_of_a_sign_is_a_density);
-    tcase_add_test(t, its_norm_is_what_the_bounds_enclose);
-    tcase_add_test(t, the_forecast_of_a_linear_model_is_where_it_breaks);
-    tcase_add_test(t, the_cosine_is_that_of_the_direction);
-    tcase_add_test(t, memory_of_the_told_size_is_enough_and_a_byte_less_is_not);
-    tcase_add_test(t, a_deadline_refuses_the_gradient_and_says_so);
-    return kit_run(suite);
-}
+KIT_MAIN("attack_gradient")

@@ -34,12 +34,6 @@ static void open_all(setup *s)
     s->v.batches = s->v.rows = 0;
 }
 
-static void close_all(setup *s)
-{
-    certreg_attack_destroy(s->v.a);
-    certreg_estimator_destroy(s->v.e);
-}
-
 static const certreg_error *refused(const setup *s, const certreg_question *q,
                                     const certreg_attack_options *o, certreg_status expected)
 {
@@ -52,7 +46,7 @@ static const certreg_error *refused(const setup *s, const certreg_question *q,
 }
 
 /* ---- questions that make no sense here */
-START_TEST(questions_that_cannot_be_attacked_are_refused_by_name)
+TEST(questions_that_cannot_be_attacked_are_refused_by_name)
 {
     static const certreg_serving serving = {
         .struct_size = sizeof serving, .samples = 101, .failure_rate = 0.1};
@@ -78,11 +72,9 @@ START_TEST(questions_that_cannot_be_attacked_are_refused_by_name)
     q = kit_question(-1);
     KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "tolerance");
     ck_assert_uint_eq(s.v.batches, 0);
-    close_all(&s);
 }
-END_TEST
 
-START_TEST(wide_tolerances_of_angles_are_refused_for_huber)
+TEST(wide_tolerances_of_angles_are_refused_for_huber)
 {
     setup s = {.v = {.output = beyond_face}, .kind = CERTREG_OUTPUT_ANGLE, .ends = turn};
     const certreg_attack_options o = attack_options(CALLS);
@@ -90,12 +82,10 @@ START_TEST(wide_tolerances_of_angles_are_refused_for_huber)
     open_all(&s);
     q.statistic = CERTREG_STATISTIC_HUBER, q.huber_width = 10;
     KIT_SAYS(refused(&s, &q, &o, CERTREG_E_INVALID), "quarter");
-    close_all(&s);
 }
-END_TEST
 
 /* ---- options */
-START_TEST(wrong_options_are_refused_by_name)
+TEST(wrong_options_are_refused_by_name)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -119,12 +109,10 @@ START_TEST(wrong_options_are_refused_by_name)
     o = attack_options(CALLS);
     refused(&s, NULL, &o, CERTREG_E_INVALID);
     ck_assert_uint_eq(s.v.batches, 0);
-    close_all(&s);
 }
-END_TEST
 
 /* The least number that the error names is enough, and one less is not. */
-START_TEST(too_few_calls_are_refused_with_the_least_number)
+TEST_TIMES(too_few_calls_are_refused_with_the_least_number, 2)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -140,11 +128,9 @@ START_TEST(too_few_calls_are_refused_with_the_least_number)
     o.calls++;
     ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
-    close_all(&s);
 }
-END_TEST
 
-START_TEST(handles_and_structs_are_checked)
+TEST(handles_and_structs_are_checked)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -177,13 +163,10 @@ START_TEST(handles_and_structs_are_checked)
     ck_assert_int_eq(certreg_attack_create(s.v.e, &p, &why, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_attack_create(s.v.e, NULL, &why, &a), CERTREG_E_INVALID);
     ck_assert_ptr_null(certreg_attack_error(NULL));
-    certreg_attack_destroy(NULL);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- records */
-START_TEST(without_a_record_there_is_nothing_to_start_from)
+TEST(without_a_record_there_is_nothing_to_start_from)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -194,12 +177,10 @@ START_TEST(without_a_record_there_is_nothing_to_start_from)
     KIT_OK(s.v.e, certreg_estimator_begin(s.v.e, where, 1, 2));
     KIT_SAYS(refused(&s, &q, &o, CERTREG_E_WRONG_STATE), "samples");
     ATTACK_STATUS(s.v.a, certreg_attack_gradient(s.v.a, &q, 1, out), CERTREG_E_WRONG_STATE);
-    close_all(&s);
 }
-END_TEST
 
 /* Forecasts and gradients need no model. */
-START_TEST(without_a_model_there_are_forecasts_only)
+TEST(without_a_model_there_are_forecasts_only)
 {
     setup s = {.without_model = 1};
     const certreg_question q = kit_question(5);
@@ -220,9 +201,7 @@ START_TEST(without_a_model_there_are_forecasts_only)
     ck_assert_uint_eq(r.calls, 0);
     ck_assert_double_eq_tol(r.forecast, 1, 0.2);
     ATTACK_OK(s.v.a, certreg_attack_gradient(s.v.a, &q, CERTREG_SIDE_UPPER, out));
-    close_all(&s);
 }
-END_TEST
 
 /* ---- stops */
 static int stop_at_once(void *user, uint64_t done, uint64_t total)
@@ -231,7 +210,7 @@ static int stop_at_once(void *user, uint64_t done, uint64_t total)
     return total == CALLS && done > 200 && (s->flags = 77);
 }
 
-START_TEST(a_cancel_or_a_deadline_stops_and_is_no_failure)
+TEST_TIMES(a_cancel_or_a_deadline_stops_and_is_no_failure, 4)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -256,12 +235,10 @@ START_TEST(a_cancel_or_a_deadline_stops_and_is_no_failure)
         ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
         ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
     }
-    close_all(&s);
 }
-END_TEST
 
 /* The climb takes 24 batches, the first gate 8: 75 pairs. */
-START_TEST(what_was_proved_before_a_cancel_is_reported)
+TEST(what_was_proved_before_a_cancel_is_reported)
 {
     setup s = {.v = {.output = beyond_face}};
     const certreg_question q = kit_question(5);
@@ -281,9 +258,7 @@ START_TEST(what_was_proved_before_a_cancel_is_reported)
         ck_assert(shift[0] > 1);
     }
     ck_assert_int_ge(broken, 5);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- models that fail */
 static double bad_far_out(const float *x, size_t inputs)
@@ -303,7 +278,7 @@ static double out_of_range(const float *x, size_t inputs)
     return leaves_range ? 30 : beyond_face(x, inputs);
 }
 
-START_TEST(a_model_that_fails_ends_the_attack)
+TEST_TIMES(a_model_that_fails_ends_the_attack, 3)
 {
     setup s = {.v = {.output = _i == 2 ? out_of_range : beyond_face}, .ends = range};
     const certreg_question q = kit_question(5);
@@ -320,12 +295,10 @@ START_TEST(a_model_that_fails_ends_the_attack)
     certreg_certificate c = kit_certificate(); /* the record rests on the range, and on no more */
     KIT_STATUS(s.v.e, certreg_certify(s.v.e, 0, &q, 1, &c), _i == 2 ? expected[2] : CERTREG_OK);
     ck_assert(_i == 2 ? c.radius == 0 : c.radius > 0);
-    close_all(&s);
 }
-END_TEST
 
 /* Whatever value a failed call might be given later: it counts as inside. */
-START_TEST(failures_that_are_counted_are_never_out)
+TEST_TIMES(failures_that_are_counted_are_never_out, 2)
 {
     setup s = {.v = {.output = _i ? bad_when_out : bad_far_out},
                .flags = CERTREG_PLAN_COUNT_FAILURES};
@@ -335,9 +308,7 @@ START_TEST(failures_that_are_counted_are_never_out)
     open_all(&s);
     ATTACK_OK(s.v.a, certreg_attack_run(s.v.a, &q, &o, NULL, &r));
     ck_assert_int_eq(r.outcome, _i ? CERTREG_ATTACK_NOT_BROKEN : CERTREG_ATTACK_BROKEN);
-    close_all(&s);
 }
-END_TEST
 
 static double always_bad(const float *x, size_t inputs)
 {
@@ -345,7 +316,7 @@ static double always_bad(const float *x, size_t inputs)
     return NAN;
 }
 
-START_TEST(a_record_of_failures_has_no_gradient)
+TEST(a_record_of_failures_has_no_gradient)
 {
     setup s = {.v = {.output = always_bad}, .flags = CERTREG_PLAN_COUNT_FAILURES};
     const certreg_question q = kit_question(5);
@@ -355,9 +326,7 @@ START_TEST(a_record_of_failures_has_no_gradient)
                   CERTREG_E_WRONG_STATE);
     KIT_SAYS(certreg_attack_error(s.v.a), "failed");
     ck_assert_double_eq(out[0], 7);
-    close_all(&s);
 }
-END_TEST
 
 /* ---- calls on busy handles */
 static certreg_status asked[4];
@@ -378,7 +347,7 @@ static void ask_all(victim *v)
     ck_assert(is_nothing(&r) && shift[0] == 0 && shift[2] == 0);
 }
 
-START_TEST(a_running_call_has_its_handles_to_itself)
+TEST(a_running_call_has_its_handles_to_itself)
 {
     setup s = {.v = {.output = beyond_face, .ask = ask_all}};
     const certreg_question q = kit_question(5);
@@ -394,27 +363,6 @@ START_TEST(a_running_call_has_its_handles_to_itself)
     KIT_OK(s.v.e, certreg_estimator_sample(s.v.e, 0, SAMPLES));
     ck_assert_int_eq(asked[0], CERTREG_E_BUSY);
     ck_assert_int_eq(asked[3], CERTREG_E_BUSY);
-    close_all(&s);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack_misuse");
-    TCase *t = kit_case(suite, "refusals");
-    tcase_add_test(t, questions_that_cannot_be_attacked_are_refused_by_name);
-    tcase_add_test(t, wide_tolerances_of_angles_are_refused_for_huber);
-    tcase_add_test(t, wrong_options_are_refused_by_name);
-    tcase_add_loop_test(t, too_few_calls_are_refused_with_the_least_number, 0, 2);
-    tcase_add_test(t, handles_and_structs_are_checked);
-    tcase_add_test(t, without_a_record_there_is_nothing_to_start_from);
-    tcase_add_test(t, without_a_model_there_are_forecasts_only);
-    t = kit_case(suite, "stops and failures");
-    tcase_add_loop_test(t, a_cancel_or_a_deadline_stops_and_is_no_failure, 0, 4);
-    tcase_add_test(t, what_was_proved_before_a_cancel_is_reported);
-    tcase_add_loop_test(t, a_model_that_fails_ends_the_attack, 0, 3);
-    tcase_add_loop_test(t, failures_that_are_counted_are_never_out, 0, 2);
-    tcase_add_test(t, a_record_of_failures_has_no_gradient);
-    tcase_add_test(t, a_running_call_has_its_handles_to_itself);
-    return kit_run(suite);
-}
+KIT_MAIN("attack_misuse")

@@ -14,12 +14,6 @@ static void open_all(victim *v, size_t samples, size_t pilot)
     v->a = attack_on(v->e, CALLS);
 }
 
-static void close_all(victim *v)
-{
-    certreg_attack_destroy(v->a);
-    certreg_estimator_destroy(v->e);
-}
-
 static certreg_attack_result attacked(victim *v, const certreg_question *q,
                                       const certreg_attack_options *o)
 {
@@ -38,7 +32,7 @@ static certreg_question about_zero(double tolerance, int32_t statistic)
 }
 
 /* ---- questions */
-START_TEST(a_vector_is_refused_however_it_is_asked_for)
+TEST(a_vector_is_refused_however_it_is_asked_for)
 {
     victim v = {.output = beyond_face};
     const certreg_attack_options o = attack_options(CALLS);
@@ -56,9 +50,7 @@ START_TEST(a_vector_is_refused_however_it_is_asked_for)
     ck_assert_uint_eq(v.batches, 0);
     q.output_count = 1;
     ck_assert_int_eq(attacked(&v, &q, &o).outcome, CERTREG_ATTACK_BROKEN);
-    close_all(&v);
 }
-END_TEST
 
 /* ---- records that show no way */
 static double nothing(const float *x, size_t inputs)
@@ -72,7 +64,7 @@ static double step_far_away(const float *x, size_t inputs)
     return beyond_face(x, inputs) * (x[0] > 9);
 }
 
-START_TEST(where_no_way_shows_nothing_is_tried)
+TEST_TIMES(where_no_way_shows_nothing_is_tried, 5)
 {
     static const struct {
         double (*output)(const float *, size_t);
@@ -94,9 +86,7 @@ START_TEST(where_no_way_shows_nothing_is_tried)
     ck_assert(isnan(r.forecast));
     ck_assert_uint_eq(r.calls, 0);
     ck_assert_int_eq(r.stop, CERTREG_STOP_ALL);
-    close_all(&v);
 }
-END_TEST
 
 /* ---- which side */
 static double sum_of_all(const float *x, size_t inputs)
@@ -107,7 +97,7 @@ static double sum_of_all(const float *x, size_t inputs)
 
 /* The slope along the direction is 0.58 of the gradient, so that forecasts of the wrong side, whose
  * slope is unknown, are shorter. */
-START_TEST(a_direction_decides_the_side_it_leads_to)
+TEST_TIMES(a_direction_decides_the_side_it_leads_to, 2)
 {
     static const int32_t statistics[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUBER};
     victim v = {.output = sum_of_all};
@@ -127,9 +117,7 @@ START_TEST(a_direction_decides_the_side_it_leads_to)
         ck_assert(1 <= r.radius && (r.radius < 1.2 || r.outcome == CERTREG_ATTACK_NOT_BROKEN));
     }
     ck_assert_int_ge(broken, 2 * RUNS - 1); /* chance may spoil one */
-    close_all(&v);
 }
-END_TEST
 
 static int flipped;
 
@@ -140,7 +128,7 @@ static double ramp(const float *x, size_t inputs)
 }
 
 /* No output of the record is out on either side, and only one of them can be reached. */
-START_TEST(the_smooth_slope_decides_where_no_output_is_out)
+TEST(the_smooth_slope_decides_where_no_output_is_out)
 {
     victim v = {.output = ramp};
     const float along[INPUTS] = {1, 0, 0};
@@ -157,9 +145,7 @@ START_TEST(the_smooth_slope_decides_where_no_output_is_out)
         ck_assert_int_eq(r.outcome, CERTREG_ATTACK_BROKEN);
         ck_assert(3 <= r.radius && r.radius < 3.6);
     }
-    close_all(&v);
 }
-END_TEST
 
 /* ---- where floats end */
 static double from_the_end(const float *x, size_t inputs)
@@ -169,7 +155,7 @@ static double from_the_end(const float *x, size_t inputs)
 }
 
 /* From 32752 on floats are too coarse for this noise, and T leaves beyond that. */
-START_TEST(where_floats_are_too_coarse_the_attack_ends)
+TEST(where_floats_are_too_coarse_the_attack_ends)
 {
     victim v = {.output = from_the_end};
     const float start[INPUTS] = {32751, 0, 0};
@@ -190,18 +176,6 @@ START_TEST(where_floats_are_too_coarse_the_attack_ends)
     ck_assert_str_eq(certreg_attack_error(v.a)->text, "");
     along.direction = down;
     ck_assert_int_eq(attacked(&v, &q, &along).outcome, CERTREG_ATTACK_BROKEN);
-    close_all(&v);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("attack_sides");
-    TCase *t = kit_case(suite, "attacks");
-    tcase_add_test(t, a_vector_is_refused_however_it_is_asked_for);
-    tcase_add_loop_test(t, where_no_way_shows_nothing_is_tried, 0, 5);
-    tcase_add_loop_test(t, a_direction_decides_the_side_it_leads_to, 0, 2);
-    tcase_add_test(t, the_smooth_slope_decides_where_no_output_is_out);
-    tcase_add_test(t, where_floats_are_too_coarse_the_attack_ends);
-    return kit_run(suite);
-}
+KIT_MAIN("attack_sides")

@@ -18,7 +18,7 @@ static void setup(void)
     why.struct_size = sizeof why;
 }
 
-START_TEST(cpu_opens_with_any_admissible_number_of_threads)
+TEST_TIMES(cpu_opens_with_any_admissible_number_of_threads, 6)
 {
     static const int32_t threads[] = {1, 2, 3, 8, 33, 0}; /* 0: all online processors */
     certreg_backend *backend = NULL;
@@ -29,24 +29,21 @@ START_TEST(cpu_opens_with_any_admissible_number_of_threads)
     ck_assert_str_eq(why.text, "");
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(many_backends_live_side_by_side)
+TEST(many_backends_live_side_by_side)
 {
     certreg_backend *backends[20];
     for (int i = 0; i < 20; i++)
         ck_assert_int_eq(certreg_backend_open_cpu(1 + i % 4, NULL, &backends[i]), CERTREG_OK);
     for (int i = 0; i < 20; i++) certreg_backend_close(backends[(7 * i) % 20]);
 }
-END_TEST
 
-START_TEST(close_accepts_null)
+TEST(close_accepts_null)
 {
     certreg_backend_close(NULL);
 }
-END_TEST
 
-START_TEST(absent_cuda_module_is_a_status_with_a_reason)
+TEST(absent_cuda_module_is_a_status_with_a_reason)
 {
     int somewhere;
     certreg_backend *backend = (certreg_backend *)&somewhere;
@@ -59,11 +56,10 @@ START_TEST(absent_cuda_module_is_a_status_with_a_reason)
     ck_assert_int_eq(certreg_backend_open("/nonexistent/certreg_cuda.so", 0, NULL, NULL, &backend),
                      CERTREG_E_NO_BACKEND);
 }
-END_TEST
 
 /* The module lies beside the library where nvcc was there to build it. Then it is for the driver
  * to say that there is no device. */
-START_TEST(machines_without_a_device_are_told_so)
+TEST(machines_without_a_device_are_told_so)
 {
     const char *sanitized = getenv("SANITIZED");
     /* CUDA's libraries stay in the process, and take more room than valgrind and small limits
@@ -90,9 +86,8 @@ START_TEST(machines_without_a_device_are_told_so)
         ck_assert_int_eq(certreg_backend_open(path, 3, NULL, &why, &backend), CERTREG_E_NO_DEVICE);
     certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(impossible_numbers_of_threads_are_refused)
+TEST_TIMES(impossible_numbers_of_threads_are_refused, 4)
 {
     static const int32_t threads[] = {-1, INT32_MIN, 1025, INT32_MAX};
     int somewhere;
@@ -104,9 +99,8 @@ START_TEST(impossible_numbers_of_threads_are_refused)
     ck_assert_int_eq(why.sample, -1);
     ck_assert_int_eq(certreg_backend_open_cpu(threads[_i], NULL, &backend), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(null_out_is_refused)
+TEST(null_out_is_refused)
 {
     ck_assert_int_eq(certreg_backend_open_cpu(1, &why, NULL), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
@@ -114,9 +108,8 @@ START_TEST(null_out_is_refused)
     ck_assert_ptr_nonnull(strstr(why.text, "out"));
     ck_assert_int_eq(certreg_backend_open_cpu(1, NULL, NULL), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(bad_modules_and_devices_are_refused)
+TEST(bad_modules_and_devices_are_refused)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open("cuda", -1, NULL, &why, &backend), CERTREG_E_INVALID);
@@ -126,10 +119,9 @@ START_TEST(bad_modules_and_devices_are_refused)
     ck_assert_int_eq(certreg_backend_open(NULL, 0, NULL, &why, &backend), CERTREG_E_INVALID);
     ck_assert_ptr_nonnull(strstr(why.text, "module"));
 }
-END_TEST
 
 /* A name is never a file of the working directory. */
-START_TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
+TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
 {
     certreg_backend *backend = NULL;
     ck_assert_int_eq(certreg_backend_open("nothing", 0, NULL, &why, &backend),
@@ -137,9 +129,8 @@ START_TEST(an_unknown_name_is_looked_for_beside_the_library_alone)
     ck_assert_ptr_nonnull(strstr(why.text, "the module nothing cannot be opened"));
     ck_assert_ptr_nonnull(strstr(why.text, "/certreg/libcertreg_nothing.so"));
 }
-END_TEST
 
-START_TEST(reason_is_never_written_beyond_the_callers_struct)
+TEST(reason_is_never_written_beyond_the_callers_struct)
 {
     struct {
         certreg_error error;
@@ -157,12 +148,12 @@ START_TEST(reason_is_never_written_beyond_the_callers_struct)
     ck_assert_int_eq(certreg_backend_open_cpu(-1, &larger.error, &backend), CERTREG_E_INVALID);
     for (size_t i = 0; i < sizeof larger.after; i++) ck_assert_uint_eq(larger.after[i], 0);
 }
-END_TEST
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* Stacks of 1023 threads need a gigabyte of addresses, of which this process may have a quarter. */
-START_TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
+TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
 {
+    if (getenv("SANITIZED")) return; /* under valgrind the limit would be valgrind's */
     const pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
@@ -180,28 +171,7 @@ START_TEST(threads_that_cannot_start_are_a_status_and_leave_nothing_behind)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
-END_TEST
 #endif
 
-int main(void)
-{
-    Suite *suite = suite_create("backend, public");
-    TCase *typical = kit_case_with(suite, "typical", setup, NULL);
-    TCase *limits = kit_case_with(suite, "limits", setup, NULL);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, NULL);
-    tcase_add_loop_test(typical, cpu_opens_with_any_admissible_number_of_threads, 0, 6);
-    tcase_add_test(typical, many_backends_live_side_by_side);
-    tcase_add_test(typical, close_accepts_null);
-    tcase_add_test(limits, machines_without_a_device_are_told_so);
-    tcase_add_test(limits, absent_cuda_module_is_a_status_with_a_reason);
-    tcase_add_test(limits, reason_is_never_written_beyond_the_callers_struct);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    if (!getenv("SANITIZED")) /* under valgrind the limit would be valgrind's */
-        tcase_add_test(limits, threads_that_cannot_start_are_a_status_and_leave_nothing_behind);
-#endif
-    tcase_add_loop_test(bad_input, impossible_numbers_of_threads_are_refused, 0, 4);
-    tcase_add_test(bad_input, null_out_is_refused);
-    tcase_add_test(bad_input, bad_modules_and_devices_are_refused);
-    tcase_add_test(bad_input, an_unknown_name_is_looked_for_beside_the_library_alone);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("backend, public")

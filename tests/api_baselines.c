@@ -34,12 +34,11 @@ static double radius_with(const record *r, certreg_question q, double prediction
     certreg_estimator *e = recorded(r);
     q.prediction = &prediction;
     const double radius = kit_ask(e, 0, q).radius;
-    certreg_estimator_destroy(e);
     return radius;
 }
 
 /* ---- what is in */
-START_TEST(both_ends_of_the_tolerance_are_out)
+TEST_TIMES(both_ends_of_the_tolerance_are_out, 3)
 {
     const double tolerance = 0.3; /* 0.1 + 0.3f and 0.1 + 0.3 are no floats */
     const certreg_question q = baseline(statistics[_i], _i == 2 ? 3 * tolerance : tolerance);
@@ -61,9 +60,8 @@ START_TEST(both_ends_of_the_tolerance_are_out)
     const double exact = radius_with(&r, baseline(statistics[_i], _i == 2 ? 1.5 : 0.5), 0);
     ck_assert_double_lt(exact, whole);
 }
-END_TEST
 
-START_TEST(angles_are_cut_opposite_the_prediction)
+TEST_TIMES(angles_are_cut_opposite_the_prediction, 2)
 {
     static const double turn[] = {0, 360};
     const struct {
@@ -81,10 +79,9 @@ START_TEST(angles_are_cut_opposite_the_prediction)
         ck_assert_msg(rows[i].in ? radius == whole : radius < whole, "%g", (double)rows[i].last);
     }
 }
-END_TEST
 
 /* A failed output is out on both sides, and no prediction. */
-START_TEST(failed_outputs_are_out)
+TEST_TIMES(failed_outputs_are_out, 3)
 {
     const certreg_question q = baseline(statistics[_i], 1);
     record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
@@ -99,11 +96,9 @@ START_TEST(failed_outputs_are_out)
     ck_assert(isnan(c.prediction));
     KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
     ck_assert(isnan(prediction));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_range_within_the_tolerance_is_enough)
+TEST(a_range_within_the_tolerance_is_enough)
 {
     static const double range[] = {-1, 1};
     record r = with_last(CERTREG_OUTPUT_REAL, 0, 1);
@@ -118,10 +113,9 @@ START_TEST(a_range_within_the_tolerance_is_enough)
     for (size_t i = 1; i < COUNT; i++) r.y[i] = NAN;
     ck_assert_double_eq(radius_with(&r, q, 0), 0);
 }
-END_TEST
 
 /* 350 is -10 in the turn, farther than the tolerance from 0.2 by less than rounding shows. */
-START_TEST(an_angle_that_may_lie_beyond_the_end_is_out)
+TEST(an_angle_that_may_lie_beyond_the_end_is_out)
 {
     static const double turn[] = {0, 360};
     const double tolerance = nextafter(10.2, 0);
@@ -132,10 +126,9 @@ START_TEST(an_angle_that_may_lie_beyond_the_end_is_out)
     ck_assert_double_eq(radius_with(&r, kit_question(tolerance), 0.2), 0);
     ck_assert_double_gt(radius_with(&r, kit_question(10.21), 0.2), 0);
 }
-END_TEST
 
 /* As their promises are. */
-START_TEST(estimates_are_cut_opposite_the_prediction)
+TEST(estimates_are_cut_opposite_the_prediction)
 {
     static const double turn[] = {-180, 180}, prediction = 0;
     record r = with_last(CERTREG_OUTPUT_ANGLE, 170, 170);
@@ -151,13 +144,11 @@ START_TEST(estimates_are_cut_opposite_the_prediction)
     double alone = 7;
     KIT_OK(e, certreg_estimator_estimate(e, &median, &alone));
     ck_assert_double_eq(alone, kit_ask(e, 0, median).estimate);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Without a range a core below the tolerance could only shorten the radius. An angle has half a
  * turn. */
-START_TEST(a_core_below_the_tolerance_needs_a_range)
+TEST(a_core_below_the_tolerance_needs_a_range)
 {
     static const struct {
         int32_t kind;
@@ -182,13 +173,11 @@ START_TEST(a_core_below_the_tolerance_needs_a_range)
         if (rows[i].status)
             KIT_SAYS(certreg_estimator_error(e),
                      "question.serving->core is 0.1, but model.lo or model.hi is infinite");
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
 /* ---- the certificate */
-START_TEST(one_condition_is_about_both_sides)
+TEST_TIMES(one_condition_is_about_both_sides, 3)
 {
     const record r = with_last(CERTREG_OUTPUT_REAL, 0, 2);
     certreg_estimator *e = recorded(&r);
@@ -210,11 +199,9 @@ START_TEST(one_condition_is_about_both_sides)
     }
     ck_assert_uint_eq(c.constraints, CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE);
     ck_assert_int_eq(c.method, CERTREG_METHOD_BASELINE);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(other_questions_about_the_record_are_refused_or_served)
+TEST_TIMES(other_questions_about_the_record_are_refused_or_served, 3)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 1);
     certreg_estimator *e = recorded(&r);
@@ -230,12 +217,10 @@ START_TEST(other_questions_about_the_record_are_refused_or_served)
     double mean = 0;
     ck_assert_int_eq(certreg_choose_sigma(&c, 1, 1, &mean, &level), CERTREG_OK);
     ck_assert_double_gt(mean, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the prediction */
-START_TEST(the_prediction_needs_the_pilot_and_nothing_else)
+TEST_TIMES(the_prediction_needs_the_pilot_and_nothing_else, 3)
 {
     static const float z[] = {0.5f, 1, 2};
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
@@ -271,11 +256,9 @@ START_TEST(the_prediction_needs_the_pilot_and_nothing_else)
     ck_assert_double_eq(prediction, told);
     ck_assert(isnan(c.prediction) || c.prediction == told);
     ck_assert_double_gt(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_usual_question_has_a_prediction_too)
+TEST(the_usual_question_has_a_prediction_too)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_estimator *e = recorded(&r);
@@ -283,12 +266,10 @@ START_TEST(the_usual_question_has_a_prediction_too)
     double prediction;
     KIT_OK(e, certreg_estimator_prediction(e, &q, &prediction));
     ck_assert_double_eq(prediction, kit_ask(e, 0, q).prediction);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- median smoothing as coded */
-START_TEST(as_coded_the_pilot_is_part_of_the_record)
+TEST_TIMES(as_coded_the_pilot_is_part_of_the_record, 2)
 {
     record r = scattered(_i ? CERTREG_OUTPUT_ANGLE : CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_question q = baseline(CERTREG_STATISTIC_MEDIAN, 0.4);
@@ -304,7 +285,6 @@ START_TEST(as_coded_the_pilot_is_part_of_the_record)
         ck_assert_double_eq(estimate, c[i].estimate);
         KIT_STATUS(e, certreg_estimator_prediction(e, &q, &estimate), CERTREG_E_INVALID);
         KIT_SAYS(certreg_estimator_error(e), "CERTREG_CENTER_PREDICTION");
-        certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(c[0].radius, 0);
     ck_assert_double_eq(c[0].radius, c[1].radius);
@@ -312,9 +292,8 @@ START_TEST(as_coded_the_pilot_is_part_of_the_record)
     ck_assert_double_lt(c[0].radius, 10 * c[0].sigma);
     ck_assert(isinf(c[0].output_lo) && isinf(c[0].output_hi)); /* nothing is proved */
 }
-END_TEST
 
-START_TEST(as_coded_shares_its_radius_with_no_other_output)
+TEST(as_coded_shares_its_radius_with_no_other_output)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 1000, 150);
     certreg_estimator *e = recorded(&r);
@@ -325,11 +304,9 @@ START_TEST(as_coded_shares_its_radius_with_no_other_output)
     KIT_STATUS(e, certreg_certify_outputs(e, 0, &q, 1, &each, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "questions[0].center");
     ck_assert(c.radius == 0 && each.radius == 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(as_coded_has_nothing_else)
+TEST_TIMES(as_coded_has_nothing_else, 5)
 {
     static const struct {
         int32_t statistic, method;
@@ -351,9 +328,7 @@ START_TEST(as_coded_has_nothing_else)
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), rows[_i].says);
     ck_assert_double_eq(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- many pilot samples, and no time */
 enum { OUTPUTS = 400, PILOT = 3000, ALL = 3200 };
@@ -379,7 +354,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-START_TEST(the_search_for_a_center_keeps_to_the_deadline)
+TEST(the_search_for_a_center_keeps_to_the_deadline)
 {
     certreg_estimator *e = wide();
     const certreg_question q = baseline(CERTREG_STATISTIC_BALL_CENTER, 40);
@@ -394,28 +369,6 @@ START_TEST(the_search_for_a_center_keeps_to_the_deadline)
     c = kit_ask(e, 0, q);
     ck_assert_double_gt(c.radius, 0);
     ck_assert_double_lt(given_up, (seconds() - start) / 2);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("published certificates");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, both_ends_of_the_tolerance_are_out, 0, 3);
-    tcase_add_loop_test(typical, angles_are_cut_opposite_the_prediction, 0, 2);
-    tcase_add_loop_test(typical, failed_outputs_are_out, 0, 3);
-    tcase_add_test(typical, a_range_within_the_tolerance_is_enough);
-    tcase_add_test(typical, an_angle_that_may_lie_beyond_the_end_is_out);
-    tcase_add_test(typical, estimates_are_cut_opposite_the_prediction);
-    tcase_add_test(typical, a_core_below_the_tolerance_needs_a_range);
-    tcase_add_loop_test(typical, one_condition_is_about_both_sides, 0, 3);
-    tcase_add_loop_test(typical, other_questions_about_the_record_are_refused_or_served, 0, 3);
-    tcase_add_loop_test(typical, the_prediction_needs_the_pilot_and_nothing_else, 0, 3);
-    tcase_add_test(typical, the_usual_question_has_a_prediction_too);
-    tcase_add_loop_test(typical, as_coded_the_pilot_is_part_of_the_record, 0, 2);
-    tcase_add_test(typical, as_coded_shares_its_radius_with_no_other_output);
-    tcase_add_loop_test(typical, as_coded_has_nothing_else, 0, 5);
-    tcase_add_test(typical, the_search_for_a_center_keeps_to_the_deadline);
-    return kit_run(suite);
-}
+KIT_MAIN("published certificates")

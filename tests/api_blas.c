@@ -80,7 +80,7 @@ static int has_opened(const char *name)
     return found;
 }
 
-START_TEST(module_is_opened_for_the_second_order_and_for_nothing_else)
+TEST(module_is_opened_for_the_second_order_and_for_nothing_else)
 {
     certreg_error why;
     put_module("../certreg/libcertreg_blas.so");
@@ -90,9 +90,8 @@ START_TEST(module_is_opened_for_the_second_order_and_for_nothing_else)
     ck_assert(has_opened("libcertreg_blas"));
     ck_assert_msg(try(SECOND, &why) == CERTREG_OK, "%s", why.text);
 }
-END_TEST
 
-START_TEST(missing_module_is_named_with_the_remedy)
+TEST(missing_module_is_named_with_the_remedy)
 {
     certreg_error why;
     ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
@@ -103,9 +102,8 @@ START_TEST(missing_module_is_named_with_the_remedy)
     put_module("../certreg/libcertreg_blas.so"); /* the remedy helps at once */
     ck_assert_int_eq(try(SECOND, &why), CERTREG_OK);
 }
-END_TEST
 
-START_TEST(damaged_module_is_a_status)
+TEST(damaged_module_is_a_status)
 {
     certreg_error why;
     FILE *out = fopen(module, "wb");
@@ -114,36 +112,22 @@ START_TEST(damaged_module_is_a_status)
     ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
     ck_assert_ptr_nonnull(strstr(why.text, "plan.constraints"));
 }
-END_TEST
 
-START_TEST(what_is_no_such_module_is_told_so)
+TEST(what_is_no_such_module_is_told_so)
 {
     certreg_error why;
     put_module("old_module.so");
     ck_assert_int_eq(try(SECOND, &why), CERTREG_E_NO_BACKEND);
     ck_assert_ptr_nonnull(strstr(why.text, "certreg_module_blas"));
 }
-END_TEST
 
-START_TEST(module_of_another_version_is_refused)
+TEST(module_of_another_version_is_refused)
 {
     certreg_error why;
     put_module("old_blas.so");
     ck_assert_int_eq(try(SECOND, &why), CERTREG_E_VERSION);
     ck_assert_ptr_nonnull(strstr(why.text, "another version"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("the BLAS module");
-    TCase *typical = kit_case(suite, "typical"), *bad = kit_case(suite, "bad_input");
-    tcase_add_checked_fixture(typical, setup, teardown);
-    tcase_add_checked_fixture(bad, setup, teardown);
-    tcase_add_test(typical, module_is_opened_for_the_second_order_and_for_nothing_else);
-    tcase_add_test(bad, missing_module_is_named_with_the_remedy);
-    tcase_add_test(bad, damaged_module_is_a_status);
-    tcase_add_test(bad, what_is_no_such_module_is_told_so);
-    tcase_add_test(bad, module_of_another_version_is_refused);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+KIT_MAIN("the BLAS module")

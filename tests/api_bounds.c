@@ -38,7 +38,7 @@ static certreg_bounds with_rare_value_at(certreg_estimator *e, size_t at)
     return bounds_of(e, &q, CERTREG_SIDE_UPPER);
 }
 
-START_TEST(rare_values_count_wherever_they_stand)
+TEST(rare_values_count_wherever_they_stand)
 {
     certreg_estimator *e = made(NULL);
     const certreg_bounds b = with_rare_value_at(e, PILOT + 300);
@@ -50,9 +50,7 @@ START_TEST(rare_values_count_wherever_they_stand)
         ck_assert_double_eq(other.mean_hi, b.mean_hi);
         ck_assert_double_eq(other.variance_hi, b.variance_hi);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the mean by the second moment (theory 6) */
 static int wave(void *user, const certreg_batch *b)
@@ -76,7 +74,7 @@ static void expect_all_means(const certreg_bounds *b)
     ck_assert(b->mean_hi == b->range_hi || above * above >= (long double)b->moment_hi);
 }
 
-START_TEST(mean_may_be_as_far_from_the_center_as_the_moment_allows)
+TEST(mean_may_be_as_far_from_the_center_as_the_moment_allows)
 {
     certreg_estimator *e = made(wave);
     certreg_question q = {.struct_size = sizeof q, .statistic = CERTREG_STATISTIC_HUBER};
@@ -91,15 +89,6 @@ START_TEST(mean_may_be_as_far_from_the_center_as_the_moment_allows)
             expect_all_means(&b);
         }
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("bounds");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_test(typical, rare_values_count_wherever_they_stand);
-    tcase_add_test(typical, mean_may_be_as_far_from_the_center_as_the_moment_allows);
-    return kit_run(suite);
-}
+KIT_MAIN("bounds")

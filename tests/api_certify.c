@@ -19,7 +19,7 @@ static const struct {
     {MOST, 1, CERTREG_CENTER_PREDICTION, CERTREG_CONSTRAINTS_ECGM},
 };
 
-START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
+TEST_ROWS(affine_models_get_nine_tenths_of_their_radius_and_never_more, affine_cases)
 {
     toy t = slope;
     const size_t d = affine_cases[_i].inputs;
@@ -41,11 +41,9 @@ START_TEST(affine_models_get_nine_tenths_of_their_radius_and_never_more)
     ck_assert_double_ge(asks_bounds(e, &q, &c).gradient_hi, sigma * steepness(&t, scale, d));
     ck_assert_double_ge(asks_bounds(e, &q, &c).variance_hi,
                         pow(sigma * steepness(&t, scale, d), 2));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(variance_alone_gives_its_closed_form)
+TEST(variance_alone_gives_its_closed_form)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 20000, 0);
@@ -62,9 +60,7 @@ START_TEST(variance_alone_gives_its_closed_form)
     KIT_OK(e, certreg_certify(e, 20000, &q, 1, &c));
     ck_assert_double_eq_tol(c.radius, 0.4 / steepness(&t, NULL, MOST),
                             0.1 * 0.4 / steepness(&t, NULL, MOST));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- half-space: the radius is the distance to its face */
 static const struct {
@@ -77,7 +73,7 @@ static const struct {
     {0.5, 1, CERTREG_METHOD_ASYMPTOTIC}, {0.8, 0, CERTREG_METHOD_ASYMPTOTIC},
 };
 
-START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
+TEST_ROWS(half_spaces_are_certified_almost_to_their_face_and_never_beyond, faces)
 {
     toy t = slope;
     const float *scale = faces[_i].scaled ? units : NULL;
@@ -93,12 +89,10 @@ START_TEST(half_spaces_are_certified_almost_to_their_face_and_never_beyond)
                   "%g of %g, about %g", c.radius, faces[_i].distance, c.prediction);
     ck_assert_int_eq(c.limiting_side, CERTREG_SIDE_LOWER); /* the lower end gives way */
     ck_assert_double_gt(c.prediction, 0.55);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- predictions, alpha */
-START_TEST(given_predictions_need_no_pilot)
+TEST(given_predictions_need_no_pilot)
 {
     toy t = slope;
     certreg_model m = kit_model(toy_model, &t, MOST, 1);
@@ -123,11 +117,9 @@ START_TEST(given_predictions_need_no_pilot)
     KIT_OK(e, certreg_certify(e, 5000, &q, 1, &c));
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(smaller_alpha_never_gives_a_larger_radius)
+TEST(smaller_alpha_never_gives_a_larger_radius)
 {
     static const double alphas[] = {0.5, 0.1, 0.05, 1e-3, 1e-6, 1e-9, 1e-11};
     toy t = slope;
@@ -145,11 +137,9 @@ START_TEST(smaller_alpha_never_gives_a_larger_radius)
         }
         ck_assert_double_lt(last, sigma);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
+TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
 {
     static const double lo = 0, hi = 1;
     toy t = {.weight = {0.01}, .offset = 0.5};
@@ -165,9 +155,7 @@ START_TEST(radii_beyond_ten_sigma_are_capped_and_say_so)
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_CAPPED);
     ck_assert_double_eq_tol(c.radius, 10 * sigma, 1e-9);
     ck_assert_double_le(c.radius, 10 * sigma);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- other norms */
 static const float scales[][5] = {{1, 1, 1, 1, 1},
@@ -176,7 +164,7 @@ static const float scales[][5] = {{1, 1, 1, 1, 1},
                                   {0, 0, 0, 4, 0},
                                   {1e-3f, 1e3f, 1, 0, 7}};
 
-START_TEST(balls_of_other_norms_lie_within_the_certified_one_and_touch_it)
+TEST_ROWS(balls_of_other_norms_lie_within_the_certified_one_and_touch_it, scales)
 {
     certreg_model m = kit_model(kit_identity, NULL, 5, 1);
     m.scale = scales[_i];
@@ -198,25 +186,6 @@ START_TEST(balls_of_other_norms_lie_within_the_certified_one_and_touch_it)
     /* a corner of the cube */
     ck_assert(c.radius_linf * sqrt(sum) <= c.radius &&
               c.radius_linf * sqrt(sum) >= c.radius * (1 - 1e-10));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("certify");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *norms = kit_case(suite, "norms");
-    tcase_add_loop_test(typical, affine_models_get_nine_tenths_of_their_radius_and_never_more, 0,
-                        KIT_ROWS(affine_cases));
-    tcase_add_test(typical, variance_alone_gives_its_closed_form);
-    tcase_add_loop_test(typical, half_spaces_are_certified_almost_to_their_face_and_never_beyond, 0,
-                        KIT_ROWS(faces));
-    tcase_add_test(typical, given_predictions_need_no_pilot);
-    tcase_add_test(limits, smaller_alpha_never_gives_a_larger_radius);
-    tcase_add_test(limits, radii_beyond_ten_sigma_are_capped_and_say_so);
-    tcase_add_loop_test(norms, balls_of_other_norms_lie_within_the_certified_one_and_touch_it, 0,
-                        KIT_ROWS(scales));
-    return kit_run(suite);
-}
+KIT_MAIN("certify")

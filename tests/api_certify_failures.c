@@ -4,7 +4,7 @@
 #include "support/affine_model.h"
 
 /* ---- bad questions */
-START_TEST(one_bad_question_does_not_silence_the_others)
+TEST(one_bad_question_does_not_silence_the_others)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -26,11 +26,9 @@ START_TEST(one_bad_question_does_not_silence_the_others)
         ck_assert_double_gt(c[i].radius, 0);
         ck_assert_double_eq(c[i].radius, alone.radius);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(questions_that_are_all_bad_do_not_call_the_model)
+TEST(questions_that_are_all_bad_do_not_call_the_model)
 {
     struct {
         certreg_question known;
@@ -47,9 +45,7 @@ START_TEST(questions_that_are_all_bad_do_not_call_the_model)
     ck_assert_uint_eq(t.calls, 0);
     ck_assert_int_eq(c[0].status, CERTREG_E_VERSION); /* and each its own */
     ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* A table of certificates would average them. */
 static void has_no_numbers(const certreg_certificate *c)
@@ -64,7 +60,7 @@ static void has_no_numbers(const certreg_certificate *c)
               strstr(line, "\"alpha\":null"));
 }
 
-START_TEST(a_refused_question_has_no_numbers)
+TEST(a_refused_question_has_no_numbers)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -88,9 +84,7 @@ START_TEST(a_refused_question_has_no_numbers)
     t.fail_above = -100;
     KIT_STATUS(e, certreg_certify(e, 2000, q, 1, c), CERTREG_E_NOT_FINITE);
     has_no_numbers(c);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- early stops */
 static const struct {
@@ -104,7 +98,7 @@ static const struct {
     {20, CERTREG_METHOD_ASYMPTOTIC, 1},
 };
 
-START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
+TEST_ROWS(cancelled_certificates_are_valid_for_what_was_recorded, stops)
 {
     toy t = slope;
     t.cancel_at = stops[_i].batches;
@@ -125,13 +119,11 @@ START_TEST(cancelled_certificates_are_valid_for_what_was_recorded)
     ck_assert_int_eq(whole.stop, CERTREG_STOP_ALL);
     ck_assert_uint_eq(whole.samples, 10000);
     ck_assert_double_gt(whole.radius, c.radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* By the real clock, so a busy machine may leave no time to prove anything: prop_deadline has a
  * clock of its own. */
-START_TEST(deadlines_stop_in_time_with_a_valid_radius)
+TEST_TIMES(deadlines_stop_in_time_with_a_valid_radius, 2)
 {
     toy t = slope;
     t.pause = 0.005;
@@ -150,12 +142,10 @@ START_TEST(deadlines_stop_in_time_with_a_valid_radius)
     KIT_OK(e, certreg_certify(e, 2000, &q, 1, &c));
     ck_assert_int_eq(c.stop, CERTREG_STOP_ALL);
     ck_assert_double_gt(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- failed outputs */
-START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
+TEST(failed_outputs_count_as_the_worst_on_both_sides)
 {
     /* three in ten fail */
     toy t = {.weight = {1e-3, 0}, .fail_above = 0.2 + 0.52440051270804 * 0.5};
@@ -185,21 +175,6 @@ START_TEST(failed_outputs_count_as_the_worst_on_both_sides)
     KIT_OK(e, certreg_certify(e, 20000, q, 3, c));
     for (int i = 0; i < 3; i++) ck_assert_int_eq(c[i].outcome, CERTREG_OUTCOME_ABSTAINED);
     for (int i = 0; i < 3; i++) ck_assert_double_eq(c[i].radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("certify failures");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(bad_input, one_bad_question_does_not_silence_the_others);
-    tcase_add_test(bad_input, questions_that_are_all_bad_do_not_call_the_model);
-    tcase_add_test(bad_input, a_refused_question_has_no_numbers);
-    tcase_add_loop_test(limits, cancelled_certificates_are_valid_for_what_was_recorded, 0,
-                        KIT_ROWS(stops));
-    tcase_add_loop_test(limits, deadlines_stop_in_time_with_a_valid_radius, 0, 2);
-    tcase_add_test(bad_input, failed_outputs_count_as_the_worst_on_both_sides);
-    return kit_run(suite);
-}
+KIT_MAIN("certify failures")

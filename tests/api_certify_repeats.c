@@ -4,7 +4,7 @@
 #include "support/asks.h"
 #include "support/affine_model.h"
 
-START_TEST(runs_repeat_bit_for_bit)
+TEST(runs_repeat_bit_for_bit)
 {
     certreg_question q[ASKED];
     certreg_certificate c[2][ASKED];
@@ -15,13 +15,11 @@ START_TEST(runs_repeat_bit_for_bit)
         memset(c[run], 0, sizeof c[run]);
         c[run][0].struct_size = sizeof c[run][0];
         KIT_OK(e, certreg_certify(e, 2000, q, ASKED, c[run]));
-        certreg_estimator_destroy(e);
     }
     ck_assert_mem_eq(c[0], c[1], sizeof c[0]);
 }
-END_TEST
 
-START_TEST(several_questions_at_once_are_answered_as_one_by_one)
+TEST(several_questions_at_once_are_answered_as_one_by_one)
 {
     certreg_question q[ASKED];
     certreg_certificate all[ASKED], one = kit_certificate();
@@ -41,13 +39,10 @@ START_TEST(several_questions_at_once_are_answered_as_one_by_one)
         ck_assert_int_eq(one.outcome, CERTREG_OUTCOME_CERTIFIED);
     }
     ck_assert_uint_eq(t.calls, calls);
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Whose bounds are found once for both. */
-START_TEST(tolerances_about_the_true_mean_are_answered_as_one_by_one)
+TEST(tolerances_about_the_true_mean_are_answered_as_one_by_one)
 {
     certreg_question q[2] = {kit_question(0.4), kit_question(0.6)};
     certreg_certificate all[2] = {kit_certificate(), kit_certificate()}, one = kit_certificate();
@@ -63,11 +58,9 @@ START_TEST(tolerances_about_the_true_mean_are_answered_as_one_by_one)
         KIT_OK(e, certreg_certify(e, 0, q + i, 1, &one));
         ck_assert_mem_eq(&all[i], &one, sizeof one);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
+TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_again)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -103,11 +96,9 @@ START_TEST(certificate_run_and_question_tell_all_that_is_needed_to_run_them_agai
     q.alpha = 0.02;
     KIT_OK(e, certreg_certify(e, 1500, &q, 1, &other));
     ck_assert_double_lt(c.radius, other.radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(bounds_lead_to_the_radius_of_the_certificate)
+TEST(bounds_lead_to_the_radius_of_the_certificate)
 {
     toy t = slope;
     certreg_estimator *e = make(&t, MOST, NULL, 2000, 0);
@@ -135,19 +126,6 @@ START_TEST(bounds_lead_to_the_radius_of_the_certificate)
         ck_assert_double_eq(r.radius, c.radius);
         ck_assert_int_eq(r.outcome, c.outcome);
     }
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("certify repeats");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_test(typical, runs_repeat_bit_for_bit);
-    tcase_add_test(typical, several_questions_at_once_are_answered_as_one_by_one);
-    tcase_add_test(typical, tolerances_about_the_true_mean_are_answered_as_one_by_one);
-    tcase_add_test(typical, certificate_run_and_question_tell_all_that_is_needed_to_run_them_again);
-    tcase_add_test(typical, bounds_lead_to_the_radius_of_the_certificate);
-    return kit_run(suite);
-}
+KIT_MAIN("certify repeats")

@@ -67,7 +67,7 @@ static const int32_t scores[] = {CERTREG_STATISTIC_MEDIAN, CERTREG_STATISTIC_HUB
 static const int32_t intervals[] = {CERTREG_METHOD_FINITE, CERTREG_METHOD_ASYMPTOTIC,
                                     CERTREG_METHOD_ANYTIME};
 
-START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
+TEST_ROWS(a_tick_without_samples_hands_the_prediction_on_to_the_next, intervals)
 {
     stage s = {0};
     for (int k = 0; k < KIT_ROWS(scores); k++) {
@@ -82,32 +82,26 @@ START_TEST(a_tick_without_samples_hands_the_prediction_on_to_the_next)
         const certreg_certificate c = certify(e, &q, 2);
         ck_assert_double_eq(c.prediction, 0.45);
         ck_assert_double_gt(c.radius, 0);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-START_TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
+TEST(the_prediction_of_an_angle_is_handed_on_within_the_turn)
 {
     stage s = {0};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_ANGLE, SIZE_MAX);
     const certreg_question q = about(400);
     ck_assert_double_eq(certify_in_no_time(e, &q, 1).estimate, 40);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(only_without_samples_and_prediction_there_is_no_estimate)
+TEST(only_without_samples_and_prediction_there_is_no_estimate)
 {
     stage s = {0};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
     const certreg_question q = kit_question(0.5);
     ck_assert_double_nan(certify_in_no_time(e, &q, 1).estimate);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(samples_too_few_for_a_certificate_still_give_an_estimate)
+TEST_TIMES(samples_too_few_for_a_certificate_still_give_an_estimate, 2)
 {
     stage s = {.cancel_at = 2};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, PILOT);
@@ -117,11 +111,9 @@ START_TEST(samples_too_few_for_a_certificate_still_give_an_estimate)
     ck_assert_uint_eq(c.samples, 100);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq_tol(c.estimate, 0.5, 0.1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(where_every_output_failed_the_prediction_is_handed_on)
+TEST(where_every_output_failed_the_prediction_is_handed_on)
 {
     stage s = {.fails = 1};
     certreg_estimator *e = make(&s, CERTREG_OUTPUT_REAL, SIZE_MAX);
@@ -130,13 +122,11 @@ START_TEST(where_every_output_failed_the_prediction_is_handed_on)
     ck_assert_uint_eq(c.samples, CAPACITY);
     ck_assert_double_eq(c.radius, 0);
     ck_assert_double_eq(c.estimate, 0.45);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Nobody knows what answers take when an estimator is new, and it must not be learned from
  * outputs: the model is not called for it. */
-START_TEST(a_first_deadline_changes_no_answer)
+TEST(a_first_deadline_changes_no_answer)
 {
     for (int k = 0; k < KIT_ROWS(scores); k++) {
         stage s = {0};
@@ -150,23 +140,9 @@ START_TEST(a_first_deadline_changes_no_answer)
             certreg_estimator_set_deadline(e, timed ? 1000 : 0);
             c[timed] = certify(e, &q, 1);
             ck_assert_uint_eq(s.calls, CAPACITY / 50);
-            certreg_estimator_destroy(e);
         }
         ck_assert_mem_eq(c, c + 1, sizeof *c);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("without time");
-    TCase *all = kit_case(suite, "ticks");
-    tcase_add_loop_test(all, a_tick_without_samples_hands_the_prediction_on_to_the_next, 0,
-                        KIT_ROWS(intervals));
-    tcase_add_test(all, the_prediction_of_an_angle_is_handed_on_within_the_turn);
-    tcase_add_test(all, only_without_samples_and_prediction_there_is_no_estimate);
-    tcase_add_loop_test(all, samples_too_few_for_a_certificate_still_give_an_estimate, 0, 2);
-    tcase_add_test(all, where_every_output_failed_the_prediction_is_handed_on);
-    tcase_add_test(all, a_first_deadline_changes_no_answer);
-    return kit_run(suite);
-}
+KIT_MAIN("without time")

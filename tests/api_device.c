@@ -20,7 +20,7 @@ static int note_places(void *user, const certreg_batch *b)
 
 /* Work may run as late as somebody waits for it, at once, or that of the library's side stream
  * at once and the caller's late. */
-START_TEST(certificates_of_a_device_are_those_of_the_cpu)
+TEST_TIMES(certificates_of_a_device_are_those_of_the_cpu, 3)
 {
     surface here = {0}, there = {0};
     cudaStream_t stream = NULL;
@@ -51,15 +51,13 @@ START_TEST(certificates_of_a_device_are_those_of_the_cpu)
     ck_assert_uint_eq(here.calls, there.calls);
     ck_assert(!there.strange);
     ck_assert_uint_eq(emulated()->most_taken, taken); /* nothing is taken after create */
-    certreg_estimator_destroy(cpu), certreg_estimator_destroy(device);
-    certreg_backend_close(backend);
+    kit_close_all();
     ck_assert_int_eq(emulated()->objects, 1);
     ck_assert_int_eq(cudaStreamDestroy(stream), 0); /* it was only borrowed */
 }
-END_TEST
 
 /* Its sums of products are float (unit_second_device), so bounds agree to some digits only. */
-START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
+TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
 {
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL), *const on[2] = {NULL, backend};
@@ -79,18 +77,15 @@ START_TEST(second_orders_of_a_device_are_those_of_the_cpu_nearly)
         ck_assert_uint_eq(emulated()->taken - before, i ? bytes : 0);
         KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
         KIT_OK(e, certreg_certify(e, 600, &q, 1, c + i));
-        certreg_estimator_destroy(e);
     }
     ck_assert_double_gt(c[0].radius, 0);
     ck_assert_double_eq_tol(c[0].radius, c[1].radius, 1e-4 * c[0].radius);
-    close_all(NULL, backend);
 }
-END_TEST
 
 /* With the gradient's bound, asymptotic and exact; outputs apart, and z, which begin takes. The
  * host waits for the outputs of a batch, and else only for what it cannot go on without: two Gram
  * matrices; of either condition the pilot's walk and the others'; one projection. */
-START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
+TEST_TIMES(little_crosses_the_bus_and_the_host_hardly_waits, 3)
 {
     enum { WIDE = 784, MANY = 10000 };
     static const int32_t intervals[] = {CERTREG_METHOD_ASYMPTOTIC, CERTREG_METHOD_FINITE,
@@ -119,12 +114,10 @@ START_TEST(little_crosses_the_bus_and_the_host_hardly_waits)
     ck_assert_uint_gt(crossed, MANY); /* the gradient was asked for */
     ck_assert_uint_lt(crossed, 1 << 19);
     ck_assert_int_eq(emulated()->waits - waited, batches + waits[_i]);
-    close_all(e, backend);
 }
-END_TEST
 
 /* TensorRT takes nothing else; graphs are captured for either address of x. */
-START_TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
+TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
 {
     static const size_t inputs[] = {1, 3, 7, 16, 33, 784, 1001}, rows[] = {1, 5, 64},
                         constraints[] = {CERTREG_CONSTRAINT_MEAN, CERTREG_CONSTRAINTS_ECGM};
@@ -142,31 +135,25 @@ START_TEST(batches_are_aligned_to_256_bytes_and_x_has_two_addresses)
         for (int k = 0; k < 4; k++) ck_assert_uint_eq(seen.x[k] % 256, 0);
         ck_assert(seen.x[0] != seen.x[1] && seen.x[2] == seen.x[0] && seen.x[3] == seen.x[1]);
         ck_assert(seen.y % 256 == 0 && !seen.moved);
-        certreg_estimator_destroy(e);
     }
-    close_all(NULL, backend);
 }
-END_TEST
 
-START_TEST(cublas_has_its_room_and_its_code_before_the_first_input)
+TEST(cublas_has_its_room_and_its_code_before_the_first_input)
 {
     for (int32_t number = 0; number < EMULATED_DEVICES; number++) {
         surface there = {0};
         certreg_backend *backend = open_device(number, NULL);
         ck_assert_uint_eq(emulated()->taken, (size_t)(number == EMULATED_HOPPER ? 32 : 4) << 20);
-        if (number == EMULATED_SMALL) {
-            certreg_backend_close(backend);
-            continue;
+        if (number != EMULATED_SMALL) {
+            make(backend, &there);
+            ck_assert_int_gt(emulated()->products, 0);
+            emulated()->products = 0;
         }
-        certreg_estimator *e = make(backend, &there);
-        ck_assert_int_gt(emulated()->products, 0);
-        emulated()->products = 0;
-        close_all(e, backend);
+        kit_close_all();
     }
 }
-END_TEST
 
-START_TEST(records_of_a_device_are_those_of_the_cpu)
+TEST(records_of_a_device_are_those_of_the_cpu)
 {
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -175,12 +162,9 @@ START_TEST(records_of_a_device_are_those_of_the_cpu)
     KIT_OK(device, certreg_estimator_begin(device, where, 0.3, 5));
     kit_exchange_records(cpu, device, SAMPLES, 700, OUTPUTS);
     ck_assert_uint_eq(there.calls, 7);
-    certreg_estimator_destroy(cpu);
-    close_all(device, backend);
 }
-END_TEST
 
-START_TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
+TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
 {
     surface there = {0};
     cudaStream_t stream = NULL;
@@ -209,12 +193,9 @@ START_TEST(noise_is_drawn_into_memory_of_the_device_and_nowhere_else)
     KIT_OK(device, certreg_estimator_draw(device, 0, 0, NULL));
     ck_assert(!cudaFree(x) && !cudaFree(elsewhere));
     ck_assert_int_eq(cudaStreamDestroy(stream), 0);
-    certreg_estimator_destroy(cpu);
-    close_all(device, backend);
 }
-END_TEST
 
-START_TEST(the_calling_threads_device_stays_current)
+TEST(the_calling_threads_device_stays_current)
 {
     surface there = {0};
     int now = -1;
@@ -229,12 +210,11 @@ START_TEST(the_calling_threads_device_stays_current)
     ck_assert(!cudaGetDevice(&now) && now == 1);
     ask(e, SAMPLES, c);
     ck_assert(!there.strange && !cudaGetDevice(&now) && now == 1);
-    close_all(e, backend);
+    kit_close_all();
     ck_assert(!cudaGetDevice(&now) && now == 1);
 }
-END_TEST
 
-START_TEST(cancelling_and_deadlines_hold_between_batches)
+TEST(cancelling_and_deadlines_hold_between_batches)
 {
     surface there = {.cancel_at = 4};
     certreg_backend *backend = open_device(0, NULL);
@@ -249,9 +229,7 @@ START_TEST(cancelling_and_deadlines_hold_between_batches)
     certreg_estimator_set_deadline(e, 1e-9);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 1));
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEADLINE);
-    close_all(e, backend);
 }
-END_TEST
 
 typedef struct thread {
     pthread_t id;
@@ -350,24 +328,16 @@ START_TEST(threads_that_share_a_device_get_the_truth_or_are_told)
         answered += s[i].answered;
     }
     ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
-    close_all(NULL, backend);
 }
 END_TEST
 
+FIXTURE(as_new, nothing_stays)
+KIT_CLOSES_HANDLES
+
 int main(void)
 {
-    Suite *suite = suite_create("devices");
-    TCase *typical = kit_case_with(suite, "typical", as_new, NULL);
-    tcase_add_loop_test(typical, certificates_of_a_device_are_those_of_the_cpu, 0, 3);
-    tcase_add_test(typical, second_orders_of_a_device_are_those_of_the_cpu_nearly);
-    tcase_add_loop_test(typical, little_crosses_the_bus_and_the_host_hardly_waits, 0, 3);
-    tcase_add_test(typical, batches_are_aligned_to_256_bytes_and_x_has_two_addresses);
-    tcase_add_test(typical, cublas_has_its_room_and_its_code_before_the_first_input);
-    tcase_add_test(typical, records_of_a_device_are_those_of_the_cpu);
-    tcase_add_test(typical, noise_is_drawn_into_memory_of_the_device_and_nowhere_else);
-    tcase_add_test(typical, the_calling_threads_device_stays_current);
-    tcase_add_test(typical, cancelling_and_deadlines_hold_between_batches);
-    TCase *threads = kit_case_with(suite, "threads", as_new, NULL);
+    Suite *suite = kit_suite("devices");
+    TCase *threads = kit_case_with(suite, "threads", as_new, kit_close_all);
     tcase_add_test(threads, several_inputs_at_once_on_streams_of_their_own);
     tcase_add_test(threads, threads_that_share_a_device_get_the_truth_or_are_told);
     return kit_run(suite);

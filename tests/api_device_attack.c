@@ -1,18 +1,9 @@
 /* Attacks on an emulated device: the model gets device memory and a stream, and what is found is
  * what the CPU finds. */
 #include "support/device_model.h"
-#include <certreg/attack.h>
+#include "support/attack_kit.h"
 
 enum { CALLS = 800 };
-
-static certreg_attack *attack_on(certreg_estimator *e)
-{
-    const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = CALLS};
-    certreg_error why = {.struct_size = sizeof why};
-    certreg_attack *a = NULL;
-    ck_assert_msg(!certreg_attack_create(e, &p, &why, &a), "%s", why.text);
-    return a;
-}
 
 static certreg_attack_result run(certreg_estimator *e, certreg_attack *a, float shift[INPUTS],
                                  double gradient[INPUTS])
@@ -28,7 +19,7 @@ static certreg_attack_result run(certreg_estimator *e, certreg_attack *a, float 
     return r;
 }
 
-START_TEST(attacks_on_a_device_find_what_the_cpu_finds)
+TEST(attacks_on_a_device_find_what_the_cpu_finds)
 {
     surface here = {0}, there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -36,7 +27,7 @@ START_TEST(attacks_on_a_device_find_what_the_cpu_finds)
     const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = CALLS};
     size_t host_bytes, device_bytes, before = emulated()->taken;
     ck_assert_int_eq(certreg_attack_size(device, &p, &host_bytes, &device_bytes), CERTREG_OK);
-    certreg_attack *a = attack_on(cpu), *b = attack_on(device);
+    certreg_attack *a = attack_on(cpu, CALLS), *b = attack_on(device, CALLS);
     ck_assert_uint_gt(device_bytes, 0);
     ck_assert_uint_eq(emulated()->taken - before, device_bytes);
     float shift[2][INPUTS];
@@ -56,13 +47,9 @@ START_TEST(attacks_on_a_device_find_what_the_cpu_finds)
     ck_assert_uint_eq(here.calls, there.calls);
     ck_assert(!there.strange);
     ck_assert_uint_eq(emulated()->most_taken, emulated()->taken); /* nothing after create */
-    certreg_attack_destroy(a), certreg_attack_destroy(b);
-    certreg_estimator_destroy(cpu);
-    close_all(device, backend);
 }
-END_TEST
 
-START_TEST(a_device_that_fails_claims_nothing)
+TEST(a_device_that_fails_claims_nothing)
 {
     surface there = {.crash_at = 30};
     const certreg_question q = kit_question(0.5);
@@ -70,24 +57,14 @@ START_TEST(a_device_that_fails_claims_nothing)
     certreg_attack_result r = {.struct_size = sizeof r, .radius = 0};
     certreg_backend *backend = open_device(0, NULL);
     certreg_estimator *e = make(backend, &there);
-    certreg_attack *a = attack_on(e);
+    certreg_attack *a = attack_on(e, CALLS);
     KIT_OK(e, certreg_estimator_begin(e, where, 0.4, 5));
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
     ck_assert_uint_lt(there.calls, there.crash_at);
     ck_assert_int_eq(certreg_attack_run(a, &q, &o, NULL, &r), CERTREG_E_DEVICE_FAILED);
     ck_assert_double_eq(r.radius, INFINITY);
     ck_assert_int_eq(r.outcome, CERTREG_ATTACK_NOT_BROKEN);
-    certreg_attack_destroy(a);
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("device_attack");
-    TCase *t = kit_case_with(suite, "attacks", as_new, NULL);
-    tcase_add_test(t, attacks_on_a_device_find_what_the_cpu_finds);
-    tcase_add_test(t, a_device_that_fails_claims_nothing);
-    return kit_run(suite);
-}
+FIXTURE(as_new, nothing_stays)
+KIT_MAIN("device_attack")

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 /* ---- failures */
-START_TEST(failures_of_the_model_are_told_as_on_the_cpu)
+TEST(failures_of_the_model_are_told_as_on_the_cpu)
 {
     surface there = {.fail_at = 3, .skip_at = 5};
     certreg_backend *backend = open_device(0, NULL);
@@ -19,11 +19,9 @@ START_TEST(failures_of_the_model_are_told_as_on_the_cpu)
                                                                                    */
     ck_assert_int_eq(certreg_estimator_error(e)->row, 5);
     KIT_OK(e, certreg_estimator_sample(e, 0, SAMPLES));
-    close_all(e, backend);
 }
-END_TEST
 
-START_TEST(a_device_without_memory_is_a_status_at_create)
+TEST(a_device_without_memory_is_a_status_at_create)
 {
     surface there = {0};
     certreg_backend *backend = open_device(EMULATED_SMALL, NULL);
@@ -36,12 +34,10 @@ START_TEST(a_device_without_memory_is_a_status_at_create)
     ck_assert_ptr_null(e);
     ck_assert_msg(strstr(why.text, "out of memory") && why.model_code == 2, "%s", why.text);
     m.batch = 10, p.max_samples = 1000, p.constraints = CERTREG_CONSTRAINTS_ECM;
-    ck_assert_msg(!certreg_estimator_create(backend, &m, &p, &why, &e), "%s", why.text);
-    close_all(e, backend);
+    kit_create(backend, &m, &p);
 }
-END_TEST
 
-START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
+TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
 {
     surface there = {.crash_at = 3};
     certreg_backend *backend = open_device(0, NULL);
@@ -58,13 +54,10 @@ START_TEST(a_device_that_is_lost_stays_lost_and_can_be_closed)
     KIT_STATUS(e, certreg_estimator_begin(e, where, 0.3, 1), CERTREG_E_DEVICE_FAILED);
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 1), CERTREG_E_WRONG_STATE); /* no input was begun
                                                                               */
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
 }
-END_TEST
 
 /* Each call of the runtime in turn. What the model did with earlier batches may be why it fails. */
-START_TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
+TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -85,12 +78,10 @@ START_TEST(a_device_that_fails_after_main_samples_chooses_no_number_of_samples)
         after++;
     } while (failed);
     ck_assert_int_gt(after, 0);
-    close_all(e, backend);
 }
-END_TEST
 
 /* The caller works on another device, where it has no context even. */
-START_TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
+TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
 {
     surface there = {.crash_at = 1};
     ck_assert_int_eq(cudaSetDevice(1), 0);
@@ -100,15 +91,14 @@ START_TEST(what_a_lost_device_held_is_ended_there_and_nowhere_else)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_STATUS(e, certreg_estimator_sample(e, 0, SAMPLES), CERTREG_E_DEVICE_FAILED);
     emulated()->contexts = 0;
-    close_all(e, backend);
+    kit_close_all();
     ck_assert_uint_eq(emulated()->contexts, 1u << 0);
     ck_assert_int_eq(emulated()->strays, 0);
 }
-END_TEST
 
 static const char *const capturing = "the stream is capturing a graph; end the capture";
 
-START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
+TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
 {
     surface there = {0};
     cudaStream_t stream = NULL;
@@ -144,15 +134,12 @@ START_TEST(a_stream_that_is_capturing_is_refused_and_serves_again_afterwards)
     KIT_OK(e, certreg_estimator_begin(e, where, 0.3, 0));
     KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &right));
     ck_assert(c.radius == right.radius && c.radius > 0);
-    certreg_estimator_destroy(e);
-    certreg_backend_close(backend);
+    kit_close_all();
     ck_assert(!cudaFree(x) && !cudaStreamDestroy(stream));
-    ck_assert_int_eq(emulated()->objects, 0);
 }
-END_TEST
 
 /* It is no mistake of the caller's. */
-START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
+TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
 {
     surface there = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -165,9 +152,7 @@ START_TEST(a_device_that_is_lost_while_its_memory_is_looked_at)
     KIT_STATUS(e, certreg_estimator_draw(e, 0, 1, x), CERTREG_E_DEVICE_FAILED);
     ck_assert_int_eq(certreg_estimator_error(e)->model_code, 700);
     ck_assert(cudaFree(x) == 700);
-    close_all(e, backend);
 }
-END_TEST
 
 /* From open to close, with every call of the runtime failing once: memory, another error, a lost
  * device. */
@@ -193,7 +178,7 @@ static certreg_status whole_life(certreg_certificate c[ASKED])
     return status;
 }
 
-START_TEST(every_call_that_fails_is_a_status)
+TEST_TIMES(every_call_that_fails_is_a_status, 3)
 {
     static const int codes[] = {2, 1, 719};
     certreg_certificate right[ASKED], c[ASKED];
@@ -217,7 +202,6 @@ START_TEST(every_call_that_fails_is_a_status)
     }
     ck_assert_int_ge(failed, calls - 20); /* those of closing are no one's loss */
 }
-END_TEST
 
 /* The stream, the numbers of errors and the noise that is drawn ahead are one estimator's at a
  * time. */
@@ -245,7 +229,7 @@ static int asks_another(void *user, const certreg_batch *b)
     return on_device(&p->s, b);
 }
 
-START_TEST(estimators_that_share_a_device_take_turns)
+TEST(estimators_that_share_a_device_take_turns)
 {
     surface theirs = {0};
     pair p = {.backend = open_device(0, NULL)};
@@ -265,13 +249,10 @@ START_TEST(estimators_that_share_a_device_take_turns)
     ask(p.other, SAMPLES, b);
     for (int i = 0; i < ASKED; i++) ck_assert_double_eq(a[i].radius, b[i].radius);
     ck_assert(!p.s.strange && !theirs.strange);
-    certreg_estimator_destroy(p.other);
-    close_all(e, p.backend);
 }
-END_TEST
 
 /* Devices do not survive a fork: whatever the child does, nothing is asked of them. */
-START_TEST(a_forked_child_leaves_the_device_alone)
+TEST(a_forked_child_leaves_the_device_alone)
 {
     surface s = {0};
     certreg_backend *backend = open_device(0, NULL);
@@ -290,18 +271,15 @@ START_TEST(a_forked_child_leaves_the_device_alone)
         good = good &&
                certreg_estimator_create(backend, &m, &plan, &why, &made) == CERTREG_E_WRONG_STATE &&
                strstr(why.text, "fork");
-        certreg_estimator_destroy(e);
-        certreg_backend_close(backend);
+        kit_close_all();
         _exit(good && emulated()->calls == calls ? 0 : 1);
     }
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    close_all(e, backend);
 }
-END_TEST
 
-START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
+TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
 {
     certreg_error why;
     certreg_backend *backend = NULL;
@@ -319,22 +297,6 @@ START_TEST(devices_that_are_not_there_and_modules_of_other_versions_are_refused)
         CERTREG_E_NO_BACKEND);
     KIT_SAYS(&why, "is not a module");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("failures of devices");
-    TCase *bad = kit_case_with(suite, "bad_input", as_new, NULL);
-    tcase_add_test(bad, failures_of_the_model_are_told_as_on_the_cpu);
-    tcase_add_test(bad, a_device_without_memory_is_a_status_at_create);
-    tcase_add_test(bad, a_device_that_is_lost_stays_lost_and_can_be_closed);
-    tcase_add_test(bad, a_device_that_fails_after_main_samples_chooses_no_number_of_samples);
-    tcase_add_test(bad, what_a_lost_device_held_is_ended_there_and_nowhere_else);
-    tcase_add_test(bad, a_stream_that_is_capturing_is_refused_and_serves_again_afterwards);
-    tcase_add_test(bad, a_device_that_is_lost_while_its_memory_is_looked_at);
-    tcase_add_loop_test(bad, every_call_that_fails_is_a_status, 0, 3);
-    tcase_add_test(bad, estimators_that_share_a_device_take_turns);
-    tcase_add_test(bad, a_forked_child_leaves_the_device_alone);
-    tcase_add_test(bad, devices_that_are_not_there_and_modules_of_other_versions_are_refused);
-    return kit_run(suite);
-}
+FIXTURE(as_new, nothing_stays)
+KIT_MAIN("failures of devices")

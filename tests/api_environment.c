@@ -260,7 +260,7 @@ static void run_all(void)
     solve_all();
 }
 
-START_TEST(numbers_are_the_same_bits_in_every_environment)
+TEST_TIMES(numbers_are_the_same_bits_in_every_environment, ENVIRONMENTS)
 {
     static unsigned char plain[sizeof bytes];
     set_environment(ENVIRONMENTS);
@@ -276,10 +276,9 @@ START_TEST(numbers_are_the_same_bits_in_every_environment)
     for (size_t i = 0; i < used; i++)
         ck_assert_msg(bytes[i] == plain[i], "byte %zu of %zu differs", i, used);
 }
-END_TEST
 
 /* What cannot be computed is refused in words, under traps too. */
-START_TEST(nonsense_is_refused_in_every_environment)
+TEST_TIMES(nonsense_is_refused_in_every_environment, ENVIRONMENTS)
 {
     const float z[2] = {NAN, 0};
     const double nan[2] = {NAN, NAN};
@@ -318,7 +317,6 @@ START_TEST(nonsense_is_refused_in_every_environment)
     certreg_estimator_destroy(e);
     certreg_solver_destroy(s);
 }
-END_TEST
 
 /* ---- what a callback does to its environment */
 static int raises(void *user, const certreg_batch *b)
@@ -329,7 +327,7 @@ static int raises(void *user, const certreg_batch *b)
     return kit_identity(NULL, b);
 }
 
-START_TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
+TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
 {
     const certreg_model m = kit_model(raises, NULL, 2, 1);
     const certreg_plan p = kit_plan(1000);
@@ -345,16 +343,6 @@ START_TEST(what_a_callback_raises_reaches_its_caller_and_nothing_else_does)
     ck_assert_int_eq(flags, FE_UNDERFLOW);
     ck_assert_int_eq(mode, FE_DOWNWARD);
     ck_assert(c.radius > 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("environment");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(typical, numbers_are_the_same_bits_in_every_environment, 0, ENVIRONMENTS);
-    tcase_add_loop_test(typical, nonsense_is_refused_in_every_environment, 0, ENVIRONMENTS);
-    tcase_add_test(typical, what_a_callback_raises_reaches_its_caller_and_nothing_else_does);
-    return kit_run(suite);
-}
+KIT_MAIN("environment")

@@ -59,7 +59,7 @@ static const spoil creation[] = {
     {"plan.memory", CERTREG_E_INVALID, PLAN(memory), 'p', 0, 0, memory + 8},
 };
 
-START_TEST(creation_names_the_field_that_it_refuses)
+TEST_ROWS(creation_names_the_field_that_it_refuses, creation)
 {
     const spoil *s = creation + _i;
     request r = {kit_model(kit_identity, NULL, 3, 2), kit_plan(1000)};
@@ -77,9 +77,8 @@ START_TEST(creation_names_the_field_that_it_refuses)
     ck_assert_int_eq(certreg_estimator_size(NULL, &r.model, &r.plan, &bytes), s->status);
     ck_assert_uint_eq(bytes, 0);
 }
-END_TEST
 
-START_TEST(empty_or_half_open_ranges_are_refused)
+TEST(empty_or_half_open_ranges_are_refused)
 {
     certreg_model m = kit_model(kit_identity, NULL, 3, 2);
     const certreg_plan p = kit_plan(1000);
@@ -99,10 +98,9 @@ START_TEST(empty_or_half_open_ranges_are_refused)
     ck_assert_int_eq(certreg_estimator_create(NULL, &m, &p, &why, &e), CERTREG_E_INVALID);
     KIT_SAYS(&why, "turn");
 }
-END_TEST
 
 #ifndef __SANITIZE_ADDRESS__
-START_TEST(memory_that_does_not_exist_is_a_status)
+TEST(memory_that_does_not_exist_is_a_status)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan((size_t)1 << 58);
@@ -112,10 +110,9 @@ START_TEST(memory_that_does_not_exist_is_a_status)
     ck_assert_ptr_null(e);
     KIT_SAYS(&why, "memory");
 }
-END_TEST
 
 /* 2^42 blocks of four numbers: a level of a stream. One more sample and levels would overlap. */
-START_TEST(plans_take_no_more_noise_than_a_level_has)
+TEST(plans_take_no_more_noise_than_a_level_has)
 {
     enum { INPUTS = 1 << 22, ROWS = 1 };
     const size_t most = ((size_t)1 << 42) / (INPUTS / 4) - ROWS;
@@ -128,14 +125,12 @@ START_TEST(plans_take_no_more_noise_than_a_level_has)
         certreg_estimator *e = kit_create(NULL, &m, &p);
         KIT_STATUS(e, certreg_estimator_begin(e, z, 1, 0), more ? CERTREG_E_INVALID : CERTREG_OK);
         if (more) KIT_SAYS(certreg_estimator_error(e), "plan.max_samples");
-        certreg_estimator_destroy(e);
     }
     free(z);
 }
-END_TEST
 #endif
 
-START_TEST(null_arguments_of_creation_are_named)
+TEST(null_arguments_of_creation_are_named)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     const certreg_plan p = kit_plan(100);
@@ -156,9 +151,8 @@ START_TEST(null_arguments_of_creation_are_named)
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, NULL), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(every_status_has_a_text_of_its_own)
+TEST(every_status_has_a_text_of_its_own)
 {
     for (certreg_status i = CERTREG_OK; i <= CERTREG_E_BUSY; i++) {
         ck_assert_uint_gt(strlen(certreg_status_text(i)), 1);
@@ -170,21 +164,5 @@ START_TEST(every_status_has_a_text_of_its_own)
     ck_assert_str_eq(certreg_status_text(CERTREG_E_BUSY + 1), "unknown status");
     ck_assert_uint_eq(certreg_version(), CERTREG_VERSION_NUMBER);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals of create");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_loop_test(bad_input, creation_names_the_field_that_it_refuses, 0, KIT_ROWS(creation));
-    tcase_add_test(bad_input, empty_or_half_open_ranges_are_refused);
-#ifndef __SANITIZE_ADDRESS__
-    TCase *limits = kit_case(suite, "limits");
-    tcase_add_test(limits, memory_that_does_not_exist_is_a_status);
-    tcase_add_test(limits, plans_take_no_more_noise_than_a_level_has);
-#endif
-    tcase_add_test(bad_input, null_arguments_of_creation_are_named);
-    tcase_add_test(typical, every_status_has_a_text_of_its_own);
-    return kit_run(suite);
-}
+KIT_MAIN("refusals of create")

@@ -2,7 +2,7 @@
 #include "support/bad_field.h"
 #include "support/intervals.h"
 
-START_TEST(noise_of_the_calibration_is_refused)
+TEST(noise_of_the_calibration_is_refused)
 {
     double scores[POINTS];
     certreg_estimator *e = estimator_of(&reals);
@@ -30,12 +30,9 @@ START_TEST(noise_of_the_calibration_is_refused)
     certreg_estimator *fresh = estimator_of(&other);
     take(fresh, 0, SAMPLES, y);
     KIT_OK(fresh, certreg_estimator_covers(fresh, &c, &r, (const double[]){0}, &covered));
-    certreg_estimator_destroy(fresh);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
+TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
 {
     double scores[2];
     certreg_estimator *e = estimator_of(&reals);
@@ -63,7 +60,6 @@ START_TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
         certreg_estimator *other = estimator_of(others + i);
         take(other, 8, SAMPLES, y);
         KIT_STATUS(other, certreg_estimator_calibrate(other, &c, &truth), CERTREG_E_MISMATCH);
-        certreg_estimator_destroy(other);
     }
     ck_assert_uint_eq(c.count, 1);
     take(e, 9, SAMPLES, y);
@@ -73,11 +69,9 @@ START_TEST(points_must_agree_and_nothing_is_added_where_they_do_not)
     ck_assert_uint_eq(c.count, 2);
     ck_assert_uint_eq(c.first_noise, 5);
     ck_assert_uint_eq(c.last_noise, 9);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(ranks_and_records_must_fit_the_calibration)
+TEST(ranks_and_records_must_fit_the_calibration)
 {
     double scores[POINTS], lo[SAMPLES], hi[SAMPLES];
     certreg_estimator *e = estimator_of(&reals);
@@ -134,11 +128,9 @@ START_TEST(ranks_and_records_must_fit_the_calibration)
     KIT_STATUS(e, certreg_estimator_covers(e, &c, &later, (const double[]){0}, &covered),
                CERTREG_E_WRONG_STATE);
     ck_assert_int_eq(covered, 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(how_points_are_scored_must_stay)
+TEST(how_points_are_scored_must_stay)
 {
     static const double units[] = {2, 2};
     double scores[POINTS], room[2 * SAMPLES];
@@ -167,11 +159,9 @@ START_TEST(how_points_are_scored_must_stay)
         KIT_STATUS(e, certreg_estimator_calibrate(e, &other, (const double[]){0, 0}),
                    CERTREG_E_MISMATCH);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(truths_of_angles_are_near_the_turn)
+TEST(truths_of_angles_are_near_the_turn)
 {
     const set_up s = turned(1);
     double scores[POINTS];
@@ -187,11 +177,9 @@ START_TEST(truths_of_angles_are_near_the_turn)
     KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){3})); /* "at most a turn" */
     take(e, 2, SAMPLES, y);
     KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){-3}));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_output_of_a_bad_truth_is_named)
+TEST(the_output_of_a_bad_truth_is_named)
 {
     const set_up s = turned(2);
     double scores[POINTS];
@@ -204,11 +192,9 @@ START_TEST(the_output_of_a_bad_truth_is_named)
     KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0, 3.1}), CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(e), "truth[1]");
     KIT_SAYS(certreg_estimator_error(e), "output 1:");
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(samples_of_the_pilot_are_not_used)
+TEST(samples_of_the_pilot_are_not_used)
 {
     set_up s = reals;
     s.pilot = 10;
@@ -226,9 +212,7 @@ START_TEST(samples_of_the_pilot_are_not_used)
     KIT_OK(e, certreg_estimator_calibrate(e, &c, (const double[]){0}));
     ck_assert_uint_eq(c.samples, SAMPLES - 10);
     ck_assert_double_lt(scores[0], 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static const spoil bad_calibrations[] = {
     {"score", CERTREG_E_INVALID, offsetof(certreg_calibration, score), 'i', 3, 0, NULL},
@@ -241,7 +225,7 @@ static const spoil bad_calibrations[] = {
     {"units", CERTREG_E_INVALID, offsetof(certreg_calibration, units), 'p', 0, 0,
      (const double[]){0}}};
 
-START_TEST(bad_fields_of_a_calibration_are_named)
+TEST_ROWS(bad_fields_of_a_calibration_are_named, bad_calibrations)
 {
     double scores[POINTS];
     certreg_estimator *e = estimator_of(&reals);
@@ -253,11 +237,9 @@ START_TEST(bad_fields_of_a_calibration_are_named)
     KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}),
                bad_calibrations[_i].status);
     check_sentence(certreg_estimator_error(e), bad_calibrations + _i);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(quantiles_are_two_real_outputs_without_units)
+TEST(quantiles_are_two_real_outputs_without_units)
 {
     static const set_up angles = {.kind = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE},
                                   .lo = {-180, -180},
@@ -278,10 +260,8 @@ START_TEST(quantiles_are_two_real_outputs_without_units)
         KIT_STATUS(e, certreg_estimator_calibrate(e, &c, (const double[]){0}), CERTREG_E_INVALID);
         KIT_SAYS(certreg_estimator_error(e), "CERTREG_SCORE_QUANTILES");
         ck_assert_uint_eq(c.count, 0);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
 static const spoil bad_coverages[] = {
     {"alpha", CERTREG_E_INVALID, offsetof(certreg_coverage, alpha), 'd', 0.6, 0, NULL},
@@ -299,7 +279,7 @@ static const spoil bad_coverages[] = {
     {"no number of points", CERTREG_E_INVALID, offsetof(certreg_coverage, radius), 'd', 20, 0,
      NULL}};
 
-START_TEST(bad_fields_of_a_coverage_are_named)
+TEST_ROWS(bad_fields_of_a_coverage_are_named, bad_coverages)
 {
     certreg_coverage c = coverage();
     certreg_ranks r = {.struct_size = sizeof r, .point_rank = 9};
@@ -313,9 +293,8 @@ START_TEST(bad_fields_of_a_coverage_are_named)
     ck_assert_int_eq(certreg_interval_ranks(&c, &why, NULL), CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_interval_ranks(NULL, &why, &r), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(ends_of_what_is_allowed_are_allowed)
+TEST(ends_of_what_is_allowed_are_allowed)
 {
     certreg_coverage c = coverage();
     certreg_ranks r = {.struct_size = sizeof r};
@@ -327,9 +306,8 @@ START_TEST(ends_of_what_is_allowed_are_allowed)
         ck_assert_double_le(r.alpha, c.alpha);
     }
 }
-END_TEST
 
-START_TEST(too_few_points_are_refused_with_the_number_needed)
+TEST(too_few_points_are_refused_with_the_number_needed)
 {
     certreg_coverage c = coverage();
     certreg_ranks r = {.struct_size = sizeof r};
@@ -342,24 +320,5 @@ START_TEST(too_few_points_are_refused_with_the_number_needed)
     c.points = r.least_points;
     ck_assert_int_eq(certreg_interval_ranks(&c, &why, &r), CERTREG_OK);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("api_errors_interval");
-    TCase *refusals = kit_case(s, "refusals");
-    tcase_add_test(refusals, noise_of_the_calibration_is_refused);
-    tcase_add_test(refusals, points_must_agree_and_nothing_is_added_where_they_do_not);
-    tcase_add_test(refusals, ranks_and_records_must_fit_the_calibration);
-    tcase_add_test(refusals, quantiles_are_two_real_outputs_without_units);
-    tcase_add_test(refusals, how_points_are_scored_must_stay);
-    tcase_add_test(refusals, truths_of_angles_are_near_the_turn);
-    tcase_add_test(refusals, the_output_of_a_bad_truth_is_named);
-    tcase_add_test(refusals, samples_of_the_pilot_are_not_used);
-    tcase_add_loop_test(refusals, bad_fields_of_a_calibration_are_named, 0,
-                        KIT_ROWS(bad_calibrations));
-    tcase_add_loop_test(refusals, bad_fields_of_a_coverage_are_named, 0, KIT_ROWS(bad_coverages));
-    tcase_add_test(refusals, ends_of_what_is_allowed_are_allowed);
-    tcase_add_test(refusals, too_few_points_are_refused_with_the_number_needed);
-    return kit_run(s);
-}
+KIT_MAIN("api_errors_interval")

@@ -35,7 +35,7 @@ static void check(certreg_estimator *e, const certreg_question *q, double radius
                   "%s", said);
 }
 
-START_TEST(refusals_name_what_the_caller_gave)
+TEST_TIMES(refusals_name_what_the_caller_gave, SIZES *SIZES)
 {
     const double range = fmax(size[_i % SIZES], 0.1), prediction[2] = {size[_i / SIZES], 0};
     certreg_estimator *e = with_range(range);
@@ -54,12 +54,10 @@ START_TEST(refusals_name_what_the_caller_gave)
     q.output = 0, q.prediction_count = 1, q.center = CERTREG_CENTER_PREDICTION;
     q.method = CERTREG_METHOD_FINITE;
     check(e, &q, 0.1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Whatever is within a range of floats is accepted, and so is what is merely beyond it. */
-START_TEST(what_is_near_is_accepted)
+TEST_TIMES(what_is_near_is_accepted, 6)
 {
     static const double predictions[] = {0, 1, -1, 7, -1e6, 1e13};
     certreg_estimator *e = with_range(1);
@@ -68,16 +66,6 @@ START_TEST(what_is_near_is_accepted)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, 300, &q, 1, &c));
     ck_assert_int_eq(c.radius > 0, _i == 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals of magnitudes");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_loop_test(bad_input, refusals_name_what_the_caller_gave, 0, SIZES * SIZES);
-    tcase_add_loop_test(limits, what_is_near_is_accepted, 0, 6);
-    return kit_run(suite);
-}
+KIT_MAIN("refusals of magnitudes")

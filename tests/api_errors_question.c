@@ -62,13 +62,12 @@ static void refuse_question(const certreg_question *q, const spoil *s)
     check_usable();
 }
 
-START_TEST(questions_name_the_field_that_is_refused)
+TEST_ROWS(questions_name_the_field_that_is_refused, questions)
 {
     certreg_question q = kit_question(3);
     apply(&q, questions + _i);
     refuse_question(&q, questions + _i);
 }
-END_TEST
 
 #define SERVED(share, near)                                                          \
     &(certreg_serving)                                                               \
@@ -257,16 +256,15 @@ static const struct {
       .prediction_count = 2}},
 };
 
-START_TEST(combinations_name_the_field_that_is_refused)
+TEST_ROWS(combinations_name_the_field_that_is_refused, combinations)
 {
     certreg_question q = combinations[_i].question;
     q.struct_size = sizeof q;
     q.tolerance = 3;
     refuse_question(&q, &combinations[_i].how);
 }
-END_TEST
 
-START_TEST(output_bounds_refuse_targets_and_the_true_mean)
+TEST(output_bounds_refuse_targets_and_the_true_mean)
 {
     const certreg_target target = {.struct_size = sizeof target, .radius = 0.1};
     certreg_question q[2] = {kit_question(3), kit_question(3)};
@@ -283,9 +281,8 @@ START_TEST(output_bounds_refuse_targets_and_the_true_mean)
         check_usable();
     }
 }
-END_TEST
 
-START_TEST(noise_levels_count_among_the_guarantees)
+TEST(noise_levels_count_among_the_guarantees)
 {
     static const double levels[2] = {0.5, 1};
     certreg_question q = kit_question(3);
@@ -296,9 +293,8 @@ START_TEST(noise_levels_count_among_the_guarantees)
     KIT_SAYS(certreg_estimator_error(shared), "2 noise levels");
     check_usable();
 }
-END_TEST
 
-START_TEST(tolerances_of_angles_have_a_limit)
+TEST(tolerances_of_angles_have_a_limit)
 {
     static const int32_t kinds[2] = {CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_ANGLE};
     static const double lo[2] = {-180, -180}, hi[2] = {180, 180};
@@ -326,11 +322,9 @@ START_TEST(tolerances_of_angles_have_a_limit)
         KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), rows[i].status);
         if (rows[i].status) KIT_SAYS(certreg_estimator_error(e), "tolerance");
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(plans_without_what_a_question_needs_refuse_it)
+TEST(plans_without_what_a_question_needs_refuse_it)
 {
     const certreg_model m = kit_model(kit_identity, NULL, 3, 1);
     certreg_plan p = kit_plan(1000);
@@ -354,11 +348,9 @@ START_TEST(plans_without_what_a_question_needs_refuse_it)
     KIT_STATUS(e, certreg_certify(e, 1000, &q, 1, &c), CERTREG_E_INVALID);
     q.method = CERTREG_METHOD_ASYMPTOTIC, q.constraints = 0;
     KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
+TEST(too_few_samples_for_the_question_are_a_wrong_state)
 {
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
@@ -378,9 +370,8 @@ START_TEST(too_few_samples_for_the_question_are_a_wrong_state)
     KIT_OK(shared, certreg_certify(shared, pilot + 64, &q, 1, &c));
     check_usable();
 }
-END_TEST
 
-START_TEST(sides_belong_to_promises)
+TEST(sides_belong_to_promises)
 {
     certreg_question q = kit_question(3);
     certreg_bounds b = {.struct_size = sizeof b};
@@ -398,22 +389,6 @@ START_TEST(sides_belong_to_promises)
     KIT_OK(shared, certreg_estimator_bounds(shared, &q, CERTREG_SIDE_LOWER, &other));
     ck_assert_mem_eq(&b, &other, sizeof b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals of questions");
-    TCase *limits = kit_case_with(suite, "limits", make_shared, free_shared);
-    TCase *bad_input = kit_case_with(suite, "bad_input", make_shared, free_shared);
-    tcase_add_loop_test(bad_input, questions_name_the_field_that_is_refused, 0,
-                        KIT_ROWS(questions));
-    tcase_add_loop_test(bad_input, combinations_name_the_field_that_is_refused, 0,
-                        KIT_ROWS(combinations));
-    tcase_add_test(limits, tolerances_of_angles_have_a_limit);
-    tcase_add_test(limits, noise_levels_count_among_the_guarantees);
-    tcase_add_test(limits, output_bounds_refuse_targets_and_the_true_mean);
-    tcase_add_test(bad_input, plans_without_what_a_question_needs_refuse_it);
-    tcase_add_test(limits, too_few_samples_for_the_question_are_a_wrong_state);
-    tcase_add_test(bad_input, sides_belong_to_promises);
-    return kit_run(suite);
-}
+FIXTURE(make_shared, NULL)
+KIT_MAIN("refusals of questions")

@@ -16,7 +16,7 @@ static const struct {
     {"z[2]", 1, 1e-5},
 };
 
-START_TEST(inputs_that_float_cannot_carry_are_refused_by_feature)
+TEST_ROWS(inputs_that_float_cannot_carry_are_refused_by_feature, beginnings)
 {
     const float z[3] = {0, 0, beginnings[_i].z};
     KIT_STATUS(shared, certreg_estimator_begin(shared, z, beginnings[_i].sigma, 0),
@@ -27,7 +27,6 @@ START_TEST(inputs_that_float_cannot_carry_are_refused_by_feature)
     KIT_STATUS(shared, certreg_estimator_sample(shared, 0, 1), CERTREG_E_WRONG_STATE);
     check_usable();
 }
-END_TEST
 
 /* 2^24 - 2^13 steps of the grid, and one float more; its steps are 2^-8 of the power of two in the
  * noise. */
@@ -35,7 +34,7 @@ static const struct {
     double sigma, steps;
 } grids[] = {{0.5, 0x1p-9}, {0.999, 0x1p-9}, {1, 0x1p-8}, {0x1p-118, 0x1p-126}, {0x1p111, 0x1p103}};
 
-START_TEST(an_input_may_be_so_many_steps_of_the_grid_from_0)
+TEST_TIMES(an_input_may_be_so_many_steps_of_the_grid_from_0, sizeof grids / sizeof *grids)
 {
     const float most = (float)((0x1p24 - 0x1p13) * grids[_i].steps);
     for (float sign = -1; sign <= 1; sign += 2) {
@@ -48,10 +47,9 @@ START_TEST(an_input_may_be_so_many_steps_of_the_grid_from_0)
     }
     check_usable();
 }
-END_TEST
 
 /* What the message names is enough, at any size of z. */
-START_TEST(the_least_noise_that_is_named_is_enough)
+TEST(the_least_noise_that_is_named_is_enough)
 {
     for (float z = 0x1.8p-90f; z < 0x1p100f; z *= 3) {
         const float all[3] = {0, 0, z};
@@ -62,9 +60,8 @@ START_TEST(the_least_noise_that_is_named_is_enough)
         KIT_OK(shared, certreg_estimator_begin(shared, all, strtod(named + 9, NULL), 0));
     }
 }
-END_TEST
 
-START_TEST(noise_has_a_least_and_a_greatest_size)
+TEST(noise_has_a_least_and_a_greatest_size)
 {
     const float z[3] = {0, 1e-45f, -0.0f};
     KIT_OK(shared, certreg_estimator_begin(shared, z, 0x1p-118, 0));
@@ -76,7 +73,6 @@ START_TEST(noise_has_a_least_and_a_greatest_size)
     KIT_SAYS(certreg_estimator_error(shared), "below 5.19229686e+33");
     check_usable();
 }
-END_TEST
 
 static const struct {
     certreg_status status;
@@ -93,7 +89,7 @@ static const struct {
     {CERTREG_E_OUT_OF_RANGE, {WRITES, 399, 0, -101, 0}, 1},
 };
 
-START_TEST(failures_of_the_model_are_told_by_sample_row_and_output)
+TEST_ROWS(failures_of_the_model_are_told_by_sample_row_and_output, illnesses)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     state = illnesses[_i].how;
@@ -118,11 +114,10 @@ START_TEST(failures_of_the_model_are_told_by_sample_row_and_output)
     ck_assert_uint_gt(strlen(error->text), 20);
     check_usable();
 }
-END_TEST
 
 /* Bounds of a mean rest on the range. Without this, a record that ends before the output that left
  * the range would look like one that keeps to it. */
-START_TEST(a_model_that_leaves_its_range_is_not_certified)
+TEST(a_model_that_leaves_its_range_is_not_certified)
 {
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
@@ -145,9 +140,8 @@ START_TEST(a_model_that_leaves_its_range_is_not_certified)
     KIT_OK(shared, certreg_certify(shared, 400, &q, 1, &c));
     ck_assert_double_gt(c.radius, 0);
 }
-END_TEST
 
-START_TEST(range_ends_are_inside_the_range)
+TEST(range_ends_are_inside_the_range)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     state = (sick){WRITES, 57, 0, 100, 0};
@@ -155,9 +149,8 @@ START_TEST(range_ends_are_inside_the_range)
     state = (sick){WRITES, 157, 0, -100, 0};
     KIT_OK(shared, certreg_estimator_sample(shared, 100, 100));
 }
-END_TEST
 
-START_TEST(what_was_recorded_before_a_failure_stays)
+TEST(what_was_recorded_before_a_failure_stays)
 {
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
     state = (sick){WRITES, 57, 0, NAN, 0};
@@ -167,9 +160,8 @@ START_TEST(what_was_recorded_before_a_failure_stays)
     KIT_OK(shared, certreg_estimator_sample(shared, 0, 100));
     ck_assert_uint_eq(state.calls, 5);
 }
-END_TEST
 
-START_TEST(samples_beyond_the_capacity_are_too_many)
+TEST(samples_beyond_the_capacity_are_too_many)
 {
     float y[2 * 2] = {0}, x[3];
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
@@ -190,9 +182,8 @@ START_TEST(samples_beyond_the_capacity_are_too_many)
     ck_assert_uint_eq(state.calls, 0);
     check_usable();
 }
-END_TEST
 
-START_TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
+TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
 {
     float y[4] = {1, 2, 3, 1000}, x[3];
     KIT_OK(shared, certreg_estimator_begin(shared, origin, 0.5, 0));
@@ -212,9 +203,8 @@ START_TEST(rows_that_cannot_be_recorded_leave_the_record_as_it_was)
     KIT_OK(shared, certreg_estimator_draw(shared, 7, 1, x));
     check_usable();
 }
-END_TEST
 
-START_TEST(pairs_without_a_direction_are_told)
+TEST(pairs_without_a_direction_are_told)
 {
     static const float pairs[][2] = {{0, 0}, {NAN, 1}, {1, INFINITY}};
     static const int32_t kind = CERTREG_OUTPUT_ANGLE_PAIR;
@@ -229,11 +219,9 @@ START_TEST(pairs_without_a_direction_are_told)
         ck_assert_int_eq(certreg_estimator_error(e)->sample, 1);
         ck_assert(i == 0 || !isfinite(certreg_estimator_error(e)->value));
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(nothing_works_before_the_first_begin)
+TEST(nothing_works_before_the_first_begin)
 {
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
@@ -254,9 +242,8 @@ START_TEST(nothing_works_before_the_first_begin)
     ck_assert_uint_eq(state.calls, 0);
     check_usable();
 }
-END_TEST
 
-START_TEST(models_without_eval_can_only_draw_and_record)
+TEST(models_without_eval_can_only_draw_and_record)
 {
     const certreg_model m = kit_model(NULL, NULL, 3, 1);
     const certreg_plan p = kit_plan(100);
@@ -267,11 +254,9 @@ START_TEST(models_without_eval_can_only_draw_and_record)
     KIT_SAYS(certreg_estimator_error(e), "eval");
     KIT_OK(e, certreg_estimator_draw(e, 3, 1, x));
     KIT_OK(e, certreg_estimator_record(e, 3, 1, x));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(null_arguments_of_calls_are_named)
+TEST(null_arguments_of_calls_are_named)
 {
     const certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
@@ -296,30 +281,6 @@ START_TEST(null_arguments_of_calls_are_named)
     KIT_STATUS(shared, certreg_estimator_import(shared, NULL, 100), CERTREG_E_CORRUPT);
     check_usable();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals of sampling");
-    TCase *typical = kit_case_with(suite, "typical", make_shared, free_shared);
-    TCase *limits = kit_case_with(suite, "limits", make_shared, free_shared);
-    TCase *bad_input = kit_case_with(suite, "bad_input", make_shared, free_shared);
-    tcase_add_loop_test(bad_input, inputs_that_float_cannot_carry_are_refused_by_feature, 0,
-                        KIT_ROWS(beginnings));
-    tcase_add_loop_test(limits, an_input_may_be_so_many_steps_of_the_grid_from_0, 0,
-                        sizeof grids / sizeof *grids);
-    tcase_add_test(limits, the_least_noise_that_is_named_is_enough);
-    tcase_add_test(limits, noise_has_a_least_and_a_greatest_size);
-    tcase_add_loop_test(bad_input, failures_of_the_model_are_told_by_sample_row_and_output, 0,
-                        KIT_ROWS(illnesses));
-    tcase_add_test(bad_input, a_model_that_leaves_its_range_is_not_certified);
-    tcase_add_test(limits, range_ends_are_inside_the_range);
-    tcase_add_test(typical, what_was_recorded_before_a_failure_stays);
-    tcase_add_test(limits, samples_beyond_the_capacity_are_too_many);
-    tcase_add_test(bad_input, rows_that_cannot_be_recorded_leave_the_record_as_it_was);
-    tcase_add_test(bad_input, nothing_works_before_the_first_begin);
-    tcase_add_test(bad_input, pairs_without_a_direction_are_told);
-    tcase_add_test(typical, models_without_eval_can_only_draw_and_record);
-    tcase_add_test(bad_input, null_arguments_of_calls_are_named);
-    return kit_run(suite);
-}
+FIXTURE(make_shared, NULL)
+KIT_MAIN("refusals of sampling")

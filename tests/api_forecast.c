@@ -9,7 +9,7 @@ static certreg_forecast forecast(certreg_estimator *e, certreg_question q)
     return f;
 }
 
-START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
+TEST_TIMES(the_least_number_of_samples_is_what_a_perfect_model_takes, 8)
 {
     const struct {
         double wanted, alpha;
@@ -34,12 +34,10 @@ START_TEST(the_least_number_of_samples_is_what_a_perfect_model_takes)
     f = forecast(e, q);
     ck_assert_uint_eq(f.least_samples, least);
     ck_assert_double_ge(f.expected_samples, (double)least);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* The pilot chooses what the near conditions take of the failure rate. */
-START_TEST(what_is_called_impossible_of_a_served_angle_is_never_proved)
+TEST_TIMES(what_is_called_impossible_of_a_served_angle_is_never_proved, 8)
 {
     enum { SERVED_CAPACITY = 400 };
     const double tolerances[] = {5, 12, 30, 60}, lo = -180, hi = 180;
@@ -60,11 +58,9 @@ START_TEST(what_is_called_impossible_of_a_served_angle_is_never_proved)
         impossible++;
     }
     ck_assert_int_gt(impossible, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
+TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
 {
     const uint64_t looks[2] = {30, 40};
     half_space h = {.face = 99};
@@ -78,11 +74,9 @@ START_TEST(the_forecast_counts_what_is_asked_between_looks_of_the_callers)
     ck_assert_double_eq(forecast(e, q).expected_samples, CAPACITY);
     q.target = asks_target(9);
     ck_assert_uint_eq(forecast(e, q).least_samples, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
+TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
 {
     half_space h = {.face = 1.4};
     certreg_estimator *e = make(&h, 1, 1);
@@ -94,12 +88,10 @@ START_TEST(the_forecast_is_about_right_and_knows_what_cannot_be)
     const certreg_forecast never = forecast(e, wish(5, CERTREG_METHOD_FINITE));
     ck_assert_uint_eq(never.least_samples, 0);
     ck_assert(isinf(never.expected_samples));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Of what the pilot predicts, wherever that is. */
-START_TEST(the_forecast_moves_with_the_output)
+TEST_ROWS(the_forecast_moves_with_the_output, sequential)
 {
     for (int i = 0; i < 2; i++) {
         const float z[2] = {i ? 8 : 0, 0};
@@ -114,12 +106,10 @@ START_TEST(the_forecast_moves_with_the_output)
         const certreg_forecast f = forecast(e, q);
         ck_assert_msg(f.expected_samples > 220 && f.expected_samples < 900, "at %g: %g",
                       (double)z[0], f.expected_samples);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-START_TEST(a_single_look_at_the_end_is_used)
+TEST(a_single_look_at_the_end_is_used)
 {
     const uint64_t at_the_end[1] = {400};
     half_space h = {.face = 99};
@@ -127,9 +117,7 @@ START_TEST(a_single_look_at_the_end_is_used)
     certreg_question q = wish(1, CERTREG_METHOD_FINITE);
     q.target = asks_looks(1, at_the_end, 1);
     ck_assert_double_ge(kit_ask(e, 400, q).radius, 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- bad input */
 static const uint64_t falling[] = {20, 20}, beyond_capacity[] = {CAPACITY + 1}, zero[] = {0},
@@ -156,7 +144,7 @@ static const struct {
     {"radius", 0, CERTREG_METHOD_FINITE, 0, falling, 1},
 };
 
-START_TEST(bad_wishes_are_refused_before_the_model_is_called)
+TEST_ROWS(bad_wishes_are_refused_before_the_model_is_called, refused)
 {
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
@@ -171,11 +159,9 @@ START_TEST(bad_wishes_are_refused_before_the_model_is_called)
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_INVALID);
     ck_assert_uint_eq(f.least_samples, 0);
     ck_assert(isinf(f.expected_samples));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
+TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
 {
     half_space h = {.face = 1};
     certreg_estimator *e = make(&h, 1, 1);
@@ -189,28 +175,10 @@ START_TEST(forecasts_need_a_wish_a_record_without_gap_and_begin)
     ck_assert_int_eq(certreg_estimator_forecast(NULL, &q, &f), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_sample(e, 100, 20));
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(e);
     const certreg_model m = kit_model(kit_identity, NULL, 1, 1);
     const certreg_plan p = kit_plan(100);
     e = kit_create(NULL, &m, &p);
     KIT_STATUS(e, certreg_estimator_forecast(e, &q, &f), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("forecasts");
-    TCase *plan = kit_case(suite, "forecast");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(plan, the_least_number_of_samples_is_what_a_perfect_model_takes, 0, 8);
-    tcase_add_loop_test(plan, what_is_called_impossible_of_a_served_angle_is_never_proved, 0, 8);
-    tcase_add_test(plan, the_forecast_counts_what_is_asked_between_looks_of_the_callers);
-    tcase_add_test(plan, the_forecast_is_about_right_and_knows_what_cannot_be);
-    tcase_add_loop_test(plan, the_forecast_moves_with_the_output, 0, KIT_ROWS(sequential));
-    tcase_add_test(plan, a_single_look_at_the_end_is_used);
-    tcase_add_loop_test(bad, bad_wishes_are_refused_before_the_model_is_called, 0,
-                        KIT_ROWS(refused));
-    tcase_add_test(bad, forecasts_need_a_wish_a_record_without_gap_and_begin);
-    return kit_run(suite);
-}
+KIT_MAIN("forecasts")

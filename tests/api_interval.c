@@ -88,7 +88,7 @@ static int in_pieces(const found *f, double y, double period)
     return 0;
 }
 
-START_TEST(a_set_has_the_points_for_which_enough_scores_are_small)
+TEST_ROWS(a_set_has_the_points_for_which_enough_scores_are_small, cases)
 {
     lottery = (uint32_t)_i;
     const set_up s = turned(cases[_i].angles);
@@ -130,11 +130,9 @@ START_TEST(a_set_has_the_points_for_which_enough_scores_are_small)
     }
     printf("%-24s %5d points inside, %2d sets of several pieces\n", cases[_i].name, inside, pieces);
     if (cases[_i].spread > 0) ck_assert_int_gt(inside, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
+TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
 {
     const set_up s = turned(1);
     double scores[POINTS];
@@ -151,12 +149,10 @@ START_TEST(the_hull_of_arcs_is_the_shortest_arc_with_all_pieces)
     ck_assert_uint_ge(f.set.pieces, 1);
     ck_assert_double_eq_tol(f.set.lo, (double)0.95f - q, 1e-6);
     ck_assert_double_eq_tol(f.set.hi, 1.1 + q, 1e-6); /* beyond the turn */
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Points without any noise, and outputs of which no two agree. */
-START_TEST(an_empty_set_has_no_ends)
+TEST_TIMES(an_empty_set_has_no_ends, 2)
 {
     const set_up s = turned(_i);
     double scores[POINTS];
@@ -173,11 +169,9 @@ START_TEST(an_empty_set_has_no_ends)
     const found f = interval_of(e, &c, &r, 0);
     ck_assert_uint_eq(f.set.pieces, 0);
     ck_assert(isnan(f.set.lo) && isnan(f.set.hi));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(failures_make_a_point_infinite_and_a_set_larger)
+TEST(failures_make_a_point_infinite_and_a_set_larger)
 {
     double scores[POINTS];
     certreg_estimator *e = estimator_of(&reals);
@@ -201,18 +195,6 @@ START_TEST(failures_make_a_point_infinite_and_a_set_larger)
     take(e, POINTS + 1, SAMPLES, y);
     f = interval_of(e, &c, &r, 0);
     ck_assert(isinf(f.set.lo) && isinf(f.set.hi) && f.set.pieces == 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *s = suite_create("api_interval");
-    TCase *t = kit_case(s, "sets");
-    tcase_add_loop_test(t, a_set_has_the_points_for_which_enough_scores_are_small, 0,
-                        KIT_ROWS(cases));
-    tcase_add_test(t, the_hull_of_arcs_is_the_shortest_arc_with_all_pieces);
-    tcase_add_loop_test(t, an_empty_set_has_no_ends, 0, 2);
-    tcase_add_test(t, failures_make_a_point_infinite_and_a_set_larger);
-    return kit_run(s);
-}
+KIT_MAIN("api_interval")

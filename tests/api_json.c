@@ -46,7 +46,7 @@ static int begins(const char *text, const char *with)
 }
 
 /* ---- the line */
-START_TEST(a_line_has_every_field_of_the_three_structs)
+TEST(a_line_has_every_field_of_the_three_structs)
 {
     const certreg_target target = target_of();
     const certreg_serving serving = serving_of();
@@ -73,9 +73,8 @@ START_TEST(a_line_has_every_field_of_the_three_structs)
     ck_assert_ptr_null(strstr(text, ",,"));
     ck_assert_ptr_null(strstr(text, "{,"));
 }
-END_TEST
 
-START_TEST(what_is_not_given_is_left_out_and_what_a_question_lacks_is_null)
+TEST(what_is_not_given_is_left_out_and_what_a_question_lacks_is_null)
 {
     const certreg_question q = kit_question(0.5);
     ck_assert_str_eq(write_all(NULL, NULL, NULL, 0), "{}");
@@ -86,9 +85,8 @@ START_TEST(what_is_not_given_is_left_out_and_what_a_question_lacks_is_null)
     ck_assert(begins(value_of(text, "serving"), "null}}"));
     ck_assert_ptr_null(strstr(text, "certificate"));
 }
-END_TEST
 
-START_TEST(a_vector_is_a_list)
+TEST(a_vector_is_a_list)
 {
     const double several[] = {0.5, -1, 2};
     certreg_question q = kit_question(0.5);
@@ -100,9 +98,8 @@ START_TEST(a_vector_is_a_list)
     q.prediction = NULL;
     ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, NULL, &bytes), CERTREG_E_INVALID);
 }
-END_TEST
 
-START_TEST(infinities_and_nan_are_null)
+TEST(infinities_and_nan_are_null)
 {
     certreg_certificate c = kit_certificate();
     c.output_lo = -INFINITY, c.output_hi = INFINITY, c.estimate = NAN;
@@ -111,9 +108,8 @@ START_TEST(infinities_and_nan_are_null)
     ck_assert(begins(value_of(text, "output_hi"), "null,"));
     ck_assert(begins(value_of(text, "estimate"), "null,"));
 }
-END_TEST
 
-START_TEST(the_seed_is_written_only_when_it_is_asked_for)
+TEST(the_seed_is_written_only_when_it_is_asked_for)
 {
     const certreg_run run = {.struct_size = sizeof run, .seed = 123456789};
     ck_assert_ptr_null(strstr(write_all(NULL, &run, NULL, 0), "seed"));
@@ -121,7 +117,6 @@ START_TEST(the_seed_is_written_only_when_it_is_asked_for)
     ck_assert(
         begins(value_of(write_all(NULL, &run, NULL, CERTREG_JSON_SEED), "seed"), "\"123456789\""));
 }
-END_TEST
 
 /* ---- numbers */
 static uint64_t state = 88172645463325252u;
@@ -160,16 +155,15 @@ static void check_round_trips(int count)
     }
 }
 
-START_TEST(doubles_read_back_to_the_same_bits)
+TEST(doubles_read_back_to_the_same_bits)
 {
     check_round_trips(2000);
     certreg_certificate c = kit_certificate();
     c.alpha = 0.05;
     ck_assert(begins(value_of(write_all(NULL, NULL, &c, 0), "alpha"), "0.05,"));
 }
-END_TEST
 
-START_TEST(the_locale_has_no_influence)
+TEST(the_locale_has_no_influence)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8",
                                          "fr_FR.utf8",  "de_DE",      "nl_NL.UTF-8"};
@@ -187,10 +181,9 @@ START_TEST(the_locale_has_no_influence)
     setlocale(LC_ALL, "C");
     if (!tried) printf("no locale with a decimal comma is installed: skipped\n");
 }
-END_TEST
 
 /* ---- room */
-START_TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
+TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
 {
     const certreg_question q = kit_question(0.5);
     char text[ROOM], untouched[ROOM];
@@ -211,9 +204,8 @@ START_TEST(a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond)
     ck_assert_uint_eq(strnlen(text, sizeof text) + 1, needed);
     ck_assert_int_eq(text[needed], 0x5A);
 }
-END_TEST
 
-START_TEST(bad_arguments_of_the_writer_are_refused)
+TEST(bad_arguments_of_the_writer_are_refused)
 {
     certreg_question q = kit_question(0.5), small = q;
     certreg_target target = target_of();
@@ -227,7 +219,6 @@ START_TEST(bad_arguments_of_the_writer_are_refused)
     target.struct_size = 8;
     ck_assert_int_eq(certreg_write_json(&q, NULL, NULL, 0, NULL, &bytes), CERTREG_E_INVALID);
 }
-END_TEST
 
 /* ---- digests */
 static uint64_t digest_of(const certreg_question *q)
@@ -238,7 +229,7 @@ static uint64_t digest_of(const certreg_question *q)
     return digest;
 }
 
-START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
+TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
 {
     static uint64_t more[4] = {200, 300, 400, 500};
     double given = 0.1, several[] = {0, 0, 0};
@@ -283,9 +274,8 @@ START_TEST(every_field_and_every_value_behind_a_pointer_changes_the_digest)
         for (int k = 0; k < i; k++)
             ck_assert_msg(seen[i] != seen[k], "changes %d and %d have one digest", k, i);
 }
-END_TEST
 
-START_TEST(resolved_defaults_and_copies_have_the_same_digest)
+TEST(resolved_defaults_and_copies_have_the_same_digest)
 {
     certreg_question q = kit_question(0.5), same = q;
     same.alpha = 0.05, same.bonferroni = 1;
@@ -305,17 +295,15 @@ START_TEST(resolved_defaults_and_copies_have_the_same_digest)
     newer.known.struct_size = sizeof newer;
     ck_assert_uint_eq(digest_of(&q), digest_of(&newer.known));
 }
-END_TEST
 
 /* Logs outlive versions of the library and machines. */
-START_TEST(digests_stay_what_they_are)
+TEST(digests_stay_what_they_are)
 {
     const certreg_question q = kit_question(0.5);
     ck_assert_uint_eq(digest_of(&q), UINT64_C(0x8856f541ff1c25bb));
 }
-END_TEST
 
-START_TEST(questions_that_cannot_be_read_have_no_digest)
+TEST(questions_that_cannot_be_read_have_no_digest)
 {
     certreg_question q = kit_question(0.5);
     uint64_t digest = 7;
@@ -325,25 +313,5 @@ START_TEST(questions_that_cannot_be_read_have_no_digest)
     q.struct_size = 4;
     ck_assert_int_eq(certreg_question_digest(&q, &digest), CERTREG_E_INVALID);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("json and digests");
-    TCase *typical = kit_case(suite, "typical"), *limits = kit_case(suite, "limits"),
-          *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(typical, a_line_has_every_field_of_the_three_structs);
-    tcase_add_test(typical, what_is_not_given_is_left_out_and_what_a_question_lacks_is_null);
-    tcase_add_test(typical, the_seed_is_written_only_when_it_is_asked_for);
-    tcase_add_test(typical, every_field_and_every_value_behind_a_pointer_changes_the_digest);
-    tcase_add_test(typical, resolved_defaults_and_copies_have_the_same_digest);
-    tcase_add_test(typical, digests_stay_what_they_are);
-    tcase_add_test(limits, a_vector_is_a_list);
-    tcase_add_test(limits, infinities_and_nan_are_null);
-    tcase_add_test(limits, doubles_read_back_to_the_same_bits);
-    tcase_add_test(limits, the_locale_has_no_influence);
-    tcase_add_test(limits, a_small_buffer_is_told_how_much_is_needed_and_not_written_beyond);
-    tcase_add_test(bad_input, bad_arguments_of_the_writer_are_refused);
-    tcase_add_test(bad_input, questions_that_cannot_be_read_have_no_digest);
-    return kit_run(suite);
-}
+KIT_MAIN("json and digests")

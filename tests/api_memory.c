@@ -107,7 +107,7 @@ static void use_everything(certreg_estimator *e, int k)
     free(x);
 }
 
-START_TEST(estimator_touches_the_bytes_that_it_asked_for_and_no_others)
+TEST_ROWS(estimator_touches_the_bytes_that_it_asked_for_and_no_others, shapes)
 {
     const certreg_model m = model_of(_i);
     certreg_plan p = plan_of(_i);
@@ -121,15 +121,14 @@ START_TEST(estimator_touches_the_bytes_that_it_asked_for_and_no_others)
     certreg_estimator *e = kit_create(NULL, &m, &p);
     ck_assert(((unsigned char *)e >= g.at && (unsigned char *)e < g.at + bytes));
     use_everything(e, _i);
-    certreg_estimator_destroy(e);
+    kit_close_all();
     e = kit_create(NULL, &m, &p); /* the memory stays the caller's and serves again */
     use_everything(e, _i);
-    certreg_estimator_destroy(e);
+    kit_close_all();
     release(&g);
 }
-END_TEST
 
-START_TEST(estimator_gives_the_same_bits_in_anybodys_memory)
+TEST(estimator_gives_the_same_bits_in_anybodys_memory)
 {
     const certreg_model m = model_of(1);
     certreg_plan p = plan_of(1);
@@ -144,14 +143,13 @@ START_TEST(estimator_gives_the_same_bits_in_anybodys_memory)
         certreg_estimator *e = kit_create(NULL, &m, &p);
         KIT_OK(e, certreg_estimator_begin(e, &z, 1, 1));
         KIT_OK(e, certreg_certify(e, 500, &q, 1, &c[i]));
-        certreg_estimator_destroy(e);
+        kit_close_all();
     }
     ck_assert_mem_eq(&c[0], &c[1], sizeof c[0]);
     release(&g);
 }
-END_TEST
 
-START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
+TEST_ROWS(memory_that_is_small_or_askew_is_refused_untouched, shapes)
 {
     const certreg_model m = model_of(_i);
     certreg_plan p = plan_of(_i);
@@ -175,7 +173,6 @@ START_TEST(memory_that_is_small_or_askew_is_refused_untouched)
     ck_assert(untouched(g.at, g.at + bytes));
     release(&g);
 }
-END_TEST
 
 /* ---- the promise of the header */
 static const struct {
@@ -183,7 +180,7 @@ static const struct {
 } promised[] = {{1, 1000, 1},     {1, 100000, 1},     {784, 1000, 1}, {784, 100000, 1},
                 {12288, 1000, 1}, {12288, 100000, 1}, {784, 1000, 10}};
 
-START_TEST(memory_stays_within_what_the_header_promises)
+TEST_ROWS(memory_stays_within_what_the_header_promises, promised)
 {
     const size_t d = promised[_i].inputs,
                  recorded = promised[_i].max_samples * promised[_i].outputs;
@@ -196,9 +193,8 @@ START_TEST(memory_stays_within_what_the_header_promises)
     ck_assert_msg(bytes <= most, "%zu bytes, promised are %zu", bytes, most);
     ck_assert_uint_ge(bytes, 4 * recorded);
 }
-END_TEST
 
-START_TEST(memory_without_the_gradient_does_without_block_sums)
+TEST(memory_without_the_gradient_does_without_block_sums)
 {
     certreg_model m = kit_model(sums, NULL, 12288, 1);
     m.batch = 1;
@@ -210,19 +206,17 @@ START_TEST(memory_without_the_gradient_does_without_block_sums)
     ck_assert_uint_le(without, 8 * 12288 * 4 + 131072 + 4 * 1000);
     ck_assert_uint_ge(with, without + 2 * 64 * 12288 * 8);
 }
-END_TEST
 
 /* ---- solver and bisection */
-START_TEST(solver_and_bisection_are_small)
+TEST(solver_and_bisection_are_small)
 {
     ck_assert_uint_gt(certreg_solver_size(), 0);
     ck_assert_uint_le(certreg_solver_size(), 65536);
     ck_assert_uint_gt(certreg_bisection_size(), 0);
     ck_assert_uint_le(certreg_bisection_size(), 16384);
 }
-END_TEST
 
-START_TEST(solver_and_bisection_live_in_callers_memory)
+TEST(solver_and_bisection_live_in_callers_memory)
 {
     const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
     guarded a = take(solver_bytes), b = take(bisection_bytes);
@@ -269,9 +263,8 @@ START_TEST(solver_and_bisection_live_in_callers_memory)
     release(&a);
     release(&b);
 }
-END_TEST
 
-START_TEST(estimator_and_bisection_share_one_block_of_the_caller)
+TEST(estimator_and_bisection_share_one_block_of_the_caller)
 {
     const certreg_model m = model_of(3);
     certreg_plan p = plan_of(3);
@@ -298,12 +291,11 @@ START_TEST(estimator_and_bisection_share_one_block_of_the_caller)
                      CERTREG_OK);
     use_everything(e, 3);
     kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
+    kit_close_all();
     release(&g);
 }
-END_TEST
 
-START_TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
+TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
 {
     const size_t solver_bytes = certreg_solver_size(), bisection_bytes = certreg_bisection_size();
     guarded a = take(solver_bytes + 64), b = take(bisection_bytes + 64);
@@ -347,25 +339,5 @@ START_TEST(solver_and_bisection_refuse_memory_that_is_small_or_askew)
     release(&a);
     release(&b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("memory");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *limits = kit_case(suite, "limits");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_loop_test(typical, estimator_touches_the_bytes_that_it_asked_for_and_no_others, 0,
-                        KIT_ROWS(shapes));
-    tcase_add_test(typical, estimator_gives_the_same_bits_in_anybodys_memory);
-    tcase_add_test(typical, solver_and_bisection_live_in_callers_memory);
-    tcase_add_test(typical, estimator_and_bisection_share_one_block_of_the_caller);
-    tcase_add_loop_test(limits, memory_stays_within_what_the_header_promises, 0,
-                        KIT_ROWS(promised));
-    tcase_add_test(limits, solver_and_bisection_are_small);
-    tcase_add_test(limits, memory_without_the_gradient_does_without_block_sums);
-    tcase_add_loop_test(bad_input, memory_that_is_small_or_askew_is_refused_untouched, 0,
-                        KIT_ROWS(shapes));
-    tcase_add_test(bad_input, solver_and_bisection_refuse_memory_that_is_small_or_askew);
-    return kit_run(suite);
-}
+KIT_MAIN("memory")

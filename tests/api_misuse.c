@@ -20,7 +20,7 @@ static int is_listed(const char *name, const char *const *list, int count)
     return 0;
 }
 
-START_TEST(every_function_of_an_estimator_is_asked_here)
+TEST(every_function_of_an_estimator_is_asked_here)
 {
     char line[128];
     int seen = 0, certifies = 0;
@@ -39,7 +39,6 @@ START_TEST(every_function_of_an_estimator_is_asked_here)
     ck_assert_int_eq(seen, KIT_ROWS(refused));
     ck_assert_int_eq(certifies, 3);
 }
-END_TEST
 
 /* ---- a model that asks, or lets another thread ask */
 typedef struct asker {
@@ -95,7 +94,7 @@ static certreg_estimator *make_asking(asker *a)
 }
 
 /* From the model, the model with a second thread, progress, progress with a second thread. */
-START_TEST(a_running_call_has_its_handle_to_itself)
+TEST_TIMES(a_running_call_has_its_handle_to_itself, 4)
 {
     asker a = {.on_a_thread = _i % 2, .by_progress = _i / 2};
     const certreg_certificate wanted = undisturbed();
@@ -110,10 +109,7 @@ START_TEST(a_running_call_has_its_handle_to_itself)
     ck_assert_ptr_nonnull(strstr(a.error, "running"));
     ck_assert_mem_eq(&got, &wanted, sizeof got);
     ck_assert_str_eq(certreg_estimator_error(a.r.e)->text, "");
-    certreg_estimator_destroy(a.r.e);
-    kit_close_solver(s, a.r.b);
 }
-END_TEST
 
 /* The error of a call that fails is its own, whoever asked meanwhile. */
 static int asks_and_fails(void *user, const certreg_batch *b)
@@ -123,7 +119,7 @@ static int asks_and_fails(void *user, const certreg_batch *b)
     return 42;
 }
 
-START_TEST(a_running_call_keeps_its_error)
+TEST_TIMES(a_running_call_keeps_its_error, 2)
 {
     asker a = {.on_a_thread = _i};
     const certreg_question q = kit_question(1);
@@ -135,9 +131,7 @@ START_TEST(a_running_call_keeps_its_error)
     ck_assert_msg(!a.r.wrong, "%s", a.r.wrong);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->status, CERTREG_E_MODEL_FAILED);
     ck_assert_int_eq(certreg_estimator_error(a.r.e)->model_code, 42);
-    certreg_estimator_destroy(a.r.e);
 }
-END_TEST
 
 /* ---- other handles in a callback */
 typedef struct nested {
@@ -164,7 +158,7 @@ static int asks_another(void *user, const certreg_batch *b)
     return kit_identity(NULL, b);
 }
 
-START_TEST(other_handles_are_free_in_a_callback_of_certify)
+TEST(other_handles_are_free_in_a_callback_of_certify)
 {
     nested n = {.done = 0};
     const certreg_certificate wanted = undisturbed();
@@ -177,10 +171,8 @@ START_TEST(other_handles_are_free_in_a_callback_of_certify)
     ck_assert_int_eq(n.alone, CERTREG_OK);
     ck_assert_double_eq(n.answered.radius, wanted.radius);
     ck_assert_mem_eq(&got, &wanted, sizeof got);
-    certreg_estimator_destroy(e), certreg_estimator_destroy(n.other);
     certreg_bisection_destroy(n.own);
 }
-END_TEST
 
 /* ---- threads that share handles without a lock */
 enum { THREADS = 3, ROUNDS = 300 };
@@ -231,7 +223,7 @@ static void *use(void *argument)
 }
 
 /* With its own estimator for each thread, or one for all, on a backend of several threads. */
-START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
+TEST_TIMES(threads_that_share_handles_get_the_truth_or_are_told, 2)
 {
     threads_set c = {.shared = _i};
     member m[THREADS];
@@ -244,7 +236,7 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
     certreg_mean_change shift = {.struct_size = sizeof shift};
     certreg_radius r = {.struct_size = sizeof r};
     c.wanted = undisturbed();
-    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
+    backend = kit_backend(2);
     kit_open_solver(&c.s, &c.b);
     ck_assert_int_eq(certreg_solver_worst_case(c.s, &u, 0, 0.5, &shift), CERTREG_OK);
     ck_assert_int_eq(certreg_bisection_within(c.b, &u, 0, 0.5, &r), CERTREG_OK);
@@ -263,11 +255,7 @@ START_TEST(threads_that_share_handles_get_the_truth_or_are_told)
         answered += m[i].answered;
     }
     ck_assert_int_gt(answered, 0); /* each of them may be unlucky */
-    for (int i = 0; i < THREADS; i++) certreg_estimator_destroy(c.e[i]);
-    kit_close_solver(c.s, c.b);
-    certreg_backend_close(backend);
 }
-END_TEST
 
 /* ---- a model that writes to what the caller has handed over */
 enum { ASKED = 3, VAST = 0x7fffff8 };
@@ -298,7 +286,7 @@ static vandal tidy(int how)
     return v;
 }
 
-START_TEST(arrays_that_a_callback_writes_to_lead_nowhere_else)
+TEST_TIMES(arrays_that_a_callback_writes_to_lead_nowhere_else, 6)
 {
     vandal v = tidy(_i);
     certreg_model m = kit_model(spoil, &v, INPUTS, ASKED);
@@ -317,19 +305,6 @@ START_TEST(arrays_that_a_callback_writes_to_lead_nowhere_else)
     v = tidy(_i);
     certreg_certify_sigmas(e, z, sigmas, 2, 3, SAMPLES, v.q, ASKED, v.each);
     ck_assert_uint_eq(v.each[ASKED].struct_size, sizeof v.combined);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("misuse");
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(bad_input, every_function_of_an_estimator_is_asked_here);
-    tcase_add_loop_test(bad_input, a_running_call_has_its_handle_to_itself, 0, 4);
-    tcase_add_loop_test(bad_input, a_running_call_keeps_its_error, 0, 2);
-    tcase_add_test(bad_input, other_handles_are_free_in_a_callback_of_certify);
-    tcase_add_loop_test(bad_input, threads_that_share_handles_get_the_truth_or_are_told, 0, 2);
-    tcase_add_loop_test(bad_input, arrays_that_a_callback_writes_to_lead_nowhere_else, 0, 6);
-    return kit_run(suite);
-}
+KIT_MAIN("misuse")

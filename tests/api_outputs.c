@@ -3,7 +3,7 @@
 #include "support/linear_map.h"
 
 /* ---- one radius for all */
-START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
+TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -24,11 +24,9 @@ START_TEST(the_joint_radius_is_the_least_and_costs_no_alpha)
     ck_assert_double_eq(bonferroni.alpha, 0.2);
     ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_int_eq(bonferroni.status, CERTREG_OK);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(outputs_may_differ_in_score_promise_and_interval)
+TEST(outputs_may_differ_in_score_promise_and_interval)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -46,11 +44,9 @@ START_TEST(outputs_may_differ_in_score_promise_and_interval)
                       each[k].radius);
     ck_assert_double_eq(bonferroni.radius,
                         fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(outputs_that_are_served_have_a_joint_radius)
+TEST(outputs_that_are_served_have_a_joint_radius)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -63,11 +59,9 @@ START_TEST(outputs_that_are_served_have_a_joint_radius)
     ck_assert_double_gt(bonferroni.radius, 0);
     ck_assert_double_eq(bonferroni.radius,
                         fmin(each[0].radius, fmin(each[1].radius, each[2].radius)));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(one_output_that_abstains_leaves_no_joint_radius)
+TEST(one_output_that_abstains_leaves_no_joint_radius)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -79,9 +73,7 @@ START_TEST(one_output_that_abstains_leaves_no_joint_radius)
     ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_eq(bonferroni.output, 1);
     ck_assert(isinf(bonferroni.output_lo) && isinf(bonferroni.output_hi));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static const struct {
     int32_t output[OUTPUTS];
@@ -95,7 +87,7 @@ static const struct {
     {{0, 1, 2}, 3, 0, 0, 0.7}, {{0, 1, 2}, 0, 0, 0, 0},
 };
 
-START_TEST(bad_sets_of_questions_get_no_joint_radius)
+TEST_ROWS(bad_sets_of_questions_get_no_joint_radius, refused)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -112,11 +104,9 @@ START_TEST(bad_sets_of_questions_get_no_joint_radius)
     ck_assert_int_eq(bonferroni.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_int_gt((int)strlen(certreg_estimator_error(e)->text), 0);
     ck_assert_uint_eq(l.calls, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
+TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
 {
     linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 2};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -132,9 +122,7 @@ START_TEST(a_failing_model_leaves_neither_joint_nor_single_radii)
                CERTREG_E_INVALID);
     ck_assert_int_eq(certreg_certify_outputs(NULL, SAMPLES, q, OUTPUTS, each, &bonferroni),
                      CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the mean of all outputs as a vector */
 static certreg_question of_norm(double tolerance, uint32_t constraints)
@@ -146,7 +134,7 @@ static certreg_question of_norm(double tolerance, uint32_t constraints)
 }
 
 /* Nearly along the steepest output, of deviation 0.5; 0.9716 is the net's. */
-START_TEST(the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction)
+TEST(the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, NULL, OUTPUTS);
@@ -168,11 +156,9 @@ START_TEST(the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction
         ck_assert_double_gt(c[i].radius, 0.85 * tolerance);
     }
     ck_assert_uint_eq(c[2].constraints, CERTREG_CONSTRAINTS_ECGM & ~CERTREG_CONSTRAINT_RANGE);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_mean_of_one_output_as_a_vector_is_that_output)
+TEST(the_mean_of_one_output_as_a_vector_is_that_output)
 {
     linear l = {.weight = {1}};
     certreg_estimator *e = make(&l, NULL, 1);
@@ -183,11 +169,9 @@ START_TEST(the_mean_of_one_output_as_a_vector_is_that_output)
     KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, c));
     ck_assert_double_gt(c[0].radius, 0);
     ck_assert_double_eq_tol(c[0].radius, c[1].radius, 1e-6 * c[1].radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(norms_that_make_no_sense_are_refused)
+TEST_TIMES(norms_that_make_no_sense_are_refused, 8)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, _i == 0 ? mixed : NULL, OUTPUTS);
@@ -206,9 +190,7 @@ START_TEST(norms_that_make_no_sense_are_refused)
     KIT_STATUS(e, certreg_certify(e, SAMPLES, &q, 1, &c), CERTREG_E_INVALID);
     ck_assert_uint_eq(l.calls, 0);
     ck_assert_double_eq(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- outputs of several kinds */
 static const double pi = 3.14159265358979323846;
@@ -227,7 +209,7 @@ static int mixed_model(void *user, const certreg_batch *b)
     return 0;
 }
 
-START_TEST(outputs_of_mixed_kinds_share_one_record)
+TEST(outputs_of_mixed_kinds_share_one_record)
 {
     static const int32_t kind[] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE_PAIR,
                                    CERTREG_OUTPUT_ANGLE, CERTREG_OUTPUT_REAL};
@@ -263,13 +245,10 @@ START_TEST(outputs_of_mixed_kinds_share_one_record)
     KIT_OK(one, certreg_certify(one, 4000, q, 1, &alone));
     ck_assert_double_eq(alone.radius, c[0].radius);
     ck_assert_double_eq(alone.prediction, c[0].prediction);
-    certreg_estimator_destroy(one);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Before anything else about the questions is looked at. */
-START_TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
+TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -288,27 +267,6 @@ START_TEST(a_question_of_a_newer_caller_is_refused_by_its_index)
     ck_assert_int_eq(combined.status, CERTREG_E_VERSION);
     asked[1].unknown = 0;
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, &asked->q, OUTPUTS, each, &combined));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("outputs");
-    TCase *bonferroni = kit_case(suite, "bonferroni");
-    TCase *norm = kit_case(suite, "norm");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_loop_test(bonferroni, the_joint_radius_is_the_least_and_costs_no_alpha, 0, OUTPUTS);
-    tcase_add_test(bonferroni, outputs_may_differ_in_score_promise_and_interval);
-    tcase_add_test(bonferroni, outputs_that_are_served_have_a_joint_radius);
-    tcase_add_test(bonferroni, one_output_that_abstains_leaves_no_joint_radius);
-    tcase_add_loop_test(bonferroni, bad_sets_of_questions_get_no_joint_radius, 0,
-                        KIT_ROWS(refused));
-    tcase_add_test(bonferroni, a_question_of_a_newer_caller_is_refused_by_its_index);
-    tcase_add_test(bonferroni, a_failing_model_leaves_neither_joint_nor_single_radii);
-    tcase_add_test(norm, the_mean_of_a_diagonal_map_gets_the_formula_of_its_steepest_direction);
-    tcase_add_test(norm, the_mean_of_one_output_as_a_vector_is_that_output);
-    tcase_add_loop_test(norm, norms_that_make_no_sense_are_refused, 0, 8);
-    tcase_add_test(typical, outputs_of_mixed_kinds_share_one_record);
-    return kit_run(suite);
-}
+KIT_MAIN("outputs")

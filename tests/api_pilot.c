@@ -18,11 +18,10 @@ static uint64_t usual_pilot(size_t samples)
     const uint64_t pilot = pilot_after(e, samples);
     ck_assert_double_eq_tol((double)pilot / (double)samples, 0.15, 0.04);
     ck_assert_uint_eq((samples - pilot) % 64, 0);
-    certreg_estimator_destroy(e);
     return pilot;
 }
 
-START_TEST(first_total_of_certify_fixes_it)
+TEST(first_total_of_certify_fixes_it)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
@@ -31,12 +30,10 @@ START_TEST(first_total_of_certify_fixes_it)
     ck_assert_uint_eq(pilot_after(e, 0), usual_pilot(TOTAL));
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 4));
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(3 * TOTAL));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* A tenth of the plan is enough for an answer. */
-START_TEST(a_small_total_under_a_large_plan_is_certified)
+TEST(a_small_total_under_a_large_plan_is_certified)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(0.6);
@@ -44,11 +41,9 @@ START_TEST(a_small_total_under_a_large_plan_is_certified)
     KIT_OK(e, certreg_certify(e, TOTAL, &q, 1, &c));
     ck_assert_uint_eq(rows_asked, TOTAL);
     ck_assert_double_gt(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(sampling_by_hand_fixes_it_by_the_plan)
+TEST_TIMES(sampling_by_hand_fixes_it_by_the_plan, 4)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     float x[2], y = 1;
@@ -57,11 +52,9 @@ START_TEST(sampling_by_hand_fixes_it_by_the_plan)
     if (_i == 2) KIT_OK(e, certreg_estimator_record(e, 0, 1, &y));
     if (_i == 3) KIT_STATUS(e, certreg_estimator_sample(e, MOST, 1), CERTREG_E_TOO_MANY);
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(_i == 3 ? 3 * TOTAL : MOST));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_call_that_samples_nothing_leaves_it_open)
+TEST(a_call_that_samples_nothing_leaves_it_open)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     certreg_question q = kit_question(-1);
@@ -74,11 +67,9 @@ START_TEST(a_call_that_samples_nothing_leaves_it_open)
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     ck_assert_uint_eq(rows_asked, 0);
     ck_assert_uint_eq(pilot_after(e, TOTAL), usual_pilot(TOTAL));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_plans_own_is_kept_whatever_the_total)
+TEST(the_plans_own_is_kept_whatever_the_total)
 {
     certreg_estimator *e = curve_estimator(MOST, 40), *none = curve_estimator(MOST, SIZE_MAX);
     ck_assert_uint_eq(pilot_after(e, TOTAL), 40);
@@ -87,10 +78,7 @@ START_TEST(the_plans_own_is_kept_whatever_the_total)
     q.prediction = asks_prediction(1.6);
     KIT_OK(none, certreg_certify(none, TOTAL, &q, 1, &c));
     ck_assert_uint_eq(asks_run(none).pilot, 0);
-    certreg_estimator_destroy(e);
-    certreg_estimator_destroy(none);
 }
-END_TEST
 
 /* ---- records */
 static unsigned char record[65536];
@@ -102,10 +90,9 @@ static void save_total(size_t total)
     pilot_after(e, total);
     record_bytes = sizeof record;
     KIT_OK(e, certreg_estimator_export(e, record, &record_bytes));
-    certreg_estimator_destroy(e);
 }
 
-START_TEST(an_import_brings_it_along)
+TEST(an_import_brings_it_along)
 {
     certreg_estimator *e = curve_estimator(MOST, 0);
     save_total(TOTAL);
@@ -113,11 +100,9 @@ START_TEST(an_import_brings_it_along)
     KIT_OK(e, certreg_estimator_import(e, record, record_bytes)); /* again, to no effect */
     ck_assert_uint_eq(pilot_after(e, 0), usual_pilot(TOTAL));
     ck_assert_uint_eq(pilot_after(e, 3 * TOTAL), usual_pilot(TOTAL));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_import_with_another_one_is_refused)
+TEST_TIMES(an_import_with_another_one_is_refused, 3)
 {
     certreg_estimator *e = curve_estimator(MOST, _i == 0 ? 40 : _i == 1 ? SIZE_MAX : 0);
     save_total(TOTAL);
@@ -127,20 +112,16 @@ START_TEST(an_import_with_another_one_is_refused)
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){1, 2}, 0.25, 3));
     KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes),
                _i == 2 ? CERTREG_OK : CERTREG_E_MISMATCH);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_import_with_one_as_large_as_the_plan_is_too_many)
+TEST(an_import_with_one_as_large_as_the_plan_is_too_many)
 {
     certreg_estimator *e = curve_estimator(100, 0);
     save_total(TOTAL);
     KIT_STATUS(e, certreg_estimator_import(e, record, record_bytes), CERTREG_E_TOO_MANY);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_empty_record_leaves_it_open)
+TEST(an_empty_record_leaves_it_open)
 {
     certreg_estimator *a = curve_estimator(MOST, 0), *b = curve_estimator(MOST, 40);
     record_bytes = sizeof record;
@@ -148,23 +129,6 @@ START_TEST(an_empty_record_leaves_it_open)
     KIT_OK(b, certreg_estimator_import(b, record, record_bytes));
     ck_assert_uint_eq(pilot_after(b, TOTAL), 40);
     ck_assert_uint_eq(pilot_after(a, TOTAL), usual_pilot(TOTAL));
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("pilot");
-    TCase *fixed = kit_case(suite, "fixed"), *records = kit_case(suite, "records");
-    tcase_add_test(fixed, first_total_of_certify_fixes_it);
-    tcase_add_test(fixed, a_small_total_under_a_large_plan_is_certified);
-    tcase_add_loop_test(fixed, sampling_by_hand_fixes_it_by_the_plan, 0, 4);
-    tcase_add_test(fixed, a_call_that_samples_nothing_leaves_it_open);
-    tcase_add_test(fixed, the_plans_own_is_kept_whatever_the_total);
-    tcase_add_test(records, an_import_brings_it_along);
-    tcase_add_loop_test(records, an_import_with_another_one_is_refused, 0, 3);
-    tcase_add_test(records, an_import_with_one_as_large_as_the_plan_is_too_many);
-    tcase_add_test(records, an_empty_record_leaves_it_open);
-    return kit_run(suite);
-}
+KIT_MAIN("pilot")

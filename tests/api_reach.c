@@ -35,7 +35,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-START_TEST(the_median_reaches_no_farther_than_its_order_statistics)
+TEST_ROWS(the_median_reaches_no_farther_than_its_order_statistics, order_cases)
 {
     record r = {.count = order_cases[_i].count,
                 .pilot = order_cases[_i].pilot,
@@ -76,9 +76,7 @@ START_TEST(the_median_reaches_no_farther_than_its_order_statistics)
     ck_assert_int_eq(c.outcome, isfinite(from) || isfinite(to) ? CERTREG_OUTCOME_CERTIFIED
                                                                : CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, c.outcome == CERTREG_OUTCOME_CERTIFIED ? at_radius : 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- tolerances from the largest down: consistent with the question about a radius */
 static const struct {
@@ -99,7 +97,7 @@ static const struct {
      500},
 };
 
-START_TEST(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius)
+TEST_ROWS(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius, grids)
 {
     const record r = scattered(grids[_i].kind, grids[_i].spread, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -116,11 +114,9 @@ START_TEST(the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius)
     ck_assert_double_ge(kit_ask(e, 0, q).radius, grids[_i].at_radius);
     q.tolerance = tolerance * pow(2, -0.25);
     ck_assert_double_lt(kit_ask(e, 0, q).radius, grids[_i].at_radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
+TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 300);
     certreg_estimator *e = recorded(&r);
@@ -131,12 +127,10 @@ START_TEST(a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention)
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
     ck_assert_double_eq(c.radius, 0);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the mean */
-START_TEST(the_reach_of_an_affine_mean_contains_its_ends_and_little_more)
+TEST_TIMES(the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 2)
 {
     certreg_model m = kit_model(kit_identity, NULL, 2, 1);
     const double lo = -50, hi = 50;
@@ -169,10 +163,7 @@ START_TEST(the_reach_of_an_affine_mean_contains_its_ends_and_little_more)
         ck_assert_double_eq_tol(served.output_hi - c.output_hi, 100 * sqrt(log(20) / 2000), 1e-9);
     if (_i)
         ck_assert_double_eq_tol(c.output_lo - served.output_lo, 100 * sqrt(log(20) / 2000), 1e-9);
-    certreg_solver_destroy(solver);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- bad input */
 enum { REACH = 2 }; /* beside the centers: output bounds */
@@ -196,7 +187,7 @@ static const struct {
     {"serving", CERTREG_STATISTIC_MEAN, CERTREG_CENTER_PREDICTION, 1, 0, 0.1, 10},
 };
 
-START_TEST(questions_that_make_no_sense_are_refused_by_name)
+TEST_ROWS(questions_that_make_no_sense_are_refused_by_name, refused)
 {
     const record r = scattered(CERTREG_OUTPUT_REAL, 1, 500, 100);
     certreg_estimator *e = recorded(&r);
@@ -216,23 +207,6 @@ START_TEST(questions_that_make_no_sense_are_refused_by_name)
     KIT_SAYS(certreg_estimator_error(e), refused[_i].word);
     ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     ck_assert_double_eq(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reach");
-    TCase *inverse = kit_case(suite, "reach");
-    TCase *bad = kit_case(suite, "bad_input");
-    tcase_add_loop_test(inverse, the_median_reaches_no_farther_than_its_order_statistics, 0,
-                        KIT_ROWS(order_cases));
-    tcase_add_loop_test(inverse, the_reach_is_the_least_tolerance_of_its_grid_that_has_the_radius,
-                        0, KIT_ROWS(grids));
-    tcase_add_test(inverse, a_reach_that_the_largest_tolerance_does_not_prove_is_an_abstention);
-    tcase_add_loop_test(inverse, the_reach_of_an_affine_mean_contains_its_ends_and_little_more, 0,
-                        2);
-    tcase_add_loop_test(bad, questions_that_make_no_sense_are_refused_by_name, 0,
-                        KIT_ROWS(refused));
-    return kit_run(suite);
-}
+KIT_MAIN("reach")

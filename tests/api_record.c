@@ -10,7 +10,7 @@ static certreg_certificate ask(certreg_estimator *from)
 }
 
 /* ---- export and import */
-START_TEST(record_survives_the_way_to_bytes_and_back)
+TEST(record_survives_the_way_to_bytes_and_back)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     const certreg_certificate here = ask(e);
@@ -24,11 +24,9 @@ START_TEST(record_survives_the_way_to_bytes_and_back)
     save(there, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
     ck_assert_uint_eq(rows_asked, 0);
-    certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(import_and_sample_are_resume)
+TEST(import_and_sample_are_resume)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     save(e, &before);
@@ -43,11 +41,9 @@ START_TEST(import_and_sample_are_resume)
     ck_assert_uint_eq(rows_asked, CAPACITY - 150);
     save(there, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
-    certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(shards_in_any_order_give_the_bits_of_one_run)
+TEST_TIMES(shards_in_any_order_give_the_bits_of_one_run, 6)
 {
     static const int orders[6][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2},
                                      {2, 0, 3, 1}, {0, 2, 1, 3}, {3, 0, 1, 2}};
@@ -69,9 +65,8 @@ START_TEST(shards_in_any_order_give_the_bits_of_one_run)
     save(e, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
-START_TEST(overlap_that_agrees_is_welcome)
+TEST(overlap_that_agrees_is_welcome)
 {
     KIT_OK(e, certreg_estimator_sample(e, 100, 200));
     save(e, &before);
@@ -83,9 +78,8 @@ START_TEST(overlap_that_agrees_is_welcome)
     KIT_OK(e, certreg_estimator_sample(e, 0, 300));
     ck_assert_uint_eq(rows_asked, 0);
 }
-END_TEST
 
-START_TEST(overlap_that_differs_is_refused_as_a_whole)
+TEST(overlap_that_differs_is_refused_as_a_whole)
 {
     float y[2] = {1, 2};
     KIT_OK(e, certreg_estimator_record(e, 150, 1, y));
@@ -102,9 +96,8 @@ START_TEST(overlap_that_differs_is_refused_as_a_whole)
     save(e, &before);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
-START_TEST(failed_outputs_travel_with_the_record)
+TEST(failed_outputs_travel_with_the_record)
 {
     setting s = usual();
     s.plan.flags = CERTREG_PLAN_COUNT_FAILURES;
@@ -118,13 +111,10 @@ START_TEST(failed_outputs_travel_with_the_record)
     /* a strict plan has no place for them */
     KIT_STATUS(e, certreg_estimator_import(e, before.at, before.count), CERTREG_E_MISMATCH);
     KIT_SAYS(certreg_estimator_error(e), "failed");
-    certreg_estimator_destroy(lenient);
-    certreg_estimator_destroy(second);
 }
-END_TEST
 
 /* ---- size */
-START_TEST(size_is_told_beforehand)
+TEST(size_is_told_beforehand)
 {
     size_t bytes_needed = 99;
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -140,9 +130,8 @@ START_TEST(size_is_told_beforehand)
     ck_assert_uint_eq(room, bytes_needed);
     for (size_t i = room; i < sizeof before.at; i++) ck_assert_uint_eq(before.at[i], 0x5A);
 }
-END_TEST
 
-START_TEST(empty_record_is_a_record)
+TEST(empty_record_is_a_record)
 {
     save(e, &before);
     KIT_OK(e, certreg_estimator_sample(e, 0, 10));
@@ -150,9 +139,8 @@ START_TEST(empty_record_is_a_record)
     save(e, &after);
     ck_assert_uint_gt(after.count, before.count);
 }
-END_TEST
 
-START_TEST(gaps_are_kept_and_not_certified_over)
+TEST(gaps_are_kept_and_not_certified_over)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 150));
     KIT_OK(e, certreg_estimator_sample(e, 160, 240));
@@ -171,14 +159,12 @@ START_TEST(gaps_are_kept_and_not_certified_over)
     rows_asked = 0;
     KIT_OK(there, certreg_certify(there, CAPACITY, &q, 1, &c));
     ck_assert_uint_eq(rows_asked, 10);
-    certreg_estimator_destroy(there);
     KIT_OK(e, certreg_estimator_begin(e, input, 0.25, 7));
     KIT_OK(e, certreg_estimator_sample(e, 1, 399)); /* the first one missing */
     KIT_STATUS(e, certreg_certify(e, 0, &q, 1, &c), CERTREG_E_WRONG_STATE);
 }
-END_TEST
 
-START_TEST(larger_records_are_too_many_and_leave_no_trace)
+TEST(larger_records_are_too_many_and_leave_no_trace)
 {
     setting s = usual();
     s.plan.max_samples = 200;
@@ -198,9 +184,7 @@ START_TEST(larger_records_are_too_many_and_leave_no_trace)
     KIT_OK(small, certreg_estimator_begin(small, input, 0.25, 7));
     /* exactly full; the pilot comes with the record */
     KIT_OK(small, certreg_estimator_import(small, large->at, large->count));
-    certreg_estimator_destroy(small);
 }
-END_TEST
 
 /* ---- records of something else */
 static const struct {
@@ -235,7 +219,7 @@ static setting changed(int change)
     return s;
 }
 
-START_TEST(records_of_something_else_are_a_mismatch_that_is_named)
+TEST_ROWS(records_of_something_else_are_a_mismatch_that_is_named, others)
 {
     const setting s = changed(others[_i].change);
     certreg_estimator *there = make(&s);
@@ -249,11 +233,9 @@ START_TEST(records_of_something_else_are_a_mismatch_that_is_named)
     KIT_OK(there, certreg_estimator_import(there, after.at, after.count));
     /* and the other way */
     KIT_STATUS(e, certreg_estimator_import(e, after.at, after.count), CERTREG_E_MISMATCH);
-    certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(outputs_outside_the_declared_range_are_a_mismatch)
+TEST(outputs_outside_the_declared_range_are_a_mismatch)
 {
     static const double lo[2] = {-1, -1}, hi[2] = {1, 1};
     setting s = usual();
@@ -272,28 +254,7 @@ START_TEST(outputs_outside_the_declared_range_are_a_mismatch)
     KIT_OK(e, certreg_estimator_record(e, 0, 2, y));
     save(e, &before);
     KIT_OK(there, certreg_estimator_import(there, before.at, before.count));
-    certreg_estimator_destroy(there);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("record");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
-    tcase_add_test(typical, record_survives_the_way_to_bytes_and_back);
-    tcase_add_test(typical, import_and_sample_are_resume);
-    tcase_add_loop_test(typical, shards_in_any_order_give_the_bits_of_one_run, 0, 6);
-    tcase_add_test(typical, overlap_that_agrees_is_welcome);
-    tcase_add_test(bad_input, overlap_that_differs_is_refused_as_a_whole);
-    tcase_add_test(typical, failed_outputs_travel_with_the_record);
-    tcase_add_test(limits, size_is_told_beforehand);
-    tcase_add_test(limits, empty_record_is_a_record);
-    tcase_add_test(limits, gaps_are_kept_and_not_certified_over);
-    tcase_add_test(limits, larger_records_are_too_many_and_leave_no_trace);
-    tcase_add_loop_test(bad_input, records_of_something_else_are_a_mismatch_that_is_named, 0,
-                        KIT_ROWS(others));
-    tcase_add_test(bad_input, outputs_outside_the_declared_range_are_a_mismatch);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("record")

@@ -27,7 +27,7 @@ static certreg_status plain_status(certreg_estimator *from, size_t samples)
     return certreg_certify(from, samples, &q, 1, &c);
 }
 
-START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
+TEST_TIMES(a_closed_test_is_not_begun_again_under_another_capacity, 2)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40);
     const double wanted = _i ? 0.28 : 0.1; /* out of reach, and proven */
@@ -39,13 +39,10 @@ START_TEST(a_closed_test_is_not_begun_again_under_another_capacity)
     ck_assert_mem_eq(&first, &second, sizeof first);
     ck_assert_int_eq(first.radius >= wanted, !_i);
     ck_assert_int_eq(plain_status(b, 1500), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
 }
-END_TEST
 
 /* The rule that takes a prediction from the pilot has another constant beyond 1000 samples. */
-START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
+TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(1500, 40),
                       *never_asked = curve_estimator(1500, 40);
@@ -60,13 +57,9 @@ START_TEST(an_answer_at_any_time_goes_on_under_a_larger_capacity)
     ck_assert_uint_eq(more.samples, 1500);
     ck_assert_double_ne(ask_for(never_asked, 1500, 0, CERTREG_METHOD_ANYTIME).prediction,
                         first.prediction); /* or this would show nothing */
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
-    certreg_estimator_destroy(never_asked);
 }
-END_TEST
 
-START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
+TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40),
                       *c = curve_estimator(300, 40), *d = curve_estimator(200, 40);
@@ -87,13 +80,10 @@ START_TEST(records_that_were_both_asked_keep_the_number_that_both_had_fixed)
     KIT_OK(c, certreg_estimator_sample(c, 0, 80));
     ask_for(c, 0, 0, CERTREG_METHOD_FINITE);
     KIT_SAYS(refusal(c, a), "max_samples");
-    certreg_estimator *const all[] = {a, b, c, d};
-    for (int i = 0; i < 4; i++) certreg_estimator_destroy(all[i]);
 }
-END_TEST
 
 /* Samples beyond a gap, which the call closes, make the record longer than the call asked for. */
-START_TEST(a_record_that_outgrew_the_first_request_is_taken_back)
+TEST(a_record_that_outgrew_the_first_request_is_taken_back)
 {
     certreg_estimator *a = curve_estimator(200, 40), *b = curve_estimator(200, 40);
     KIT_OK(a, certreg_estimator_sample(a, 100, 20));
@@ -102,18 +92,6 @@ START_TEST(a_record_that_outgrew_the_first_request_is_taken_back)
     carry(a, b);
     const certreg_certificate second = ask_for(b, 0, 0, CERTREG_METHOD_FINITE);
     ck_assert_mem_eq(&first, &second, sizeof first);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("asked elsewhere");
-    TCase *elsewhere = kit_case(suite, "elsewhere");
-    tcase_add_loop_test(elsewhere, a_closed_test_is_not_begun_again_under_another_capacity, 0, 2);
-    tcase_add_test(elsewhere, an_answer_at_any_time_goes_on_under_a_larger_capacity);
-    tcase_add_test(elsewhere, records_that_were_both_asked_keep_the_number_that_both_had_fixed);
-    tcase_add_test(elsewhere, a_record_that_outgrew_the_first_request_is_taken_back);
-    return kit_run(suite);
-}
+KIT_MAIN("asked elsewhere")

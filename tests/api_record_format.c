@@ -4,7 +4,7 @@
 #include "support/record_bytes.h"
 
 /* ---- damage */
-START_TEST(every_damaged_byte_is_noticed)
+TEST_TIMES(every_damaged_byte_is_noticed, 3)
 {
     static const unsigned char damage[] = {0x01, 0x80, 0xFF};
     static bytes good, now;
@@ -23,9 +23,8 @@ START_TEST(every_damaged_byte_is_noticed)
     ck_assert_mem_eq(&before, &now, sizeof before);
     KIT_OK(e, certreg_estimator_import(e, good.at, good.count));
 }
-END_TEST
 
-START_TEST(records_cut_off_or_drawn_out_are_noticed)
+TEST(records_cut_off_or_drawn_out_are_noticed)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -43,7 +42,6 @@ START_TEST(records_cut_off_or_drawn_out_are_noticed)
     save(e, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
 /* The checksum is no secret: what a forger may write must be refused by what it says, or be
  * harmless. */
@@ -106,7 +104,7 @@ static const struct {
     {VALUES, 0x3f8000007fc0fa11u, CERTREG_E_MISMATCH},
 };
 
-START_TEST(forged_records_are_refused)
+TEST_ROWS(forged_records_are_refused, forgeries)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -121,9 +119,8 @@ START_TEST(forged_records_are_refused)
     save(e, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
-START_TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
+TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 9));
     save(e, &before);
@@ -134,10 +131,9 @@ START_TEST(a_pilot_beyond_what_was_ever_planned_is_refused)
     KIT_STATUS(e, certreg_estimator_import(e, forged.at, forged.count), CERTREG_E_CORRUPT);
     KIT_SAYS(certreg_estimator_error(e), "pilot");
 }
-END_TEST
 
 /* Without samples it says nothing, except under which plan it was evaluated. */
-START_TEST(an_evaluated_record_without_a_pilot_is_refused)
+TEST(an_evaluated_record_without_a_pilot_is_refused)
 {
     save(e, &before);
     bytes forged = before;
@@ -151,10 +147,9 @@ START_TEST(an_evaluated_record_without_a_pilot_is_refused)
     save(e, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
 /* Two ranges of three samples each; the second is moved onto the first, with other outputs. */
-START_TEST(ranges_that_overlap_each_other_leave_no_trace)
+TEST(ranges_that_overlap_each_other_leave_no_trace)
 {
     KIT_OK(e, certreg_estimator_sample(e, 3, 3));
     KIT_OK(e, certreg_estimator_sample(e, 9, 3));
@@ -169,7 +164,6 @@ START_TEST(ranges_that_overlap_each_other_leave_no_trace)
     save(e, &after);
     ck_assert_mem_eq(&before, &after, sizeof before);
 }
-END_TEST
 
 /* ---- the format, and levels of noise */
 /* By docs/compatibility.md, made without this library. */
@@ -180,7 +174,7 @@ static const char *const small_record =
     "0100000000000000000000000000000002000000000000000000c03f0000b442000000c000c0b343"
     "8667b047339bfb72";
 
-START_TEST(a_small_record_has_these_bytes_on_every_machine)
+TEST(a_small_record_has_these_bytes_on_every_machine)
 {
     static const float z[2] = {0.5f, -1.25f}, steps[2] = {1, 0.5f}, y[4] = {1.5f, 90, -2, 359.5f};
     static const double lo[2] = {-INFINITY, 0}, hi[2] = {INFINITY, 360};
@@ -205,11 +199,9 @@ START_TEST(a_small_record_has_these_bytes_on_every_machine)
         ck_assert_msg(!memcmp(pair, small_record + 2 * i, 2), "byte %zu is %s, not %.2s", i, pair,
                       small_record + 2 * i);
     }
-    certreg_estimator_destroy(there);
 }
-END_TEST
 
-START_TEST(a_certificate_says_which_noise_to_draw_again)
+TEST(a_certificate_says_which_noise_to_draw_again)
 {
     const double sigmas[2] = {0.25, 0.5};
     certreg_question q = kit_question(0.6);
@@ -235,23 +227,7 @@ START_TEST(a_certificate_says_which_noise_to_draw_again)
                CERTREG_E_INVALID);
     KIT_SAYS(certreg_estimator_error(b), "level");
     KIT_STATUS(b, certreg_estimator_sample(b, 0, 1), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("format of records");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
-    tcase_add_loop_test(bad_input, every_damaged_byte_is_noticed, 0, 3);
-    tcase_add_test(bad_input, records_cut_off_or_drawn_out_are_noticed);
-    tcase_add_loop_test(bad_input, forged_records_are_refused, 0, KIT_ROWS(forgeries));
-    tcase_add_test(bad_input, ranges_that_overlap_each_other_leave_no_trace);
-    tcase_add_test(bad_input, a_pilot_beyond_what_was_ever_planned_is_refused);
-    tcase_add_test(bad_input, an_evaluated_record_without_a_pilot_is_refused);
-    tcase_add_test(typical, a_small_record_has_these_bytes_on_every_machine);
-    tcase_add_test(typical, a_certificate_says_which_noise_to_draw_again);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("format of records")

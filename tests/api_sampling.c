@@ -10,7 +10,7 @@ static void check_call(size_t k, uint64_t first, size_t used_first, size_t used_
 }
 
 /* ---- which rows */
-START_TEST(model_is_called_for_what_is_missing_and_no_more)
+TEST(model_is_called_for_what_is_missing_and_no_more)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 40));
     ck_assert_uint_eq(book.calls, 3);
@@ -33,9 +33,8 @@ START_TEST(model_is_called_for_what_is_missing_and_no_more)
     ck_assert_uint_eq(book.calls, 7);
     check_call(6, 96, 0, 16);
 }
-END_TEST
 
-START_TEST(rows_that_are_not_wanted_may_be_left_out)
+TEST(rows_that_are_not_wanted_may_be_left_out)
 {
     book.only_wanted = 1;
     KIT_OK(e, certreg_estimator_sample(e, 5, 3));
@@ -45,9 +44,8 @@ START_TEST(rows_that_are_not_wanted_may_be_left_out)
     certreg_certificate c = kit_certificate();
     KIT_OK(e, certreg_certify(e, CAPACITY, &q, 1, &c));
 }
-END_TEST
 
-START_TEST(sample_is_always_the_same_row_of_the_same_batch)
+TEST(sample_is_always_the_same_row_of_the_same_batch)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
@@ -57,9 +55,8 @@ START_TEST(sample_is_always_the_same_row_of_the_same_batch)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     ck_assert_mem_eq(book.x, x, sizeof x);
 }
-END_TEST
 
-START_TEST(rows_beyond_the_capacity_are_genuine_samples)
+TEST(rows_beyond_the_capacity_are_genuine_samples)
 {
     float x[BATCH][INPUTS], one[INPUTS];
     const uint64_t last = CAPACITY / BATCH * BATCH; /* 992: 8 rows of its batch lie beyond */
@@ -72,10 +69,9 @@ START_TEST(rows_beyond_the_capacity_are_genuine_samples)
     KIT_OK(e, certreg_estimator_draw(e, last + BATCH - 1, 1, one));
     ck_assert_mem_eq(one, x[BATCH - 1], sizeof one);
 }
-END_TEST
 
 /* ---- the noise */
-START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
+TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
 {
     float x[2][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, 2, x[0]));
@@ -88,12 +84,10 @@ START_TEST(first_sample_is_the_input_itself_where_there_is_a_pilot)
     KIT_OK(plain, certreg_estimator_draw(plain, 0, 2, y[0]));
     ck_assert_float_ne(y[0][0], input[0]);
     ck_assert_mem_eq(x[1], y[1], sizeof x[1]);
-    certreg_estimator_destroy(plain);
 }
-END_TEST
 
 /* The seed that tests draw is always the same (tests/support/entropy.h). */
-START_TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
+TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
 {
     float x[BATCH][INPUTS], y[BATCH][INPUTS];
     certreg_run run = {.struct_size = sizeof run};
@@ -107,20 +101,17 @@ START_TEST(a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given)
     KIT_OK(drawn, certreg_estimator_draw(drawn, 0, BATCH, x[0]));
     KIT_OK(given, certreg_estimator_draw(given, 0, BATCH, y[0]));
     ck_assert_mem_eq(x, y, sizeof x);
-    certreg_estimator_destroy(drawn), certreg_estimator_destroy(given);
 }
-END_TEST
 
-START_TEST(masked_features_never_move)
+TEST(masked_features_never_move)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
     /* the sign of zero, too */
     for (size_t i = 0; i < CAPACITY; i++) ck_assert_mem_eq(x[i] + 2, input + 2, 2 * sizeof(float));
 }
-END_TEST
 
-START_TEST(noise_has_the_scale_that_was_asked_for)
+TEST(noise_has_the_scale_that_was_asked_for)
 {
     static float x[CAPACITY][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 0, CAPACITY, x[0]));
@@ -136,9 +127,8 @@ START_TEST(noise_has_the_scale_that_was_asked_for)
         ck_assert_double_lt(fabs(squares / n - 1), 5 * sqrt(2 / n));
     }
 }
-END_TEST
 
-START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
+TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
 {
     float x[8][INPUTS], again[8][INPUTS];
     KIT_OK(e, certreg_estimator_draw(e, 1, 8, x[0]));
@@ -153,14 +143,11 @@ START_TEST(noise_depends_on_seed_and_stream_and_on_nothing_else)
     certreg_estimator *other = make(NULL, &p);
     KIT_OK(other, certreg_estimator_draw(other, 1, 8, again[0]));
     for (int i = 0; i < 8; i++) ck_assert_float_ne(x[i][0], again[i][0]);
-    certreg_estimator_destroy(other);
     p.seed--;
     other = make(NULL, &p);
     KIT_OK(other, certreg_estimator_draw(other, 1, 8, again[0]));
     ck_assert_mem_eq(x, again, sizeof x);
-    certreg_estimator_destroy(other);
 }
-END_TEST
 
 /* ---- the same bits, however the work was cut */
 enum { RECORD = 16384 };
@@ -194,7 +181,7 @@ static void check_same(certreg_estimator *from)
     ck_assert_mem_eq(&whole, &cut, sizeof whole);
 }
 
-START_TEST(results_do_not_depend_on_how_sampling_was_cut)
+TEST(results_do_not_depend_on_how_sampling_was_cut)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
@@ -208,24 +195,19 @@ START_TEST(results_do_not_depend_on_how_sampling_was_cut)
         KIT_OK(e, certreg_estimator_sample(e, (k * 617 + 5) % CAPACITY, 1));
     check_same(e);
 }
-END_TEST
 
-START_TEST(results_do_not_depend_on_threads)
+TEST_TIMES(results_do_not_depend_on_threads, 3)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
-    certreg_backend *backend;
-    ck_assert_int_eq(certreg_backend_open_cpu(_i, NULL, &backend), CERTREG_OK);
+    certreg_backend *backend = kit_backend(1 + _i);
     const certreg_plan p = plan_of();
     certreg_estimator *threaded = make(backend, &p);
     KIT_OK(threaded, certreg_estimator_sample(threaded, 0, CAPACITY));
     check_same(threaded);
-    certreg_estimator_destroy(threaded);
-    certreg_backend_close(backend);
 }
-END_TEST
 
-START_TEST(results_do_not_depend_on_who_runs_the_loop)
+TEST(results_do_not_depend_on_who_runs_the_loop)
 {
     static float x[CAPACITY][INPUTS], y[CAPACITY][2];
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
@@ -243,9 +225,8 @@ START_TEST(results_do_not_depend_on_who_runs_the_loop)
     KIT_OK(e, certreg_estimator_record(e, 0, CAPACITY, y[0]));
     check_same(e);
 }
-END_TEST
 
-START_TEST(next_input_starts_from_nothing)
+TEST(next_input_starts_from_nothing)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     collect(e, &whole);
@@ -258,7 +239,6 @@ START_TEST(next_input_starts_from_nothing)
     ck_assert_uint_eq(book.calls - before, (CAPACITY + BATCH - 1) / BATCH);
     check_same(e);
 }
-END_TEST
 
 /* ---- model that forgets rows */
 static int forgetful(void *user, const certreg_batch *b)
@@ -268,7 +248,7 @@ static int forgetful(void *user, const certreg_batch *b)
     return 0;
 }
 
-START_TEST(row_left_unwritten_is_noticed)
+TEST(row_left_unwritten_is_noticed)
 {
     certreg_model m = kit_model(forgetful, NULL, INPUTS, 1);
     m.batch = BATCH;
@@ -281,29 +261,7 @@ START_TEST(row_left_unwritten_is_noticed)
     ck_assert_int_eq(certreg_estimator_error(f)->row, BATCH - 1);
     /* no value of an earlier batch in its place */
     KIT_STATUS(f, certreg_estimator_sample(f, 2 * BATCH, BATCH), CERTREG_E_NOT_FINITE);
-    certreg_estimator_destroy(f);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sampling");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    TCase *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(typical, model_is_called_for_what_is_missing_and_no_more);
-    tcase_add_test(typical, rows_that_are_not_wanted_may_be_left_out);
-    tcase_add_test(typical, sample_is_always_the_same_row_of_the_same_batch);
-    tcase_add_test(limits, rows_beyond_the_capacity_are_genuine_samples);
-    tcase_add_test(limits, first_sample_is_the_input_itself_where_there_is_a_pilot);
-    tcase_add_test(typical, a_drawn_seed_gives_the_noise_that_it_would_give_if_it_were_given);
-    tcase_add_test(limits, masked_features_never_move);
-    tcase_add_test(typical, noise_has_the_scale_that_was_asked_for);
-    tcase_add_test(typical, noise_depends_on_seed_and_stream_and_on_nothing_else);
-    tcase_add_test(typical, results_do_not_depend_on_how_sampling_was_cut);
-    tcase_add_loop_test(typical, results_do_not_depend_on_threads, 1, 4);
-    tcase_add_test(typical, results_do_not_depend_on_who_runs_the_loop);
-    tcase_add_test(typical, next_input_starts_from_nothing);
-    tcase_add_test(bad_input, row_left_unwritten_is_noticed);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+KIT_MAIN("sampling")

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 /* ---- progress, cancel, deadline */
-START_TEST(progress_is_told_after_each_batch)
+TEST(progress_is_told_after_each_batch)
 {
     certreg_plan p = plan_of();
     p.progress = report;
@@ -15,11 +15,9 @@ START_TEST(progress_is_told_after_each_batch)
     for (size_t i = 1; i < book.reports; i++)
         ck_assert_uint_eq(book.done[i], book.done[i - 1] + 16);
     ck_assert_uint_eq(book.done[book.reports - 1], 200);
-    certreg_estimator_destroy(told);
 }
-END_TEST
 
-START_TEST(progress_cancels_by_returning_non_zero)
+TEST(progress_cancels_by_returning_non_zero)
 {
     certreg_plan p = plan_of();
     p.progress = report;
@@ -29,11 +27,9 @@ START_TEST(progress_cancels_by_returning_non_zero)
     ck_assert_uint_eq(book.calls, 3);
     KIT_OK(told, certreg_estimator_sample(told, 0, 200));
     ck_assert_uint_eq(book.calls, 13);
-    certreg_estimator_destroy(told);
 }
-END_TEST
 
-START_TEST(cancel_from_the_callback_stops_after_its_batch)
+TEST(cancel_from_the_callback_stops_after_its_batch)
 {
     book.cancel_at = 2;
     KIT_STATUS(e, certreg_estimator_sample(e, 0, 200), CERTREG_E_CANCELLED);
@@ -42,9 +38,8 @@ START_TEST(cancel_from_the_callback_stops_after_its_batch)
     KIT_OK(e, certreg_estimator_sample(e, 0, 200)); /* told once, and then it goes on */
     ck_assert_uint_eq(book.calls, 13);
 }
-END_TEST
 
-START_TEST(cancel_is_remembered_until_it_was_told)
+TEST(cancel_is_remembered_until_it_was_told)
 {
     certreg_estimator_cancel(e);
     certreg_estimator_cancel(e);
@@ -58,7 +53,6 @@ START_TEST(cancel_is_remembered_until_it_was_told)
     KIT_STATUS(e, certreg_estimator_sample(e, 208, 100), CERTREG_E_CANCELLED);
     KIT_OK(e, certreg_estimator_sample(e, 208, 100));
 }
-END_TEST
 
 static void *cancel(void *handle)
 {
@@ -73,7 +67,7 @@ static void cancel_elsewhere(certreg_estimator *handle)
     pthread_join(thread, NULL);
 }
 
-START_TEST(cancel_from_another_thread_stops_sampling)
+TEST(cancel_from_another_thread_stops_sampling)
 {
     book.cancel = cancel_elsewhere, book.cancel_at = 5;
     KIT_STATUS(e, certreg_estimator_sample(e, 0, CAPACITY), CERTREG_E_CANCELLED);
@@ -81,10 +75,9 @@ START_TEST(cancel_from_another_thread_stops_sampling)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
 }
-END_TEST
 
 /* By the real clock: prop_deadline tells more, by one of its own. */
-START_TEST(deadline_begins_no_batch_that_would_miss_it)
+TEST(deadline_begins_no_batch_that_would_miss_it)
 {
     book.pause = 0.02;
     certreg_estimator_set_deadline(e, 0.15);
@@ -96,9 +89,8 @@ START_TEST(deadline_begins_no_batch_that_would_miss_it)
     KIT_OK(e, certreg_estimator_sample(e, 0, CAPACITY));
     ck_assert_uint_eq(book.calls, (CAPACITY + BATCH - 1) / BATCH);
 }
-END_TEST
 
-START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
+TEST(deadline_in_the_past_leaves_what_is_there_alone)
 {
     KIT_OK(e, certreg_estimator_sample(e, 0, 100));
     certreg_estimator_set_deadline(e, 1e-9);
@@ -112,19 +104,6 @@ START_TEST(deadline_in_the_past_leaves_what_is_there_alone)
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     KIT_OK(e, certreg_estimator_sample(e, 0, 101));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("stops of sampling");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    tcase_add_test(typical, progress_is_told_after_each_batch);
-    tcase_add_test(typical, progress_cancels_by_returning_non_zero);
-    tcase_add_test(typical, cancel_from_the_callback_stops_after_its_batch);
-    tcase_add_test(limits, cancel_is_remembered_until_it_was_told);
-    tcase_add_test(typical, cancel_from_another_thread_stops_sampling);
-    tcase_add_test(typical, deadline_begins_no_batch_that_would_miss_it);
-    tcase_add_test(limits, deadline_in_the_past_leaves_what_is_there_alone);
-    return kit_run(suite);
-}
+FIXTURE(setup, teardown)
+KIT_MAIN("stops of sampling")

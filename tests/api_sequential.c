@@ -16,7 +16,7 @@ static const struct {
     {9, 1e-9, 0.05, 0, CERTREG_METHOD_ANYTIME}, {1, 0.5, 0.5, 0, CERTREG_METHOD_ANYTIME},
 };
 
-START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
+TEST_ROWS(sampling_stops_at_a_look_where_the_wanted_radius_is_proven, provable)
 {
     for (uint64_t stream = 0; stream < 5; stream++) {
         half_space h = {.face = provable[_i].face};
@@ -38,12 +38,10 @@ START_TEST(sampling_stops_at_a_look_where_the_wanted_radius_is_proven)
         ck_assert_uint_eq(h.calls, c.samples / BATCH); /* it is proven already */
         ck_assert_double_eq(again.radius, c.radius);
         ck_assert_int_eq(again.stop, CERTREG_STOP_TARGET);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-START_TEST(a_radius_out_of_reach_ends_sampling_early)
+TEST_TIMES(a_radius_out_of_reach_ends_sampling_early, 10)
 {
     const struct {
         double face, wanted;
@@ -56,11 +54,9 @@ START_TEST(a_radius_out_of_reach_ends_sampling_early)
     ck_assert_uint_lt(c.samples, CAPACITY);
     ck_assert_double_lt(c.radius, wanted);
     ck_assert_double_le(c.radius, fmax(face, 0));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
+TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
 {
     int parts[6] = {0};
     for (uint64_t stream = 0; stream < 20; stream++) {
@@ -74,16 +70,14 @@ START_TEST(an_open_question_takes_all_samples_and_proves_a_part_of_the_wish)
                       ? part >= 5
                       : c.stop == CERTREG_STOP_HOPELESS || c.samples == CAPACITY);
         parts[(int)round(part)]++;
-        certreg_estimator_destroy(e);
     }
     ck_assert_int_eq(parts[0], 0);
     ck_assert_int_gt(parts[4], 0);
     ck_assert_int_gt(parts[5], 0);
 }
-END_TEST
 
 /* The radius itself is just out of reach of the record, four fifths of it are well within. */
-START_TEST(a_long_closed_test_proves_a_part_of_the_wish_too)
+TEST_TIMES(a_long_closed_test_proves_a_part_of_the_wish_too, 3)
 {
     const size_t max_samples[] = {14000, 20000, 200000};
     half_space h = {.face = 0.45};
@@ -95,11 +89,9 @@ START_TEST(a_long_closed_test_proves_a_part_of_the_wish_too)
     const certreg_certificate c = kit_ask(e, max_samples[_i], wish(0.46, CERTREG_METHOD_FINITE));
     ck_assert_double_ge(c.radius, 0.8 * 0.46);
     ck_assert_double_lt(c.radius, 0.45);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
+TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
 {
     uint64_t total[2] = {0, 0};
     for (uint64_t stream = 0; stream < 40; stream++)
@@ -107,14 +99,12 @@ START_TEST(the_closed_test_takes_fewer_samples_than_the_mixture)
             half_space h = {.face = 1.5};
             certreg_estimator *e = make(&h, 1, stream);
             total[i] += kit_ask(e, CAPACITY, wish(1.2, sequential[i])).samples;
-            certreg_estimator_destroy(e);
         }
     ck_assert_uint_lt(total[0], total[1]);
 }
-END_TEST
 
 /* ---- several questions */
-START_TEST(questions_without_a_wish_get_all_samples)
+TEST(questions_without_a_wish_get_all_samples)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -128,11 +118,9 @@ START_TEST(questions_without_a_wish_get_all_samples)
     ck_assert_double_ge(c[0].radius, 1);
     ck_assert_double_gt(c[1].radius, 1.7);
     ck_assert_double_gt(c[2].radius, 1.6);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(sampling_goes_on_until_every_wish_is_settled)
+TEST(sampling_goes_on_until_every_wish_is_settled)
 {
     uint64_t last = 0;
     /* the last is out of reach, which does not take long to see */
@@ -150,13 +138,11 @@ START_TEST(sampling_goes_on_until_every_wish_is_settled)
         }
         ck_assert_uint_ge(c[0].samples, last);
         last = c[0].samples;
-        certreg_estimator_destroy(e);
     }
     ck_assert_uint_lt(last, CAPACITY);
 }
-END_TEST
 
-START_TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
+TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -169,12 +155,10 @@ START_TEST(a_bad_question_neither_ends_nor_prolongs_sampling)
     ck_assert_double_ge(c[0].radius, 1);
     ck_assert_int_eq(c[1].status, CERTREG_E_INVALID);
     ck_assert_double_eq(c[1].radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- looks of the caller's */
-START_TEST(the_record_is_looked_at_where_the_caller_says)
+TEST_TIMES(the_record_is_looked_at_where_the_caller_says, 2)
 {
     const uint64_t looks[] = {7, 33, 34, 500, 3000};
     half_space h = {.face = 3};
@@ -190,11 +174,9 @@ START_TEST(the_record_is_looked_at_where_the_caller_says)
     const certreg_certificate one = kit_ask(e, 100, q);
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_int_eq(one.stop, CERTREG_STOP_HOPELESS);
     if (q.method == CERTREG_METHOD_FINITE) ck_assert_double_lt(one.radius, 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(fewer_samples_than_the_next_look_are_no_look)
+TEST(fewer_samples_than_the_next_look_are_no_look)
 {
     const uint64_t looks[] = {1000, 2000};
     half_space h = {.face = 9};
@@ -208,12 +190,10 @@ START_TEST(fewer_samples_than_the_next_look_are_no_look)
     c = kit_ask(e, 1001, q);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
     ck_assert_uint_eq(c.samples, 1000);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* A number of samples that the outputs chose is none that was fixed beforehand. */
-START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number)
+TEST_TIMES(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 2)
 {
     half_space h = {.face = 2};
     certreg_estimator *e = make(&h, 1, 1);
@@ -244,18 +224,15 @@ START_TEST(a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_numbe
     KIT_OK(copy, certreg_estimator_import(copy, bytes, size));
     KIT_STATUS(copy, certreg_certify(copy, 0, &plain, 1, &asked), CERTREG_E_WRONG_STATE);
     KIT_OK(copy, certreg_certify(copy, CAPACITY, &plain, 1, &asked));
-    certreg_estimator_destroy(copy);
     /* as many as were asked for */
     KIT_OK(e, certreg_certify(e, CAPACITY, &plain, 1, &asked));
     ck_assert_double_gt(asked.radius, 1);
     KIT_OK(e, certreg_estimator_begin(e, (const float[]){0, 0}, 1, 2));
     /* another input: nothing is remembered */
     KIT_OK(e, certreg_certify(e, 60, &plain, 1, &asked));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(what_was_proven_at_a_look_stays_proven)
+TEST_TIMES(what_was_proven_at_a_look_stays_proven, 2)
 {
     const uint64_t looks[] = {100, 200, 300, 400, 800, 1200, 1600};
     for (uint64_t stream = 0; stream < 30; stream++) {
@@ -271,28 +248,7 @@ START_TEST(what_was_proven_at_a_look_stays_proven)
                           before);
             before = radius;
         }
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sequential certification");
-    TCase *stops = kit_case(suite, "stops");
-    tcase_add_loop_test(stops, sampling_stops_at_a_look_where_the_wanted_radius_is_proven, 0,
-                        KIT_ROWS(provable));
-    tcase_add_loop_test(stops, a_radius_out_of_reach_ends_sampling_early, 0, 10);
-    tcase_add_test(stops, an_open_question_takes_all_samples_and_proves_a_part_of_the_wish);
-    tcase_add_loop_test(stops, a_long_closed_test_proves_a_part_of_the_wish_too, 0, 3);
-    tcase_add_test(stops, the_closed_test_takes_fewer_samples_than_the_mixture);
-    tcase_add_test(stops, questions_without_a_wish_get_all_samples);
-    tcase_add_test(stops, sampling_goes_on_until_every_wish_is_settled);
-    tcase_add_test(stops, a_bad_question_neither_ends_nor_prolongs_sampling);
-    tcase_add_loop_test(stops, the_record_is_looked_at_where_the_caller_says, 0, 2);
-    tcase_add_test(stops, fewer_samples_than_the_next_look_are_no_look);
-    tcase_add_loop_test(
-        stops, a_record_that_its_outputs_ended_answers_no_question_for_a_fixed_number, 0, 2);
-    tcase_add_loop_test(stops, what_was_proven_at_a_look_stays_proven, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("sequential certification")

@@ -1,7 +1,7 @@
 /* A wanted radius: neither interruptions nor the way of the record change what is proven. */
 #include "support/half_space.h"
 
-START_TEST(after_an_interruption_the_same_call_ends_as_if_there_had_been_none)
+TEST_TIMES(after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 2)
 {
     half_space plain = {.face = 1.4},
                broken = {.face = 1.4, .cancel_at = 5, .fail_at = 9, .fail_code = 77};
@@ -19,12 +19,9 @@ START_TEST(after_an_interruption_the_same_call_ends_as_if_there_had_been_none)
     c = kit_ask(b, CAPACITY, q);
     ck_assert_mem_eq(&whole, &c, sizeof c);
     ck_assert_int_eq(c.stop, CERTREG_STOP_TARGET);
-    certreg_estimator_destroy(a);
-    certreg_estimator_destroy(b);
 }
-END_TEST
 
-START_TEST(a_deadline_answers_from_the_looks_there_were)
+TEST_TIMES(a_deadline_answers_from_the_looks_there_were, 2)
 {
     half_space h = {.face = 1.05, .pause = 0.005};
     certreg_estimator *e = make(&h, 1, 1);
@@ -33,12 +30,10 @@ START_TEST(a_deadline_answers_from_the_looks_there_were)
     ck_assert_int_eq(c.stop, CERTREG_STOP_DEADLINE);
     ck_assert_uint_lt(c.samples, CAPACITY);
     ck_assert_double_lt(c.radius, 1);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- other ways to the same record */
-START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
+TEST_TIMES(merged_shards_are_answered_like_the_run_that_stopped, 2)
 {
     for (uint64_t stream = 0; stream < 10; stream++) {
         half_space h[4] = {{.face = 1.4}, {.face = 1.4}, {.face = 1.4}, {.face = 1.4}};
@@ -60,18 +55,7 @@ START_TEST(merged_shards_are_answered_like_the_run_that_stopped)
         /* fills the beginning alone: the rest of the gap is sampled, or all is settled */
         carry(e[0], e[2]);
         ck_assert_double_ge(kit_ask(e[2], CAPACITY, q).radius, stopped.radius);
-        for (int i = 0; i < 4; i++) certreg_estimator_destroy(e[i]);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("interrupted certification");
-    TCase *ways = kit_case(suite, "interruptions");
-    tcase_add_loop_test(ways, after_an_interruption_the_same_call_ends_as_if_there_had_been_none, 0,
-                        2);
-    tcase_add_loop_test(ways, a_deadline_answers_from_the_looks_there_were, 0, 2);
-    tcase_add_loop_test(ways, merged_shards_are_answered_like_the_run_that_stopped, 0, 2);
-    return kit_run(suite);
-}
+KIT_MAIN("interrupted certification")

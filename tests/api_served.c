@@ -15,7 +15,7 @@ static certreg_question served_question(int32_t statistic, size_t samples, doubl
     return q;
 }
 
-START_TEST(the_served_median_needs_the_binomial_share)
+TEST_TIMES(the_served_median_needs_the_binomial_share, 6)
 {
     const struct {
         size_t samples;
@@ -33,11 +33,9 @@ START_TEST(the_served_median_needs_the_binomial_share)
     const certreg_certificate c =
         kit_ask(e, 0, served_question(CERTREG_STATISTIC_MEDIAN, cases[_i].samples, cases[_i].beta));
     ck_assert_msg(fabs(c.radius - want) < 1e-6, "%g, want %g", c.radius, want);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_pilot_gives_one_side_most_of_the_failure_rate)
+TEST(a_pilot_gives_one_side_most_of_the_failure_rate)
 {
     enum { PILOT = 300, SERVED = 65 };
     const double beta = 0.01;
@@ -63,9 +61,7 @@ START_TEST(a_pilot_gives_one_side_most_of_the_failure_rate)
     ck_assert_double_eq_tol(b.mean_lo, 1 - 2 * upper(0, count, 0.05), 1e-9);
     q.serving = NULL;
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_EITHER, &b), CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Least mean of values in [lo, hi] at which N' of them have a positive sum but with probability
  * beta (Hoeffding, Chernoff). */
@@ -81,7 +77,7 @@ static double chernoff(double lo, double hi, double samples, double beta)
     return lo + high * (hi - lo);
 }
 
-START_TEST(other_served_scores_need_the_mean_of_chernoff)
+TEST_TIMES(other_served_scores_need_the_mean_of_chernoff, 6)
 {
     const int32_t scores[] = {CERTREG_STATISTIC_HUBER, CERTREG_STATISTIC_CIRCULAR_MEAN,
                               CERTREG_STATISTIC_MEAN};
@@ -112,12 +108,9 @@ START_TEST(other_served_scores_need_the_mean_of_chernoff)
     ck_assert_int_eq(certreg_bisection_above(bisection, b, need, 2, 0, &radius), CERTREG_OK);
     ck_assert_double_gt(radius.radius, 0);
     ck_assert_double_eq_tol(c.radius, radius.radius, 1e-6);
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one)
+TEST_TIMES(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one, 5)
 {
     const struct {
         int32_t kind, statistic;
@@ -147,11 +140,9 @@ START_TEST(more_served_samples_and_more_failures_allow_larger_radii_up_to_the_pl
     first = kit_ask(e, 0, q).radius;
     ck_assert_double_le(before, first);
     ck_assert_double_eq_tol(before, first, 1e-3);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(thresholds_that_the_range_decides_alone_are_no_failure)
+TEST(thresholds_that_the_range_decides_alone_are_no_failure)
 {
     record r = scattered(CERTREG_OUTPUT_REAL, 0.5, 2000, 0);
     const double lo = -1, hi = 1;
@@ -163,19 +154,6 @@ START_TEST(thresholds_that_the_range_decides_alone_are_no_failure)
     ck_assert_int_eq(all.outcome, CERTREG_OUTCOME_CAPPED);
     q.tolerance = 0.1, q.prediction = asks_prediction(5); /* nor so near */
     ck_assert_double_eq(kit_ask(e, 0, q).radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("served promises");
-    TCase *served = kit_case(suite, "served");
-    tcase_add_loop_test(served, the_served_median_needs_the_binomial_share, 0, 6);
-    tcase_add_test(served, a_pilot_gives_one_side_most_of_the_failure_rate);
-    tcase_add_loop_test(served, other_served_scores_need_the_mean_of_chernoff, 0, 6);
-    tcase_add_loop_test(
-        served, more_served_samples_and_more_failures_allow_larger_radii_up_to_the_plain_one, 0, 5);
-    tcase_add_test(served, thresholds_that_the_range_decides_alone_are_no_failure);
-    return kit_run(suite);
-}
+KIT_MAIN("served promises")

@@ -34,7 +34,7 @@ static certreg_estimator *make(int32_t kind, uint32_t constraints)
 }
 
 /* ---- the run */
-START_TEST(a_run_says_what_its_certificates_have_in_common)
+TEST(a_run_says_what_its_certificates_have_in_common)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     certreg_run run = {.struct_size = sizeof run};
@@ -54,11 +54,9 @@ START_TEST(a_run_says_what_its_certificates_have_in_common)
     KIT_OK(e, certreg_estimator_run(e, &run));
     ck_assert_uint_eq(run.samples, 0);
     ck_assert_double_eq(run.model_seconds, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
+TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
 {
     const certreg_model m = kit_model(curved, NULL, INPUTS, 1);
     const certreg_plan p = kit_plan(SAMPLES);
@@ -70,9 +68,7 @@ START_TEST(a_run_needs_begin_and_a_struct_of_a_known_size)
     KIT_STATUS(e, certreg_estimator_run(e, NULL), CERTREG_E_INVALID);
     run.struct_size = sizeof run - 8;
     KIT_STATUS(e, certreg_estimator_run(e, &run), CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- sides */
 static const struct {
@@ -105,8 +101,6 @@ static certreg_radius solve_with(const certreg_question *q, const certreg_bounds
                          ? certreg_bisection_within(bisection, b, constraints, q->tolerance, &r)
                          : certreg_bisection_above(bisection, b, NULL, 1, constraints, &r),
                      CERTREG_OK);
-    certreg_bisection_destroy(bisection);
-    certreg_solver_destroy(s);
     return r;
 }
 
@@ -115,7 +109,7 @@ static certreg_radius solve(const certreg_question *q, const certreg_bounds *b)
     return solve_with(q, b, 0);
 }
 
-START_TEST(bounds_of_the_limiting_side_give_the_radius_of_the_certificate)
+TEST_ROWS(bounds_of_the_limiting_side_give_the_radius_of_the_certificate, asked)
 {
     certreg_estimator *e = make(asked[_i].kind, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(asked[_i].tolerance);
@@ -132,11 +126,9 @@ START_TEST(bounds_of_the_limiting_side_give_the_radius_of_the_certificate)
     const certreg_bounds b = asks_bounds(e, &q, &c);
     ck_assert_double_eq_tol(solve(&q, &b).radius, c.radius, 2e-9 * c.radius);
     ck_assert_uint_eq(c.constraints & ~b.constraints, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
+TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(3); /* nearly half a turn: what remains is to be near */
@@ -153,11 +145,9 @@ START_TEST(near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance)
                    side ? CERTREG_OK : CERTREG_E_INVALID);
     q.statistic = CERTREG_STATISTIC_CIRCULAR_MEAN, q.tolerance = 0.5;
     KIT_STATUS(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_NEAR_LOWER, &b), CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
+TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_ANGLE, CERTREG_CONSTRAINTS_ECGM);
     certreg_question q = kit_question(1.1);
@@ -172,11 +162,9 @@ START_TEST(constraints_of_a_near_side_are_those_that_its_radius_used)
     const certreg_bounds b = asks_bounds(e, &q, &c);
     const double used = solve_with(&q, &b, c.constraints).radius;
     ck_assert_double_eq_tol(used, c.radius, 2e-9 * c.radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(lower_is_the_end_below_the_prediction)
+TEST(lower_is_the_end_below_the_prediction)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, 0);
     certreg_question q = kit_question(0.4);
@@ -189,9 +177,7 @@ START_TEST(lower_is_the_end_below_the_prediction)
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_LOWER, &lower));
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &upper));
     ck_assert_double_lt(lower.mean_lo, upper.mean_lo);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- what the plan lacks */
 static const struct {
@@ -209,7 +195,7 @@ static const struct {
      CERTREG_METHOD_ASYMPTOTIC, 1, "add CERTREG_CONSTRAINT_SECOND_ORDER to plan.constraints"},
 };
 
-START_TEST(a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called)
+TEST_ROWS(a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called, lacking)
 {
     certreg_estimator *e = make(CERTREG_OUTPUT_REAL, lacking[_i].plan);
     certreg_question q[2] = {kit_question(0.5), kit_question(0.5)};
@@ -222,11 +208,9 @@ START_TEST(a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_calle
     ck_assert_double_eq(c->radius, 0);
     KIT_STATUS(e, certreg_certify(e, SAMPLES, q, 2, c), CERTREG_E_INVALID);
     ck_assert_int_eq(c[1].outcome, CERTREG_OUTCOME_CERTIFIED); /* the other is answered */
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_papers_intervals_without_gradient_need_none)
+TEST(the_papers_intervals_without_gradient_need_none)
 {
     certreg_estimator *without = make(CERTREG_OUTPUT_REAL, 0),
                       *with = make(CERTREG_OUTPUT_REAL, CERTREG_CONSTRAINTS_ECGM);
@@ -239,12 +223,9 @@ START_TEST(the_papers_intervals_without_gradient_need_none)
     ck_assert_int_eq(a.outcome, CERTREG_OUTCOME_CERTIFIED);
     ck_assert_mem_eq(&a, &b, sizeof a);
     ck_assert_uint_eq(asks_bounds(with, &q, &b).constraints & CERTREG_CONSTRAINT_GRADIENT, 0);
-    certreg_estimator_destroy(without);
-    certreg_estimator_destroy(with);
 }
-END_TEST
 
-START_TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
+TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
 {
     certreg_question q = kit_question(0.5);
     q.statistic = CERTREG_STATISTIC_MEAN, q.method = CERTREG_METHOD_ASYMPTOTIC;
@@ -255,12 +236,10 @@ START_TEST(asymptotic_questions_use_the_gradient_where_the_plan_has_it)
         certreg_certificate c = kit_certificate();
         KIT_OK(e, certreg_certify(e, SAMPLES, &q, 1, &c));
         ck_assert_uint_eq(c.constraints, with ? CERTREG_CONSTRAINTS_ECGM : CERTREG_CONSTRAINTS_ECM);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-START_TEST(the_default_plan_takes_no_memory_for_the_gradient)
+TEST(the_default_plan_takes_no_memory_for_the_gradient)
 {
     const certreg_model m = kit_model(curved, NULL, 150528, 1);
     certreg_plan p = {.struct_size = sizeof p, .max_samples = 1000};
@@ -274,24 +253,5 @@ START_TEST(the_default_plan_takes_no_memory_for_the_gradient)
     ck_assert_uint_gt(with, by_default + (size_t)2 * 64 * 150528 * 4); /* its sums of blocks */
     ck_assert_uint_le(by_default, (size_t)(256 + 4) * 150528 * 4 + (256 + 1000) * 4 + 60 * 1024);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run, sides, plan");
-    TCase *typical = kit_case(suite, "typical"), *bad_input = kit_case(suite, "bad_input");
-    tcase_add_test(typical, a_run_says_what_its_certificates_have_in_common);
-    tcase_add_loop_test(typical, bounds_of_the_limiting_side_give_the_radius_of_the_certificate, 0,
-                        KIT_ROWS(asked));
-    tcase_add_test(typical, near_sides_limit_where_outputs_lie_far_from_a_wide_tolerance);
-    tcase_add_test(typical, constraints_of_a_near_side_are_those_that_its_radius_used);
-    tcase_add_test(typical, lower_is_the_end_below_the_prediction);
-    tcase_add_test(typical, the_papers_intervals_without_gradient_need_none);
-    tcase_add_test(typical, asymptotic_questions_use_the_gradient_where_the_plan_has_it);
-    tcase_add_test(typical, the_default_plan_takes_no_memory_for_the_gradient);
-    tcase_add_loop_test(bad_input,
-                        a_constraint_that_the_plan_lacks_is_refused_before_the_model_is_called, 0,
-                        KIT_ROWS(lacking));
-    tcase_add_test(bad_input, a_run_needs_begin_and_a_struct_of_a_known_size);
-    return kit_run(suite);
-}
+KIT_MAIN("run, sides, plan")

@@ -7,7 +7,7 @@ enum { LEVELS = 3 };
 /* ---- several noise levels */
 static const double levels[LEVELS] = {0.3, 0.6, 0.2};
 
-START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
+TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -32,11 +32,9 @@ START_TEST(every_level_is_answered_as_on_its_own_with_its_share_of_alpha)
         ck_assert_uint_eq(asks_run(e).level, 1 + (uint64_t)i);
         ck_assert_double_gt(all[2 * i].radius, 0);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(bad_levels_are_refused_and_leave_no_radius)
+TEST_TIMES(bad_levels_are_refused_and_leave_no_radius, 6)
 {
     const double bad[][LEVELS] = {{0.3, 0, 0.2},        {0.3, -1, 0.2},  {0.3, NAN, 0.2},
                                   {0.3, INFINITY, 0.2}, {0.3, 0.3, 0.2}, {0.3, 1e-9, 0.2}};
@@ -69,11 +67,9 @@ START_TEST(bad_levels_are_refused_and_leave_no_radius)
     q.bonferroni = 0; /* nobody has so many certificates, and none is written */
     KIT_STATUS(e, certreg_certify_sigmas(e, where, levels, SIZE_MAX, 1, SAMPLES, &q, 1, c),
                CERTREG_E_INVALID);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(levels_after_a_failure_are_not_come_to)
+TEST(levels_after_a_failure_are_not_come_to)
 {
     linear l = {.weight = {1, 0.7, 0.3}, .fail_at = 20};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -87,11 +83,9 @@ START_TEST(levels_after_a_failure_are_not_come_to)
     for (int i = 1; i < LEVELS; i++) ck_assert_double_eq(c[i].radius, 0);
     ck_assert_double_eq(c[1].sigma, levels[1]); /* the others have none */
     for (int i = 2; i < LEVELS; i++) ck_assert_double_nan(c[i].sigma);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
+TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -107,11 +101,9 @@ START_TEST(a_bad_question_leaves_the_others_their_answers_at_every_level)
         ck_assert_double_gt(c[2 * i + 1].radius, 0);
         ck_assert_double_eq(c[2 * i + 1].sigma, levels[i]);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_cancel_ends_all_levels)
+TEST(a_cancel_ends_all_levels)
 {
     linear l = {.weight = {1, 0.7, 0.3}};
     certreg_estimator *e = make(&l, mixed, OUTPUTS);
@@ -129,9 +121,7 @@ START_TEST(a_cancel_ends_all_levels)
     /* it was reported, and is over */
     KIT_OK(e, certreg_certify_sigmas(e, where, levels, LEVELS, 1, SAMPLES, &q, 1, c));
     ck_assert_double_gt(c[LEVELS - 1].radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- the choice */
 static certreg_certificate with(double sigma, double radius)
@@ -141,7 +131,7 @@ static certreg_certificate with(double sigma, double radius)
     return c;
 }
 
-START_TEST(the_level_with_the_greatest_mean_radius_is_chosen)
+TEST(the_level_with_the_greatest_mean_radius_is_chosen)
 {
     const certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.4, 0),
                                      with(0.1, 0.5), with(0.2, 0),   with(0.4, 1)};
@@ -155,9 +145,8 @@ START_TEST(the_level_with_the_greatest_mean_radius_is_chosen)
     ck_assert_int_eq(certreg_choose_sigma(c, 1, 3, NULL, &level), CERTREG_OK);
     ck_assert_uint_eq(level, 1);
 }
-END_TEST
 
-START_TEST(choices_among_what_cannot_be_compared_are_refused)
+TEST(choices_among_what_cannot_be_compared_are_refused)
 {
     certreg_certificate c[] = {with(0.1, 0.3), with(0.2, 0.9), with(0.1, 0.5), with(0.2, 0)};
     size_t level = 9;
@@ -182,18 +171,5 @@ START_TEST(choices_among_what_cannot_be_compared_are_refused)
     c[0].struct_size = 8;
     ck_assert_int_eq(certreg_choose_sigma(c, 2, 2, NULL, &level), CERTREG_E_INVALID);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("noise levels");
-    TCase *sigmas = kit_case(suite, "sigmas");
-    tcase_add_test(sigmas, every_level_is_answered_as_on_its_own_with_its_share_of_alpha);
-    tcase_add_loop_test(sigmas, bad_levels_are_refused_and_leave_no_radius, 0, 6);
-    tcase_add_test(sigmas, levels_after_a_failure_are_not_come_to);
-    tcase_add_test(sigmas, a_bad_question_leaves_the_others_their_answers_at_every_level);
-    tcase_add_test(sigmas, a_cancel_ends_all_levels);
-    tcase_add_test(sigmas, the_level_with_the_greatest_mean_radius_is_chosen);
-    tcase_add_test(sigmas, choices_among_what_cannot_be_compared_are_refused);
-    return kit_run(suite);
-}
+KIT_MAIN("noise levels")

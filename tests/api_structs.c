@@ -63,14 +63,13 @@ static const struct {
      offsetof(certreg_interval, struct_size)},
 };
 
-START_TEST(structs_have_no_padding_and_sizes_of_whole_words)
+TEST_ROWS(structs_have_no_padding_and_sizes_of_whole_words, layouts)
 {
     ck_assert_msg(layouts[_i].size == layouts[_i].fields, "%s: %zu bytes, fields take %zu",
                   layouts[_i].name, layouts[_i].size, layouts[_i].fields);
     ck_assert_uint_eq(layouts[_i].size % 8, 0);
     ck_assert_uint_eq(layouts[_i].first, 0);
 }
-END_TEST
 
 /* ---- everything once, with each struct as large as wanted */
 typedef union grown { /* a struct of a caller that knows more fields, or fewer */
@@ -138,12 +137,6 @@ static void setup(void)
     kit_open_solver(&solver, &bisection);
 }
 
-static void teardown(void)
-{
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
-}
-
 /* Calls that read the input struct, by number. */
 static certreg_status use(int which)
 {
@@ -155,7 +148,6 @@ static certreg_status use(int which)
     case 0:
     case 1:
         status = certreg_estimator_create(NULL, &model.model, &plan.plan, NULL, &made);
-        certreg_estimator_destroy(made);
         ck_assert_int_eq(certreg_estimator_size(NULL, &model.model, &plan.plan, &bytes), status);
         return status;
     case 2: return certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &out);
@@ -177,7 +169,7 @@ static const size_t input_size[] = {sizeof(certreg_model),    sizeof(certreg_pla
                                     sizeof(certreg_bounds),   sizeof(certreg_bounds),
                                     sizeof(certreg_bounds)};
 
-START_TEST(inputs_of_a_size_that_no_version_had_are_invalid)
+TEST_TIMES(inputs_of_a_size_that_no_version_had_are_invalid, 7)
 {
     const size_t size = input_size[_i];
     const size_t bad[] = {0, 4, 8, size - 8, size - 1, size + 1, size + 4};
@@ -189,9 +181,8 @@ START_TEST(inputs_of_a_size_that_no_version_had_are_invalid)
     input_of(_i)->struct_size = (uint32_t)size;
     ck_assert_int_eq(use(_i), CERTREG_OK);
 }
-END_TEST
 
-START_TEST(newer_callers_are_served_if_they_use_nothing_new)
+TEST_TIMES(newer_callers_are_served_if_they_use_nothing_new, 7)
 {
     const size_t size = input_size[_i];
     for (size_t more = 8; more <= TAIL; more += 8) {
@@ -207,7 +198,6 @@ START_TEST(newer_callers_are_served_if_they_use_nothing_new)
         input_of(_i)->bytes[size + more] = 0;
     }
 }
-END_TEST
 
 /* ---- outputs */
 static void check_output(const grown *g, size_t known, size_t more)
@@ -217,7 +207,7 @@ static void check_output(const grown *g, size_t known, size_t more)
     for (size_t i = known + more; i < sizeof *g; i++) ck_assert_uint_eq(g->bytes[i], 0xA5);
 }
 
-START_TEST(outputs_are_zeroed_as_far_as_unknown_and_untouched_beyond)
+TEST_TIMES(outputs_are_zeroed_as_far_as_unknown_and_untouched_beyond, 5)
 {
     const size_t more = (size_t)_i * 8;
     fill_outputs(more);
@@ -230,9 +220,8 @@ START_TEST(outputs_are_zeroed_as_far_as_unknown_and_untouched_beyond)
     KIT_OK(e, certreg_estimator_bounds(e, &question.question, CERTREG_SIDE_UPPER, &found.bounds));
     check_output(&found, sizeof(certreg_bounds), more);
 }
-END_TEST
 
-START_TEST(outputs_of_a_size_that_no_version_had_are_left_alone)
+TEST(outputs_of_a_size_that_no_version_had_are_left_alone)
 {
     static const size_t off[] = {0, 4, 8};
     grown before;
@@ -254,9 +243,8 @@ START_TEST(outputs_of_a_size_that_no_version_had_are_left_alone)
         }
     }
 }
-END_TEST
 
-START_TEST(reasons_are_written_as_far_as_the_caller_knows_them)
+TEST(reasons_are_written_as_far_as_the_caller_knows_them)
 {
     certreg_estimator *made;
     model.struct_size = 1;
@@ -270,9 +258,8 @@ START_TEST(reasons_are_written_as_far_as_the_caller_knows_them)
         for (size_t i = size; i < sizeof why; i++) ck_assert_uint_eq(why.bytes[i], 0xA5);
     }
 }
-END_TEST
 
-START_TEST(outputs_are_written_on_failure_too)
+TEST(outputs_are_written_on_failure_too)
 {
     certreg_bounds found = {.struct_size = sizeof found, .constraints = 15, .mean_lo = 4};
     const certreg_certificate *c = &certificate.certificate;
@@ -308,21 +295,6 @@ START_TEST(outputs_are_written_on_failure_too)
     ck_assert_int_eq(c->status, CERTREG_E_TOO_MANY);
     ck_assert_double_eq(c->radius, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("structs");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
-    tcase_add_loop_test(typical, structs_have_no_padding_and_sizes_of_whole_words, 0,
-                        KIT_ROWS(layouts));
-    tcase_add_loop_test(bad_input, inputs_of_a_size_that_no_version_had_are_invalid, 0, 7);
-    tcase_add_loop_test(limits, newer_callers_are_served_if_they_use_nothing_new, 0, 7);
-    tcase_add_loop_test(limits, outputs_are_zeroed_as_far_as_unknown_and_untouched_beyond, 0, 5);
-    tcase_add_test(bad_input, outputs_of_a_size_that_no_version_had_are_left_alone);
-    tcase_add_test(limits, reasons_are_written_as_far_as_the_caller_knows_them);
-    tcase_add_test(bad_input, outputs_are_written_on_failure_too);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("structs")

@@ -146,8 +146,10 @@ static int do_job(certreg_backend *backend, int job, answer *a)
     return good;
 }
 
+/* Once for all tests that run in one process. */
 static void setup(void)
 {
+    if (expected[0].bytes) return;
     for (int j = FEW; j < MANY; j++) scale[j] = 1;
     for (int job = 0; job < JOBS; job++) {
         ck_assert(do_job(NULL, job, expected + job));
@@ -205,14 +207,10 @@ static void *work_alone(void *argument)
     return NULL;
 }
 
-START_TEST(threads_with_their_own_handles_have_the_bits_of_one)
+TEST(threads_with_their_own_handles_have_the_bits_of_one)
 {
-    certreg_backend *shared = NULL;
-    ck_assert_int_eq(certreg_backend_open_cpu(3, NULL, &shared), CERTREG_OK);
-    together(work_alone, shared);
-    certreg_backend_close(shared);
+    together(work_alone, kit_backend(3));
 }
-END_TEST
 
 /* ---- handles that all of them share */
 enum { SHARED = 3 };
@@ -260,12 +258,11 @@ static void *use_shared(void *argument)
     return NULL;
 }
 
-START_TEST(shared_handles_answer_right_or_say_that_they_are_busy)
+TEST(shared_handles_answer_right_or_say_that_they_are_busy)
 {
     common c = {.s = NULL};
-    certreg_backend *backend = NULL;
+    certreg_backend *backend = kit_backend(2);
     answer a;
-    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &backend), CERTREG_OK);
     kit_open_solver(&c.s, &c.b);
     for (int job = 0; job < SHARED; job++) {
         ck_assert_int_eq(create(backend, job, &c.e[job]), CERTREG_OK);
@@ -278,10 +275,7 @@ START_TEST(shared_handles_answer_right_or_say_that_they_are_busy)
         certreg_attack_destroy(c.on[job]);
         certreg_estimator_destroy(c.e[job]);
     }
-    kit_close_solver(c.s, c.b);
-    certreg_backend_close(backend);
 }
-END_TEST
 
 /* ---- cancels from everywhere */
 typedef struct cancels {
@@ -341,11 +335,10 @@ static void *sample_or_cancel(void *argument)
     return NULL;
 }
 
-START_TEST(cancels_from_threads_and_signal_handlers_stop_a_call_and_nothing_else)
+TEST(cancels_from_threads_and_signal_handlers_stop_a_call_and_nothing_else)
 {
-    cancels c = {.backend = NULL};
+    cancels c = {.backend = kit_backend(2)};
     struct sigaction before, ours = {.sa_handler = cancel_mine};
-    ck_assert_int_eq(certreg_backend_open_cpu(2, NULL, &c.backend), CERTREG_OK);
     for (int i = 1; i < THREADS; i++) ck_assert_int_eq(create(c.backend, i, &c.e[i]), CERTREG_OK);
     atomic_init(&c.sampling, THREADS - 1);
     atomic_init(&c.sent, 0);
@@ -358,9 +351,7 @@ START_TEST(cancels_from_threads_and_signal_handlers_stop_a_call_and_nothing_else
         certreg_estimator_cancel(c.e[i]); /* pending: it will never be reported */
         certreg_estimator_destroy(c.e[i]);
     }
-    certreg_backend_close(c.backend);
 }
-END_TEST
 
 /* ---- handles that go from one thread to another */
 static void *sample_and_leave(void *e)
@@ -368,7 +359,7 @@ static void *sample_and_leave(void *e)
     return certreg_estimator_sample(e, 0, SAMPLES) ? NULL : e;
 }
 
-START_TEST(a_handle_may_go_from_thread_to_thread)
+TEST(a_handle_may_go_from_thread_to_thread)
 {
     for (int job = 0; job < JOBS; job++) {
         certreg_backend *backend = NULL;
@@ -388,16 +379,6 @@ START_TEST(a_handle_may_go_from_thread_to_thread)
         certreg_backend_close(backend);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("threads");
-    TCase *typical = kit_case(suite, "typical");
-    tcase_add_unchecked_fixture(typical, setup, NULL);
-    tcase_add_test(typical, threads_with_their_own_handles_have_the_bits_of_one);
-    tcase_add_test(typical, shared_handles_answer_right_or_say_that_they_are_busy);
-    tcase_add_test(typical, cancels_from_threads_and_signal_handlers_stop_a_call_and_nothing_else);
-    tcase_add_test(typical, a_handle_may_go_from_thread_to_thread);
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("threads")

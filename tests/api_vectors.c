@@ -2,7 +2,7 @@
 #include "support/vector_map.h"
 
 /* ---- what a radius is */
-START_TEST(medians_have_the_least_radius_of_the_outputs_at_equal_shares)
+TEST_TIMES(medians_have_the_least_radius_of_the_outputs_at_equal_shares, MOST)
 {
     const size_t outputs = 1 + (size_t)_i;
     const double psi[MOST] = {0.2, -0.1, 0.4};
@@ -19,11 +19,9 @@ START_TEST(medians_have_the_least_radius_of_the_outputs_at_equal_shares)
     }
     ck_assert_double_gt(radius, 0);
     ck_assert_double_eq_tol(radius, least, 1e-6 * least);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_vector_of_one_output_is_that_output)
+TEST(a_vector_of_one_output_is_that_output)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 1, 0, 0);
@@ -42,11 +40,9 @@ START_TEST(a_vector_of_one_output_is_that_output)
         ck_assert(isnan(c.prediction) && isnan(c.estimate));
         ck_assert(isinf(c.output_lo) && isinf(c.output_hi));
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_group_is_the_vector_of_a_model_with_its_outputs_alone)
+TEST_TIMES(a_group_is_the_vector_of_a_model_with_its_outputs_alone, STATISTICS)
 {
     map m = plain, few = plain;
     few.first = 2;
@@ -61,13 +57,10 @@ START_TEST(a_group_is_the_vector_of_a_model_with_its_outputs_alone)
     KIT_OK(e, certreg_estimator_prediction(e, &group, of_group));
     KIT_OK(alone, certreg_estimator_prediction(alone, &q, psi));
     ck_assert_mem_eq(psi, of_group, sizeof psi);
-    certreg_estimator_destroy(e);
-    certreg_estimator_destroy(alone);
 }
-END_TEST
 
 /* A linear map moves every T by the same vector, so nothing beyond this is true. */
-START_TEST(no_radius_exceeds_the_true_one)
+TEST_TIMES(no_radius_exceeds_the_true_one, STATISTICS)
 {
     map m = {.weight = {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}};
     for (size_t outputs = 2; outputs <= 4; outputs++) {
@@ -80,10 +73,8 @@ START_TEST(no_radius_exceeds_the_true_one)
             gap += (psi[k] - (double)where[k]) * (psi[k] - (double)where[k]);
         ck_assert_double_gt(radius, 0.5);
         ck_assert_double_le(radius, 1.6 - sqrt(gap));
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
 /* ---- what nets and projections are worth */
 /* The norm as a whole, by the trace of the covariance, if that were known. */
@@ -92,7 +83,7 @@ static double radius_by_trace(size_t outputs, double tolerance, double sigma)
     return sigma * sqrt(log1p(tolerance * tolerance / ((double)outputs * sigma * sigma)));
 }
 
-START_TEST(means_reach_farther_than_their_norm_and_projections_than_coordinates)
+TEST(means_reach_farther_than_their_norm_and_projections_than_coordinates)
 {
     map m = {.weight = {{1}, {0, 1}, {0, 0, 1}, {0, 0, 0, 1}}};
     for (size_t outputs = 2; outputs <= 4; outputs++) {
@@ -104,12 +95,10 @@ START_TEST(means_reach_farther_than_their_norm_and_projections_than_coordinates)
         const certreg_question by_axis = vector_of(CERTREG_STATISTIC_MEDIAN, 2),
                                projected = vector_of(CERTREG_STATISTIC_PROJECTION_MEDIAN, 2);
         ck_assert_double_gt(kit_ask(e, 0, projected).radius, kit_ask(e, 0, by_axis).radius);
-        certreg_estimator_destroy(e);
     }
 }
-END_TEST
 
-START_TEST(the_pilot_gives_wide_outputs_more_of_the_tolerance)
+TEST_TIMES(the_pilot_gives_wide_outputs_more_of_the_tolerance, STATISTICS)
 {
     map m = {.weight = {{1}, {0, 0.02}, {0, 0, 0.02}, {0, 0, 0, 0.02}}};
     certreg_estimator *e = make(&m, 4, 0, 0), *equal = make(&m, 4, SIZE_MAX, 0);
@@ -122,14 +111,11 @@ START_TEST(the_pilot_gives_wide_outputs_more_of_the_tolerance)
     const double without_pilot = kit_ask(equal, SAMPLES, q).radius;
     ck_assert_double_gt(without_pilot, 0);
     ck_assert_double_gt(radius, least * without_pilot);
-    certreg_estimator_destroy(e);
-    certreg_estimator_destroy(equal);
 }
-END_TEST
 
 /* Two blocks: of three outputs that move together and one that moves alone; of one that moves, and
  * outputs that stay. What each share of the tolerance would give is known from each block alone. */
-START_TEST(blocks_have_shares_close_to_the_best_ones)
+TEST_TIMES(blocks_have_shares_close_to_the_best_ones, 2)
 {
     const map kinds[] = {{.weight = {{1}, {1}, {1}, {0, 1}}}, {.weight = {{1}}}};
     map m = kinds[_i];
@@ -147,9 +133,7 @@ START_TEST(blocks_have_shares_close_to_the_best_ones)
     }
     ck_assert_double_gt(best, 0);
     ck_assert_msg(radius > 0.9 * best, "%g of %g", radius, best);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- poses */
 static const int32_t pose_kind[3] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_REAL,
@@ -165,7 +149,7 @@ static certreg_estimator *make_pose(map *m)
     return e;
 }
 
-START_TEST(a_pose_has_one_radius_at_the_level_of_its_questions)
+TEST(a_pose_has_one_radius_at_the_level_of_its_questions)
 {
     map m = plain;
     certreg_estimator *e = make_pose(&m);
@@ -180,9 +164,7 @@ START_TEST(a_pose_has_one_radius_at_the_level_of_its_questions)
     ck_assert_double_eq(both.radius, fmin(each[0].radius, each[1].radius));
     ck_assert_double_eq(both.alpha, 0.05);
     ck_assert_int_eq(both.output, each[0].radius < each[1].radius ? 0 : 2);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static const struct {
     int32_t output[2];
@@ -195,7 +177,7 @@ static const struct {
                  {{0, 1}, {3, 0}, 1},  /* a vector with an angle in it */
                  {{0, 1}, {SIZE_MAX, 0}, 2}};
 
-START_TEST(parts_that_are_no_partition_get_no_joint_radius)
+TEST_ROWS(parts_that_are_no_partition_get_no_joint_radius, bad_parts)
 {
     map m = plain;
     certreg_estimator *e = make_pose(&m);
@@ -207,11 +189,9 @@ START_TEST(parts_that_are_no_partition_get_no_joint_radius)
                CERTREG_E_INVALID);
     ck_assert_double_eq(both.radius, 0);
     ck_assert_uint_eq(m.calls, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(one_radius_is_about_served_values_or_about_none)
+TEST_TIMES(one_radius_is_about_served_values_or_about_none, 2)
 {
     map m = plain;
     certreg_estimator *e = make_pose(&m);
@@ -223,9 +203,7 @@ START_TEST(one_radius_is_about_served_values_or_about_none)
     KIT_SAYS(certreg_estimator_error(e), "questions[1].serving");
     q[1 - _i].serving = q[_i].serving;
     KIT_OK(e, certreg_certify_outputs(e, SAMPLES, q, 2, each, &both));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- refusals */
 enum {
@@ -254,7 +232,7 @@ static const char *const says[REFUSALS] = {
     "CERTREG_CENTER_PREDICTION", "one question per output",
     "tolerance is 1e+300",       "tolerance is 1e+30"};
 
-START_TEST(vectors_that_make_no_sense_are_refused)
+TEST_TIMES(vectors_that_make_no_sense_are_refused, REFUSALS)
 {
     const double psi[3] = {0, NAN, 0};
     map m = plain;
@@ -291,13 +269,11 @@ START_TEST(vectors_that_make_no_sense_are_refused)
     KIT_SAYS(certreg_estimator_error(e), says[_i]);
     ck_assert_uint_eq(m.calls, 0);
     ck_assert_double_eq(c.radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* The bounds of a later direction contradict each other, as happens with affine functions at a
  * large alpha: the directions before it prove nothing on their own. */
-START_TEST(a_direction_without_bounds_leaves_no_radius)
+TEST_TIMES(a_direction_without_bounds_leaves_no_radius, 2)
 {
     static const uint64_t noise_ids[] = {2209, 2284};
     map m = {.weight = {{0.3}, {0, 0.3}}};
@@ -311,29 +287,6 @@ START_TEST(a_direction_without_bounds_leaves_no_radius)
     KIT_OK(e, certreg_certify(e, 1000, &q, 1, &c));
     ck_assert(c.radius == 0 && c.radius_l1 == 0 && c.radius_l2 == 0 && c.radius_linf == 0);
     ck_assert_int_eq(c.outcome, CERTREG_OUTCOME_ABSTAINED);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("vectors");
-    TCase *radii = kit_case(suite, "radii");
-    TCase *parts = kit_case(suite, "parts");
-    tcase_add_loop_test(radii, medians_have_the_least_radius_of_the_outputs_at_equal_shares, 0,
-                        MOST);
-    tcase_add_test(radii, a_vector_of_one_output_is_that_output);
-    tcase_add_loop_test(radii, a_group_is_the_vector_of_a_model_with_its_outputs_alone, 0,
-                        STATISTICS);
-    tcase_add_loop_test(radii, no_radius_exceeds_the_true_one, 0, STATISTICS);
-    tcase_add_test(radii, means_reach_farther_than_their_norm_and_projections_than_coordinates);
-    tcase_add_loop_test(radii, the_pilot_gives_wide_outputs_more_of_the_tolerance, 0, STATISTICS);
-    tcase_add_loop_test(radii, blocks_have_shares_close_to_the_best_ones, 0, 2);
-    tcase_add_test(parts, a_pose_has_one_radius_at_the_level_of_its_questions);
-    tcase_add_loop_test(parts, parts_that_are_no_partition_get_no_joint_radius, 0,
-                        KIT_ROWS(bad_parts));
-    tcase_add_loop_test(parts, one_radius_is_about_served_values_or_about_none, 0, 2);
-    tcase_add_loop_test(parts, a_direction_without_bounds_leaves_no_radius, 0, 2);
-    tcase_add_loop_test(parts, vectors_that_make_no_sense_are_refused, 0, REFUSALS);
-    return kit_run(suite);
-}
+KIT_MAIN("vectors")

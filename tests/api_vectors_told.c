@@ -3,7 +3,7 @@
 #include "support/vector_map.h"
 
 /* ---- predictions, estimates, bounds */
-START_TEST(a_prediction_that_is_given_back_gives_the_same_certificate)
+TEST_TIMES(a_prediction_that_is_given_back_gives_the_same_certificate, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 5, 0, 0);
@@ -14,9 +14,7 @@ START_TEST(a_prediction_that_is_given_back_gives_the_same_certificate)
     q.prediction = psi, q.prediction_count = 5;
     ck_assert_double_gt(radius, 0);
     ck_assert_double_eq(kit_ask(e, 0, q).radius, radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 static int by_value(const void *a, const void *b)
 {
@@ -43,7 +41,7 @@ static double median_along(certreg_estimator *e, const map *m, double u, double 
     return 0.5 * (t[(used - 1) / 2] + t[used / 2]);
 }
 
-START_TEST(a_server_gets_the_medians_of_its_own_samples)
+TEST_TIMES(a_server_gets_the_medians_of_its_own_samples, 2)
 {
     const double c = 0.86602540378443865, s = 0.5;
     const double axes[6][2] = {{1, 0}, {c, s}, {s, c}, {0, 1}, {-s, c}, {-c, s}};
@@ -62,11 +60,9 @@ START_TEST(a_server_gets_the_medians_of_its_own_samples)
     KIT_OK(e, certreg_estimator_estimate(e, &q, got));
     ck_assert_double_eq_tol(got[0], median_along(e, &m, 1, 0), 1e-12);
     if (!_i) ck_assert_double_eq_tol(got[1], median_along(e, &m, 0, 1), 1e-12);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(estimates_of_single_outputs_are_those_of_their_certificates)
+TEST(estimates_of_single_outputs_are_those_of_their_certificates)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 3, 0, 0);
@@ -89,12 +85,10 @@ START_TEST(estimates_of_single_outputs_are_those_of_their_certificates)
     ball.method = CERTREG_METHOD_BASELINE, ball.prediction = psi, ball.prediction_count = 3;
     KIT_STATUS(e, certreg_estimator_estimate(e, &ball, unused), CERTREG_E_INVALID);
     ck_assert_double_eq(unused[0], 7);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* What is told of main samples may choose their number: then no other number will do. */
-START_TEST(an_estimate_is_an_evaluation_of_the_record)
+TEST(an_estimate_is_an_evaluation_of_the_record)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 2, 100, 0);
@@ -116,12 +110,10 @@ START_TEST(an_estimate_is_an_evaluation_of_the_record)
     KIT_STATUS(e, certreg_estimator_estimate(e, NULL, told), CERTREG_E_INVALID);
     KIT_OK(e, certreg_estimator_sample(e, 200, 10));
     KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* As a control loop does: the estimate of one tick is the prediction of the next, in one array. */
-START_TEST(a_tick_without_samples_hands_the_prediction_of_a_vector_on)
+TEST_TIMES(a_tick_without_samples_hands_the_prediction_of_a_vector_on, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 2, SIZE_MAX, CERTREG_PLAN_COUNT_FAILURES);
@@ -141,11 +133,9 @@ START_TEST(a_tick_without_samples_hands_the_prediction_of_a_vector_on)
         ck_assert(isfinite(pose[0]) && isfinite(pose[1]));
         ck_assert_int_eq(pose[0] == before[0] && pose[1] == before[1], late || failed);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise)
+TEST_TIMES(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 2)
 {
     map m = plain;
     certreg_question q = vector_of(CERTREG_STATISTIC_MEDIAN, 2);
@@ -164,12 +154,10 @@ START_TEST(an_estimate_for_serving_needs_exactly_the_samples_of_its_promise)
     ck_assert(_i ? fabs(told[0]) < 2 : told[0] == 7);
     KIT_OK(e, certreg_estimator_sample(e, 101, 1 + (size_t)!_i));
     KIT_STATUS(e, certreg_estimator_estimate(e, &q, told), CERTREG_E_WRONG_STATE);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Its plan is for fewer samples, and without the gradient. */
-START_TEST(a_server_takes_the_question_that_was_certified)
+TEST(a_server_takes_the_question_that_was_certified)
 {
     static const uint64_t looks[2] = {SAMPLES, 2 * SAMPLES};
     const certreg_target target = {
@@ -184,11 +172,9 @@ START_TEST(a_server_takes_the_question_that_was_certified)
     q = vector_of(CERTREG_STATISTIC_MEAN, 2);
     q.method = CERTREG_METHOD_FINITE, q.constraints = CERTREG_CONSTRAINTS_ECGM;
     KIT_OK(e, certreg_estimator_estimate(e, &q, told));
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it)
+TEST_TIMES(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 5, 0, 0);
@@ -202,13 +188,10 @@ START_TEST(the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it)
     ck_assert_int_eq(certreg_bisection_above(bisection, &b, NULL, 1, b.constraints, &radius),
                      CERTREG_OK);
     ck_assert_double_eq_tol(radius.radius, c.radius, 1e-5 * c.radius);
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- failures */
-START_TEST(an_output_that_failed_is_out_of_every_direction_that_it_is_in)
+TEST(an_output_that_failed_is_out_of_every_direction_that_it_is_in)
 {
     map m = plain;
     m.fail_each = 10;
@@ -226,12 +209,10 @@ START_TEST(an_output_that_failed_is_out_of_every_direction_that_it_is_in)
     ck_assert_int_eq(kit_ask(e, 0, q).outcome, CERTREG_OUTCOME_ABSTAINED);
     q.output = 1, q.output_count = 2, q.tolerance = 1;
     ck_assert_int_eq(kit_ask(e, 0, q).outcome, CERTREG_OUTCOME_CERTIFIED);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* ---- targets and serving */
-START_TEST(a_target_of_a_vector_stops_early)
+TEST_TIMES(a_target_of_a_vector_stops_early, 4)
 {
     const int32_t method = _i % 2 ? CERTREG_METHOD_ANYTIME : CERTREG_METHOD_FINITE;
     map m = plain;
@@ -251,11 +232,9 @@ START_TEST(a_target_of_a_vector_stops_early)
     m.calls = 0;
     ck_assert_int_eq(kit_ask(e, SAMPLES, q).stop, CERTREG_STOP_HOPELESS);
     ck_assert_uint_eq(m.calls, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(serving_costs_a_vector_some_of_its_radius)
+TEST_TIMES(serving_costs_a_vector_some_of_its_radius, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 3, 0, 0);
@@ -267,12 +246,10 @@ START_TEST(serving_costs_a_vector_some_of_its_radius)
     ck_assert_double_gt(served, 0);
     ck_assert_double_lt(served, radius);
     ck_assert_double_lt(kit_ask(e, 0, q).radius, served);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Any direction of what is served may fail. */
-START_TEST(each_output_of_a_served_vector_has_its_part_of_the_failure_rate)
+TEST(each_output_of_a_served_vector_has_its_part_of_the_failure_rate)
 {
     const double psi[3] = {0.2, -0.1, 0.4};
     map m = plain;
@@ -288,11 +265,9 @@ START_TEST(each_output_of_a_served_vector_has_its_part_of_the_failure_rate)
     }
     ck_assert_double_gt(radius, 0);
     ck_assert_double_eq_tol(radius, least, 1e-6 * least);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(questions_of_one_call_do_not_share_the_bounds_of_a_direction)
+TEST_TIMES(questions_of_one_call_do_not_share_the_bounds_of_a_direction, STATISTICS)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 4, 0, 0);
@@ -308,12 +283,10 @@ START_TEST(questions_of_one_call_do_not_share_the_bounds_of_a_direction)
         ck_assert_double_gt(together[i].radius, 0);
         ck_assert_double_eq(kit_ask(e, 0, q[i]).radius, together[i].radius);
     }
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Where the first direction limits, its bounds must be its own. */
-START_TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
+TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction)
 {
     map m = {.weight = {{1}, {0, 0.05}}};
     certreg_estimator *e = make(&m, 2, 0, 0);
@@ -325,12 +298,10 @@ START_TEST(a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direc
     certreg_certificate together[2] = {kit_certificate()};
     KIT_OK(e, certreg_certify(e, SAMPLES, q, 2, together));
     ck_assert_double_eq(kit_ask(e, 0, q[1]).radius, together[1].radius);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* Of four outputs the last one alone scatters. */
-START_TEST(the_last_direction_may_rule_a_target_out)
+TEST(the_last_direction_may_rule_a_target_out)
 {
     map m = {.weight = {{0.01}, {0, 0.01}, {0, 0, 0.01}, {0, 0, 0, 1.6}}};
     certreg_estimator *e = make(&m, 4, SIZE_MAX, 0);
@@ -347,11 +318,9 @@ START_TEST(the_last_direction_may_rule_a_target_out)
     KIT_OK(e, certreg_estimator_forecast(e, &easy, &other));
     ck_assert(hard.expected_samples == INFINITY);
     ck_assert_double_lt(other.expected_samples, 400);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-START_TEST(a_deadline_leaves_no_claim)
+TEST(a_deadline_leaves_no_claim)
 {
     map m = plain;
     certreg_estimator *e = make(&m, 3, 0, 0);
@@ -363,12 +332,10 @@ START_TEST(a_deadline_leaves_no_claim)
     ck_assert_double_eq(c.radius, 0);
     KIT_OK(e, certreg_estimator_set_deadline(e, 0));
     ck_assert_double_gt(kit_ask(e, 0, q).radius, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
 /* The mean of outputs that failed has no bounds, along no direction. */
-START_TEST(bounds_of_a_vector_that_abstains_claim_nothing)
+TEST(bounds_of_a_vector_that_abstains_claim_nothing)
 {
     enum { COUNT = 400 };
     static const double least[2] = {-9, -9}, most[2] = {9, 9};
@@ -386,35 +353,6 @@ START_TEST(bounds_of_a_vector_that_abstains_claim_nothing)
     KIT_OK(e, certreg_estimator_record(e, 0, COUNT, y));
     KIT_OK(e, certreg_estimator_bounds(e, &q, CERTREG_SIDE_UPPER, &b));
     ck_assert_uint_eq(b.constraints, 0);
-    certreg_estimator_destroy(e);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("vectors, what is told");
-    TCase *told = kit_case(suite, "told");
-    tcase_add_loop_test(told, a_prediction_that_is_given_back_gives_the_same_certificate, 0,
-                        STATISTICS);
-    tcase_add_loop_test(told, a_server_gets_the_medians_of_its_own_samples, 0, 2);
-    tcase_add_test(told, estimates_of_single_outputs_are_those_of_their_certificates);
-    tcase_add_test(told, an_estimate_is_an_evaluation_of_the_record);
-    tcase_add_loop_test(told, a_tick_without_samples_hands_the_prediction_of_a_vector_on, 0,
-                        STATISTICS);
-    tcase_add_loop_test(told, an_estimate_for_serving_needs_exactly_the_samples_of_its_promise, 0,
-                        2);
-    tcase_add_test(told, a_server_takes_the_question_that_was_certified);
-    tcase_add_loop_test(told, the_bounds_behind_a_radius_are_those_of_the_direction_that_limits_it,
-                        0, STATISTICS);
-    tcase_add_test(told, an_output_that_failed_is_out_of_every_direction_that_it_is_in);
-    tcase_add_loop_test(told, a_target_of_a_vector_stops_early, 0, 4);
-    tcase_add_loop_test(told, serving_costs_a_vector_some_of_its_radius, 0, STATISTICS);
-    tcase_add_test(told, each_output_of_a_served_vector_has_its_part_of_the_failure_rate);
-    tcase_add_loop_test(told, questions_of_one_call_do_not_share_the_bounds_of_a_direction, 0,
-                        STATISTICS);
-    tcase_add_test(told, a_second_tolerance_of_the_true_mean_has_the_bounds_of_its_first_direction);
-    tcase_add_test(told, the_last_direction_may_rule_a_target_out);
-    tcase_add_test(told, a_deadline_leaves_no_claim);
-    tcase_add_test(told, bounds_of_a_vector_that_abstains_claim_nothing);
-    return kit_run(suite);
-}
+KIT_MAIN("vectors, what is told")

@@ -1,9 +1,8 @@
 /* Allocations: none after create, and each that fails in create is a status that leaves nothing
  * behind. */
-#include <certreg/attack.h>
 #include <certreg/interval.h>
 #include <certreg/solver.h>
-#include "support/api_kit.h"
+#include "support/attack_kit.h"
 #include "support/counting_malloc.h"
 #include "support/emulated_device.h"
 
@@ -95,18 +94,10 @@ static certreg_attack *attack;
 static void setup(void)
 {
     const certreg_model m = model_of();
-    const certreg_attack_plan calls = {.struct_size = sizeof calls, .max_calls = 300};
     failing = 0;
-    ck_assert_int_eq(certreg_estimator_create(NULL, &m, &plan, NULL, &estimator), CERTREG_OK);
-    ck_assert_int_eq(certreg_attack_create(estimator, &calls, NULL, &attack), CERTREG_OK);
+    estimator = kit_create(NULL, &m, &plan);
+    attack = attack_on(estimator, 300);
     kit_open_solver(&solver, &bisection);
-}
-
-static void teardown(void)
-{
-    certreg_attack_destroy(attack);
-    kit_close_solver(solver, bisection);
-    certreg_estimator_destroy(estimator);
 }
 
 /* ---- nothing allocates after create */
@@ -243,7 +234,7 @@ static int fail_in_every_way(void)
 static int (*const phases[])(void) = {sample_everything,     certify_everything, solve_everything,
                                       calibrate_and_predict, attack_everything,  fail_in_every_way};
 
-START_TEST(nothing_allocates_after_create)
+TEST(nothing_allocates_after_create)
 {
     if (!interposed()) return;
     for (int i = 0; i < KIT_ROWS(phases); i++) {
@@ -255,9 +246,8 @@ START_TEST(nothing_allocates_after_create)
                       live);
     }
 }
-END_TEST
 
-START_TEST(nothing_allocates_in_callers_memory)
+TEST(nothing_allocates_in_callers_memory)
 {
     if (!interposed()) return;
     static _Alignas(64) unsigned char memory[1 << 21], small[2][1 << 16], beside[1 << 18];
@@ -293,7 +283,6 @@ START_TEST(nothing_allocates_in_callers_memory)
     ck_assert_int_eq(taken, 0);
     ck_assert_int_eq(live, 0);
 }
-END_TEST
 
 /* ---- every allocation fails in turn */
 static certreg_error why;
@@ -375,7 +364,7 @@ static const struct {
 } makers[] = {{make_estimator, 1}, {make_solver, 1}, {make_bisection, 1},   {make_backend, 2},
               {make_attack, 1},    {make_device, 1}, {make_second_order, 1}};
 
-START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
+TEST_ROWS(failing_allocations_are_a_status_and_leave_nothing_behind, makers)
 {
     if (!interposed()) return;
     why.struct_size = sizeof why;
@@ -399,18 +388,6 @@ START_TEST(failing_allocations_are_a_status_and_leave_nothing_behind)
     ck_assert_int_gt(k, makers[_i].least);
     ck_assert_int_eq(makers[_i].make(), CERTREG_OK);
 }
-END_TEST
 
-int main(void)
-{
-    if (!interposed()) printf("fault_memory: skipped, another malloc is in use\n");
-    Suite *suite = suite_create("allocations");
-    TCase *typical = kit_case_with(suite, "typical", setup, teardown);
-    TCase *limits = kit_case_with(suite, "limits", setup, teardown);
-    TCase *bad_input = kit_case_with(suite, "bad_input", setup, teardown);
-    tcase_add_test(typical, nothing_allocates_after_create);
-    tcase_add_test(limits, nothing_allocates_in_callers_memory);
-    tcase_add_loop_test(bad_input, failing_allocations_are_a_status_and_leave_nothing_behind, 0,
-                        KIT_ROWS(makers));
-    return kit_run(suite);
-}
+FIXTURE(setup, NULL)
+KIT_MAIN("allocations")

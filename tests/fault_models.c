@@ -141,7 +141,7 @@ static int takes(const shape *s)
 }
 
 /* ---- shapes */
-START_TEST(models_as_they_should_be_are_run)
+TEST(models_as_they_should_be_are_run)
 {
     const shape sound[] = {{0},
                            {.filters = 3, .stride = 2},
@@ -152,7 +152,6 @@ START_TEST(models_as_they_should_be_are_run)
         ck_assert_msg(takes(sound + i), "model %zu", i);
     for (size_t i = 0; i < ROWS * COLUMNS; i++) ck_assert(isfinite(outputs[i]));
 }
-END_TEST
 
 static const struct {
     const char *name;
@@ -185,11 +184,10 @@ static const struct {
     {"an infinite weight", {.first = -INFINITY}},
 };
 
-START_TEST(models_that_do_not_fit_are_refused)
+TEST_TIMES(models_that_do_not_fit_are_refused, (int)(sizeof hostile / sizeof *hostile))
 {
     ck_assert_msg(!takes(&hostile[_i].s), "%s", hostile[_i].name);
 }
-END_TEST
 
 /* ---- damage */
 static uint32_t state = 1;
@@ -200,7 +198,7 @@ static uint32_t next_random(void)
     return state >> 8;
 }
 
-START_TEST(every_cut_of_a_model_is_refused)
+TEST(every_cut_of_a_model_is_refused)
 {
     const message m = model_of(&(shape){0});
     for (size_t size = 0; size < m.size; size++) {
@@ -208,9 +206,8 @@ START_TEST(every_cut_of_a_model_is_refused)
         ck_assert_msg(!is_model(outputs), "%zu of %zu bytes", size, m.size);
     }
 }
-END_TEST
 
-START_TEST(every_changed_byte_is_refused_or_run)
+TEST(every_changed_byte_is_refused_or_run)
 {
     static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10,
                                             0x20, 0x40, 0x80, 0x7f, 0xff};
@@ -225,10 +222,9 @@ START_TEST(every_changed_byte_is_refused_or_run)
         }
     ck_assert_int_gt(run, 0); /* weights may be any */
 }
-END_TEST
 
 /* Bytes changed, pieces cut out and doubled, a few at a time. */
-START_TEST(damaged_models_are_refused_or_run)
+TEST(damaged_models_are_refused_or_run)
 {
     const message m = model_of(&(shape){0});
     for (int round = 0; round < 3000; round++) {
@@ -250,19 +246,6 @@ START_TEST(damaged_models_are_refused_or_run)
         is_model(outputs);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("model files");
-    TCase *typical = kit_case(suite, "typical");
-    TCase *bad = kit_case_with(suite, "bad_input", set_up, tear_down);
-    tcase_add_checked_fixture(typical, set_up, tear_down),
-        tcase_add_test(typical, models_as_they_should_be_are_run);
-    tcase_add_loop_test(bad, models_that_do_not_fit_are_refused, 0,
-                        (int)(sizeof hostile / sizeof *hostile));
-    tcase_add_test(bad, every_cut_of_a_model_is_refused);
-    tcase_add_test(bad, every_changed_byte_is_refused_or_run);
-    tcase_add_test(bad, damaged_models_are_refused_or_run);
-    return kit_run(suite);
-}
+FIXTURE(set_up, tear_down)
+KIT_MAIN("model files")

@@ -1,5 +1,6 @@
 /* What tests of the public interface share: a plain model, structs with their defaults, handles,
- * and checks of statuses and messages. It sees the public header only. */
+ * which KIT_MAIN closes after each test, and checks of statuses, messages and refusals. It sees the
+ * public header only. */
 #ifndef SUPPORT_API_KIT_H
 #define SUPPORT_API_KIT_H
 #include "support/asks.h"
@@ -7,11 +8,6 @@
 #include <certreg/certreg.h>
 #include <certreg/solver.h>
 #include <check.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- structs */
 /* The first column as it is, in every output: affine, so that everything about it is known. */
@@ -45,6 +41,9 @@ static inline certreg_question kit_question(double tolerance)
     return q;
 }
 
+/* A question by its fields. */
+#define QUESTION(...) ((certreg_question){.struct_size = sizeof(certreg_question), __VA_ARGS__})
+
 static inline certreg_certificate kit_certificate(void)
 {
     certreg_certificate c = {.struct_size = sizeof c};
@@ -70,6 +69,34 @@ static inline certreg_certificate kit_certificate(void)
     } while (0)
 
 /* ---- handles */
+static inline void kit_destroy_estimator(void *e)
+{
+    certreg_estimator_destroy(e);
+}
+
+static inline void kit_destroy_solver(void *s)
+{
+    certreg_solver_destroy(s);
+}
+
+static inline void kit_destroy_bisection(void *b)
+{
+    certreg_bisection_destroy(b);
+}
+
+static inline void kit_close_backend(void *b)
+{
+    certreg_backend_close(b);
+}
+
+static inline certreg_backend *kit_backend(int32_t threads)
+{
+    certreg_backend *backend = NULL;
+    ck_assert_int_eq(certreg_backend_open_cpu(threads, NULL, &backend), CERTREG_OK);
+    kit_close_later(kit_close_backend, backend);
+    return backend;
+}
+
 static inline certreg_estimator *kit_create(certreg_backend *backend, const certreg_model *m,
                                             const certreg_plan *p)
 {
@@ -78,21 +105,26 @@ static inline certreg_estimator *kit_create(certreg_backend *backend, const cert
     ck_assert_msg(certreg_estimator_create(backend, m, p, &why, &e) == CERTREG_OK, "create: %s",
                   why.text);
     ck_assert_ptr_nonnull(e);
+    kit_close_later(kit_destroy_estimator, e);
     return e;
 }
 
 static inline void kit_open_solver(certreg_solver **solver, certreg_bisection **bisection)
 {
     ck_assert_int_eq(certreg_solver_create(NULL, NULL, solver), CERTREG_OK);
+    kit_close_later(kit_destroy_solver, *solver);
     ck_assert_int_eq(certreg_bisection_create(NULL, NULL, bisection), CERTREG_OK);
+    kit_close_later(kit_destroy_bisection, *bisection);
 }
 
+/* In a program without KIT_MAIN. */
 static inline void kit_close_solver(certreg_solver *solver, certreg_bisection *bisection)
 {
     certreg_bisection_destroy(bisection);
     certreg_solver_destroy(solver);
 }
 
+/* ---- certificates */
 /* The certificate of one question. */
 static inline certreg_certificate kit_ask(certreg_estimator *e, size_t samples, certreg_question q)
 {
@@ -100,6 +132,34 @@ static inline certreg_certificate kit_ask(certreg_estimator *e, size_t samples, 
     KIT_OK(e, certreg_certify(e, samples, &q, 1, &c));
     ck_assert_int_eq(c.status, CERTREG_OK);
     return c;
+}
+
+/* No number of it could be taken for a proof, nor averaged with others. */
+static inline int kit_is_blank(const certreg_certificate *c, certreg_status status)
+{
+    return c->status == status && c->outcome == CERTREG_OUTCOME_ABSTAINED && c->radius == 0 &&
+           c->output_lo == -INFINITY && c->output_hi == INFINITY && isnan(c->prediction) &&
+           isnan(c->estimate) && isnan(c->tolerance) && isnan(c->alpha);
+}
+
+/* A certificate that looks like a proof, for a call to overwrite. */
+static inline certreg_certificate kit_stale(void)
+{
+    certreg_certificate c = kit_certificate();
+    c.outcome = CERTREG_OUTCOME_CERTIFIED, c.radius = 7;
+    return c;
+}
+
+/* A question that is refused, by a message with these words: its certificate claims nothing. */
+static inline void kit_refuses(certreg_estimator *e, size_t samples, certreg_question q,
+                               certreg_status status, const char *words)
+{
+    certreg_certificate c = kit_stale();
+    const certreg_status got = certreg_certify(e, samples, &q, 1, &c);
+    ck_assert_msg(got == status, "%s, not %s, where it should say: %s", certreg_status_text(got),
+                  certreg_status_text(status), words);
+    KIT_SAYS(certreg_estimator_error(e), words);
+    ck_assert_msg(kit_is_blank(&c, status), "%s: the certificate claims something", words);
 }
 
 /* ---- records */

@@ -35,12 +35,18 @@ static inline double beyond_face(const float *x, size_t inputs)
     return x[0] > 1 ? 10 : 0;
 }
 
+static inline void attack_close(void *a)
+{
+    certreg_attack_destroy(a);
+}
+
 static inline certreg_attack *attack_on(certreg_estimator *e, size_t max_calls)
 {
     const certreg_attack_plan p = {.struct_size = sizeof p, .max_calls = max_calls};
     certreg_error why = {.struct_size = sizeof why};
     certreg_attack *a = NULL;
     ck_assert_msg(!certreg_attack_create(e, &p, &why, &a), "%s", why.text);
+    kit_close_later(attack_close, a);
     return a;
 }
 

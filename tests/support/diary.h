@@ -98,7 +98,6 @@ static inline void setup(void)
 
 static inline void teardown(void)
 {
-    certreg_estimator_destroy(e);
     ck_assert_int_eq(book.bad_batch, 0);
 }
 

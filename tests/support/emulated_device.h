@@ -1,6 +1,7 @@
 /* The CUDA module on the emulated device: both lie beside the test program. */
 #ifndef TESTS_EMULATED_DEVICE_H
 #define TESTS_EMULATED_DEVICE_H
+#include "support/suite.h"
 #include <certreg/certreg.h>
 #include <check.h>
 #include <string.h>
@@ -25,11 +26,17 @@ static inline certreg_status try_emulated(int32_t number, void *stream, certreg_
     return certreg_backend_open(path, number, stream, why, out);
 }
 
+static inline void close_device(void *backend)
+{
+    certreg_backend_close(backend);
+}
+
 static inline certreg_backend *open_device(int32_t number, void *stream)
 {
     certreg_error why;
     certreg_backend *backend = NULL;
     ck_assert_msg(!try_emulated(number, stream, &why, &backend), "%s", why.text);
+    kit_close_later(close_device, backend);
     return backend;
 }
 

@@ -65,11 +65,6 @@ static inline void setup(void)
     rows_asked = 0;
 }
 
-static inline void teardown(void)
-{
-    certreg_estimator_destroy(e);
-}
-
 static const int32_t kinds[2] = {CERTREG_OUTPUT_REAL, CERTREG_OUTPUT_ANGLE};
 
 #endif

@@ -37,11 +37,6 @@ static inline void make_shared(void)
     shared = kit_create(NULL, &m, &p);
 }
 
-static inline void free_shared(void)
-{
-    certreg_estimator_destroy(shared);
-}
-
 static const float origin[3] = {0, 1, 2};
 
 static inline void check_usable(void)

@@ -5,6 +5,7 @@
  *     TEST_TIMES(name, count) { ... }   runs for _i from 0 to count - 1
  *     FIXTURE(set_up, tear_down)        goes around each test of the program
  *     TEST_MAIN("what it is about")     runs them all: the last line
+ *     KIT_MAIN("what it is about")      the same, and closes after each test what the kit opened
  *
  * No test has a timeout, since a loaded machine is no failure: tests/run.sh ends what hangs. */
 #ifndef TESTS_SUITE_H
@@ -59,6 +60,33 @@ static inline void kit_register(const TTest *test, int first, int end)
         kit_tests.set_up = set_up_one, kit_tests.tear_down = tear_down_one; \
     }
 
+/* ---- what is closed after each test of a program with KIT_MAIN: last first */
+enum { KIT_MOST_OPEN = 4096 };
+
+static struct kit_open {
+    struct {
+        void (*close)(void *);
+        void *what;
+    } list[KIT_MOST_OPEN];
+    int count, wanted;
+} kit_open;
+
+static inline void kit_close_later(void (*close)(void *), void *what)
+{
+    if (!kit_open.wanted) return;
+    if (kit_open.count == KIT_MOST_OPEN) abort();
+    kit_open.list[kit_open.count].close = close, kit_open.list[kit_open.count++].what = what;
+}
+
+/* In the middle of a test that needs it. */
+static inline void kit_close_all(void)
+{
+    while (kit_open.count > 0) {
+        kit_open.count--;
+        kit_open.list[kit_open.count].close(kit_open.list[kit_open.count].what);
+    }
+}
+
 /* ---- cases and the run */
 static inline TCase *kit_case(Suite *suite, const char *name)
 {
@@ -88,7 +116,9 @@ static inline void kit_add_tests(TCase *to)
 static inline Suite *kit_suite(const char *about)
 {
     Suite *suite = suite_create(about);
-    kit_add_tests(kit_case_with(suite, "tests", kit_tests.set_up, kit_tests.tear_down));
+    TCase *all = kit_case_with(suite, "tests", kit_tests.set_up, kit_tests.tear_down);
+    tcase_add_checked_fixture(all, NULL, kit_close_all); /* before tear_down */
+    kit_add_tests(all);
     return suite;
 }
 
@@ -106,5 +136,12 @@ static inline int kit_run(Suite *suite)
     {                                     \
         return kit_run(kit_suite(about)); \
     }
+
+#define KIT_CLOSES_HANDLES       \
+    KIT_AT_START(kit_will_close) \
+    {                            \
+        kit_open.wanted = 1;     \
+    }
+#define KIT_MAIN(about) KIT_CLOSES_HANDLES TEST_MAIN(about)
 
 #endif
