@@ -34,7 +34,7 @@ MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 # A switch that lacks a value of its enum would take it for another one (tests/enums.sh).
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
     -Werror=switch -Werror=switch-enum $(if $(WERROR),-Werror)
-CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L $(CPPFLAGS)
+CPPFLAGS_ALL := -Iinclude -Isrc -D_POSIX_C_SOURCE=200809L -DCERTREG_EXPERIMENTAL $(CPPFLAGS)
 target := $(shell $(CC) -dumpmachine 2>/dev/null)
 include src/harden.mk
 # -ffp-contract=off: every fused multiply-add in the library is written by hand, so that bits are

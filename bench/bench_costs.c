@@ -3,7 +3,9 @@
  * features. Then the numbers that a target takes, threads, and memory.
  * Usage: bench_costs [tables.md] */
 #include "bench.h"
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 #include "backend/backend.h"
 

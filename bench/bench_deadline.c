@@ -3,6 +3,7 @@
  * One core, which should be idle. Usage: bench_deadline [tables.md [ticks]] */
 #include "bench.h"
 #include "certreg/certreg.h"
+#include <certreg/sampling.h>
 
 enum { STATE = 16, BATCH = 64, CAPACITY = 100000, MOST = 100000 };
 static const double deadline = 0.005;

@@ -3,7 +3,7 @@
  * Usage: bench_network [tables.md] */
 #include "bench.h"
 #include <cblas.h>
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 
 #include "../examples/engines/engine.h"
 

@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "backend/backend.h"
 #include "backend/cpu.h"
+#include <certreg/backend.h>
 
 enum { SAMPLES = 10000, INPUTS = 784, BLOCKS = 64, BATCH = 256, REPEATS = 30 };
 

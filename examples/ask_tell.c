@@ -2,7 +2,7 @@
  * queue takes batches and returns them in any order. `draw` gives the noisy inputs, `record` takes
  * the outputs, and the certificate has the same bits as if the library had called the model itself.
  * Prints both radii and whether they are the same. */
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

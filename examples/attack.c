@@ -2,6 +2,7 @@
  * the tolerance. An attack looks for a short shift that does, and proves it with samples of its
  * own. The truth lies between the two. Prints both ends for three budgets of calls, the shift that
  * was found, and which inputs the answer depends on most. */
+#define CERTREG_EXPERIMENTAL 1 /* see "stability" in certreg.h */
 #include <certreg/attack.h>
 #include <stdio.h>
 

@@ -5,7 +5,8 @@
  *   served median     the default, for the median of 501 fresh outputs
  * What is served may miss the tolerance once in ten requests, with either method. Prints what each
  * certificate says. They promise different things, so the longest radius need not be the best. */
-#include <certreg/certreg.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <stdio.h>
 
 enum { INPUTS = 4, PILOT = 1500, SAMPLES = 10000, QUESTIONS = 4 };

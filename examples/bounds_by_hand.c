@@ -5,7 +5,9 @@
  * an adversarial model would stay at an end of its range. To plot the table:
  *     bounds_by_hand >curve
  *     gnuplot -p -e "plot for [i=2:5] 'curve' using 1:i with lines" */
+#define CERTREG_EXPERIMENTAL 1 /* see "stability" in certreg.h */
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include <math.h>
 #include <stdio.h>
 

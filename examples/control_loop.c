@@ -3,7 +3,7 @@
  * is wrong by less than the radius. The mode flags at the end of the state are not measured, so
  * they have scale 0: they get no noise, and changes to them are not covered.
  * Prints the tick that the emergency stop ended, and the range of the certified radii. */
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdio.h>

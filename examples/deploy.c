@@ -6,7 +6,7 @@
  *   3. For a shift of a given size, bound the output: between which values does it stay?
  * Prints the mean radius of every level, the radii and output bounds of the new input, and one
  * served output. The model is a stand-in. */
-#include <certreg/certreg.h>
+#include <certreg/question.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * can be used again afterwards. Five mistakes are made on purpose: model.inputs is missing, a model
  * returns NaN, one fails, one leaves a row out, and a question has a negative tolerance.
  * Prints the status and the sentence of each and, where the model is at fault, the sample. */
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -47,7 +47,8 @@ CXXFLAGS_ALL = -std=c++17 $(OPT) -fPIC $(hardened) $(filter-out %-prototypes,$(W
     $(CXXFLAGS) $(EXTRA)
 $(OBJ)/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) -Iinclude $(CPPFLAGS) $(CXXFLAGS_ALL) $(own) -MMD -MP -c $< -o $@
+	$(call say,CXX,$<)$(CXX) -Iinclude -DCERTREG_EXPERIMENTAL $(CPPFLAGS) $(CXXFLAGS_ALL) $(own) \
+	    -MMD -MP -c $< -o $@
 $(examples_cpp): $(OBJ)/examples/%_cpp: $(OBJ)/examples/%.cpp.o $(OBJ)/libcertreg.so
 	$(call say,LINK,$@)$(CXX) $(CXXFLAGS_ALL) $< -o $@ -L$(OBJ) -lcertreg -Wl,-rpath,'$$ORIGIN/..'
 $(OBJ)/examples/cuda/onnx: $(OBJ)/examples/cuda/onnx.o $(engine_objects) $(OBJ)/libcertreg.so

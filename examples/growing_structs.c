@@ -2,7 +2,6 @@
  * than the library's. A new field that is zero is accepted; one that is set is refused, not
  * ignored; and a new field of a result reads as zero.
  * Prints the status of each case, and of a struct whose struct_size was forgotten. */
-#include <certreg/certreg.h>
 #include <certreg/solver.h>
 #include <stdio.h>
 #include <string.h>

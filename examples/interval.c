@@ -3,7 +3,9 @@
  * somebody may disturb the sensors by up to 0.1: where is the true distance then?
  * Prints for three sizes of the disturbance, each as bad as possible, the mean length of the
  * intervals, how many contain the truth, and how few points would do. */
+#define CERTREG_EXPERIMENTAL 1 /* see "stability" in certreg.h */
 #include <certreg/interval.h>
+#include <certreg/sampling.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * half-way and resumes from its last checkpoint. The ranks are simulated one after the other; with
  * MPI, `collected` is what a gather delivers.
  * Prints how many rows of the model were computed, and the radii of both ways. */
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  * quarter of it is used.
  * Prints how many calls three radii would take, what became of 200 ticks, and the radius that an
  * anytime certificate has reached after every 80 calls. */
-#include <certreg/certreg.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdalign.h>

@@ -9,7 +9,8 @@
  *   - one radius for the pose: the position as a vector, in the 2-norm, and the bearing; and what a
  *     server returns for it
  *   - the radius of the mean position as a vector, which needs the outputs' ranges */
-#include <certreg/certreg.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* Angles: a radius depends on neither the unit nor the cut, and what is known of the arcs of
  * theory 7 before the pilot is complete, and where there is no pilot. */
 #include "support/api_kit.h"
+#include <certreg/question.h>
 
 static const double pi = 3.14159265358979323846, sigma = 0.5;
 

@@ -1,5 +1,6 @@
 /* Arrays of structs are stepped by the size of their first element, and zero in a field means
  * its default. */
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 

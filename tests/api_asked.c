@@ -1,6 +1,9 @@
 /* What a record that was asked may still be asked (theory 5.2). How often callers who try twice are
  * wrong: cover_tries.c. */
 #include "support/half_space.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 /* Whether a plain question is answered at so many samples; what is refused is refused before the
  * model is called. */

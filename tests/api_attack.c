@@ -1,6 +1,9 @@
 /* Attacks: both ends of the truth for models whose breaking radius is known, calls that are counted
  * to the last one, and records that stay as they are. */
 #include "support/attack_kit.h"
+#include <certreg/attack.h>
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 
 enum { INPUTS = 5, SAMPLES = 2000, CALLS = 1200 };
 static const float where[INPUTS] = {0, 0.5f, -1, 2, 0.25f};

@@ -1,5 +1,8 @@
 /* Gradients and forecasts from records: models whose gradients are known. */
 #include "support/attack_kit.h"
+#include <certreg/attack.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 enum { INPUTS = 6, SAMPLES = 40000 };
 static const float where[INPUTS] = {0.5f, -1, 0.25f, 2, 0, 1},

@@ -1,6 +1,8 @@
 /* Attacks on records that say little: which side is taken, where nothing shows a way, and where the
  * floats end. */
 #include "support/attack_kit.h"
+#include <certreg/attack.h>
+#include <certreg/sampling.h>
 
 enum { INPUTS = 3, SAMPLES = 2000, CALLS = 4000, RUNS = 8 };
 static const float origin[INPUTS] = {0};

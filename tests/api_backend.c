@@ -1,6 +1,6 @@
 /* Opening and closing backends, by the public header alone. */
 #include "support/suite.h"
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
 #include <check.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* Published certificates at the edges of their interface: cuts, failures, predictions, digests,
  * sides, deadlines. tests/python/test_baselines.py compares their radii with formulas. */
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 #include <time.h>
 #include "support/known_outputs.h"
 

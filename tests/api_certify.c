@@ -1,6 +1,7 @@
 /* Certificates end to end, on models whose radius is known in closed form. */
 #include "support/asks.h"
 #include "support/affine_model.h"
+#include <certreg/solver.h>
 
 /* ---- affine: the radius is tolerance/steepness */
 static const struct {

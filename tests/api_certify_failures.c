@@ -2,6 +2,8 @@
  * outputs that fail. */
 #include "support/asks.h"
 #include "support/affine_model.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 /* ---- bad questions */
 TEST(one_bad_question_does_not_silence_the_others)

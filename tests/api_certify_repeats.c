@@ -1,5 +1,6 @@
 /* The same question gets the same bits: in another run, beside other questions, from what its
  * certificate says, and from the bounds that the library hands out. */
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/asks.h"
 #include "support/affine_model.h"

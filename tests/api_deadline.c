@@ -1,5 +1,6 @@
 /* What a control loop gets from a tick that had no time: the estimate to go on with. */
 #include "support/api_kit.h"
+#include <certreg/sampling.h>
 
 enum { INPUTS = 3, CAPACITY = 1000, PILOT = 150 };
 

@@ -2,6 +2,8 @@
  * that is emulated on the host (emulated/emulated.h). The model gets the device's addresses and a
  * stream, and certificates are those of the CPU. */
 #include "support/device_model.h"
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <pthread.h>
 
 typedef struct places { /* where the batches lay */

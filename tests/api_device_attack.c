@@ -2,6 +2,8 @@
  * what the CPU finds. */
 #include "support/device_model.h"
 #include "support/attack_kit.h"
+#include <certreg/attack.h>
+#include <certreg/sampling.h>
 
 enum { CALLS = 800 };
 

@@ -2,6 +2,8 @@
  * every call of the runtime, others who use the device, and a fork. */
 #include "support/asks.h"
 #include "support/device_model.h"
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <sys/wait.h>
 
 /* ---- failures */

@@ -1,6 +1,8 @@
 /* What is refused of prediction intervals under attack: every message names the field. */
 #include "support/bad_field.h"
 #include "support/intervals.h"
+#include <certreg/interval.h>
+#include <certreg/sampling.h>
 
 TEST(noise_of_the_calibration_is_refused)
 {

@@ -1,6 +1,7 @@
 /* Numbers too large for a mean: what is refused names what the caller gave, never what the library
  * made of it. */
 #include "support/api_kit.h"
+#include <certreg/question.h>
 #include <float.h>
 #include <string.h>
 

@@ -3,6 +3,9 @@
 #include "support/asks.h"
 #include "support/bad_field.h"
 #include "support/sick_model.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 /* ---- questions */
 #define ASK(field) offsetof(certreg_question, field)

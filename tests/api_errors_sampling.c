@@ -1,6 +1,9 @@
 /* Inputs, outputs and records that are refused: the error says where it happened, and the handle
  * stays usable. */
 #include "support/sick_model.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 static const struct {
     const char *word;

@@ -1,5 +1,7 @@
 /* Forecasts of how many samples a wanted radius takes, and wishes that are refused. */
 #include "support/half_space.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 /* ---- forecast */
 static certreg_forecast forecast(certreg_estimator *e, certreg_question q)

@@ -1,5 +1,6 @@
 /* Prediction intervals under attack: sets against counting. */
 #include "support/intervals.h"
+#include <certreg/interval.h>
 
 /* ---- by counting */
 static double distance(const set_up *s, int k, double truth, double y)

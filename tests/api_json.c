@@ -1,5 +1,7 @@
 /* Question, run and certificate as a line of JSON, and the digest of a question. */
 #include "support/api_kit.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <locale.h>
 
 enum { ROOM = 4096 };

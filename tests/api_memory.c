@@ -1,4 +1,5 @@
 /* Caller's memory: how much is asked for, and that no byte beyond it is touched. */
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 

@@ -1,5 +1,7 @@
 /* Handles used where they must not be: by a second thread, by a callback of theirs. Whoever asks
  * is told at once, gets outputs that claim nothing, and disturbs nobody. */
+#include <certreg/backend.h>
+#include <certreg/question.h>
 #include <certreg/solver.h>
 #include "support/asks.h"
 #include "support/every_call.h"

@@ -1,6 +1,8 @@
 /* All outputs with one radius, their norm, and outputs of several kinds in one record. */
 #include "support/asks.h"
 #include "support/linear_map.h"
+#include <certreg/question.h>
+#include <certreg/solver.h>
 
 /* ---- one radius for all */
 TEST_TIMES(the_joint_radius_is_the_least_and_costs_no_alpha, OUTPUTS)

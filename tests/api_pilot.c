@@ -1,5 +1,6 @@
 /* The pilot: the first call that samples fixes it, and everything later keeps to it. */
 #include "support/curve_model.h"
+#include <certreg/sampling.h>
 
 enum { MOST = 10000, TOTAL = 1000 };
 static uint64_t pilot_after(certreg_estimator *e, size_t samples)

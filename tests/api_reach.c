@@ -1,5 +1,7 @@
 /* The inverse question, how far outputs reach within a radius: against order statistics, the
  * question about a radius, and the solver. */
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/asks.h"
 #include "support/known_outputs.h"

@@ -1,5 +1,7 @@
 /* Records: export, import, merge, resume, and records of something else. */
 #include "support/record_bytes.h"
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 static certreg_certificate ask(certreg_estimator *from)
 {

@@ -2,6 +2,7 @@
  * answered here, and settings under which it would answer otherwise are refused. */
 #include "support/curve_model.h"
 #include "support/half_space.h"
+#include <certreg/sampling.h>
 
 static certreg_certificate ask_for(certreg_estimator *from, size_t samples, double wanted,
                                    int32_t method)

@@ -2,6 +2,8 @@
  * machine, and a certificate says which noise to draw again. */
 #include "support/asks.h"
 #include "support/record_bytes.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 /* ---- damage */
 TEST_TIMES(every_damaged_byte_is_noticed, 3)

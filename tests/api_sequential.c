@@ -1,5 +1,7 @@
 /* A wanted radius: when sampling stops, and what is proven then. */
 #include "support/half_space.h"
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 /* ---- stops */
 static const struct {

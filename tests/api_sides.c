@@ -1,4 +1,5 @@
 /* The run of an input, the bounds behind a certificate, and what a plan lacks. */
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/api_kit.h"
 

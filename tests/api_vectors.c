@@ -1,5 +1,6 @@
 /* Several outputs as one vector: radii, groups, poses, refusals. */
 #include "support/vector_map.h"
+#include <certreg/question.h>
 
 /* ---- what a radius is */
 TEST_TIMES(medians_have_the_least_radius_of_the_outputs_at_equal_shares, MOST)

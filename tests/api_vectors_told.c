@@ -1,6 +1,9 @@
 /* What is told of several outputs as one vector: predictions, estimates, bounds; with failures,
  * targets, serving and deadlines. */
 #include "support/vector_map.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 /* ---- predictions, estimates, bounds */
 TEST_TIMES(a_prediction_that_is_given_back_gives_the_same_certificate, STATISTICS)

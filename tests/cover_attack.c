@@ -4,6 +4,8 @@
 #include "support/attack_kit.h"
 #include "support/simulate.h"
 #include "statistics/normal.h"
+#include <certreg/attack.h>
+#include <certreg/sampling.h>
 
 enum { INPUTS = 3, SAMPLES = 60, CALLS = 300, RUNS = 3000 };
 static const double alpha = 0.1, sigma = 1, turn[2] = {-180, 180}, unit_range[2] = {-1, 1};

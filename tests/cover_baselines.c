@@ -4,6 +4,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
+#include <certreg/question.h>
 
 enum { SAMPLES = 400, RUNS = 2000, OUTPUTS = 2, CASES = 13 };
 #define ALPHA 0.1

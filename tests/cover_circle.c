@@ -4,7 +4,7 @@
  * half a turn from the prediction, where the moving cut carries outputs from one end of the line to
  * the other. */
 #include "support/asks.h"
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

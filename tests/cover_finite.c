@@ -3,7 +3,8 @@
  * are about a given prediction, so that the moments of every score are sums over the law's
  * quantiles. */
 #include "support/asks.h"
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "bounds/hessian.h"
 #include "support/simulate.h"
 #include "support/suite.h"
+#include <certreg/sampling.h>
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

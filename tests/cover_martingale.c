@@ -7,6 +7,7 @@
 #include "bounds/martingale.h"
 #include "support/simulate.h"
 #include "support/suite.h"
+#include <certreg/sampling.h>
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

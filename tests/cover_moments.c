@@ -6,6 +6,7 @@
 #include "support/laws.h"
 #include "support/simulate.h"
 #include "support/suite.h"
+#include <certreg/solver.h>
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

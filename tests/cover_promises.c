@@ -4,6 +4,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
+#include <certreg/question.h>
 
 enum { SAMPLES = 400, RUNS = 1000, MOST_INPUTS = 300, MOST_OUTPUTS = 5 };
 #define ALPHA 0.1

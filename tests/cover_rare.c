@@ -5,7 +5,8 @@
 #include "support/asks.h"
 #include "support/simulate.h"
 #include "support/suite.h"
-#include <certreg/certreg.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

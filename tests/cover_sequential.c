@@ -4,6 +4,8 @@
 #include "support/api_kit.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 enum { CAPACITY = 400, PILOT = 40, RUNS = 200 };
 #define ALPHA 0.1

@@ -7,6 +7,7 @@
 #include "support/api_kit.h"
 #include "support/problems.h"
 #include "support/simulate.h"
+#include <certreg/sampling.h>
 
 enum { SAMPLES = 500, PILOT = 150, RUNS = 600 };
 static const double alpha = 0.1, tolerance = 8, radian = 0.017453292519943295;

@@ -6,6 +6,8 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 enum { SMALL = 400, LARGE = 2000, STEP = 40, RUNS = 1500 };
 #define ALPHA 0.05

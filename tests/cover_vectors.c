@@ -5,6 +5,7 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "support/simulate.h"
+#include <certreg/question.h>
 
 enum { SAMPLES = 400, RUNS = 400, LESS = 100, MOST = 5, CASES = 30 };
 #define ALPHA 0.1

@@ -1,6 +1,7 @@
 /* Answers that a deadline cuts off claim nothing, those before them stay, and every step of an
  * answer looks at the clock. */
 #include "support/ticks.h"
+#include <certreg/sampling.h>
 
 static certreg_certificate answer(certreg_estimator *e, const certreg_question *q, double allowed)
 {

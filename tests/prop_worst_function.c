@@ -1,6 +1,7 @@
 /* Worst functions of random problems: they keep to their constraints and attain the bound, by a
  * quadrature of their values alone. Every row is a seed, so that a failure can be repeated. */
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include "support/function_moments.h"
 #include "support/problems.h"
 #include "support/solver_fixture.h"

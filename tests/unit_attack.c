@@ -2,6 +2,8 @@
 #include "attack/exit.h"
 #include "attack/gate.h"
 #include "support/attack_kit.h"
+#include <certreg/attack.h>
+#include <certreg/sampling.h>
 
 /* ---- the edge of the tolerance */
 static const struct {

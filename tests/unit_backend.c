@@ -3,6 +3,7 @@
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
+#include <certreg/backend.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

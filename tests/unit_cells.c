@@ -9,6 +9,7 @@
 #include "support/special_cells.h"
 /* after the types that it needs */
 #include "data/cells.inc"
+#include <certreg/backend.h>
 
 /* ---- a million of all kinds */
 static uint64_t mixed(uint64_t a)

@@ -2,6 +2,7 @@
  * several, which do not survive a fork. */
 #include "gpu/contract.h"
 #include "support/suite.h"
+#include <certreg/backend.h>
 
 static int keeps_it(const char *name, certreg_backend *backend)
 {

@@ -5,6 +5,7 @@
 #include "gpu/contract.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
+#include <certreg/backend.h>
 
 TEST(error_numbers_become_statuses)
 {

@@ -3,6 +3,7 @@
  * simulated coverage shows a level that is used twice. */
 #include "statistics/betting.h"
 #include "support/known_outputs.h"
+#include <certreg/solver.h>
 
 enum { COUNT = 400 };
 

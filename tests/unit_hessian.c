@@ -3,6 +3,7 @@
 #include "backend/cpu.h"
 #include "bounds/hessian.h"
 #include "support/suite.h"
+#include <certreg/sampling.h>
 
 #define MOST 700
 #define WIDEST 24

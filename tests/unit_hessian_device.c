@@ -4,6 +4,8 @@
 #include "bounds/hessian.h"
 #include "support/emulated_device.h"
 #include "support/suite.h"
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 
 enum { FIRST = 3, WIDEST = 40 };
 static const struct {

@@ -4,6 +4,8 @@
 #include "certreg/certreg.h"
 #include "bounds/martingale.h"
 #include "support/suite.h"
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 
 enum { PILOT = 600, MAIN = 4000, ALL = PILOT + MAIN };
 

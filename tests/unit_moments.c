@@ -2,6 +2,7 @@
 #include "statistics/normal.h"
 #include "statistics/moments.h"
 #include "support/suite.h"
+#include <certreg/solver.h>
 
 /* 1, 2, 4, 9: mean 4, squares about it 9, 4, 0, 25. */
 static const double table[] = {1, 2, 4, 9};

@@ -6,6 +6,7 @@
 #include "support/cpu_setups.h"
 #include "support/made_up.h"
 #include "support/ref_backend.h"
+#include <certreg/backend.h>
 
 TEST(ranges_can_be_cut_anywhere_by_draw_and_project)
 {

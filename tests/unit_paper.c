@@ -3,6 +3,7 @@
 #include "statistics/paper.h"
 #include "support/simulate.h"
 #include "support/suite.h"
+#include <certreg/solver.h>
 
 #define N 40
 #define D 5

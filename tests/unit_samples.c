@@ -2,6 +2,7 @@
 #include "estimator/estimator.h"
 #include "statistics/moments.h"
 #include "support/suite.h"
+#include <certreg/sampling.h>
 
 enum { COUNT = 5000, OUTPUTS = 3, OUTPUT = 1 };
 

@@ -4,6 +4,8 @@
 #include "support/api_kit.h"
 #include "support/entropy.h"
 #include <certreg/attack.h>
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <errno.h>
 #include <sys/random.h>
 

@@ -3,7 +3,11 @@
 #include "backend/cpu.h"
 #include "support/api_kit.h"
 #include <certreg/attack.h>
+#include <certreg/backend.h>
 #include <certreg/interval.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/worst_function.h>
 #include <pthread.h>
 
 enum { KIB = 1024, ROOM = 1024 * KIB, PATTERN = 0xA7, PATHS = 3 };

@@ -1,5 +1,6 @@
 /* The worst function: the closed forms of the families, what it looks like, and what is refused. */
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include "statistics/normal.h"
 #include "support/function_moments.h"
 #include "support/solver_fixture.h"

@@ -1,5 +1,6 @@
 #include "ascent.h"
 
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

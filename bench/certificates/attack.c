@@ -1,6 +1,7 @@
 /* Row 8: how tight the certificates are. For each image, the least shift found that moves T out of
  * the tolerance is compared with the certified radius. The norm of every such shift is an upper
  * bound of any sound radius, up to the sampling error of the outputs that judge it. */
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "bench_run.h"
 
+#include <certreg/sampling.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

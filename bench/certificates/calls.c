@@ -1,6 +1,7 @@
 /* Rows 4 and 7: how few calls give the mean radius that the paper's procedure gets from N, and how
  * few prove a target radius. All calls are counted: also the one without noise, those of the pilot,
  * and rows of a batch that were not needed. */
+#include <certreg/question.h>
 #include <math.h>
 
 #include "rows.h"

@@ -1,5 +1,6 @@
 #include "noise_set.h"
 
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * certificate without the model. bench_gpu [FILE] adds rows "name,ours,peer,ratio,target" to a
  * file. */
 #include "backend/backend.h"
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 // and hands over device pointers and a stream; the callback enqueues its work and returns. Only the
 // outputs are copied to the host, four bytes each.
 // Prints the radius and the times of model and library, or without a device why it was skipped.
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <cuda_runtime.h>
 
 #include <cmath>

@@ -5,7 +5,7 @@
  * examples/models/rotation.onnx.
  * Prints the certified radius, or without a device or ONNX Runtime's CUDA provider why it was
  * skipped. */
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
 #include <stdio.h>
 
 #include "../engines/engine.h"

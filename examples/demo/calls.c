@@ -1,5 +1,6 @@
 #include "calls.h"
 
+#include <certreg/question.h>
 #include <stdlib.h>
 
 static const double sigma = 0.35;

@@ -20,6 +20,7 @@
  *   DEMO_OUT=lib/demo              folder of the files written */
 #include "demo.h"
 
+#include <certreg/sampling.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "guarantees.h"
 
 #include "questions.h"
+#include <certreg/question.h>
 
 /* Odd numbers, so that the median is the output of one call. */
 const certreg_serving serving[SERVED] = {

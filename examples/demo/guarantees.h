@@ -2,7 +2,7 @@
  * and output bounds at given radii. */
 #ifndef DEMO_GUARANTEES_H
 #define DEMO_GUARANTEES_H
-#include <certreg/certreg.h>
+#include <certreg/question.h>
 
 enum { SERVED = 2, BOUNDED = 2, GUARANTEES = SERVED + BOUNDED };
 

@@ -5,6 +5,7 @@
 #include "images.h"
 #include "questions.h"
 #include "settings.h"
+#include <certreg/sampling.h>
 
 enum { CERTIFICATES = QUESTIONS + GUARANTEES };
 

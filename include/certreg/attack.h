@@ -24,6 +24,9 @@
  */
 #ifndef CERTREG_ATTACK_H
 #define CERTREG_ATTACK_H
+#ifndef CERTREG_EXPERIMENTAL
+#error "experimental (certreg.h, stability): define CERTREG_EXPERIMENTAL to use it"
+#endif
 #include "certreg/certreg.h"
 #ifdef __cplusplus
 extern "C" {

@@ -36,6 +36,9 @@
  */
 #ifndef CERTREG_INTERVAL_H
 #define CERTREG_INTERVAL_H
+#ifndef CERTREG_EXPERIMENTAL
+#error "experimental (certreg.h, stability): define CERTREG_EXPERIMENTAL to use it"
+#endif
 #include "certreg/certreg.h"
 #ifdef __cplusplus
 extern "C" {
@@ -76,7 +79,7 @@ typedef struct certreg_calibration {
 
 /** Adds the point whose samples are in the record: its score against its truth. The
  *  record must be complete without a gap. The points' noise ids must ascend. The call
- *  is an evaluation: see "Evaluating a record again" in certreg.h.
+ *  is an evaluation: see "Evaluating a record again" in question.h.
  *  @param truth  outputs finite numbers, in output units; 1 with QUANTILES. That of an
  *                angle is at most a turn away from its turn
  *  @return CERTREG_OK; CERTREG_E_INVALID naming the field; CERTREG_E_MISMATCH (another

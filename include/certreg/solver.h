@@ -20,6 +20,57 @@
 extern "C" {
 #endif
 
+/* ---- bounds: what is known of a function */
+
+#ifdef CERTREG_EXPERIMENTAL
+/* Sides of a served median, where the pilot allows one side more misses than the other
+ * (theory 1.5) */
+enum certreg_serving_side {
+    CERTREG_SIDE_EITHER = 3, /* few outputs count on one side or the other */
+    /* Few outputs count on both sides. They are those that fail, and an angle's
+     * opposite the prediction. */
+    CERTREG_SIDE_OPPOSITE = -3
+};
+#endif
+
+/** Bounds of one scalar function u under the noise, estimated or filled by hand. */
+typedef struct certreg_bounds {
+    uint32_t struct_size;
+    /* CERTREG_CONSTRAINT_... that hold; one that is not named is unknown, not 0. */
+    uint32_t constraints;
+    double sigma;                    /* > 0; radius/sigma is in units of the noise */
+    double mean_lo, mean_hi;         /* MEAN */
+    double variance_hi;              /* VARIANCE, >= 0 */
+    double gradient_lo, gradient_hi; /* GRADIENT, >= 0, in output units */
+    double range_lo, range_hi;       /* RANGE; either end may be infinite */
+    double alpha;                    /* that they do not hold. For information */
+    uint64_t samples;                /* behind them. For information */
+    /* SECOND_ORDER, >= 0, in output units: of the operator norm of E[u (e e' - I)]/sqrt
+     * 2; the Frobenius norm serves too. */
+    double second_order_hi;
+    /* MOMENT: E (u - moment_center)^2 <= moment_hi; used where mean and variance are
+     * named. */
+    double moment_center, moment_hi;
+} certreg_bounds;
+
+/** The bounds behind one side of a question. With side = certificate.limiting_side they
+ *  are those that limit its radius. About a prediction they are bounds of a score, not
+ *  of the output: LOWER is u = s(f - prediction + tolerance), UPPER is u = s(prediction
+ *  + tolerance - f), with s the sign, Huber's function or the identity, and T stays on
+ *  that side while E u > 0 (with serving: while E u exceeds what fresh samples need).
+ *  About the true mean both sides have the bounds of the output itself. A trimmed mean
+ *  and a ball have one score for both sides, 1 where an output is near the prediction
+ *  and -1 elsewhere. Of a vector they are those of the direction that limits it. The
+ *  call is an evaluation: see "Evaluating a record again" in question.h.
+ *  @param side  CERTREG_SIDE_...; the NEAR sides for the median and Huber of an angle
+ *               only, EITHER and OPPOSITE where the pilot chose them
+ *  @param out   constraints 0 where the method abstains
+ *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_WRONG_STATE (gaps, too few
+ *          samples); CERTREG_E_VERSION  @par Source theory 5.1, 6, 7 */
+CERTREG_API certreg_status certreg_estimator_bounds(
+    certreg_estimator *, const certreg_question *question, int32_t side,
+    certreg_bounds *out);
+
 /* ---- solver: bounds and a radius -> how far the mean can move */
 
 /** Answers how far a mean can move within a radius. */
@@ -52,51 +103,6 @@ typedef struct certreg_mean_change {
     /* Of the shifted mean: tighter than mean_lo - drop and mean_hi + rise. */
     double mean_least, mean_greatest;
 } certreg_mean_change;
-
-/* What a worst function does between two breakpoints. */
-enum certreg_region {
-    CERTREG_REGION_LO = -1,     /* stays at the lower end of the range */
-    CERTREG_REGION_BETWEEN = 0, /* follows the curve */
-    CERTREG_REGION_HI = 1       /* stays at the upper end */
-};
-/* Room for regions. */
-enum certreg_region_limit { CERTREG_MOST_REGIONS = 7 /* of one worst function */ };
-
-/** A worst function: what an adversarial model would look like. It depends on the noise
- *  only through t, the component of e along the shift. In its regions of kind LO and HI
- *  it is range_lo and range_hi. In those of kind BETWEEN it is
- *
- *      offset + slope*t + bend*h_2(t) + rest*h(t),      h_2(t) = (t^2 - 1)/sqrt(2),
- *
- *  clipped to the range, where h is the likelihood ratio w(t) = exp(tilt*t - tilt^2/2)
- *  less its parts along 1, t and h_2, of unit norm (theory 3.6). */
-typedef struct certreg_worst_function {
-    uint32_t struct_size;
-    uint32_t constraints;  /* those that were used */
-    int32_t side;          /* CERTREG_SIDE_LOWER or _UPPER, as asked */
-    uint32_t region_count; /* 1 to CERTREG_MOST_REGIONS; 0: no function */
-    double radius;         /* as asked */
-    /* change: how far its mean moves within the radius. bound: no function with these
-     * constraints moves farther. Both are >= 0, and the least bound lies between
-     * them. */
-    double change, bound;
-    /* Of this function: mean and variance, E[u t] and E[u h_2(t)]. |E[u t]| is its
-     * gradient norm. They keep to the bounds to 1e-6 of its deviation, and to 1e-4
-     * where the mean is next to an end of the range (theory 3.6). */
-    double mean, variance, gradient, second_order;
-    /* The multipliers lambda, nu, mu_1 and mu_2 of theory 3.6: derivatives of the bound
-     * in variance_hi, side*E[u], side*E[u t], side*E[u h_2]. 0 for a constraint that
-     * does not bind. by_variance is in units of 1/u; where it is 0, u takes the two
-     * ends of the range only. */
-    double by_variance, by_mean, by_gradient, by_second_order;
-    double offset, slope, bend, rest; /* in units of u */
-    double tilt;                      /* radius/sigma as a rule (theory 3.6) */
-    double range_lo, range_hi;        /* infinite where no range is used */
-    /* Where one region ends and the next begins: region_count - 1 values of t,
-     * ascending; then 0. */
-    double breakpoints[CERTREG_MOST_REGIONS - 1];
-    int32_t regions[CERTREG_MOST_REGIONS + 1]; /* CERTREG_REGION_... of each; then 0 */
-} certreg_worst_function;
 
 /** What the last call cost, and how sure it is that its result is the best one. The
  *  result itself is sound in any case. */
@@ -154,38 +160,7 @@ CERTREG_API certreg_status certreg_solver_worst_case(
     certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
     certreg_mean_change *out);
 
-/** The function whose mean changes most at a radius, from the same search as the bound.
- *  No function is worse by more than the difference between `change` and `bound`.
- *  `bound` is the drop or rise that certreg_solver_worst_case returns, unless that call
- *  reaches its limit of evaluations, which it divides between both. A range of one end
- *  says nothing without a mean; then it is not among the constraints that were used.
- *  @param constraints  as above
- *  @param radius       positive, at most 26 sigma; at most 14 sigma where the range has
- *                      no end on the side
- *  @param side         CERTREG_SIDE_LOWER: the function whose mean drops most;
- *                      CERTREG_SIDE_UPPER: rises most
- *  @return as certreg_solver_worst_case. CERTREG_E_INVALID also if the change has no
- *          bound, or if no function that keeps to the bounds was found, as with a range
- *          of one end and nothing else, where the bound is approached but not attained
- *  @par Threads one call at a time per solver
- *  @par Memory does not allocate
- *  @par Rounding to nearest, except `bound`, which is rounded up and is not below
- *       `change`
- *  @par Source theory 3.6 */
-CERTREG_API certreg_status certreg_solver_worst_function(
-    certreg_solver *, const certreg_bounds *bounds, uint32_t constraints, double radius,
-    int32_t side, certreg_worst_function *out);
-
-/** The values of a worst function.
- *  @param t    count finite numbers: components of e along the shift. At the shifted
- *              input they have the mean radius/sigma instead of 0
- *  @param out  count numbers, which may be t itself; NaN where t is not finite
- *  @return CERTREG_OK; CERTREG_E_INVALID: NULL, or not a function; CERTREG_E_VERSION
- *  @par Threads any  @par Memory does not allocate */
-CERTREG_API certreg_status certreg_worst_function_values(
-    const certreg_worst_function *, size_t count, const double *t, double *out);
-
-/** What the last call of the two above on this solver cost; all 0 before the first.
+/** What the last call on this solver cost; all 0 before the first.
  *  The error of the handle stays, unless this call itself fails.
  *  @return CERTREG_OK; CERTREG_E_INVALID; CERTREG_E_BUSY; CERTREG_E_WRONG_STATE
  *  @par Threads one call at a time per solver */

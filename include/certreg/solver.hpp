@@ -21,7 +21,6 @@ namespace certreg
 using solver_plan = sized<certreg_solver_plan>;
 using bisection_plan = sized<certreg_bisection_plan>;
 using mean_change = sized<certreg_mean_change>;
-using worst_function = sized<certreg_worst_function>;
 using solve_info = sized<certreg_solve_info>;
 using radius = sized<certreg_radius>;
 
@@ -60,18 +59,6 @@ class solver
         check(certreg_solver_worst_case(get(), &b, constraints, at_radius, &out));
         return out;
     }
-    /** certreg_solver_worst_function. */
-    certreg::worst_function worst_function(
-        const certreg_bounds &known, double at_radius, int32_t side,
-        uint32_t constraints = 0)
-    {
-        certreg_bounds b = known;
-        detail::fill(b);
-        certreg::worst_function out;
-        check(certreg_solver_worst_function(
-            get(), &b, constraints, at_radius, side, &out));
-        return out;
-    }
     /** certreg_solver_info: what the last of these calls cost. */
     solve_info info()
     {
@@ -92,16 +79,6 @@ class solver
     }
     std::unique_ptr<certreg_solver, destroy> handle_;
 };
-
-/** certreg_worst_function_values.
- *  @param out  as many as t, which it may be */
-inline void values(
-    const certreg_worst_function &f, view<const double> t, view<double> out)
-{
-    detail::check_count("out", out.size(), t.size());
-    detail::check(
-        certreg_worst_function_values(&f, t.size(), t.data(), out.data()), nullptr);
-}
 
 /** certreg_bisection. After a move only destroy it or assign to it. */
 class bisection

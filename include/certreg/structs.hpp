@@ -10,7 +10,10 @@
 #ifndef __cpp_exceptions
 #error "certreg.hpp needs exceptions; without them use certreg.h"
 #endif
-#include "certreg/certreg.h"
+#include "certreg/backend.h"
+#include "certreg/question.h"
+#include "certreg/sampling.h"
+#include "certreg/solver.h"
 #include <cstdio>
 #include <cstring>
 #include <exception>

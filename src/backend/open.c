@@ -6,6 +6,7 @@
 #include "backend/load.h"
 #include "backend/module.h"
 #include "base/structs.h"
+#include "certreg/backend.h"
 #include <stdio.h>
 #include <unistd.h>
 

@@ -4,7 +4,9 @@
 #include "base/platform.h"
 #include "certreg/attack.h"
 #include "certreg/interval.h"
-#include "certreg/solver.h"
+#include "certreg/question.h"
+#include "certreg/sampling.h"
+#include "certreg/worst_function.h"
 
 /* X(struct, name, oldest, now): the size in the first release that had the struct, which is the
  * least that a caller may give, and the size of this version. A struct that grows gets a new `now`;

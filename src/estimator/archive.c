@@ -1,6 +1,7 @@
 /* A record as bytes: what identifies it, ranges of samples with their recorded values, a checksum.
  * Little-endian everywhere. */
 #include "base/bytes.h"
+#include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <math.h>
 #include <string.h>

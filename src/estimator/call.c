@@ -1,4 +1,5 @@
 /* What every call on an estimator begins and ends with, and what other threads may request. */
+#include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <float.h>
 #include <math.h>

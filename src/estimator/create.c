@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "base/sizes.h"
 #include "base/structs.h"
+#include "certreg/backend.h"
 #include "estimator/hessian_shape.h"
 #include "estimator/layout.h"
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Sampling: a new input, the loop over batches of the model, and its inverse for engines with a
  * loop of their own. */
+#include "certreg/sampling.h"
 #include "estimator/estimator.h"
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* A question resolved for one record: its prediction, and the conditions that it comes down to. */
 #ifndef CR_QUESTION_CONDITIONS_H
 #define CR_QUESTION_CONDITIONS_H
+#include "certreg/solver.h"
 #include "question/question.h"
 #include "statistics/score.h"
 

@@ -2,6 +2,7 @@
  * call of certify reads and checks it anew in every pass. */
 #ifndef CR_QUESTION_QUESTION_H
 #define CR_QUESTION_QUESTION_H
+#include "certreg/question.h"
 #include "estimator/estimator.h"
 #include "statistics/net.h"
 

@@ -3,6 +3,7 @@
 #ifndef CR_SOLVER_CONSTRAINTS_H
 #define CR_SOLVER_CONSTRAINTS_H
 #include "base/error.h"
+#include "certreg/solver.h"
 #include "solver/point.h"
 
 typedef struct cr_two_sided {

@@ -2,7 +2,7 @@
  * its moments, by quadrature of the function itself. */
 #ifndef CR_SOLVER_FUNCTION_H
 #define CR_SOLVER_FUNCTION_H
-#include "certreg/solver.h"
+#include "certreg/worst_function.h"
 #include "solver/point.h"
 
 /* The worst function of a point less the point's mean, in the problem's unit, as if it rose. */

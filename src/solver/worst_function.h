@@ -1,7 +1,7 @@
 /* The worst function at a radius, on the caller's stack: what the public handle wraps. */
 #ifndef CR_SOLVER_WORST_FUNCTION_H
 #define CR_SOLVER_WORST_FUNCTION_H
-#include "certreg/solver.h"
+#include "certreg/worst_function.h"
 #include "solver/effort.h"
 
 /* As certreg_solver_worst_function, with at most so many evaluations. *out is written in any case;

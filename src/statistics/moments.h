@@ -2,7 +2,7 @@
  * variance. */
 #ifndef CR_STATISTICS_MOMENTS_H
 #define CR_STATISTICS_MOMENTS_H
-#include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include "statistics/samples.h"
 #include <stdint.h>
 

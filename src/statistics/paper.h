@@ -3,7 +3,7 @@
  * says what is better. */
 #ifndef CR_STATISTICS_PAPER_H
 #define CR_STATISTICS_PAPER_H
-#include "certreg/certreg.h"
+#include "certreg/solver.h"
 #include "statistics/moments.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,12 @@
  * present ones, and compares what they print. What came later than 0.2.0 stands behind
  * #if CERTREG_VERSION_NUMBER >= ... */
 #include <certreg/attack.h>
+#include <certreg/backend.h>
 #include <certreg/interval.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

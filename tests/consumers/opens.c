@@ -1,7 +1,7 @@
 /* Opens a module of the library and prints the status and its sentence, after it has gone to the
  * folder that is named. "opens cuda [FOLDER]" opens a CUDA device, "opens blas [FOLDER]" an
  * estimator for the second order. */
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

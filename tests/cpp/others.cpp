@@ -3,7 +3,7 @@
 #include "kit.hpp"
 #include <certreg/attack.hpp>
 #include <certreg/interval.hpp>
-#include <certreg/solver.hpp>
+#include <certreg/worst_function.hpp>
 #include <cmath>
 
 TEST(structs_are_those_of_c_ready_to_use)
@@ -113,7 +113,8 @@ TEST(bounds_give_the_radius_again)
     certreg::solver solver;
     const certreg::mean_change change = solver.worst_case(sides[0], 0.1);
     CHECK(change.drop > 0);
-    const certreg::worst_function f = solver.worst_function(sides[0], 0.1, CERTREG_SIDE_LOWER);
+    const certreg::worst_function f =
+        certreg::find_worst_function(solver, sides[0], 0.1, CERTREG_SIDE_LOWER);
     CHECK(f.bound == change.drop && f.change <= f.bound);
     double t[3] = {-1, 0, 1};
     certreg::values(f, t, t);

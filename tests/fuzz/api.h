@@ -4,7 +4,6 @@
 #define FUZZ_API_H
 #include "fuzz/fuzz.h"
 #include <certreg/attack.h>
-#include <certreg/certreg.h>
 #include <certreg/interval.h>
 #if defined(__SANITIZE_ADDRESS__)
 #define FUZZ_POISON 1

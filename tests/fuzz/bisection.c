@@ -7,6 +7,7 @@
 #include "fuzz/problem.h"
 #include "solver/solver.h"
 #include "solver/worst_case.h"
+#include <certreg/worst_function.h>
 
 const size_t fuzz_most_bytes = 256;
 

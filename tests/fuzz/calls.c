@@ -3,6 +3,11 @@
  * TWICE the calls are made on one thread in the default environment, and then on three threads in
  * others: both times every result has the same bits. */
 #include "fuzz/play.h"
+#include <certreg/attack.h>
+#include <certreg/backend.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 const size_t fuzz_most_bytes = 400;
 enum { KINDS = 5, WIDE = 3, FEW = 8, OUTPUTS = 3, MOST = 80, CALLS = 8, TWICE = 16 };

@@ -2,6 +2,8 @@
  * changes nothing, and leaves an interval that knows nothing; an interval that was found agrees
  * with what covers says, and never shrinks when the threshold grows. */
 #include "fuzz/api.h"
+#include <certreg/interval.h>
+#include <certreg/sampling.h>
 
 const size_t fuzz_most_bytes = 160;
 enum { SAMPLES = 12, POINTS = 3, OUTPUTS = 2, ROOM = 2 * SAMPLES };

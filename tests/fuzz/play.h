@@ -3,6 +3,8 @@
 #ifndef FUZZ_PLAY_H
 #define FUZZ_PLAY_H
 #include "fuzz/questions.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <fenv.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>

@@ -3,6 +3,8 @@
 #ifndef FUZZ_QUESTIONS_H
 #define FUZZ_QUESTIONS_H
 #include "fuzz/api.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 /* ---- what is behind the pointers of a question */
 static inline const uint64_t *fuzz_looks(fuzz_bytes *b, uint32_t *count)

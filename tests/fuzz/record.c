@@ -3,6 +3,8 @@
  * went in, and is never asked of the model again. */
 #include "base/bytes.h"
 #include "fuzz/api.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 const size_t fuzz_most_bytes = 512;
 enum {

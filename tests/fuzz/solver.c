@@ -6,6 +6,7 @@
 #include "solver/solver.h"
 #include "solver/worst_case.h"
 #include "support/function_moments.h"
+#include <certreg/worst_function.h>
 
 const size_t fuzz_most_bytes = 256;
 

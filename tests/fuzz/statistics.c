@@ -10,6 +10,7 @@
 #include "statistics/order.h"
 #include "statistics/ranks.h"
 #include "statistics/sequential.h"
+#include <certreg/solver.h>
 
 const size_t fuzz_most_bytes = 200;
 enum { SLOW = 64 };

@@ -2,6 +2,10 @@
  * Nothing is read or written beyond a struct; outputs are written and claim nothing after a
  * failure; a refusal says why, and leaves the handle as good as before. */
 #include "fuzz/questions.h"
+#include <certreg/backend.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 
 const size_t fuzz_most_bytes = 256;
 enum { KINDS = 2, INPUTS = 2, MOST = 40, SAMPLES = 32, PILOT = 6, BATCH = 8 };

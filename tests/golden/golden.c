@@ -5,6 +5,7 @@
 #include "golden/others.h"
 #include "golden/rows.h"
 #include "emulated.h"
+#include <certreg/backend.h>
 #include <stdio.h>
 
 static int enqueue(void *stream, void (*work)(void *), void *with, void (*drop)(void *))

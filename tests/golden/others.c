@@ -1,6 +1,8 @@
 #include "golden/others.h"
 #include <certreg/attack.h>
 #include <certreg/interval.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Certificates of every kind, with the bounds behind them and curves of the worst shift. */
 #include "golden/rows.h"
+#include <certreg/question.h>
 #include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>

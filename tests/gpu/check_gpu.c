@@ -3,6 +3,8 @@
 #include "support/api_kit.h"
 #include "backend/backend.h"
 #include "gpu/contract.h"
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 

@@ -1,6 +1,7 @@
 #include "misses/law.h"
 #include "statistics/normal.h"
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "misses/setting.h"
+#include <certreg/question.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

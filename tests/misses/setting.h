@@ -5,7 +5,7 @@
 #ifndef MISSES_SETTING_H
 #define MISSES_SETTING_H
 #include "misses/law.h"
-#include <certreg/certreg.h>
+#include <certreg/question.h>
 
 enum { MOST_PARTS = 3, MOST_LEVELS = 2 };
 

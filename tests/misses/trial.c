@@ -1,5 +1,7 @@
 #include "misses/trial.h"
 #include "statistics/normal.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * its last certificate (theory 3.6), as outputs of the model. */
 #include "misses/trial.h"
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "platforms/platform.h"
 #include "support/made_up.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -4,6 +4,8 @@
 #include "statistics/binomial.h"
 #include "statistics/normal.h"
 #include "statistics/served.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include <float.h>
 #include <math.h>

@@ -3,6 +3,8 @@
 #include "golden/rows.h"
 #include "platforms/platform.h"
 #include <certreg/interval.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,10 @@
  * more memory, files or threads, and no allocation outside of *_create. The questions asked first
  * must have the same answers, bit by bit. Public interface only. */
 #include <certreg/attack.h>
+#include <certreg/backend.h>
 #include <certreg/interval.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include "support/counting_malloc.h"
 #include <dirent.h>

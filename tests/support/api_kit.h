@@ -5,7 +5,8 @@
 #define SUPPORT_API_KIT_H
 #include "support/asks.h"
 #include "support/suite.h"
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
+#include <certreg/sampling.h>
 #include <certreg/solver.h>
 #include <check.h>
 

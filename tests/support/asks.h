@@ -3,7 +3,9 @@
  */
 #ifndef SUPPORT_ASKS_H
 #define SUPPORT_ASKS_H
-#include <certreg/certreg.h>
+#include <certreg/question.h>
+#include <certreg/sampling.h>
+#include <certreg/solver.h>
 #include <check.h>
 
 enum { ASKS_KEPT = 256 };

@@ -3,6 +3,7 @@
 #define SUPPORT_CPU_SETUPS_H
 #include "backend/cpu.h"
 #include "support/suite.h"
+#include <certreg/backend.h>
 
 enum { PATHS = 3, MOST_THREADS = 3, SETUPS = PATHS * MOST_THREADS };
 

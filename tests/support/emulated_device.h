@@ -2,7 +2,7 @@
 #ifndef TESTS_EMULATED_DEVICE_H
 #define TESTS_EMULATED_DEVICE_H
 #include "support/suite.h"
-#include <certreg/certreg.h>
+#include <certreg/backend.h>
 #include <check.h>
 #include <string.h>
 #include <unistd.h>

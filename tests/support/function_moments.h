@@ -4,6 +4,7 @@
 #ifndef SUPPORT_FUNCTION_MOMENTS_H
 #define SUPPORT_FUNCTION_MOMENTS_H
 #include <certreg/solver.h>
+#include <certreg/worst_function.h>
 #include <math.h>
 
 typedef struct function_moments {

@@ -1,5 +1,6 @@
 #include "support/hostile.h"
 #include "support/steps.h"
+#include <certreg/solver.h>
 #include <float.h>
 #include <math.h>
 

@@ -4,6 +4,7 @@
 #ifndef CR_TESTS_HOSTILE_H
 #define CR_TESTS_HOSTILE_H
 #include "support/problems.h"
+#include <certreg/solver.h>
 
 typedef struct hostile {
     certreg_bounds bounds; /* of every kind; a mask of constraints chooses among them. sigma is 1 */

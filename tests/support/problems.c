@@ -1,4 +1,5 @@
 #include "support/problems.h"
+#include <certreg/solver.h>
 #include <math.h>
 
 static double uniform(dice *d)

@@ -4,6 +4,7 @@
 #define CR_TESTS_PROBLEMS_H
 #include "certreg/certreg.h"
 #include "support/reference_dual.h"
+#include <certreg/solver.h>
 #include <stdint.h>
 
 typedef struct dice {

@@ -3,6 +3,7 @@
 #ifndef SUPPORT_SOLVER_FIXTURE_H
 #define SUPPORT_SOLVER_FIXTURE_H
 #include "support/api_kit.h"
+#include <certreg/solver.h>
 #include <float.h>
 
 enum {

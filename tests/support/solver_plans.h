@@ -3,6 +3,7 @@
 #define SUPPORT_SOLVER_PLANS_H
 #include "support/hostile.h"
 #include "support/solver_fixture.h"
+#include <certreg/solver.h>
 
 enum { ANY_SET = 63 }; /* all constraints that a mask can name */
 

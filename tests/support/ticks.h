@@ -4,6 +4,8 @@
 #define SUPPORT_TICKS_H
 #include "estimator/estimator.h"
 #include "support/api_kit.h"
+#include <certreg/question.h>
+#include <certreg/sampling.h>
 
 enum { INPUTS = 4, BATCH = 64, CAPACITY = 8192 };
 

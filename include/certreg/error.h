@@ -1,0 +1,73 @@
+/** @file error.h
+ * libcertreg: what functions return, and what happened on a handle. certreg.h includes
+ * this header.
+ */
+#ifndef CERTREG_ERROR_H
+#define CERTREG_ERROR_H
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef CERTREG_API /* what marks exported functions; define it for other compilers */
+#if defined(__GNUC__)
+#define CERTREG_API __attribute__((visibility("default")))
+#else
+#define CERTREG_API
+#endif
+#endif
+
+typedef int32_t certreg_status; /* CERTREG_OK or CERTREG_E_... */
+
+/* What functions return. A status that is not 0 means that there is no answer. */
+enum certreg_status_code {
+    CERTREG_OK = 0,               /* done */
+    CERTREG_E_INVALID = 1,        /* an argument or a field; error.text names it */
+    CERTREG_E_NO_MEMORY = 2,      /* allocation failed, or sizes fit into no memory */
+    CERTREG_E_SMALL_MEMORY = 3,   /* caller's memory or buffer is too small */
+    CERTREG_E_MODEL_FAILED = 4,   /* the callback returned non-zero: error.model_code */
+    CERTREG_E_NOT_FINITE = 5,     /* an output is NaN or infinite, or its row was left
+                                     unwritten: error.sample, .row, .output, .value */
+    CERTREG_E_OUT_OF_RANGE = 6,   /* an output outside its declared range; likewise. If
+                                     the model gave it, the record answers nothing and
+                                     is not exported until the next begin */
+    CERTREG_E_INFEASIBLE = 7,     /* no function has these bounds (filled by hand) */
+    CERTREG_E_WRONG_STATE = 8,    /* before begin; a gap in the record; too few samples;
+                                     a number of samples, or looks, that an earlier
+                                     answer may have chosen; a forked child */
+    CERTREG_E_NO_BACKEND = 9,     /* a module or its libraries are missing */
+    CERTREG_E_NO_DEVICE = 10,     /* no such device */
+    CERTREG_E_DEVICE_FAILED = 11, /* error.model_code has the device's code; the handle
+                                     can only be destroyed */
+    CERTREG_E_VERSION = 12,       /* unknown non-zero fields; a record or a module of
+                                     another version */
+    CERTREG_E_CORRUPT = 13,       /* the bytes are not a record, or a damaged one */
+    CERTREG_E_MISMATCH = 14,      /* a record of another z, sigma, scale, seed,
+                                     noise_id, level, shape or pilot; or an overlap that
+                                     differs */
+    CERTREG_E_TOO_MANY = 15,      /* a sample index >= plan.max_samples */
+    CERTREG_E_CANCELLED = 16,     /* from sample only; the record is kept. Certify
+                                     answers from the samples there are; see `stop` */
+    CERTREG_E_DEADLINE = 17,      /* likewise */
+    CERTREG_E_BUSY = 18           /* another call is running on the handle */
+};
+
+/** What happened last on a handle. An index is -1 where it does not apply. */
+typedef struct certreg_error {
+    uint32_t struct_size;
+    certreg_status status; /* CERTREG_E_..., or CERTREG_OK */
+    int64_t sample;        /* global sample index */
+    int64_t row;           /* row within the batch */
+    int32_t output;        /* output index */
+    int32_t model_code;    /* what the callback returned */
+    double value;          /* the offending number */
+    char text[256];        /* one UTF-8 sentence, NUL-terminated */
+} certreg_error;
+
+/** A short English text for a status; never NULL. Any thread. */
+CERTREG_API const char *certreg_status_text(certreg_status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
