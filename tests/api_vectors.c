@@ -224,14 +224,20 @@ enum {
     TOO_WIDE_ALONE,
     REFUSALS
 };
-static const char *const says[REFUSALS] = {
-    "output 2 is an angle",      "model.lo and model.hi",
-    "CERTREG_STATISTIC_MEDIAN",  "output bounds are about one",
-    "CERTREG_METHOD_PAPER",      "has 2 numbers",
-    "prediction is nan",         "tolerance",
-    "output_count is 2",         "prediction is NULL",
-    "CERTREG_CENTER_PREDICTION", "one question per output",
-    "tolerance is 1e+300",       "tolerance is 1e+30"};
+static const char *const says[REFUSALS] = {"output 2 is an angle",
+                                           "model.lo and model.hi",
+                                           "CERTREG_STATISTIC_MEDIAN",
+                                           "output bounds are about one",
+                                           "for a vector use CERTREG_METHOD_FINITE",
+                                           "has 2 numbers",
+                                           "prediction is nan",
+                                           "tolerance",
+                                           "output_count is 2",
+                                           "prediction is NULL",
+                                           "CERTREG_CENTER_PREDICTION",
+                                           "question.statistic: for a vector use",
+                                           "tolerance is 1e+300",
+                                           "tolerance is 1e+30"};
 
 TEST_TIMES(vectors_that_make_no_sense_are_refused, REFUSALS)
 {

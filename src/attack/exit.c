@@ -1,6 +1,7 @@
 #include "attack/exit.h"
 #include "base/constants.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/shift.h"
 #include <float.h>
@@ -43,20 +44,6 @@ static void set_median(const cr_question *q, double gap, cr_exit *x)
     s->arc = s->cut = half - 8 * DBL_EPSILON * s->period;
 }
 
-static enum cr_score_kind kind_of(const cr_question *q)
-{
-    switch ((enum certreg_statistic)q->statistic) {
-    case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
-    case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
-    case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
-    case CERTREG_STATISTIC_MEDIAN:       /* set_median does the rest */
-    case CERTREG_STATISTIC_TRIMMED_MEAN: /* these are not attacked */
-    case CERTREG_STATISTIC_BALL_CENTER:
-    case CERTREG_STATISTIC_PROJECTION_MEDIAN: break;
-    }
-    return CR_SCORE_SIGN;
-}
-
 static double share_beyond(const certreg_estimator *e, const cr_conditions *conditions,
                            double place, double period)
 {
@@ -78,24 +65,25 @@ static double gap_of(const certreg_estimator *e, const cr_conditions *conditions
     for (int i = GAPS; i-- > 0;)
         if (share_beyond(e, conditions, (0.5 - gaps[i]) * period, period) <= share_in_gap)
             gap = gaps[i] * period;
-    if (conditions->question.statistic == CERTREG_STATISTIC_HUBER) return fmax(gap, tolerance);
+    if (cr_statistic_of(conditions->question.statistic)->score == CR_SCORE_HUBER)
+        return fmax(gap, tolerance);
     return fmin(gap, 0.5 * (0.5 * period - tolerance));
 }
 
 cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, int32_t side)
 {
     const cr_question *q = &conditions->question;
-    const int median = q->statistic == CERTREG_STATISTIC_MEDIAN;
+    const cr_statistic *statistic = cr_statistic_of(q->statistic);
     cr_exit x = {.side = side,
                  .width = width_on_line * q->tolerance,
-                 .beyond = {.kind = kind_of(q),
+                 .beyond = {.kind = statistic->score,
                             .side = side == CERTREG_SIDE_UPPER ? 1 : -1,
                             .prediction = conditions->prediction,
                             .tolerance = -q->tolerance,
                             .width = q->huber_width}};
     cr_score *s = &x.beyond;
-    if (q->statistic != CERTREG_STATISTIC_MEAN) s->period = cr_question_period(e, q);
-    x.guarded = s->period > 0 && q->statistic != CERTREG_STATISTIC_CIRCULAR_MEAN;
+    s->period = cr_question_period(e, q);
+    x.guarded = s->period > 0 && statistic->angle == CR_ANGLE_CUT;
     if (x.guarded) {
         const double gap = gap_of(e, conditions, s->period);
         s->cut = 0.5 * s->period - gap;
@@ -103,7 +91,7 @@ cr_exit cr_exit_of(const certreg_estimator *e, const cr_conditions *conditions, 
         x.guard.kind = CR_SCORE_SINE, x.guard.tolerance = gap;
         x.width = width_on_circle;
     }
-    if (median) set_median(q, x.guard.tolerance, &x);
+    if (statistic->score == CR_SCORE_SIGN) set_median(q, x.guard.tolerance, &x);
     cr_score_range(s, e->model.lo + q->output, e->model.hi + q->output, &x.lo, &x.hi);
     return x;
 }

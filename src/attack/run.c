@@ -7,6 +7,7 @@
 #include "base/structs.h"
 #include "estimator/asked.h"
 #include "question/conditions.h"
+#include "question/together.h"
 #include <math.h>
 
 /* ---- what may be asked */
@@ -15,21 +16,19 @@ static certreg_status refuse(certreg_attack *a, const char *sentence)
     return cr_fail(&a->probe->error, CERTREG_E_INVALID, "%s", sentence);
 }
 
+static int has_bounded_score(const cr_question *q)
+{
+    return cr_score_kind_is_bounded(cr_statistic_of(q->statistic)->score);
+}
+
 static certreg_status check_question(certreg_attack *a, const cr_question *q)
 {
-    if (q->method == CERTREG_METHOD_BASELINE || q->method == CERTREG_METHOD_PAPER)
-        return refuse(a, "question.method: an attack needs CERTREG_METHOD_FINITE, _ANYTIME or "
-                         "_ASYMPTOTIC, whose certificates are about one smoothed prediction");
-    if (q->center != CERTREG_CENTER_PREDICTION)
-        return refuse(a, "question.center: use CERTREG_CENTER_PREDICTION; the true mean is not "
-                         "known, so nothing proves that it was left behind");
-    if (q->output < 0)
-        return refuse(a, "question.output is CERTREG_ALL_OUTPUTS; give the index of one output");
     if (cr_question_is_vector(q))
         return cr_fail(&a->probe->error, CERTREG_E_INVALID,
-                       "question.output_count is %zu; set it to 0: an attack is about one output",
-                       q->output_count);
-    return CERTREG_OK;
+                       "question.output is %d and output_count %zu; give the index of one output, "
+                       "and 0: an attack is about one",
+                       (int)q->output, q->output_count);
+    return cr_together_check(q, CR_OFFERS_ATTACK, &a->probe->error);
 }
 
 static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
@@ -38,11 +37,11 @@ static certreg_status check_attacked(certreg_attack *a, const cr_question *q)
     if (q->served_samples)
         return refuse(a, "question.serving: set it to NULL; an attack is about the smoothed "
                          "prediction itself");
-    if (q->statistic == CERTREG_STATISTIC_MEAN &&
+    if (!has_bounded_score(q) &&
         !(isfinite(e->model.lo[q->output]) && isfinite(e->model.hi[q->output])))
         return refuse(a, "declare model.lo and model.hi: without a range nothing bounds the mean "
                          "at a shifted input");
-    if (q->statistic == CERTREG_STATISTIC_HUBER && cr_question_is_angle(e, q) &&
+    if (cr_statistic_of(q->statistic)->score == CR_SCORE_HUBER && cr_question_is_angle(e, q) &&
         !(q->tolerance < 0.25 * cr_question_period(e, q)))
         return refuse(a, "question.tolerance must be below a quarter of a turn for an attack on "
                          "the Huber location of an angle");
@@ -176,7 +175,7 @@ static certreg_status hunt(cr_hunt *h, float *shift, certreg_attack_result *r)
 {
     const cr_conditions *conditions = h->conditions;
     if (!conditions->known || !isfinite(conditions->prediction)) return CERTREG_OK;
-    if (conditions->failures && conditions->question.statistic == CERTREG_STATISTIC_MEAN)
+    if (conditions->failures && !has_bounded_score(&conditions->question))
         return CERTREG_OK; /* nothing bounds the mean of outputs that are not there */
     certreg_status status = cr_slope_find(h->attack, conditions, h->directed, &h->slope);
     if (status) return status;
@@ -279,8 +278,7 @@ static certreg_status gradient(certreg_attack *a, const certreg_question *questi
     certreg_status status = prepare(a, question, &conditions);
     if (!status) status = evaluate(a, &conditions);
     if (status) return status;
-    if (!conditions.known ||
-        (conditions.failures && conditions.question.statistic == CERTREG_STATISTIC_MEAN))
+    if (!conditions.known || (conditions.failures && !has_bounded_score(&conditions.question)))
         return cr_fail(&a->probe->error, CERTREG_E_WRONG_STATE,
                        "outputs of the record failed: it gives no prediction, or no mean");
     borrow_clock(a, NULL);

@@ -6,28 +6,20 @@
 #include "bounds/parts.h"
 #include "estimator/correlate.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/moments.h"
 #include <math.h>
 
 uint32_t cr_bounds_constraints(const certreg_estimator *e, const cr_question *q)
 {
-    if (q->method == CERTREG_METHOD_BASELINE)
-        return CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    uint32_t constraints = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_RANGE;
-    if (!cr_question_is_median(q)) constraints |= CERTREG_CONSTRAINT_VARIANCE;
-    /* Without normality the gradient hardly ever pays for its share of alpha: it is used where it
-     * is named. */
-    const int named = (q->constraints & CERTREG_CONSTRAINT_GRADIENT) != 0;
-    if (cr_estimator_has_gradient(e) && (named || !cr_question_without_normality(q)))
-        constraints |= CERTREG_CONSTRAINT_GRADIENT;
-    if (e->plan.constraints & CERTREG_CONSTRAINT_SECOND_ORDER && !cr_question_is_vector(q) &&
-        q->method == CERTREG_METHOD_ASYMPTOTIC)
-        constraints |= CERTREG_CONSTRAINT_SECOND_ORDER;
-    if (q->constraints) constraints &= q->constraints;
     const uint32_t both = CERTREG_CONSTRAINT_MEAN | CERTREG_CONSTRAINT_VARIANCE;
-    return cr_question_without_normality(q) && (constraints & both) == both
-               ? constraints | CERTREG_CONSTRAINT_MOMENT
-               : constraints;
+    const cr_method *m = cr_method_of(q->method);
+    uint32_t constraints = q->constraints ? q->constraints : m->usual;
+    constraints &= CERTREG_CONSTRAINTS_ECM | (e->plan.constraints & CERTREG_CONSTRAINTS_ECGHM);
+    if (cr_question_counts(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_VARIANCE;
+    if (cr_question_is_vector(q)) constraints &= ~(uint32_t)CERTREG_CONSTRAINT_SECOND_ORDER;
+    return !m->normality && (constraints & both) == both ? constraints | CERTREG_CONSTRAINT_MOMENT
+                                                         : constraints;
 }
 
 certreg_bounds cr_bounds_blank(const certreg_estimator *e, const cr_conditions *conditions)
@@ -68,8 +60,8 @@ static double moments_alpha(const cr_conditions *conditions, const cr_condition 
 {
     const cr_question *q = &conditions->question;
     const double alpha = q->alpha;
-    if (q->method == CERTREG_METHOD_BASELINE)
-        return q->center == CERTREG_CENTER_SAMPLE_MEDIAN ? alpha : alpha / conditions->count;
+    if (cr_method_of(q->method)->published)
+        return cr_center_of(q->center)->every_sample ? alpha : alpha / conditions->count;
     const int shared =
         !c->guard && constraints & (CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER);
     return shared ? (1 - CR_SHARE_CORRELATIONS) * alpha : alpha;

@@ -3,6 +3,7 @@
 #include "bounds/finite.h"
 #include "bounds/parts.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include <float.h>
 #include <math.h>
 
@@ -14,7 +15,7 @@ static const double ends_share = 0.25;
 double cr_finite_bound(const certreg_estimator *e, const cr_conditions *conditions, cr_bet bet,
                        double alpha, int upper)
 {
-    const int anytime = conditions->question.method == CERTREG_METHOD_ANYTIME;
+    const int anytime = cr_method_of(conditions->question.method)->any_number;
     for (size_t i = cr_record_noisy(e); i < conditions->main_first; i++)
         cr_betting_add_pilot(&bet, bet.value(bet.of, i));
     bet.count = cr_parts_count(conditions);

@@ -6,6 +6,7 @@
 #include "bounds/parts.h"
 #include "estimator/correlate.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/gradient.h"
 #include "statistics/moments.h"
 #include <math.h>
@@ -175,7 +176,7 @@ certreg_status cr_gradients_find(certreg_estimator *e, const cr_conditions *cond
     const int second = (constraints & CERTREG_CONSTRAINT_SECOND_ORDER) != 0;
     const double alpha = conditions->question.alpha,
                  share = CR_SHARE_CORRELATIONS - (second ? CR_SHARE_SECOND_ORDER : 0);
-    if (cr_question_without_normality(&conditions->question))
+    if (!cr_method_of(conditions->question.method)->normality)
         return bound_without_normality(e, conditions, CR_SHARE_CORRELATIONS * alpha, bounds);
     gradient_job job = job_of(e, conditions, bounds);
     if (!job.functions) return CERTREG_OK;

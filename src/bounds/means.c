@@ -2,6 +2,7 @@
 #include "bounds/parts.h"
 #include "question/looks.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/binomial.h"
 #include "statistics/moments.h"
 #include <math.h>
@@ -19,7 +20,7 @@ static double miss_rate(certreg_estimator *e, const cr_conditions *conditions,
                         const cr_condition *c, double alpha)
 {
     if (cr_question_is_closed(&conditions->question)) return cr_looks_upper(e, conditions, c);
-    if (conditions->question.method == CERTREG_METHOD_ANYTIME)
+    if (cr_method_of(conditions->question.method)->any_number)
         return cr_looks_anytime(e, conditions, c, alpha);
     const cr_samples s = cr_parts_main(e, conditions, &c->score);
     uint64_t misses = 0;

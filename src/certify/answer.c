@@ -2,18 +2,18 @@
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include <math.h>
 
 /* The bounds of f itself depend on neither constraints nor tolerance, as long as both questions
  * need the same constraints. */
 static int same_bounds(const certreg_estimator *e, const cr_answer *before, const cr_question *q)
 {
-    if (!before->known || cr_question_is_vector(q) || q->center != CERTREG_CENTER_TRUE_MEAN)
+    if (!before->known || cr_question_is_vector(q) || !cr_center_of(q->center)->about_output)
         return 0;
     const cr_question *b = &before->conditions.question;
-    const uint32_t differ = cr_bounds_constraints(e, b) ^ cr_bounds_constraints(e, q);
-    if (q->method == CERTREG_METHOD_PAPER ? differ & CERTREG_CONSTRAINT_GRADIENT : differ) return 0;
-    return b->center == q->center && b->output == q->output && b->output_count == q->output_count &&
+    return cr_bounds_constraints(e, b) == cr_bounds_constraints(e, q) && b->center == q->center &&
+           b->output == q->output && b->output_count == q->output_count &&
            b->statistic == q->statistic && b->method == q->method && b->alpha == q->alpha &&
            b->at_radius == q->at_radius && b->prediction_given == q->prediction_given &&
            b->prediction == q->prediction;
@@ -99,7 +99,7 @@ static void fill(const certreg_estimator *e, const cr_answer *a, const cr_solved
     c->limiting_side = solved->limiting_side;
     c->constraints = constraints_used(e, a, solved);
     if (c->outcome == CERTREG_OUTCOME_ABSTAINED || isnan(c->prediction) ||
-        q->center != CERTREG_CENTER_PREDICTION)
+        cr_center_of(q->center)->by_estimate)
         return;
     c->output_lo = c->prediction - c->tolerance, c->output_hi = c->prediction + c->tolerance;
 }

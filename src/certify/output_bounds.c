@@ -5,6 +5,7 @@
 #include "bounds/bounds.h"
 #include "certify/output_bounds.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/served.h"
 #include <math.h>
@@ -67,7 +68,7 @@ static double largest_tolerance(const certreg_estimator *e, const cr_question *q
 {
     const double period = cr_question_period(e, q);
     if (q->tolerance > 0) return q->tolerance;
-    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN) return 0.25 * period;
+    if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_ROUND) return 0.25 * period;
     return period > 0 ? 0.499 * period : e->model.hi[q->output] - e->model.lo[q->output];
 }
 
@@ -106,6 +107,6 @@ certreg_status cr_output_bounds_find(certreg_estimator *e, cr_answer *a, double 
     const cr_question *q = &a->conditions.question;
     a->known = 0;
     if (cr_question_orders(e, q)) return bounds_of_orders(e, &a->conditions, from, to), CERTREG_OK;
-    if (q->statistic == CERTREG_STATISTIC_MEAN) return bounds_of_mean(e, a, from, to);
+    if (cr_question_about_output(q)) return bounds_of_mean(e, a, from, to);
     return isnan(a->conditions.prediction) ? CERTREG_OK : bounds_of_tolerances(e, a, from, to);
 }

@@ -1,4 +1,5 @@
 #include "certify/solve.h"
+#include "question/rows.h"
 #include "bisection/radius.h"
 #include "question/question.h"
 #include "solver/worst_case.h"
@@ -24,7 +25,7 @@ static certreg_status within(cr_bisection *how, const cr_answer *a, certreg_radi
 certreg_status cr_solve_radius(certreg_estimator *e, const cr_answer *a, double most,
                                cr_solved *out)
 {
-    const int true_mean = a->conditions.question.center == CERTREG_CENTER_TRUE_MEAN;
+    const int true_mean = cr_center_of(a->conditions.question.center)->about_output;
     const double start = cr_estimator_now(e);
     certreg_radius found = {.struct_size = sizeof found};
     cr_bisection how = cr_bisection_default(e->clock.watch);

@@ -1,10 +1,10 @@
 /* What a question is about, and how one is refused: for all files that check a part of it. */
 #include "question/question.h"
+#include "question/rows.h"
 
-int cr_question_is_median(const cr_question *q)
+int cr_question_counts(const cr_question *q)
 {
-    return q->statistic == CERTREG_STATISTIC_MEDIAN ||
-           q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
+    return cr_score_kind_is_two_valued(cr_statistic_of(q->statistic)->score);
 }
 
 int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
@@ -14,40 +14,37 @@ int cr_question_is_angle(const certreg_estimator *e, const cr_question *q)
 
 double cr_question_period(const certreg_estimator *e, const cr_question *q)
 {
+    if (cr_statistic_of(q->statistic)->angle == CR_ANGLE_AS_NUMBER) return 0;
     return cr_question_is_angle(e, q) ? e->model.hi[q->output] - e->model.lo[q->output] : 0;
 }
 
 int cr_question_orders(const certreg_estimator *e, const cr_question *q)
 {
-    return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEDIAN &&
-           q->method == CERTREG_METHOD_FINITE && !cr_question_is_angle(e, q);
+    return q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_ORDERS &&
+           cr_method_of(q->method)->orders && !cr_question_is_angle(e, q);
 }
 
 int cr_question_about_output(const cr_question *q)
 {
-    switch ((enum certreg_center)q->center) {
-    case CERTREG_CENTER_TRUE_MEAN: return 1;
-    case CERTREG_CENTER_PREDICTION:
-    case CERTREG_CENTER_SAMPLE_MEDIAN: break;
-    }
-    return q->at_radius > 0 && q->statistic == CERTREG_STATISTIC_MEAN;
+    return cr_center_of(q->center)->about_output ||
+           (q->at_radius > 0 && cr_statistic_of(q->statistic)->reach == CR_REACH_MEAN);
 }
 
 int cr_question_by_estimate(const certreg_estimator *e, const cr_question *q)
 {
     return cr_question_about_output(q) || cr_question_orders(e, q) ||
-           q->center == CERTREG_CENTER_SAMPLE_MEDIAN;
+           cr_center_of(q->center)->by_estimate;
 }
 
 uint32_t cr_question_constraints(const cr_question *q)
 {
-    return q->constraints && cr_question_is_median(q) ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
-                                                      : q->constraints;
+    return q->constraints && cr_question_counts(q) ? q->constraints | CERTREG_CONSTRAINT_VARIANCE
+                                                   : q->constraints;
 }
 
 int cr_question_is_closed(const cr_question *q)
 {
-    return q->target > 0 && q->method == CERTREG_METHOD_FINITE;
+    return q->target > 0 && cr_method_of(q->method)->row.offers & CR_OFFERS_CLOSED_TEST;
 }
 
 certreg_status cr_question_invalid(certreg_estimator *e, const char *field, double value,
@@ -56,16 +53,4 @@ certreg_status cr_question_invalid(certreg_estimator *e, const char *field, doub
     cr_fail(&e->error, CERTREG_E_INVALID, "question.%s is %g; %s", field, value, rule);
     e->error.value = value;
     return CERTREG_E_INVALID;
-}
-
-int cr_question_without_normality(const cr_question *q)
-{
-    switch ((enum certreg_method)q->method) {
-    case CERTREG_METHOD_FINITE:
-    case CERTREG_METHOD_ANYTIME:
-    case CERTREG_METHOD_BASELINE: return 1;
-    case CERTREG_METHOD_ASYMPTOTIC:
-    case CERTREG_METHOD_PAPER: return 0;
-    }
-    return 0;
 }

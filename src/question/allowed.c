@@ -1,5 +1,6 @@
 #include "base/bytes.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include <stdio.h>
 
 uint64_t cr_question_looks(const cr_question *q)
@@ -13,9 +14,9 @@ uint64_t cr_question_looks(const cr_question *q)
  * reached, and the method without that limit, where the statistic has it. */
 static certreg_status refuse_number(certreg_estimator *e, const cr_question *q, uint64_t samples)
 {
-    const char *anytime = q->method == CERTREG_METHOD_BASELINE
-                              ? ""
-                              : "use CERTREG_METHOD_ANYTIME (without the gradient), or ";
+    const char *anytime = cr_statistic_of(q->statistic)->methods & CR_ONE_OF(CERTREG_METHOD_ANYTIME)
+                              ? "use CERTREG_METHOD_ANYTIME (without the gradient), or "
+                              : "";
     char remedies[128];
     const int enough = samples < e->record.asked.total &&
                        e->record.asked.total <= e->plan.max_samples;
@@ -29,7 +30,7 @@ certreg_status cr_question_allowed(certreg_estimator *e, const cr_question *q, u
 {
     const cr_asked *asked = &e->record.asked;
     if (cr_record_in_range(e)) return CERTREG_E_OUT_OF_RANGE;
-    if (!asked->max_samples || q->method == CERTREG_METHOD_ANYTIME) return CERTREG_OK;
+    if (!asked->max_samples || cr_method_of(q->method)->any_number) return CERTREG_OK;
     if (!cr_question_is_closed(q))
         return cr_asked_fixed(e, samples) ? CERTREG_OK : refuse_number(e, q, samples);
     const uint64_t looks = cr_question_looks(q);

@@ -6,6 +6,7 @@
 #include "question/estimate.h"
 #include "question/prediction.h"
 #include "question/question.h"
+#include "question/rows.h"
 #include "statistics/served.h"
 #include <math.h>
 
@@ -35,17 +36,7 @@ static const size_t choosy_pilot = 3, knowing_pilot = 100; /* least outputs to c
 /* ---- conditions */
 static enum cr_score_kind kind_of(const cr_question *q)
 {
-    if (cr_question_about_output(q)) return CR_SCORE_OUTPUT;
-    switch ((enum certreg_statistic)q->statistic) {
-    case CERTREG_STATISTIC_MEAN: return CR_SCORE_LINEAR;
-    case CERTREG_STATISTIC_HUBER: return CR_SCORE_HUBER;
-    case CERTREG_STATISTIC_CIRCULAR_MEAN: return CR_SCORE_SINE;
-    case CERTREG_STATISTIC_TRIMMED_MEAN: return CR_SCORE_WITHIN;
-    case CERTREG_STATISTIC_BALL_CENTER: return CR_SCORE_BALL;
-    case CERTREG_STATISTIC_MEDIAN:
-    case CERTREG_STATISTIC_PROJECTION_MEDIAN: break;
-    }
-    return CR_SCORE_SIGN;
+    return cr_question_about_output(q) ? CR_SCORE_OUTPUT : cr_statistic_of(q->statistic)->score;
 }
 
 /* How many of the fresh outputs of a trimmed mean may be out. One that fails may be given any
@@ -113,15 +104,15 @@ static int arcs_agree(const struct cut *cut)
 
 static int is_line_of_circle(const certreg_estimator *e, const cr_question *q)
 {
-    return cr_question_is_angle(e, q) && q->method != CERTREG_METHOD_BASELINE &&
-           (q->statistic == CERTREG_STATISTIC_MEDIAN || q->statistic == CERTREG_STATISTIC_HUBER);
+    return cr_question_is_angle(e, q) && !cr_method_of(q->method)->published &&
+           cr_statistic_of(q->statistic)->angle == CR_ANGLE_CUT;
 }
 
-/* A core is nearer than the tolerance. More than half of the outputs within a third of the
- * tolerance keep every center within all of it. */
+/* A core is nearer than the tolerance. */
 static double tolerance_of(const cr_question *q)
 {
-    if (q->statistic == CERTREG_STATISTIC_BALL_CENTER) return nextafter(q->tolerance / 3, 0);
+    const double wider = cr_statistic_of(q->statistic)->wider;
+    if (wider > 1) return nextafter(q->tolerance / wider, 0);
     return q->served_core > 0 ? q->served_core : q->tolerance;
 }
 
@@ -154,12 +145,12 @@ static void set_conditions_for(const certreg_estimator *e, cr_conditions *condit
                   .width = q->huber_width};
     const int line_of_circle = is_line_of_circle(e, q);
     conditions->count = 0;
-    if (q->statistic != CERTREG_STATISTIC_MEAN) s.period = cr_question_period(e, q);
+    s.period = cr_question_period(e, q);
     if (s.kind == CR_SCORE_BALL) s.center = e->here.center, s.outputs = e->model.outputs;
     conditions->output = q->output;
     if (cr_question_has_directions(q))
         conditions->output = cr_directions_aim(e, q, conditions->direction, &s);
-    if (s.kind == CR_SCORE_OUTPUT || s.kind == CR_SCORE_WITHIN || s.kind == CR_SCORE_BALL) {
+    if (!cr_score_kind_has_sides(s.kind)) {
         add(conditions, &s, CR_GUARD_NONE, threshold_of(e, conditions, &s, q->served_rate));
         return;
     }
@@ -193,7 +184,7 @@ static int cuts_for(const cr_conditions *conditions)
                    family = cr_question_constraints(q);
     const int moments = !family || (family & both) == both;
     return moments && conditions->main_first >= knowing_pilot &&
-                   q->method != CERTREG_METHOD_ANYTIME && !(q->target > 0) && !(q->at_radius > 0)
+                   !cr_method_of(q->method)->any_number && !(q->target > 0) && !(q->at_radius > 0)
                ? CUTS
                : ARCS;
 }
@@ -248,7 +239,7 @@ static void divide(const certreg_estimator *e, cr_conditions *conditions, const 
 static int may_divide_unevenly(const cr_question *q)
 {
     return q->served_samples && kind_of(q) == CR_SCORE_SIGN && !cr_question_is_closed(q) &&
-           q->method != CERTREG_METHOD_BASELINE && !cr_question_has_directions(q);
+           !cr_method_of(q->method)->published && !cr_question_has_directions(q);
 }
 
 static void set_conditions(const certreg_estimator *e, cr_conditions *conditions)
@@ -285,13 +276,13 @@ void cr_conditions_turn(const certreg_estimator *e, cr_conditions *conditions, s
 
 size_t cr_conditions_least(const certreg_estimator *e, const cr_question *q)
 {
-    return e->record.pilot + (cr_question_without_normality(q) ? 1 : e->plan.blocks);
+    return e->record.pilot + (cr_method_of(q->method)->normality ? e->plan.blocks : 1);
 }
 
 /* Median smoothing as its authors coded it has no pilot: all noisy samples enter the bounds. */
 static size_t main_first(const certreg_estimator *e, const cr_question *q)
 {
-    return q->center == CERTREG_CENTER_SAMPLE_MEDIAN ? cr_record_noisy(e) : e->record.pilot;
+    return cr_center_of(q->center)->every_sample ? cr_record_noisy(e) : e->record.pilot;
 }
 
 static certreg_status check_samples(certreg_estimator *e, cr_conditions *conditions)

@@ -151,7 +151,7 @@ static double width_of_block(certreg_estimator *e, const cr_question *q, size_t 
     const size_t size = size_of(e, q, block, &first), from = cr_question_first(q) + first,
                  count = cr_net_size(CR_NET_PROJECTIONS, size);
     double *part = e->here.part + *direction;
-    if (q->statistic == CERTREG_STATISTIC_MEAN)
+    if (cr_question_net(q) == CR_NET_MEANS)
         return widest_spread(e, q, from, size) / cr_net_part(CR_NET_MEANS, size);
     if (!has_parts(q, size)) return spread_of(e, from, NULL);
     for (size_t i = 0; i < count; i++) {

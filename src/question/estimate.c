@@ -1,5 +1,6 @@
 #include "question/estimate.h"
 #include "question/prediction.h"
+#include "question/rows.h"
 #include "statistics/location.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,7 @@ double cr_estimate_number(const certreg_estimator *e, const cr_question *q, size
 {
     const size_t noisy = cr_record_noisy(e);
     if (cr_question_is_vector(q)) return NAN;
-    const double about = q->method == CERTREG_METHOD_BASELINE ? prediction : NAN;
+    const double about = cr_method_of(q->method)->published ? prediction : NAN;
     const double found =
         samples > noisy ? cr_prediction_of_record(e, q, noisy, samples - noisy, about) : NAN;
     const int known = !isnan(found) && !e->clock.watch->late;
@@ -34,7 +35,7 @@ static void add_direction(const certreg_estimator *e, const cr_question *q, cons
 static void estimate_outputs(const certreg_estimator *e, const cr_question *q, size_t samples,
                              double *out)
 {
-    const int projected = q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN;
+    const int projected = cr_question_net(q) == CR_NET_PROJECTIONS;
     const size_t outputs = cr_question_outputs(e, q), noisy = cr_record_noisy(e),
                  directions = cr_net_size(CR_NET_PROJECTIONS, outputs);
     for (size_t k = 0; k < outputs; k++) {
@@ -66,7 +67,7 @@ static void estimate_vector(certreg_estimator *e, const cr_question *q, size_t s
 /* ---- public */
 static certreg_status check(certreg_estimator *e, const cr_question *q)
 {
-    if (q->statistic != CERTREG_STATISTIC_BALL_CENTER) return CERTREG_OK;
+    if (cr_statistic_of(q->statistic)->estimate) return CERTREG_OK;
     return cr_fail(&e->error, CERTREG_E_INVALID,
                    "CERTREG_STATISTIC_BALL_CENTER has no estimate here; take the output whose "
                    "median distance from the others is least");
@@ -97,7 +98,7 @@ static certreg_status tell(certreg_estimator *e, const certreg_question *questio
     if (!status) status = check_served(e, &q, samples);
     if (status) return status;
     double prediction = NAN;
-    const int about = q.method == CERTREG_METHOD_BASELINE && !cr_question_by_estimate(e, &q);
+    const int about = cr_method_of(q.method)->published && !cr_question_by_estimate(e, &q);
     if (cr_question_is_vector(&q)) estimate_vector(e, &q, samples, out);
     else {
         if (about && (q.prediction_given || (e->record.pilot && samples >= e->record.pilot)))

@@ -96,7 +96,7 @@ static certreg_status forecast(certreg_estimator *e, const certreg_question *que
     cr_conditions conditions = {.count = 0};
     if (!(status = cr_estimator_ready(e)) &&
         !(status = cr_question_take(e, question, &conditions.question)) &&
-        (!cr_question_is_median(&conditions.question) || !(conditions.question.target > 0)))
+        (!cr_question_counts(&conditions.question) || !(conditions.question.target > 0)))
         status = cr_fail(&e->error, CERTREG_E_INVALID,
                          "set question.target and CERTREG_STATISTIC_MEDIAN: only a target radius "
                          "of the median can be forecast");

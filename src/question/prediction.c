@@ -1,41 +1,24 @@
 #include "question/prediction.h"
 #include "question/directions.h"
+#include "question/rows.h"
 #include "statistics/location.h"
 #include "statistics/prediction.h"
-#include "statistics/served.h"
 #include <math.h>
 
 /* ---- a number */
 double cr_prediction_into_turn(const certreg_estimator *e, const cr_question *q, double value)
 {
     const double period = cr_question_period(e, q);
-    if (!(period > 0) || isnan(value) || q->statistic == CERTREG_STATISTIC_MEAN) return value;
+    if (!(period > 0) || isnan(value)) return value;
     const double lo = e->model.lo[q->output], t = fmod(value - lo, period);
     const double wrapped = lo + (t < 0 ? t + period : t);
     return wrapped < e->model.hi[q->output] ? wrapped : lo;
 }
 
-/* On the line, or on the circle cut opposite to the origin. */
-static double location_of(const cr_question *q, const cr_values *values)
-{
-    switch ((enum certreg_statistic)q->statistic) {
-    case CERTREG_STATISTIC_HUBER: return cr_location_huber(values, q->huber_width);
-    case CERTREG_STATISTIC_TRIMMED_MEAN:
-        return cr_location_trimmed_mean(
-            values, (size_t)cr_served_cut(cr_location_count(values), q->served_trim));
-    case CERTREG_STATISTIC_MEAN: return cr_location_mean(values);
-    case CERTREG_STATISTIC_CIRCULAR_MEAN: return 0; /* it is the origin */
-    case CERTREG_STATISTIC_MEDIAN:
-    case CERTREG_STATISTIC_BALL_CENTER:
-    case CERTREG_STATISTIC_PROJECTION_MEDIAN: return cr_location_median(values);
-    }
-    return NAN;
-}
-
 double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q, size_t first,
                                size_t count, double about)
 {
-    const double period = q->statistic == CERTREG_STATISTIC_MEAN ? 0 : cr_question_period(e, q);
+    const double period = cr_question_period(e, q);
     cr_values values = {.y = cr_record_at(e, first, q->output),
                         .count = count,
                         .step = e->model.outputs,
@@ -44,14 +27,15 @@ double cr_prediction_of_record(const certreg_estimator *e, const cr_question *q,
     const double origin = values.origin = !(period > 0)  ? 0
                                           : isnan(about) ? cr_location_direction(&values)
                                                          : about;
-    return cr_prediction_into_turn(e, q, origin + location_of(q, &values));
+    return cr_prediction_into_turn(e, q,
+                                   origin + cr_statistic_of(q->statistic)->estimate(q, &values));
 }
 
-/* Published: the median of the pilot; of a trimmed mean the output without noise. */
+/* Output bounds have one for all tolerances. */
 static int balances(const cr_question *q)
 {
-    return q->method != CERTREG_METHOD_BASELINE &&
-           (cr_question_is_median(q) || q->statistic == CERTREG_STATISTIC_HUBER);
+    return cr_statistic_of(q->statistic)->choice == CR_CHOICE_BALANCED &&
+           !cr_method_of(q->method)->published && !(q->at_radius > 0);
 }
 
 /* The mean's certificate is best about the mean; the median's and Huber's about the point that
@@ -61,9 +45,9 @@ static double choose_number(const certreg_estimator *e, const cr_question *q)
 {
     const size_t pilot = e->record.pilot;
     const double noise_free = (double)cr_record_value(e, 0, (size_t)q->output);
-    if (q->statistic == CERTREG_STATISTIC_TRIMMED_MEAN)
+    if (cr_statistic_of(q->statistic)->choice == CR_CHOICE_NOISE_FREE)
         return cr_prediction_into_turn(e, q, noise_free);
-    if (balances(q) && !(q->at_radius > 0)) { /* output bounds have one for all tolerances */
+    if (balances(q)) {
         const size_t step = e->model.outputs;
         return cr_prediction_into_turn(e, q,
                                        cr_prediction_choose(e->record.values + step + q->output,
@@ -130,7 +114,7 @@ static double choose_of_output(const certreg_estimator *e, const cr_question *q,
 
 static int choose_vector(certreg_estimator *e, const cr_question *q)
 {
-    const int is_ball = q->statistic == CERTREG_STATISTIC_BALL_CENTER;
+    const int is_ball = cr_statistic_of(q->statistic)->choice == CR_CHOICE_CENTER;
     const size_t sample = is_ball && !q->prediction_given ? choose_center(e) : 0,
                  first = cr_question_first(q), end = first + cr_question_outputs(e, q);
     int known = 1;
@@ -150,7 +134,7 @@ static int find_vector(certreg_estimator *e, const cr_question *q)
     const double start = cr_estimator_now(e);
     if (cr_question_has_directions(q)) cr_directions_share_by_spread(e, q);
     int known = choose_vector(e, q);
-    if (cr_question_is_median(q) && known && cr_directions_count(e, q) > 1) {
+    if (cr_question_counts(q) && known && cr_directions_count(e, q) > 1) {
         const size_t by_spread = cr_directions_misses(e, q);
         cr_directions_share_equally(e, q);
         known = choose_vector(e, q);

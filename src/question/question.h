@@ -50,9 +50,10 @@ certreg_status cr_question_take_for_estimate(certreg_estimator *, const certreg_
 certreg_status cr_question_invalid(certreg_estimator *, const char *field, double value,
                                    const char *rule);
 int cr_question_is_angle(const certreg_estimator *, const cr_question *);
-int cr_question_is_median(const cr_question *);
-double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 on
-                                                                              the line */
+int cr_question_counts(const cr_question *); /* its own scores have two values */
+double cr_question_period(const certreg_estimator *, const cr_question *); /* a full turn; 0 of
+                                                                              what is taken as a
+                                                                              number */
 int cr_question_orders(const certreg_estimator *, const cr_question *);    /* output bounds by order
                                                                               statistics */
 int cr_question_about_output(const cr_question *); /* bounds of f itself are used, not of scores */
@@ -60,8 +61,7 @@ int cr_question_about_output(const cr_question *); /* bounds of f itself are use
 int cr_question_by_estimate(const certreg_estimator *, const cr_question *);
 /* What the solver may use. A median's own scores have no variance, but its near conditions may. */
 uint32_t cr_question_constraints(const cr_question *);
-int cr_question_is_closed(const cr_question *);         /* the closed test of a target radius */
-int cr_question_without_normality(const cr_question *); /* FINITE, ANYTIME */
+int cr_question_is_closed(const cr_question *); /* the closed test of a target radius */
 
 /* ---- vectors.c */
 /* Whether it is about several outputs as one vector; how many outputs it is about, and the first

@@ -1,5 +1,6 @@
 /* Questions about several outputs as one vector (theory 7.3). */
 #include "question/question.h"
+#include "question/rows.h"
 
 int cr_question_is_vector(const cr_question *q)
 {
@@ -18,21 +19,12 @@ size_t cr_question_outputs(const certreg_estimator *e, const cr_question *q)
 
 int cr_question_has_directions(const cr_question *q)
 {
-    return cr_question_is_vector(q) && q->method != CERTREG_METHOD_BASELINE;
+    return cr_question_is_vector(q) && !(cr_statistic_of(q->statistic)->row.offers & CR_OFFERS_ALL);
 }
 
 cr_net cr_question_net(const cr_question *q)
 {
-    switch ((enum certreg_statistic)q->statistic) {
-    case CERTREG_STATISTIC_MEAN: return CR_NET_MEANS;
-    case CERTREG_STATISTIC_PROJECTION_MEDIAN: return CR_NET_PROJECTIONS;
-    case CERTREG_STATISTIC_MEDIAN:
-    case CERTREG_STATISTIC_HUBER:
-    case CERTREG_STATISTIC_CIRCULAR_MEAN:
-    case CERTREG_STATISTIC_TRIMMED_MEAN:
-    case CERTREG_STATISTIC_BALL_CENTER: break;
-    }
-    return CR_NET_COORDINATES;
+    return cr_statistic_of(q->statistic)->net;
 }
 
 /* ---- what is refused */
@@ -58,24 +50,9 @@ static certreg_status check_kinds(certreg_estimator *e, const cr_question *q)
 certreg_status cr_question_check_vector(certreg_estimator *e, const cr_question *q)
 {
     const int vector = cr_question_is_vector(q);
-    if (!vector && q->statistic == CERTREG_STATISTIC_PROJECTION_MEDIAN)
-        return refused(e, "statistic",
-                       "use CERTREG_STATISTIC_MEDIAN: CERTREG_STATISTIC_PROJECTION_MEDIAN is for "
-                       "CERTREG_ALL_OUTPUTS, or an output_count above 1");
     const certreg_status status = vector ? check_kinds(e, q) : CERTREG_OK;
     if (!vector || status) return status;
-    if (q->statistic == CERTREG_STATISTIC_CIRCULAR_MEAN)
-        return refused(e, "statistic",
-                       "give one question per output: CERTREG_STATISTIC_CIRCULAR_MEAN is about an "
-                       "angle, not about a vector");
     if (q->at_radius > 0)
         return refused(e, "output", "give one question per output: output bounds are about one");
-    if (q->method == CERTREG_METHOD_PAPER)
-        return refused(e, "method",
-                       "give one question per output: CERTREG_METHOD_PAPER does not support "
-                       "vectors");
-    if (q->constraints & CERTREG_CONSTRAINT_SECOND_ORDER)
-        return refused(e, "constraints",
-                       "leave CERTREG_CONSTRAINT_SECOND_ORDER out: vectors have no second order");
     return CERTREG_OK;
 }

@@ -183,32 +183,47 @@ void cr_score_range(const cr_score *s, const double *lo, const double *hi, doubl
     *greatest = (s->side > 0 ? *hi - s->prediction : s->prediction - *lo) + s->tolerance;
 }
 
+/* ---- kinds */
+typedef struct properties {
+    int bounded, two_valued, sides;
+} properties;
+
+static properties of_kind(enum cr_score_kind kind)
+{
+    switch (kind) {
+    case CR_SCORE_OUTPUT: return (properties){0, 0, 0};
+    case CR_SCORE_LINEAR: return (properties){0, 0, 1};
+    case CR_SCORE_HUBER:
+    case CR_SCORE_SINE: return (properties){1, 0, 1};
+    case CR_SCORE_SIGN:
+    case CR_SCORE_ARC: return (properties){1, 1, 1};
+    case CR_SCORE_WITHIN:
+    case CR_SCORE_BALL: return (properties){1, 1, 0};
+    }
+    return (properties){0};
+}
+
+int cr_score_kind_is_bounded(enum cr_score_kind kind)
+{
+    return of_kind(kind).bounded;
+}
+
+int cr_score_kind_is_two_valued(enum cr_score_kind kind)
+{
+    return of_kind(kind).two_valued;
+}
+
+int cr_score_kind_has_sides(enum cr_score_kind kind)
+{
+    return of_kind(kind).sides;
+}
+
 int cr_score_is_bounded(const cr_score *s)
 {
-    switch (s->kind) {
-    case CR_SCORE_OUTPUT:
-    case CR_SCORE_LINEAR: return 0;
-    case CR_SCORE_HUBER:
-    case CR_SCORE_SIGN:
-    case CR_SCORE_SINE:
-    case CR_SCORE_ARC:
-    case CR_SCORE_WITHIN:
-    case CR_SCORE_BALL: return 1;
-    }
-    return 0;
+    return of_kind(s->kind).bounded;
 }
 
 int cr_score_is_two_valued(const cr_score *s)
 {
-    switch (s->kind) {
-    case CR_SCORE_SIGN:
-    case CR_SCORE_ARC:
-    case CR_SCORE_WITHIN:
-    case CR_SCORE_BALL: return 1;
-    case CR_SCORE_OUTPUT:
-    case CR_SCORE_LINEAR:
-    case CR_SCORE_HUBER:
-    case CR_SCORE_SINE: return 0;
-    }
-    return 0;
+    return of_kind(s->kind).two_valued;
 }

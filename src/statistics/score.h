@@ -42,7 +42,11 @@ void cr_score_range(const cr_score *, const double *lo, const double *hi, double
 double cr_score_unsure(const cr_score *, const double *lo, const double *hi);
 /* Whether a failed output still has a score, the least one. */
 int cr_score_is_bounded(const cr_score *);
+int cr_score_kind_is_bounded(enum cr_score_kind);
 /* Whether it is 1 or -1, so that its mean is bounded by counting. */
 int cr_score_is_two_valued(const cr_score *);
+int cr_score_kind_is_two_valued(enum cr_score_kind);
+/* Whether there is one for each side of the prediction. */
+int cr_score_kind_has_sides(enum cr_score_kind);
 
 #endif

@@ -1,0 +1,84 @@
+/* The methods (theory 5, 6, 9 and 10), and from what a tolerance is measured. */
+#include "question/rows.h"
+#include <stddef.h>
+
+enum {
+    PREDICTION = CR_ONE_OF(CERTREG_CENTER_PREDICTION),
+    TRUE_MEAN = CR_ONE_OF(CERTREG_CENTER_TRUE_MEAN),
+    SAMPLE_MEDIAN = CR_ONE_OF(CERTREG_CENTER_SAMPLE_MEDIAN),
+    OUTPUT = CR_OFFERS_NUMBER | CR_OFFERS_ANGLE,
+    SCORES = OUTPUT | CR_OFFERS_VECTOR | CR_OFFERS_SERVING | CR_OFFERS_OUTPUT_BOUNDS |
+             CR_OFFERS_ATTACK,
+    TARGET = CR_OFFERS_TARGET,
+    /* The moment stands for mean and variance together. */
+    ECM = CERTREG_CONSTRAINTS_ECM | CERTREG_CONSTRAINT_MOMENT,
+    ECGM = ECM | CERTREG_CONSTRAINT_GRADIENT,
+    ECGHM = ECGM | CERTREG_CONSTRAINT_SECOND_ORDER
+};
+
+/* Without normality the gradient hardly ever pays for its share of alpha: it is used where it is
+ * named. */
+static const cr_method finite = {.row = {"FINITE", SCORES | TARGET | CR_OFFERS_CLOSED_TEST},
+                                 .centers = PREDICTION | TRUE_MEAN,
+                                 .constraints = ECGM,
+                                 .usual = CERTREG_CONSTRAINTS_ECM,
+                                 .orders = 1};
+
+static const cr_method asymptotic = {.row = {"ASYMPTOTIC", SCORES},
+                                     .centers = PREDICTION | TRUE_MEAN,
+                                     .constraints = ECGHM,
+                                     .usual = CERTREG_CONSTRAINTS_ECGHM,
+                                     .normality = 1};
+
+static const cr_method paper = {.row = {"PAPER", OUTPUT},
+                                .centers = TRUE_MEAN,
+                                .constraints = ECGM,
+                                .usual = CERTREG_CONSTRAINTS_ECGM,
+                                .demanded = CERTREG_CONSTRAINT_GRADIENT,
+                                .normality = 1};
+
+static const cr_method anytime = {.row = {"ANYTIME", SCORES | TARGET},
+                                  .centers = PREDICTION | TRUE_MEAN,
+                                  .constraints = ECM,
+                                  .usual = CERTREG_CONSTRAINTS_ECM,
+                                  .any_number = 1};
+
+static const cr_method baseline = {
+    .row = {"BASELINE", OUTPUT | CR_OFFERS_ALL | CR_OFFERS_PUBLISHED_SERVING},
+    .centers = PREDICTION | SAMPLE_MEDIAN,
+    .usual = CERTREG_CONSTRAINTS_ECM,
+    .published = 1};
+
+const cr_method *cr_method_of(int32_t value)
+{
+    switch ((enum certreg_method)value) {
+    case CERTREG_METHOD_FINITE: return &finite;
+    case CERTREG_METHOD_ASYMPTOTIC: return &asymptotic;
+    case CERTREG_METHOD_PAPER: return &paper;
+    case CERTREG_METHOD_ANYTIME: return &anytime;
+    case CERTREG_METHOD_BASELINE: return &baseline;
+    }
+    return NULL;
+}
+
+/* ---- centers */
+static const cr_center prediction = {.row = {"PREDICTION", SCORES | TARGET | CR_OFFERS_CLOSED_TEST |
+                                                               CR_OFFERS_ALL |
+                                                               CR_OFFERS_PUBLISHED_SERVING}};
+
+static const cr_center true_mean = {
+    .row = {"TRUE_MEAN", OUTPUT | CR_OFFERS_VECTOR | TARGET}, .by_estimate = 1, .about_output = 1};
+
+/* Median smoothing as its authors coded it. */
+static const cr_center sample_median = {
+    .row = {"SAMPLE_MEDIAN", OUTPUT}, .by_estimate = 1, .every_sample = 1};
+
+const cr_center *cr_center_of(int32_t value)
+{
+    switch ((enum certreg_center)value) {
+    case CERTREG_CENTER_PREDICTION: return &prediction;
+    case CERTREG_CENTER_TRUE_MEAN: return &true_mean;
+    case CERTREG_CENTER_SAMPLE_MEDIAN: return &sample_median;
+    }
+    return NULL;
+}

@@ -1,0 +1,177 @@
+/* Whether statistic, method and center go together, with what is asked, and with the constraints
+ * that are named. Every refusal names what would do. */
+#include "question/together.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the tables */
+static const cr_row *statistic_row(int32_t value)
+{
+    const cr_statistic *s = cr_statistic_of(value);
+    return s ? &s->row : NULL;
+}
+
+static const cr_row *method_row(int32_t value)
+{
+    const cr_method *m = cr_method_of(value);
+    return m ? &m->row : NULL;
+}
+
+static const cr_row *center_row(int32_t value)
+{
+    const cr_center *c = cr_center_of(value);
+    return c ? &c->row : NULL;
+}
+
+static const cr_row *constraint_row(int32_t bit)
+{
+    static const cr_row rows[] = {{.name = "MEAN"},  {.name = "VARIANCE"},     {.name = "GRADIENT"},
+                                  {.name = "RANGE"}, {.name = "SECOND_ORDER"}, {.name = "MOMENT"}};
+    return rows + bit;
+}
+
+typedef struct table {
+    const char *field, *prefix;
+    const cr_row *(*row)(int32_t value);
+} table;
+
+static const table statistics = {"statistic", "CERTREG_STATISTIC", statistic_row},
+                   methods = {"method", "CERTREG_METHOD", method_row},
+                   centers = {"center", "CERTREG_CENTER", center_row},
+                   constraints = {"constraints", "CERTREG_CONSTRAINT", constraint_row};
+
+/* The values whose rows offer any of these. */
+static uint32_t offering(const table *t, uint32_t offers)
+{
+    uint32_t set = 0;
+    const cr_row *row;
+    for (int32_t value = 0; (row = t->row(value)); value++)
+        if (row->offers & offers) set |= CR_ONE_OF(value);
+    return set;
+}
+
+static int is_single(uint32_t set)
+{
+    return !(set & (set - 1));
+}
+
+/* "CERTREG_METHOD_FINITE, _ASYMPTOTIC or _ANYTIME". */
+static void list(const table *t, uint32_t set, char *out, size_t room)
+{
+    size_t length = (size_t)snprintf(out, room, "%s", t->prefix);
+    for (int32_t value = 0; set && length < room; value++) {
+        if (!(set & CR_ONE_OF(value))) continue;
+        set &= ~CR_ONE_OF(value);
+        const char *next = !set ? "" : is_single(set) ? " or " : ", ";
+        length += (size_t)snprintf(out + length, room - length, "_%s%s", t->row(value)->name, next);
+    }
+}
+
+static certreg_status refuse(const table *t, const char *asked, uint32_t set, certreg_error *why)
+{
+    char values[200];
+    list(t, set, values, sizeof values);
+    return cr_fail(why, CERTREG_E_INVALID, "question.%s: for %s use %s", t->field, asked, values);
+}
+
+/* Refuses the value of the first table because of the other's. */
+static certreg_status refuse_beside(const table *t, const table *other, int32_t value, uint32_t set,
+                                    certreg_error *why)
+{
+    char asked[64];
+    snprintf(asked, sizeof asked, "%s_%s", other->prefix, other->row(value)->name);
+    return refuse(t, asked, set, why);
+}
+
+/* ---- each with each */
+static uint32_t statistics_with(int32_t method)
+{
+    uint32_t set = 0;
+    const cr_statistic *s;
+    for (int32_t value = 0; (s = cr_statistic_of(value)); value++)
+        if (s->methods & CR_ONE_OF(method)) set |= CR_ONE_OF(value);
+    return set;
+}
+
+static uint32_t methods_with(int32_t center)
+{
+    uint32_t set = 0;
+    const cr_method *m;
+    for (int32_t value = 0; (m = cr_method_of(value)); value++)
+        if (m->centers & CR_ONE_OF(center)) set |= CR_ONE_OF(value);
+    return set;
+}
+
+/* The one that was left at its default is the one to change. */
+certreg_status cr_together_check_pairs(const cr_question *q, certreg_error *why)
+{
+    const cr_statistic *s = cr_statistic_of(q->statistic);
+    const cr_method *m = cr_method_of(q->method);
+    if (!(s->methods & CR_ONE_OF(q->method)))
+        return q->statistic ? refuse_beside(&methods, &statistics, q->statistic, s->methods, why)
+                            : refuse_beside(&statistics, &methods, q->method,
+                                            statistics_with(q->method), why);
+    if (!(s->centers & CR_ONE_OF(q->center)))
+        return refuse_beside(&centers, &statistics, q->statistic, s->centers, why);
+    if (!(m->centers & CR_ONE_OF(q->center)))
+        return q->center
+                   ? refuse_beside(&methods, &centers, q->center, methods_with(q->center), why)
+                   : refuse_beside(&centers, &methods, q->method, m->centers, why);
+    return CERTREG_OK;
+}
+
+/* ---- with what is asked */
+static const struct {
+    uint32_t offer;
+    const char *name;
+} asks[] = {{CR_OFFERS_NUMBER, "an output of model.kind CERTREG_OUTPUT_REAL"},
+            {CR_OFFERS_ANGLE, "an angle"},
+            {CR_OFFERS_VECTOR, "a vector"},
+            {CR_OFFERS_ALL, "a vector of all outputs"},
+            {CR_OFFERS_SERVING, "serving"},
+            {CR_OFFERS_PUBLISHED_SERVING, "serving with CERTREG_METHOD_BASELINE"},
+            {CR_OFFERS_TARGET, "a target"},
+            {CR_OFFERS_CLOSED_TEST, "a target without CERTREG_METHOD_ANYTIME"},
+            {CR_OFFERS_OUTPUT_BOUNDS, "output bounds"},
+            {CR_OFFERS_ATTACK, "an attack"}};
+
+certreg_status cr_together_check(const cr_question *q, uint32_t asked, certreg_error *why)
+{
+    const struct {
+        const table *table;
+        int32_t value;
+    } of[] = {{&statistics, q->statistic}, {&methods, q->method}, {&centers, q->center}};
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        for (size_t j = 0; j < sizeof of / sizeof *of; j++)
+            if (asked & asks[i].offer & ~of[j].table->row(of[j].value)->offers)
+                return refuse(of[j].table, asks[i].name, offering(of[j].table, asks[i].offer), why);
+    return CERTREG_OK;
+}
+
+/* ---- with constraints */
+certreg_status cr_together_check_constraints(const cr_question *q, uint32_t plan,
+                                             certreg_error *why)
+{
+    const uint32_t costly = CERTREG_CONSTRAINT_GRADIENT | CERTREG_CONSTRAINT_SECOND_ORDER;
+    const cr_method *m = cr_method_of(q->method);
+    const int closed = cr_question_is_closed(q), vector = cr_question_is_vector(q);
+    const uint32_t none = (closed ? CERTREG_CONSTRAINT_GRADIENT : 0u) |
+                          (vector ? CERTREG_CONSTRAINT_SECOND_ORDER : 0u),
+                   unused = q->constraints & (none | ~m->constraints),
+                   lacking = (q->constraints ? q->constraints : m->demanded) & costly & ~plan;
+    char names[200];
+    list(&constraints, unused ? unused : lacking, names, sizeof names);
+    if (unused)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.constraints: CERTREG_METHOD_%s does not use %s%s; leave that out",
+                       m->row.name, names,
+                       !(unused & m->constraints)             ? ""
+                       : unused & CERTREG_CONSTRAINT_GRADIENT ? " for a target"
+                                                              : " for a vector");
+    if (lacking)
+        return cr_fail(why, CERTREG_E_INVALID,
+                       "question.constraints: CERTREG_METHOD_%s uses %s, which plan.constraints "
+                       "lacks; add it there, or name others",
+                       m->row.name, names);
+    return CERTREG_OK;
+}
