@@ -134,7 +134,7 @@ python_tests() { # FOLDER
 fuzzed() {
     local program
     for program in $REPLAYS; do
-        start "fuzz ${program##*/}" "$program" "tests/fuzz/corpus/${program##*/}"
+        start "fuzz ${program##*/}" "$program" "tests/fuzz/corpus/${program##*/}.hex"
     done
 }
 

@@ -64,9 +64,8 @@ def gates():
 
 
 def fuzzers():
-    for folder in sorted((ROOT / "tests/fuzz/corpus").glob("*/")):
-        kept = sum(path.is_file() for path in folder.iterdir())
-        yield f"inputs kept for the fuzzer `{folder.name}`", number(kept)
+    for path in files("tests/fuzz/corpus/*.hex"):
+        yield f"inputs kept for the fuzzer `{path.stem}`", number(text([path]).count("\n"))
 
 
 def mutants():

@@ -1,5 +1,5 @@
 # Fuzzing: each tests/fuzz/NAME.c is one fuzzer, with fuzz_one of fuzz.h. make check replays the
-# inputs of tests/fuzz/corpus/NAME with the ordinary compiler; make fuzz goes on from them with
+# inputs of tests/fuzz/corpus/NAME.hex with the ordinary compiler; make fuzz goes on from them with
 # clang's libFuzzer, and with sanitizers unless FUZZ_SAN is empty.
 fuzz_common := tests/fuzz/replay.c tests/fuzz/libfuzzer.c
 fuzz_names  := $(patsubst tests/fuzz/%.c,%,$(filter-out $(fuzz_common),$(wildcard tests/fuzz/*.c)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh NAME...: runs fuzzers for SECONDS_EACH, JOBS at a time, from their corpus and from what
-# earlier runs found (lib/fuzz/NAME). A crash leaves its input there as NAME-crash-...; replay it
-# with the program. The table has executions, how many a second, and parts of the code reached.
+# earlier runs found, in lib/fuzz/NAME. A crash leaves its input as lib/fuzz/NAME-crash-...; replay
+# it with the program. The table has executions, how many a second, and parts of the code reached.
 # With MERGE=1 each fuzzer writes the smallest set of inputs that reaches the same to its corpus.
 # From make fuzz: OBJ, JOBS, SECONDS_EACH.
 # shellcheck disable=SC2317 # apart calls the functions
@@ -19,22 +19,21 @@ most_bytes() { # NAME
 }
 one() { # NAME
     local name=$1 log=$found/$1.log status input
-    local corpus=tests/fuzz/corpus/$name program=$OBJ/tests/fuzz/$name-fuzzer
-    mkdir -p "$found/$name" "$corpus"
+    local program=$OBJ/tests/fuzz/$name-fuzzer
+    mkdir -p "$found/$name" && python3 tests/fuzz/corpus.py unpack "$name" "$found/$name"
     if [ -n "${MERGE:-}" ]; then
         rm -rf "$found/$name.merged" && mkdir "$found/$name.merged"
         # By what is reached, not how often: a small corpus, replayed in a moment.
         "$program" -set_cover_merge=1 -use_counters=0 "$found/$name.merged" "$found/$name" \
-            "$corpus" >"$log" 2>&1 && [ -n "$(ls "$found/$name.merged")" ] &&
-            rm -f "$corpus"/* && cp "$found/$name.merged"/* "$corpus"/ &&
-            echo "ok $name: $(find "$corpus" -type f | wc -l) inputs kept" && return
+            >"$log" 2>&1 && [ -n "$(ls "$found/$name.merged")" ] &&
+            python3 tests/fuzz/corpus.py pack "$name" "$found/$name.merged" && return
         echo "not ok $name: nothing was merged, says $log"
         return 1
     fi
     "$program" -max_total_time="$SECONDS_EACH" -timeout=25 -rss_limit_mb=4096 \
         -entropic=0 -max_len="$(most_bytes "$name")" \
         -print_final_stats=1 -reload=0 -artifact_prefix="$found/$name-" \
-        "$found/$name" "$corpus" >"$log" 2>&1
+        "$found/$name" >"$log" 2>&1
     status=$?
     awk -v name="$name" -v status="$status" '
         / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") reached = $(i + 1) }
