@@ -17,15 +17,16 @@ add() { # FILE ENUM
     grep -q "ADDED_TO_$2" "$tmp/$1" || tell "there is an enum $2" false
     added+=("$2")
 }
-for name in output_kind statistic method center status_code; do
+for name in output_kind statistic method center; do
     add include/certreg/certreg.h "certreg_$name"
 done
+add include/certreg/error.h certreg_status_code
 add include/certreg/interval.h certreg_score
 add src/statistics/score.h cr_score_kind
 deciding=$(cd "$tmp" && grep -lE 'switch \(' src/*/*.c)
 for file in $deciding; do
-    "$CC" -std=c11 -I"$tmp/include" -I"$tmp/src" -D_POSIX_C_SOURCE=200809L -Werror=switch \
-        -Werror=switch-enum -fsyntax-only "$tmp/$file"
+    "$CC" -std=c11 -I"$tmp/include" -I"$tmp/src" -D_POSIX_C_SOURCE=200809L \
+        -DCERTREG_EXPERIMENTAL -Werror=switch -Werror=switch-enum -fsyntax-only "$tmp/$file"
 done 2>"$tmp/said"
 for name in "${added[@]}"; do
     tell "a value that is added to $name does not compile" \

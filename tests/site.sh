@@ -31,8 +31,9 @@ tell 'without doxygen the build says in a sentence what to install' without_doxy
 tell 'a public name of Python without a docstring is refused' without_docstring
 tell 'the site is whole' python3 "$build"
 fields=$copy/lib/docs/html/structcertreg__question.html
-for place in group__section5.html#target-radius group__section5.html#serving \
-    group__section3.html#methods CERTREG_STATISTIC_ 'outputs output \.\.'; do
+for place in group__section__targets__serving__vectors.html#target-radius \
+    group__section__targets__serving__vectors.html#serving \
+    group__section__methods.html#methods CERTREG_STATISTIC_ 'outputs output \.\.'; do
     tell "fields of a question lead to or say: $place" grep -q "$place" "$fields"
 done
 
@@ -45,8 +46,8 @@ change() { # FILE SED-SCRIPT: the script must change the file
 header=include/certreg/certreg.h
 change $header 's|^\( *size_t rows;\).*/\* always.*|\1|'
 change $header 's|^\( *CERTREG_OUTCOME_CERTIFIED = 1,\).*|\1|'
-change $header 's|@param level  below|@param lovel  below|'
-change $header 's|^/\* ==== 2 .*|/* Forgotten words, followed by nothing. */\n\n&|'
+change include/certreg/sampling.h 's|@param level  below|@param lovel  below|'
+change $header 's|^/\* ==== estimator .*|/* Forgotten words, followed by nothing. */\n\n&|'
 change docs/guide/outputs.md '$ a A link to [nothing](sampling.md#nowhere).'
 change docs/guide/sampling.md '$ a ![far away](https://example.org/far.svg)'
 change docs/guide/deploying.md '$ a \\n| a | b |\n|---|---|\n| c | d | lost |'

@@ -46,10 +46,10 @@ def contents():
     yield "<p>Reference</p>\n<ul>"
     for header in tree.HEADERS:
         yield entry(header.name, tree.file_of(header))
-        if header.name == "certreg.h":
+        titles = tree.groups(header)
+        if titles:
             yield "<li><ul>"
-            for number, title in tree.groups(header):
-                yield entry(f"{number} {title}", f"group__section{number}.html")
+            yield from (entry(title, tree.group_file(title)) for title in titles)
             yield "</ul></li>"
     yield entry("All names in C", "globals.html")
     yield "</ul>"

@@ -181,7 +181,7 @@ def letters(text):
 def headers():
     """Every line of every comment of a header is in the pages about it."""
     for header in tree.HEADERS:
-        files = [tree.file_of(header), *(f"group__section{n}.html" for n, _ in tree.groups(header)),
+        files = [tree.file_of(header), *map(tree.group_file, tree.groups(header)),
                  *(file.name for file in tree.HTML.glob("[cs][lt][ar][su]*.html"))]
         files = [name for name in files if (tree.HTML / name).is_file()]
         told = "".join(letters("".join(parsed(tree.HTML / name).text)) for name in files)

@@ -1,6 +1,6 @@
 """header.py FILE: writes a public header as Doxygen has to see it. In the headers, ordinary
 comments stand before or after what they are about; here they become comments of Doxygen. The
-numbered sections of a header become groups, and its longer explanations sections of these
+sections of a header become groups, and its longer explanations sections of these
 groups."""
 
 import functools
@@ -13,7 +13,7 @@ import tree
 import words
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-SECTION = re.compile(r"/\* ==== (\d) (\w.*?) =+(.*)\*/\Z", re.S)
+SECTION = re.compile(r"/\* ==== (\w.*?) =+(.*)\*/\Z", re.S)
 PART = re.compile(r"/\* -{4} (.*?) *\*/\Z")
 TITLE = re.compile(r"^(?:/\*| \*) ([A-Z][^\n.:,(]*(?: \([^\n]*\))?)\n \*  \S", re.M)
 SEVERAL = re.compile(r"(\s*(?:const )?\w+ )(\*?\w+(?:, \*?\w+)+);\s*\Z")
@@ -57,7 +57,7 @@ PROTOTYPE = re.compile(r"\s*(?:const )?(\w+)\s+\*?\w+\(([^()]*)\);")
 @functools.lru_cache(None)
 def titles():
     """The explanations that comments refer to by their titles: title -> label."""
-    found = {"rules": "section9"}
+    found = {"rules": tree.group("rules")}
     for header in tree.HEADERS:
         for comment in COMMENT.findall(tree.read(header)):
             if not comment.startswith("/**"):
@@ -84,7 +84,6 @@ def text(lines):
     said = re.sub(r"@par +(\w+)\s+", r"\n@par \1\n", said)
     said = re.sub(r"@param +(\w+(?:, *\w+)*)", lambda m: m[0].replace(", ", ","), said)
     said = re.sub(r"&quot;(.+?)&quot;", title_of, said)
-    said = re.sub(r"\bsection (\d)\b", r'@ref section\1 "section \1"', said)
     return words.told(said)
 
 
@@ -164,7 +163,8 @@ def named(function):
 
 
 class Header:
-    def __init__(self, source):
+    def __init__(self, source, sections):
+        self.sections = sections
         for field, documented in STANDARD:
             source = field.sub(documented, source)
         source = BELOW.sub(each, source)
@@ -204,7 +204,7 @@ class Header:
             command = re.search(rf"@(?!file){COMMAND}|\Z", said).start()
             return f"/** {said[:command]}{parameters}\n{said[command:]}\n{result} */"
         section = SECTION.match(comment)
-        if section:
+        if section and self.sections:
             return self.section(*section.groups())
         if PART.match(comment):
             return self.part(PART.match(comment)[1])
@@ -215,11 +215,11 @@ class Header:
             return comment  # about nothing in particular
         return f"/** {text(contents(comment))} */"
 
-    def section(self, number, title, rest):
+    def section(self, title, rest):
         close = "/** @} */\n" if self.group else ""
-        self.group = f"section{number}"
+        self.group = tree.group(title)
         said = definitions(contents("/*" + rest + "*/"))
-        return f"{close}/** @defgroup {self.group} {number} {title}\n{said}\n@{{ */"
+        return f"{close}/** @defgroup {self.group} {title}\n{said}\n@{{ */"
 
     def part(self, title):
         close = "/** @} */\n" if self.group else ""
@@ -242,7 +242,8 @@ class Header:
 
 def main(path):
     sys.stdout.reconfigure(encoding="utf-8")
-    print(Header(tree.read(pathlib.Path(path))).written())
+    path = pathlib.Path(path)
+    print(Header(tree.read(path), path.suffix == ".h").written())
 
 
 if __name__ == "__main__":

@@ -193,5 +193,16 @@ def version():
 
 
 def groups(header):
-    """The numbered sections of a header: [(number, title)]."""
-    return re.findall(r"^/\* ==== (\d) (\w.*?) =+", read(header), re.M)
+    """The titles of the sections of a header in C."""
+    found = re.findall(r"^/\* ==== (\w.*?) =+", read(header), re.M)
+    return found if header.suffix == ".h" else []
+
+
+def group(title):
+    """Doxygen's name of a section."""
+    return "section_" + re.sub(r"\W+", "_", title)
+
+
+def group_file(title):
+    """Its HTML file."""
+    return f"group__{group(title).replace('_', '__')}.html"

@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+/* ==== CPU threads and devices ==================================================== */
+
 /** Opens a CPU backend that draws noise on several threads. Results have the same bits
  *  as with one thread.
  *  @param threads  1 or more; 0: one per online processor
