@@ -56,10 +56,18 @@ static sample random_sample(uint64_t seed)
 }
 
 /* ---- the greatest over the means */
+typedef struct search {
+    const sample *s;
+    double weight; /* of the mean itself */
+    int side;
+} search;
+
 /* The bound with mean and variance at one of the means; far below where there is no such
  * function. */
-static double at_mean(const sample *s, double mean, double weight, int side)
+static double at_mean(const void *of, double mean)
 {
+    const search *h = of;
+    const sample *s = h->s;
     certreg_bounds point = s->bounds;
     const double away = mean - point.moment_center, left = fma(-away, away, point.moment_hi);
     point.constraints = (point.constraints & ~(uint32_t)Q) | M | V;
@@ -68,30 +76,18 @@ static double at_mean(const sample *s, double mean, double weight, int side)
     certreg_mean_change out = {.struct_size = sizeof out};
     if (!(left >= 0) || certreg_solver_worst_case(solver, &point, 0, s->r, &out))
         return -1e6 * (1 + fabs(mean - s->mean));
-    return side > 0 ? out.rise + weight * mean : out.drop - weight * mean;
+    return h->side > 0 ? out.rise + h->weight * mean : out.drop - h->weight * mean;
 }
 
 static double best_mean(const sample *s, double weight, int side)
 {
     const certreg_bounds *b = &s->bounds;
-    const double ratio = 0.6180339887498949, root = sqrt(b->moment_hi);
+    const search h = {s, weight, side};
+    const double root = sqrt(b->moment_hi);
     double low = b->moment_center - root, high = b->moment_center + root;
     if (b->constraints & M) low = fmax(low, b->mean_lo), high = fmin(high, b->mean_hi);
     if (b->constraints & R) low = fmax(low, b->range_lo), high = fmin(high, b->range_hi);
-    double best = fmax(at_mean(s, s->mean, weight, side),
-                       fmax(at_mean(s, low, weight, side), at_mean(s, high, weight, side)));
-    double x = high - ratio * (high - low), y = low + ratio * (high - low);
-    double fx = at_mean(s, x, weight, side), fy = at_mean(s, y, weight, side);
-    for (int i = 0; i < 50; i++) {
-        best = fmax(best, fmax(fx, fy));
-        if (fx < fy)
-            low = x, x = y, fx = fy, y = low + ratio * (high - low),
-            fy = at_mean(s, y, weight, side);
-        else
-            high = y, y = x, fy = fx, x = high - ratio * (high - low),
-            fx = at_mean(s, x, weight, side);
-    }
-    return best;
+    return fmax(at_mean(&h, s->mean), greatest_between(at_mean, &h, low, high, 50));
 }
 
 static double ends_reach(const sample *s)

@@ -1,4 +1,4 @@
-/* The largest radius: closed forms, both questions, arrays, and that it is the largest. */
+/* The largest radius: closed forms, both questions, arrays, limits, and that it is the largest. */
 #include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/hostile.h"
@@ -13,86 +13,115 @@ static void assert_certified(certreg_radius got, double want)
                   "%.17g, want %.17g", got.radius, want);
 }
 
-/* ---- typical */
+static certreg_bounds probability(double p)
+{
+    return known(M | R, p, 0, 0, 0, 1);
+}
+
+static certreg_radius above_one(certreg_bounds bounds, double threshold)
+{
+    return above(&bounds, &threshold, 1);
+}
+
+/* ---- closed forms */
 static const struct {
     double C, tolerance, sigma;
-} closed_rows[] = {
+} variances[] = {
     {1, 0.1, 1}, {1, 1e-3, 1}, {1, 50, 0.25}, {2.5, 0.4, 0.5}, {1e-8, 1e-3, 1}, {4e6, 1, 2},
 };
 
-TEST_ROWS(variance_alone_gives_the_papers_closed_radius, closed_rows)
+TEST_ROWS(variance_alone_gives_the_papers_closed_radius, variances)
 {
-    certreg_bounds bounds = known(V, 0, closed_rows[_i].C, 0, 0, 0);
-    bounds.sigma = closed_rows[_i].sigma;
-    const double share = closed_rows[_i].tolerance * closed_rows[_i].tolerance / closed_rows[_i].C;
-    assert_certified(within(&bounds, closed_rows[_i].tolerance), bounds.sigma * sqrt(log1p(share)));
+    const double C = variances[_i].C, tolerance = variances[_i].tolerance;
+    certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
+    bounds.sigma = variances[_i].sigma;
+    assert_certified(within(&bounds, tolerance),
+                     bounds.sigma * sqrt(log1p(tolerance * tolerance / C)));
 }
 
-TEST_ROWS(affine_function_keeps_its_value_for_tolerance_over_slope, closed_rows)
+TEST_ROWS(affine_function_keeps_its_value_for_tolerance_over_slope, variances)
 {
-    certreg_bounds bounds = known(V | G, 0, closed_rows[_i].C, sqrt(closed_rows[_i].C), 0, 0);
-    bounds.sigma = closed_rows[_i].sigma;
-    const double want =
-        fmin(10, 0.99 * closed_rows[_i].tolerance / bounds.gradient_hi) * bounds.sigma;
-    const certreg_radius got = within(&bounds, 0.99 * closed_rows[_i].tolerance);
-    if (want < 10 * bounds.sigma) assert_certified(got, want);
-    else assert_outcome(got, CERTREG_OUTCOME_CAPPED, want);
+    const double C = variances[_i].C, tolerance = 0.99 * variances[_i].tolerance;
+    certreg_bounds bounds = known(V | G, 0, C, sqrt(C), 0, 0);
+    bounds.sigma = variances[_i].sigma;
+    const double want = tolerance / sqrt(C) * bounds.sigma, most = 10 * bounds.sigma;
+    if (want < most) assert_certified(within(&bounds, tolerance), want);
+    else assert_outcome(within(&bounds, tolerance), CERTREG_OUTCOME_CAPPED, most);
 }
 
 static const double shares[] = {0.500001, 0.51, 0.6, 0.75, 0.9, 0.99, 0.9999, 1 - 1e-9, 1 - 1e-15};
 
 TEST_ROWS(probability_alone_gives_the_neyman_pearson_radius, shares)
 {
-    const double p = shares[_i];
-    certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
-    const double half = 0.5;
-    bounds.mean_hi = 1;
-    bounds.sigma = 0.3;
-    assert_certified(above(&bounds, &half, 1), 0.3 * cr_normal_quantile(p));
+    const double p = shares[_i], threshold = (1 - p) + 0.2;
+    certreg_bounds bounds = probability(p);
+    bounds.mean_hi = 1, bounds.sigma = 0.3;
+    assert_certified(above_one(bounds, 0.5), 0.3 * cr_normal_quantile(p));
+    assert_certified(above_one(probability(0.95), threshold),
+                     cr_normal_quantile(0.95) - cr_normal_quantile(threshold));
 }
 
-TEST_ROWS(threshold_moves_the_neyman_pearson_radius_by_its_quantile, shares)
+/* 0.25 - 0.6 exp(r^2/2) = -0.5 */
+TEST(moment_alone_gives_a_radius_without_the_mean)
 {
-    const double p = 0.95, threshold = (1 - shares[_i]) + 0.2;
-    const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
-    assert_certified(above(&bounds, &threshold, 1),
-                     cr_normal_quantile(p) - cr_normal_quantile(threshold));
+    const double threshold = -0.5;
+    certreg_bounds bounds = known(Q, 0, 0, 0, 0, 0);
+    bounds.moment_center = 0.25, bounds.moment_hi = 0.36;
+    assert_certified(above_one(bounds, threshold), sqrt(2 * log(0.75 / 0.6)));
+    certreg_radius out = {.struct_size = sizeof out};
+    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, &threshold, 1, V, &out),
+                     CERTREG_E_INVALID);
 }
 
-TEST_TIMES(within_is_the_lesser_of_drop_and_rise, 5)
+static const double means[] = {0.1, 0.3, 0.5, 0.7, 0.9};
+
+TEST_ROWS(within_is_the_lesser_of_drop_and_rise, means)
 {
-    static const double means[] = {0.1, 0.3, 0.5, 0.7, 0.9};
-    const double p = means[_i], tolerance = 0.05;
-    const certreg_bounds bounds = known(M | R, p, 0, 0, 0, 1);
-    const double drop = cr_normal_quantile(p) - cr_normal_quantile(p - tolerance);
-    const double rise = cr_normal_quantile(p + tolerance) - cr_normal_quantile(p);
-    const certreg_radius got = within(&bounds, tolerance);
+    const double p = means[_i], drop = cr_normal_quantile(p) - cr_normal_quantile(p - 0.05),
+                 rise = cr_normal_quantile(p + 0.05) - cr_normal_quantile(p);
+    const certreg_bounds bounds = probability(p);
+    const certreg_radius got = within(&bounds, 0.05);
     assert_certified(got, fmin(drop, rise));
     if (fabs(drop - rise) > 1e-6)
         ck_assert_int_eq(got.limiting_side, drop < rise ? CERTREG_SIDE_LOWER : CERTREG_SIDE_UPPER);
 }
 
+/* A threshold needs the mean itself, also where the family makes do with the variance. */
+TEST(family_leaves_facts_out_but_the_mean_that_stays_above)
+{
+    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
+    certreg_radius out = {.struct_size = sizeof out}, more = out;
+    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, CERTREG_CONSTRAINTS_C, 0.1, &out),
+                     CERTREG_OK);
+    assert_certified(out, sqrt(log1p(0.01 / 0.2)));
+    ck_assert_int_eq(
+        certreg_bisection_within(bisection, &bounds, CERTREG_CONSTRAINTS_ECGM, 0.1, &more),
+        CERTREG_OK);
+    ck_assert_double_gt(more.radius, out.radius);
+    ck_assert_int_eq(
+        certreg_bisection_above(bisection, &bounds, NULL, 1, CERTREG_CONSTRAINTS_C, &out),
+        CERTREG_OK);
+    assert_certified(out, sqrt(log1p(0.09 / 0.2)));
+}
+
+/* ---- arrays */
 TEST(several_functions_share_the_least_radius_and_the_binding_one_is_told)
 {
-    certreg_bounds bounds[4];
-    static const double means[4] = {0.9, 0.95, 0.8, 0.99};
+    const certreg_bounds bounds[4] = {probability(0.9), probability(0.95), probability(0.8),
+                                      probability(0.99)};
     const double threshold[4] = {0.5, 0.9, 0.5, 0.5};
-    for (int i = 0; i < 4; i++) bounds[i] = known(M | R, means[i], 0, 0, 0, 1);
-    certreg_radius got = above(bounds, threshold, 4);
-    assert_certified(got, cr_normal_quantile(0.95) - cr_normal_quantile(0.9));
-    ck_assert_uint_eq(got.limiting, 1);
-    got = above(bounds + 2, threshold + 2, 2);
-    assert_certified(got, cr_normal_quantile(0.8));
-    ck_assert_uint_eq(got.limiting, 0);
+    const certreg_radius of_all = above(bounds, threshold, 4),
+                         of_two = above(bounds + 2, threshold + 2, 2);
+    assert_certified(of_all, cr_normal_quantile(0.95) - cr_normal_quantile(0.9));
+    assert_certified(of_two, cr_normal_quantile(0.8));
+    ck_assert(of_all.limiting == 1 && of_two.limiting == 0);
 }
 
 TEST(thresholds_left_out_are_zero)
 {
     const certreg_bounds bounds = known(M | R, 0.6, 0, 0, -1, 1);
-    const double zero = 0;
-    const certreg_radius got = above(&bounds, NULL, 1);
-    assert_certified(got, cr_normal_quantile(0.8));
-    ck_assert_double_eq(got.radius, above(&bounds, &zero, 1).radius);
+    assert_certified(above(&bounds, NULL, 1), cr_normal_quantile(0.8));
+    ck_assert_double_eq(above(&bounds, NULL, 1).radius, above_one(bounds, 0).radius);
 }
 
 TEST(array_is_stepped_by_its_first_struct_size)
@@ -100,9 +129,7 @@ TEST(array_is_stepped_by_its_first_struct_size)
     struct {
         certreg_bounds known;
         double later;
-    } bounds[3] = {{known(M | R, 0.9, 0, 0, 0, 1), 0},
-                   {known(M | R, 0.7, 0, 0, 0, 1), 0},
-                   {known(M | R, 0.8, 0, 0, 0, 1), 0}};
+    } bounds[3] = {{probability(0.9), 0}, {probability(0.7), 0}, {probability(0.8), 0}};
     const double threshold[3] = {0.5, 0.5, 0.5};
     bounds[0].known.struct_size = sizeof bounds[0];
     /* only that of the first is read */
@@ -117,97 +144,117 @@ TEST(array_is_stepped_by_its_first_struct_size)
     KIT_SAYS(certreg_bisection_error(bisection), "bounds[1]");
 }
 
-TEST(family_leaves_facts_out)
+/* ---- limits */
+TEST(what_cannot_happen_is_capped)
 {
-    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
-    certreg_radius out = {.struct_size = sizeof out};
-    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, CERTREG_CONSTRAINTS_C, 0.1, &out),
-                     CERTREG_OK);
-    assert_certified(out, sqrt(log1p(0.01 / 0.2)));
-    const double least = out.radius;
-    ck_assert_int_eq(
-        certreg_bisection_within(bisection, &bounds, CERTREG_CONSTRAINTS_ECGM, 0.1, &out),
-        CERTREG_OK);
-    ck_assert(out.radius > least);
+    const certreg_bounds still = known(M | V | R, 0.25, 0, 0, 0, 1),
+                         range_alone = probability(0.25), at_end = probability(1),
+                         all = given(ALL, 0.25, 0.25, 0.1, 0, 0.2, 0, 1);
+    const double below[] = {-1e-12, -1, -INFINITY};
+    certreg_bounds coarse = range_alone;
+    coarse.sigma = 0.5;
+    assert_outcome(within(&coarse, 0.7500001), CERTREG_OUTCOME_CAPPED, 5);
+    assert_outcome(within(&all, 0.7500001), CERTREG_OUTCOME_CAPPED, 10);
+    assert_outcome(within(&still, 1e-9), CERTREG_OUTCOME_CAPPED, 10);
+    assert_outcome(above(&still, NULL, 1), CERTREG_OUTCOME_CAPPED, 10);
+    assert_outcome(within(&at_end, 1e-9), CERTREG_OUTCOME_CAPPED, 10);
+    for (int i = 0; i < KIT_ROWS(below); i++)
+        assert_outcome(above_one(range_alone, below[i]), CERTREG_OUTCOME_CAPPED, 10);
+    /* a half-space is above 0 at every radius, until rounding ends it */
+    ck_assert_double_gt(above_one(probability(0.75), 0).radius, 5);
 }
 
-/* A threshold needs the mean itself, also where the family makes do with the variance. */
-TEST(family_without_the_mean_still_keeps_it_above)
+static const double too_high[] = {0.3, 0.300000001, 2, INFINITY};
+
+TEST_ROWS(mean_not_above_its_threshold_abstains, too_high)
 {
-    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1);
-    certreg_radius out = {.struct_size = sizeof out};
-    ck_assert_int_eq(
-        certreg_bisection_above(bisection, &bounds, NULL, 1, CERTREG_CONSTRAINTS_C, &out),
-        CERTREG_OK);
-    assert_certified(out, sqrt(log1p(0.09 / 0.2)));
+    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.1, -1, 1);
+    assert_outcome(above_one(bounds, too_high[_i]), CERTREG_OUTCOME_ABSTAINED, 0);
+    bounds.mean_hi = 0.9; /* the whole box counts */
+    assert_outcome(above_one(bounds, too_high[_i]), CERTREG_OUTCOME_ABSTAINED, 0);
+}
+
+TEST(one_hopeless_function_makes_all_abstain)
+{
+    const certreg_bounds bounds[3] = {probability(0.9), probability(0.4), probability(0.9)};
+    const double threshold[3] = {0.5, 0.5, 0.5};
+    const certreg_radius got = above(bounds, threshold, 3);
+    assert_outcome(got, CERTREG_OUTCOME_ABSTAINED, 0);
+    ck_assert_uint_eq(got.limiting, 1);
+}
+
+TEST(facts_that_bound_nothing_abstain)
+{
+    static const uint32_t boundless[] = {0, M, G, M | G};
+    for (int i = 0; i < KIT_ROWS(boundless); i++) {
+        const certreg_bounds bounds = known(boundless[i], 0.3, 0.2, 0.1, -1, 1);
+        assert_outcome(within(&bounds, 0.1), CERTREG_OUTCOME_ABSTAINED, 0);
+    }
+    /* the drop is bounded, the rise is not */
+    const certreg_bounds open = known(M | R, 0.3, 0, 0, 0, INFINITY);
+    assert_outcome(within(&open, 0.31), CERTREG_OUTCOME_ABSTAINED, 0);
+    assert_outcome(above_one(open, -0.1), CERTREG_OUTCOME_CAPPED, 10);
+}
+
+TEST_RANGE(tiny_tolerance_gives_a_tiny_radius, 4, 12)
+{
+    const certreg_bounds bounds = known(ALL, 0.1, 0.2, 0.15, -1, 1);
+    const double tolerance = pow(10, -_i);
+    const certreg_radius got = within(&bounds, tolerance);
+    ck_assert_int_eq(got.outcome, CERTREG_OUTCOME_CERTIFIED);
+    ck_assert_double_eq_tol(got.radius, tolerance / 0.15,
+                            100 * tolerance * tolerance + 1e-9 * tolerance);
 }
 
 /* ---- random: the radius is where the condition ends */
-static uint64_t random_state;
-
-static double uniform(void)
+static certreg_bounds random_bounds(dice *d, int row)
 {
-    random_state += 0x9e3779b97f4a7c15u;
-    uint64_t x = random_state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((x ^ (x >> 31)) >> 11) + 0.5) * 0x1p-53;
+    const double lo = -dice_between(d, 1, 2), hi = dice_between(d, 1, 2),
+                 m = dice_between(d, lo, hi), most = (hi - m) * (m - lo),
+                 half = row % 2 ? 0 : dice_between(d, 0, 0.03),
+                 C = most * (row % 5 == 2 ? 1.2 : exp(-dice_between(d, 0, 5))),
+                 gradient = sqrt(fmin(C, most)) * dice_between(d, 0, 0.7);
+    certreg_bounds b = given(row % 7 == 1 ? M | V | R : ALL, fmax(lo, m - half), fmin(hi, m + half),
+                             C, row % 3 ? 0 : 0.5 * gradient, gradient, lo,
+                             row % 5 == 1 ? INFINITY : hi);
+    b.sigma = dice_between(d, 0.1, 1.1);
+    return b;
 }
 
-static certreg_bounds random_bounds(int row)
+/* Both questions about the same bounds; few of them are infeasible. */
+TEST(condition_holds_at_the_radius_and_fails_just_beyond)
 {
-    random_state = (uint64_t)row * 0x5851f42d4c957f2du;
-    const double lo = -1 - uniform(), hi = 1 + uniform(), m = lo + (hi - lo) * uniform();
-    const double most = (hi - m) * (m - lo),
-                 C = most * (uniform() < 0.2 ? 1.2 : exp(-5 * uniform()));
-    certreg_bounds bounds = known(ALL, m, C, 0, lo, hi);
-    bounds.gradient_hi = sqrt(fmin(C, most)) * 0.7 * uniform();
-    bounds.gradient_lo = row % 3 ? 0 : 0.5 * bounds.gradient_hi;
-    bounds.sigma = 0.1 + uniform();
-    const double half = row % 2 ? 0 : 0.03 * uniform();
-    bounds.mean_lo = fmax(lo, m - half);
-    bounds.mean_hi = fmin(hi, m + half);
-    if (row % 5 == 1) bounds.range_hi = INFINITY;
-    if (row % 7 == 1) bounds.constraints &= ~(uint32_t)G;
-    return bounds;
-}
-
-TEST_TIMES(tolerance_holds_at_the_radius_and_fails_just_beyond, 400)
-{
-    const certreg_bounds bounds = random_bounds(_i);
-    const double room = fmax(1.2, sqrt(bounds.variance_hi)), tolerance = room * exp(-4 * uniform());
-    certreg_radius got = {.struct_size = sizeof got};
-    const certreg_status status = certreg_bisection_within(bisection, &bounds, 0, tolerance, &got);
-    if (status == CERTREG_E_INFEASIBLE) return;
-    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
-                  certreg_bisection_error(bisection)->text);
-    const certreg_mean_change at = shift_of(&bounds, got.radius);
-    ck_assert_msg(fmax(at.drop, at.rise) <= tolerance * (1 + 1e-9),
-                  "shifts %.17g %.17g, tolerance %.17g", at.drop, at.rise, tolerance);
-    if (got.outcome == CERTREG_OUTCOME_CAPPED) return;
-    const certreg_mean_change beyond = shift_of(&bounds, got.radius * (1 + 1e-8));
-    ck_assert_msg(fmax(beyond.drop, beyond.rise) > tolerance, "%.17g is not the largest radius",
-                  got.radius);
-    ck_assert(got.limiting_side == CERTREG_SIDE_LOWER ? beyond.drop > tolerance
-                                                      : beyond.rise > tolerance);
-}
-
-TEST_TIMES(mean_stays_above_at_the_radius_and_not_just_beyond, 400)
-{
-    const certreg_bounds bounds = random_bounds(_i);
-    const double threshold =
-        bounds.mean_lo - (bounds.mean_lo - bounds.range_lo) * (0.01 + 0.9 * uniform());
-    certreg_radius got = {.struct_size = sizeof got};
-    const certreg_status status =
-        certreg_bisection_above(bisection, &bounds, &threshold, 1, 0, &got);
-    if (status == CERTREG_E_INFEASIBLE) return;
-    ck_assert_msg(status == CERTREG_OK, "status %d: %s", status,
-                  certreg_bisection_error(bisection)->text);
-    const double size = fabs(threshold) + (bounds.mean_lo - threshold);
-    ck_assert_double_ge(shift_of(&bounds, got.radius).mean_least, threshold - 1e-9 * size);
-    if (got.outcome == CERTREG_OUTCOME_CAPPED) return;
-    ck_assert_msg(shift_of(&bounds, got.radius * (1 + 1e-8)).mean_least <= threshold,
-                  "%.17g is not the largest radius", got.radius);
+    int asked = 0;
+    for (int row = 0; row < 400; row++) {
+        dice d = dice_of(4700000 + (uint64_t)row);
+        const certreg_bounds b = random_bounds(&d, row);
+        const double room = fmax(1.2, sqrt(b.variance_hi)),
+                     tolerance = room * exp(-dice_between(&d, 0, 4)),
+                     threshold = b.mean_lo - (b.mean_lo - b.range_lo) * dice_between(&d, 0.01, 0.9),
+                     size = fabs(threshold) + (b.mean_lo - threshold);
+        certreg_radius got = {.struct_size = sizeof got};
+        if (certreg_bisection_within(bisection, &b, 0, tolerance, &got) == CERTREG_E_INFEASIBLE)
+            continue;
+        const certreg_radius kept = within(&b, tolerance), over = above_one(b, threshold);
+        const certreg_mean_change at = shift_of(&b, kept.radius),
+                                  beyond = shift_of(&b, kept.radius * (1 + 1e-8));
+        const double least = shift_of(&b, over.radius).mean_least,
+                     lower = shift_of(&b, over.radius * (1 + 1e-8)).mean_least;
+        asked++;
+        ck_assert_msg(fmax(at.drop, at.rise) <= tolerance * (1 + 1e-9),
+                      "row %d: shifts %.17g %.17g, tolerance %.17g", row, at.drop, at.rise,
+                      tolerance);
+        if (kept.outcome != CERTREG_OUTCOME_CAPPED)
+            ck_assert_msg((kept.limiting_side == CERTREG_SIDE_LOWER ? beyond.drop : beyond.rise) >
+                              tolerance,
+                          "row %d: %.17g is not the largest radius", row, kept.radius);
+        ck_assert_msg(least >= threshold - 1e-9 * size, "row %d: %.17g below %.17g", row, least,
+                      threshold);
+        if (over.outcome != CERTREG_OUTCOME_CAPPED)
+            ck_assert_msg(lower <= threshold, "row %d: %.17g is not the largest radius", row,
+                          over.radius);
+    }
+    ck_assert_int_gt(asked, 300);
 }
 
 /* Without a range the bound has a closed form, and which of its forms is the least depends on the
@@ -230,6 +277,20 @@ TEST(radius_by_moment_and_second_order_is_the_largest)
                       got.radius);
     }
     ck_assert_int_gt(searched, 1000);
+}
+
+TEST(radius_shrinks_with_the_second_order)
+{
+    double before = INFINITY;
+    for (double h = 0; h < 0.6; h += 0.03) {
+        certreg_bounds b = given(ALL | H, 0.7, 1, 0.2, 0, 0.25, -1, 1);
+        b.second_order_hi = h;
+        const certreg_radius got = above_one(b, 0);
+        ck_assert_double_le(got.radius, before * (1 + 1e-9));
+        ck_assert_double_ge(shift_of(&b, got.radius).mean_least, -1e-9);
+        before = got.radius;
+    }
+    ck_assert_double_gt(before, 1.2);
 }
 
 FIXTURE(setup, teardown)

@@ -1,209 +1,277 @@
-/* The worst shift: known values, closed forms, and what it does not depend on. */
+/* The worst shift: known values, closed forms, families of constraints, symmetry and limits. What
+ * holds of random constraints is in prop_solver*.c. */
 #include <certreg/solver.h>
 #include "statistics/normal.h"
 #include "support/solver_fixture.h"
 
-static const double pi = 3.14159265358979324;
-
-static double norm0(double r)
-{
-    return sqrt(expm1(r * r));
-}
-
-static double norm1(double r)
-{
-    double term = r * r, sum = 0;
-    for (int j = 2; j < 60; j++) sum += term *= r * r / j;
-    return sqrt(r < 1 ? sum : exp(r * r) - 1 - r * r);
-}
-
-/* ---- typical */
+/* ---- known values */
 static const struct {
     double m, C, kappa, r, half, up, down;
-} reference_rows[] = {
-    {0, 0.07, 0.2, 0.5, pi, 0.13187827, 0.13187827},
-    {2.5, 0.07, 0.15, 0.7, pi, 0.16034799, 0.18709193},
-    {2.9, 0.6, 0.3, 0.5, pi, 0.12675903, 0.27246951},
-    {1, 2, 0.8, 0.4, pi, 0.39511393, 0.43511337},
+} known_values[] = {
+    {0, 0.07, 0.2, 0.5, 3.14159265358979324, 0.13187827, 0.13187827},
+    {2.5, 0.07, 0.15, 0.7, 3.14159265358979324, 0.16034799, 0.18709193},
+    {2.9, 0.6, 0.3, 0.5, 3.14159265358979324, 0.12675903, 0.27246951},
+    {1, 2, 0.8, 0.4, 3.14159265358979324, 0.39511393, 0.43511337},
     {30, 100, 5, 1, 116, 11.76541581, 12.13015388},
     {30, 100, 5, 2, 116, 39.09198428, 46.7894376},
     {0, 0.9, 0.7, 1.5, 1, 0.85196477, 0.85196477},
 };
 
-TEST_ROWS(reference_values_are_met_to_their_last_digit, reference_rows)
+TEST_ROWS(known_values_are_met_to_their_last_digit, known_values)
 {
-    const certreg_bounds bounds = known(ALL, reference_rows[_i].m, reference_rows[_i].C,
-                                        reference_rows[_i].kappa, -reference_rows[_i].half,
-                                        reference_rows[_i].half);
-    const certreg_mean_change got = shift_of(&bounds, reference_rows[_i].r);
-    const double last = 0.5e-8;
-    ck_assert_double_eq_tol(got.rise, reference_rows[_i].up, last + 1e-8 * reference_rows[_i].up);
-    ck_assert_double_eq_tol(got.drop, reference_rows[_i].down,
-                            last + 1e-8 * reference_rows[_i].down);
+    const double up = known_values[_i].up, down = known_values[_i].down, last = 0.5e-8,
+                 half = known_values[_i].half;
+    const certreg_bounds bounds =
+        known(ALL, known_values[_i].m, known_values[_i].C, known_values[_i].kappa, -half, half);
+    const certreg_mean_change got = shift_of(&bounds, known_values[_i].r);
+    ck_assert_double_eq_tol(got.rise, up, last + 1e-8 * up);
+    ck_assert_double_eq_tol(got.drop, down, last + 1e-8 * down);
     ck_assert_double_eq_tol(got.mean_greatest, bounds.mean_hi + got.rise, 1e-13);
     ck_assert_double_eq_tol(got.mean_least, bounds.mean_lo - got.drop, 1e-13);
     ck_assert_uint_eq(got.constraints, ALL);
 }
 
-/* A solver that loses breakpoints finds -13.78 here. */
-TEST(breakpoints_far_apart_are_not_lost)
-{
-    const certreg_bounds bounds = known(ALL, -0.896, 0.03, 0.1067, -1, 1);
-    ck_assert_double_eq_tol(shift_of(&bounds, 3.82).rise, 1.756, 1e-3);
-}
-
+/* ---- closed forms */
 /* The indicator of a half-space is the worst function for its own constraints, with and without its
  * gradient. */
 static const struct {
     double p, r;
-} half_space_rows[] = {
+} half_spaces[] = {
     {0.5, 1e-4}, {0.5, 0.5}, {0.5, 3},  {0.9, 0.01}, {0.9, 1},      {0.1, 1}, {0.1, 3},
     {0.99, 2},   {0.01, 2},  {1e-6, 1}, {1e-6, 5},   {0.999999, 1}, {0.3, 6},
 };
 
-TEST_ROWS(half_space_moves_as_neyman_and_pearson_say, half_space_rows)
+TEST_ROWS(half_space_moves_as_neyman_and_pearson_say, half_spaces)
 {
-    const double p = half_space_rows[_i].p, r = half_space_rows[_i].r, q = cr_normal_quantile(p);
-    const double up = cr_normal_cdf(q + r) - p, down = p - cr_normal_cdf(q - r);
+    const double p = half_spaces[_i].p, r = half_spaces[_i].r, q = cr_normal_quantile(p),
+                 up = cr_normal_cdf(q + r) - p, down = p - cr_normal_cdf(q - r),
+                 lost = 8 * DBL_EPSILON * fmax(p, 1 - p); /* of the difference that is wanted */
     static const uint32_t families[] = {M | R, M | R | G, M | V | R, M | V | G | R};
     for (int i = 0; i < KIT_ROWS(families); i++) {
         /* The gradient is at most the half-space's: the exact number would admit nothing if it
          * were rounded up. */
-        certreg_bounds bounds =
-            known(families[i], p, p * (1 - p), cr_normal_pdf(q) * (1 - 1e-15), 0, 1);
-        bounds.gradient_lo = 0;
-        bounds.gradient_hi = cr_normal_pdf(q);
+        const certreg_bounds bounds =
+            given(families[i], p, p, p * (1 - p), 0, cr_normal_pdf(q), 0, 1);
         const certreg_mean_change got = shift_of(&bounds, r);
-        const double lost = 8 * DBL_EPSILON * fmax(p, 1 - p); /* of the difference that is wanted */
         ck_assert_msg(got.rise >= up - lost && got.rise <= up * (1 + 2e-9) + lost,
-                      "constraints %d: rise %.17g, want %.17g", i, got.rise, up);
+                      "constraints %u: rise %.17g, want %.17g", families[i], got.rise, up);
         ck_assert_msg(got.drop >= down - lost && got.drop <= down * (1 + 2e-9) + lost,
-                      "constraints %d: drop %.17g, want %.17g", i, got.drop, down);
+                      "constraints %u: drop %.17g, want %.17g", families[i], got.drop, down);
     }
 }
 
-static const double radii[] = {1e-8, 1e-4, 0.01, 0.3, 0.7, 1, 1.7, 3, 6};
+static const double radii[] = {1e-8, 1e-4, 0.01, 0.3, 1, 3, 6};
 
-TEST_ROWS(variance_alone_gives_the_likelihood_ratio_norm, radii)
+/* Norm of the likelihood ratio without its parts of order 0 to `order`. */
+static double norm_beyond(int order, double r)
 {
-    const certreg_bounds bounds = known(V, 0, 2.5, 0, 0, 0);
-    const certreg_mean_change got = shift_of(&bounds, radii[_i]);
-    assert_tight(got.rise, sqrt(2.5) * norm0(radii[_i]), 1e-13);
+    double term = 1, sum = 0;
+    for (int j = 1; j < 200; j++) {
+        term *= r * r / j;
+        if (j > order) sum += term;
+    }
+    return sqrt(sum);
+}
+
+/* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0. */
+TEST_ROWS(shift_without_a_range_has_a_closed_form, radii)
+{
+    const double r = radii[_i], C = 2.5, all = norm_beyond(0, r), rest = norm_beyond(1, r),
+                 best = sqrt(C) * r / all;
+    certreg_bounds bounds = known(V, 0, C, 0, 0, 0);
+    const certreg_mean_change got = shift_of(&bounds, r);
+    assert_tight(got.rise, sqrt(C) * all, 1e-13);
     ck_assert_double_eq(got.rise, got.drop);
-    ck_assert_double_eq(got.mean_greatest, INFINITY); /* where the mean is, nobody said */
-}
-
-TEST_ROWS(gradient_takes_its_order_out_of_the_variance, radii)
-{
-    const certreg_bounds bounds = known(V | G, 0, 2.5, 0.4, 0, 0);
-    assert_tight(shift_of(&bounds, radii[_i]).rise,
-                 sqrt(2.5 - 0.16) * norm1(radii[_i]) + 0.4 * radii[_i], 1e-13);
-}
-
-/* The greatest of sqrt(C - k^2) T_1 + r k lies at k = sqrt(C) r / T_0, where the gradient says
- * nothing. */
-TEST_ROWS(gradient_interval_is_used_where_it_binds_only, radii)
-{
-    certreg_bounds bounds = known(V | G, 0, 1, 0, 0, 0);
-    const double r = radii[_i], best = r / norm0(r);
-    bounds.gradient_hi = 1;
-    assert_tight(shift_of(&bounds, r).rise, norm0(r), 1e-13);
+    ck_assert_double_eq(got.mean_greatest, INFINITY);         /* where the mean is, nobody said */
+    bounds.constraints = V | G, bounds.gradient_hi = sqrt(C); /* does not bind */
+    assert_tight(shift_of(&bounds, r).rise, sqrt(C) * all, 1e-13);
     bounds.gradient_hi = 0.5 * best;
+    assert_tight(shift_of(&bounds, r).rise, sqrt(C - 0.25 * best * best) * rest + 0.5 * best * r,
+                 1e-13);
+    bounds.gradient_lo = bounds.gradient_hi = 0.5 * (best + sqrt(C));
     assert_tight(shift_of(&bounds, r).rise,
-                 sqrt(1 - 0.25 * best * best) * norm1(r) + 0.5 * best * r, 1e-13);
-    bounds.gradient_lo = bounds.gradient_hi = 0.5 * (best + 1);
-    assert_tight(shift_of(&bounds, r).rise,
-                 sqrt(1 - bounds.gradient_lo * bounds.gradient_lo) * norm1(r) +
-                     bounds.gradient_lo * r,
+                 sqrt(fmax(0, C - pow(bounds.gradient_lo, 2))) * rest + bounds.gradient_lo * r,
                  1e-7);
+    bounds.gradient_lo = bounds.gradient_hi = sqrt(C), bounds.sigma = 0.5; /* affine */
+    assert_tight(shift_of(&bounds, r).rise, sqrt(C) * r / 0.5, 1e-12);
 }
 
-TEST_ROWS(affine_function_moves_by_its_slope, radii)
+TEST_ROWS(moment_alone_is_a_ball_of_mean_and_deviation, radii)
 {
-    certreg_bounds bounds = known(V | G, 0, 2.25, 1.5, 0, 0);
-    bounds.sigma = 0.5;
-    assert_tight(shift_of(&bounds, radii[_i]).rise, 1.5 * radii[_i] / 0.5, 1e-12);
+    const double r = radii[_i], root = sqrt(0.22);
+    const certreg_bounds bounds = of_kinds(Q);
+    const certreg_mean_change got = shift_of(&bounds, r);
+    assert_tight(got.rise, root * norm_beyond(0, r), 1e-13);
+    assert_tight(got.drop, root * norm_beyond(0, r), 1e-13);
+    /* 1 + norm^2 = exp(r^2) */
+    assert_tight(got.mean_greatest - 0.25, root * exp(0.5 * r * r), 1e-12);
+    assert_tight(0.25 - got.mean_least, root * exp(0.5 * r * r), 1e-12);
 }
 
-TEST_ROWS(drop_is_the_rise_of_the_mirror_image, radii)
+TEST(range_alone_bounds_by_the_half_space_in_its_middle)
 {
-    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
-                   mirror = known(ALL, -0.3, 0.2, 0.15, -1.5, 1);
-    bounds.mean_lo = 0.2, mirror.mean_hi = -0.2, bounds.gradient_lo = mirror.gradient_lo = 0.1;
-    const certreg_mean_change got = shift_of(&bounds, radii[_i]),
-                              other = shift_of(&mirror, radii[_i]);
-    ck_assert_double_eq(got.drop, other.rise);
-    ck_assert_double_eq(got.rise, other.drop);
-    ck_assert_double_eq(got.mean_least, -other.mean_greatest);
-}
-
-TEST_ROWS(units_of_the_output_and_of_the_noise_do_not_matter, radii)
-{
-    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
-                   large = known(ALL, 3e7, 2e15, 1.5e7, -1e8, 1.5e8);
-    large.sigma = 4;
-    const certreg_mean_change got = shift_of(&bounds, radii[_i]),
-                              other = shift_of(&large, 4 * radii[_i]);
-    ck_assert_double_eq_tol(other.rise / 1e8, got.rise, 1e-9 * got.rise);
-    ck_assert_double_eq_tol(other.drop / 1e8, got.drop, 1e-9 * got.drop);
-}
-
-TEST_ROWS(every_further_fact_can_only_tighten, radii)
-{
-    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5);
-    for (uint32_t constraints = 1; constraints <= ALL; constraints++)
-        for (uint32_t constraint = 1; constraint <= R; constraint *= 2) {
-            certreg_mean_change few = {.struct_size = sizeof few}, more = few;
-            ck_assert_int_eq(
-                certreg_solver_worst_case(solver, &bounds, constraints, radii[_i], &few),
-                CERTREG_OK);
-            ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, constraints | constraint,
-                                                       radii[_i], &more),
-                             CERTREG_OK);
-            ck_assert_msg(more.rise <= few.rise * (1 + 1e-9), "families %u and %u", constraints,
-                          constraints | constraint);
-            ck_assert_msg(more.drop <= few.drop * (1 + 1e-9), "families %u and %u", constraints,
-                          constraints | constraint);
-        }
-}
-
-TEST_RANGE(family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1)
-{
-    const uint32_t constraints = (uint32_t)_i;
-    const certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
-                         fewer = known(constraints, 0.3, 0.2, 0.15, -1, 1.5);
-    certreg_mean_change got = {.struct_size = sizeof got};
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, constraints, 0.8, &got),
-                     CERTREG_OK);
-    const certreg_mean_change want = shift_of(&fewer, 0.8);
-    ck_assert_uint_eq(got.constraints, constraints);
-    if (constraints & M) ck_assert_double_eq(got.rise, want.rise);
-    if (constraints & M) ck_assert_double_eq(got.drop, want.drop);
-    ck_assert(got.rise <= want.rise && got.drop <= want.drop);
+    const certreg_bounds bounds = known(R, 0, 0, 0, -1, 2);
+    const certreg_mean_change tiny = shift_of(&bounds, 0.01), huge = shift_of(&bounds, 20);
+    assert_tight(tiny.rise, 3 * (2 * cr_normal_cdf(0.005) - 1), 1e-9);
+    ck_assert_double_eq_tol(huge.rise, 3, 1e-12);
+    ck_assert_double_eq_tol(huge.drop, 3, 1e-12);
 }
 
 TEST(shifted_mean_over_a_box_is_tighter_than_its_parts)
 {
-    certreg_bounds bounds = known(M | R, 0.3, 0, 0, -1, 1);
-    bounds.mean_lo = -0.5;
-    bounds.mean_hi = 0.8;
-    const certreg_mean_change got = shift_of(&bounds, 1);
+    const certreg_bounds bounds = given(M | R, -0.5, 0.8, 0, 0, 0, -1, 1),
+                         touching = given(M | R, 0.9, 1, 0, 0, 0, -1, 1);
+    const certreg_mean_change got = shift_of(&bounds, 1), at_end = shift_of(&touching, 1);
     const double high = cr_normal_quantile(0.9), low = cr_normal_quantile(0.25);
     assert_tight(got.mean_greatest, 2 * cr_normal_cdf(high + 1) - 1, 1e-12);
     ck_assert_double_eq_tol(got.mean_least, 2 * cr_normal_cdf(low - 1) - 1, 1e-12);
-    /* the half-space around the middle moves most */
-    assert_tight(got.rise, 2 * (2 * cr_normal_cdf(0.5) - 1), 1e-9);
     ck_assert(got.mean_greatest < bounds.mean_hi + got.rise - 0.1 &&
               got.mean_least > bounds.mean_lo - got.drop + 0.1);
+    assert_tight(at_end.rise, 2 * (cr_normal_cdf(cr_normal_quantile(0.95) + 1) - 0.95), 1e-9);
+    ck_assert_double_eq(at_end.mean_greatest, 1);
 }
 
-TEST(no_gradient_leaves_the_second_order)
+/* At the edge of what is feasible (the infeasible side is in unit_solver_refusals.c). */
+TEST(functions_that_only_just_exist_are_found)
 {
-    const certreg_bounds wide = known(ALL, 0, 1e-6, 0, -1e6, 1e6),
-                         tight = known(ALL, 0, 0.2, 0, -1, 1);
-    ck_assert_double_eq_tol(shift_of(&wide, 0.5).rise, 1e-3 * norm1(0.5), 1e-12);
-    const double second = shift_of(&tight, 1e-4).rise;
-    ck_assert_msg(second > 0 && second < 1e-8, "%g", second);
+    const certreg_bounds affine = known(M | V | G, 0, 0.25, 0.5, 0, 0),
+                         unbounded = known(ALL, 0, 0.25, 0.5, -INFINITY, INFINITY),
+                         half_space = known(M | G | R, 0.6, 0, 0.55992384 * (1 - 1e-6), -1, 1),
+                         some_mean = given(M | G | R, 0.5, 0.6, 0, 0.55993, 0.55993, -1, 1),
+                         cut = given(ALL, 0, 0, 0.25, 0.1, 0.6, -1, 1);
+    assert_tight(shift_of(&affine, 1.5).rise, 0.75, 1e-12);
+    assert_tight(shift_of(&unbounded, 1.5).rise, 0.75, 1e-12);
+    ck_assert_double_eq_tol(shift_of(&half_space, 1).rise,
+                            2 * (cr_normal_cdf(cr_normal_quantile(0.8) + 1) - 0.8), 1e-6);
+    ck_assert_double_gt(shift_of(&some_mean, 1).rise, 0);
+    ck_assert_double_gt(shift_of(&cut, 1).rise, 0); /* the upper end of the gradient is cut */
+}
+
+/* ---- families */
+/* But for searches that are not sure of their end. */
+TEST_RANGE(drop_is_the_rise_of_the_mirror_image, 1, EVERY_KIND + 1)
+{
+    static const double shifts[] = {1e-8, 0.01, 0.7, 3};
+    const certreg_bounds bounds = of_kinds((uint32_t)_i);
+    certreg_bounds mirror = bounds;
+    mirror.mean_lo = -bounds.mean_hi, mirror.mean_hi = -bounds.mean_lo;
+    mirror.range_lo = -bounds.range_hi, mirror.range_hi = -bounds.range_lo;
+    mirror.moment_center = -bounds.moment_center;
+    for (int i = 0; i < KIT_ROWS(shifts); i++) {
+        const certreg_mean_change got = shift_of(&bounds, shifts[i]);
+        const uint32_t unsure = solver_info(solver).loose;
+        const certreg_mean_change other = shift_of(&mirror, shifts[i]);
+        if (unsure || solver_info(solver).loose) continue;
+        ck_assert_double_eq(got.drop, other.rise);
+        ck_assert_double_eq(got.rise, other.drop);
+        ck_assert_double_eq(got.mean_least, -other.mean_greatest);
+    }
+}
+
+/* The moment is also used where mean and variance are: it bounds the two together. A mean that is
+ * given limits the box in every family. */
+TEST_RANGE(family_leaves_out_facts_as_if_they_were_not_there, 1, ALL + 1)
+{
+    const uint32_t family = (uint32_t)_i, both = M | V;
+    for (int moment = 0; moment < 2; moment++) {
+        const certreg_bounds all = of_kinds(moment ? ALL | Q : ALL);
+        const uint32_t used = family | (moment && (family & both) == both ? (uint32_t)Q : 0);
+        certreg_bounds only = all;
+        only.constraints = used | M;
+        const certreg_mean_change got = shift_by(&all, family, 0.7, 0), want = shift_of(&only, 0.7);
+        ck_assert_uint_eq(got.constraints, used);
+        ck_assert_double_eq(got.rise, want.rise);
+        ck_assert_double_eq(got.drop, want.drop);
+    }
+    const certreg_bounds every = of_kinds(EVERY_KIND);
+    ck_assert_uint_eq(shift_of(&every, 0.7).constraints, EVERY_KIND);
+}
+
+/* ---- limits */
+TEST_RANGE(radius_zero_moves_nothing, 1, EVERY_KIND + 1)
+{
+    const uint32_t constraints = (uint32_t)_i;
+    if (!(constraints & (V | R | Q))) return; /* nothing bounds the function: see below */
+    const certreg_bounds bounds = of_kinds(constraints);
+    const certreg_mean_change got = shift_of(&bounds, 0);
+    ck_assert(got.rise == 0 && got.drop == 0);
+    if (constraints & M) ck_assert(got.mean_least == 0.2 && got.mean_greatest == 0.3);
+    if (constraints == Q) ck_assert_double_eq_tol(got.mean_greatest, 0.25 + sqrt(0.22), 1e-15);
+}
+
+static const uint32_t unvarying[] = {V, M | V, M | V | R, V | G, ALL, Q, Q | R};
+
+TEST_ROWS(no_variance_or_moment_means_no_shift, unvarying)
+{
+    certreg_bounds bounds = known(unvarying[_i], 0.25, 0, 0, -1, 1);
+    bounds.moment_center = 0.25;
+    const certreg_mean_change got = shift_of(&bounds, 2);
+    ck_assert(got.rise == 0 && got.drop == 0);
+    if (unvarying[_i] & Q) ck_assert(got.mean_least == 0.25 && got.mean_greatest == 0.25);
+}
+
+TEST_TIMES(mean_at_an_end_of_the_range_cannot_move, 2)
+{
+    const certreg_bounds bounds = known(M | V | R, _i ? 1 : -1, 0.5, 0, -1, 1);
+    const certreg_mean_change got = shift_of(&bounds, 3);
+    ck_assert(got.rise == 0 && got.drop == 0);
+}
+
+/* All of the moment is the square of the distance: what is left of the variance is rounding, and
+ * is not taken for nothing. */
+TEST_TIMES(mean_at_the_end_that_the_moment_allows_has_hardly_a_variance, 2)
+{
+    certreg_bounds bounds = known(Q | M | (_i ? (uint32_t)R : 0), 0.25 + 0.6, 0, 0, -1, 1.5);
+    bounds.moment_center = 0.25, bounds.moment_hi = 0.36;
+    const certreg_mean_change got = shift_of(&bounds, 1);
+    ck_assert(got.rise >= 0 && got.rise < 1e-7 && got.drop >= 0 && got.drop < 1e-7);
+}
+
+static const uint32_t boundless[] = {0, M, G, M | G};
+
+TEST_ROWS(facts_that_bound_nothing_give_an_infinite_shift, boundless)
+{
+    const certreg_bounds bounds = known(boundless[_i], 0.2, 0.5, 0.1, 0, 0);
+    const certreg_mean_change got = shift_of(&bounds, 1e-3);
+    ck_assert(got.rise == INFINITY && got.drop == INFINITY);
+    ck_assert(got.mean_least == -INFINITY && got.mean_greatest == INFINITY);
+}
+
+TEST(range_open_on_one_side_without_variance_is_no_bound_on_that_side)
+{
+    const certreg_bounds above = known(M | R, 0.2, 0, 0, 0, INFINITY),
+                         below = known(M | R, 0.2, 0, 0, -INFINITY, 1);
+    const certreg_mean_change up = shift_of(&above, 0.5), down = shift_of(&below, 0.5);
+    ck_assert(up.rise == INFINITY && up.mean_least >= 0 && down.drop == INFINITY);
+    ck_assert_double_eq_tol(up.drop, 0.2, 1e-15);
+    ck_assert_double_eq_tol(down.rise, 0.8, 1e-15);
+}
+
+static const double far[] = {9, 14, 25.9, 26.1, 1e3, 1e300, INFINITY};
+
+TEST_ROWS(huge_radius_leaves_the_range, far)
+{
+    certreg_bounds bounds = given(ALL, 0.1, 0.3, 0.2, 0.15, 0.15, -1, 1.5);
+    const certreg_mean_change got = shift_of(&bounds, far[_i]);
+    ck_assert(got.rise > 1 && got.rise <= 1.4 * (1 + DBL_EPSILON));
+    ck_assert(got.drop > 1 && got.drop <= 1.3 * (1 + DBL_EPSILON));
+    ck_assert(got.mean_greatest <= 1.5 && got.mean_least >= -1);
+    bounds.constraints = V;
+    ck_assert(shift_of(&bounds, far[_i]).rise > 1e15);
+}
+
+TEST(extreme_moments_neither_overflow_into_a_bound_nor_vanish)
+{
+    static const double hi[] = {5e-324, 1e-300, 1e-200, 1e200, 1e300, DBL_MAX},
+                        center[] = {0, 1e-160, 1, 1e150, -1e300, DBL_MAX};
+    for (int i = 0; i < KIT_ROWS(hi); i++)
+        for (int j = 0; j < KIT_ROWS(center); j++) {
+            certreg_bounds bounds = of_kinds(Q);
+            bounds.moment_hi = hi[i], bounds.moment_center = center[j];
+            const certreg_mean_change got = shift_of(&bounds, 1);
+            ck_assert(got.rise >= sqrt(hi[i]) * sqrt(expm1(1)) * (1 - 1e-15));
+            ck_assert(got.mean_greatest >= center[j] + sqrt(hi[i]));
+        }
 }
 
 FIXTURE(setup, teardown)

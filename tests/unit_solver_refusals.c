@@ -1,123 +1,270 @@
-/* Bad input to the solver: the message names the field, and nothing is proven. */
+/* What solver and bisection refuse: the message names the field, and nothing is proven. */
 #include <certreg/solver.h>
+#include "base/busy.h"
+#include "bisection/bisection.h"
+#include "solver/solver.h"
 #include "support/solver_fixture.h"
 
-/* ---- bad input */
+static certreg_bounds good(void)
+{
+    return of_kinds(EVERY_KIND);
+}
+
+/* ---- both handles refuse the same bounds */
+static void radius_is_refused(const certreg_bounds *bounds, const double *threshold, size_t count,
+                              uint32_t family, certreg_status want, const char *word)
+{
+    certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
+    const certreg_status got =
+        certreg_bisection_above(bisection, bounds, threshold, count, family, &out);
+    const certreg_error *why = certreg_bisection_error(bisection);
+    ck_assert_msg(got == want && why->status == want, "status %d: %s", got, why->text);
+    KIT_SAYS(why, word);
+    assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
+}
+
+static void tolerance_is_refused(const certreg_bounds *bounds, double tolerance, uint32_t family,
+                                 certreg_status want, const char *word)
+{
+    certreg_radius out = {.struct_size = sizeof out, .outcome = 1, .radius = 1};
+    const certreg_status got = certreg_bisection_within(bisection, bounds, family, tolerance, &out);
+    const certreg_error *why = certreg_bisection_error(bisection);
+    ck_assert_msg(got == want && why->status == want, "status %d: %s", got, why->text);
+    KIT_SAYS(why, word);
+    assert_outcome(out, CERTREG_OUTCOME_ABSTAINED, 0);
+}
+
+static void bounds_are_refused(const certreg_bounds *bounds, uint32_t family, certreg_status want,
+                               const char *word)
+{
+    expect_status(bounds, family, 1, want, word);
+    tolerance_is_refused(bounds, 0.1, family, want, word);
+    if (!bounds || bounds->constraints & M) radius_is_refused(bounds, NULL, 1, family, want, word);
+}
+
 #define FIELD(name) #name, offsetof(certreg_bounds, name)
 static const struct {
     const char *name;
     size_t offset;
     double value;
-} bad_rows[] = {
-    {FIELD(sigma), NAN},          {FIELD(sigma), 0},
-    {FIELD(sigma), -1},           {FIELD(sigma), INFINITY},
-    {FIELD(mean_lo), NAN},        {FIELD(mean_hi), NAN},
-    {FIELD(mean_lo), INFINITY},   {FIELD(mean_hi), -INFINITY},
-    {FIELD(mean_lo), 0.5},        {FIELD(variance_hi), NAN},
-    {FIELD(variance_hi), -1e-9},  {FIELD(variance_hi), INFINITY},
-    {FIELD(gradient_lo), NAN},    {FIELD(gradient_lo), -1e-9},
-    {FIELD(gradient_lo), 0.3},    {FIELD(gradient_lo), INFINITY},
-    {FIELD(gradient_hi), NAN},    {FIELD(gradient_hi), -1},
-    {FIELD(gradient_hi), 0.01},   {FIELD(range_lo), NAN},
-    {FIELD(range_hi), NAN},       {FIELD(range_lo), 2},
-    {FIELD(range_hi), -2},        {FIELD(range_lo), INFINITY},
+} bad_fields[] = {
+    {FIELD(sigma), NAN},
+    {FIELD(sigma), 0},
+    {FIELD(sigma), -1},
+    {FIELD(sigma), INFINITY},
+    {FIELD(mean_lo), NAN},
+    {FIELD(mean_lo), INFINITY},
+    {FIELD(mean_lo), 0.5}, /* above mean_hi */
+    {FIELD(mean_hi), NAN},
+    {FIELD(mean_hi), -INFINITY},
+    {FIELD(variance_hi), NAN},
+    {FIELD(variance_hi), -1e-9},
+    {FIELD(variance_hi), INFINITY},
+    {FIELD(gradient_lo), NAN},
+    {FIELD(gradient_lo), -1e-9},
+    {FIELD(gradient_lo), 0.3}, /* above gradient_hi */
+    {FIELD(gradient_lo), INFINITY},
+    {FIELD(gradient_hi), NAN},
+    {FIELD(gradient_hi), -1},
+    {FIELD(gradient_hi), 0.01},
+    {FIELD(range_lo), NAN},
+    {FIELD(range_lo), 2},
+    {FIELD(range_lo), INFINITY},
+    {FIELD(range_hi), NAN},
+    {FIELD(range_hi), -2},
     {FIELD(range_hi), -INFINITY},
+    {FIELD(second_order_hi), NAN},
+    {FIELD(second_order_hi), -1},
+    {FIELD(second_order_hi), INFINITY},
+    {FIELD(moment_center), NAN},
+    {FIELD(moment_center), INFINITY},
+    {FIELD(moment_center), -INFINITY},
+    {FIELD(moment_hi), NAN},
+    {FIELD(moment_hi), -1e-300},
+    {FIELD(moment_hi), INFINITY},
 };
 
-static certreg_bounds spoilt(int row)
+TEST_ROWS(bad_field_is_named, bad_fields)
 {
-    certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
-    bounds.gradient_lo = 0.1;
-    memcpy((unsigned char *)&bounds + bad_rows[row].offset, &bad_rows[row].value, sizeof(double));
-    return bounds;
-}
-
-TEST_ROWS(bad_field_is_named, bad_rows)
-{
-    const certreg_bounds bounds = spoilt(_i);
-    expect_status(&bounds, 0, 1, CERTREG_E_INVALID, bad_rows[_i].name);
-    if (!isnan(bad_rows[_i].value)) return; /* of two that contradict, either may be wrong */
-    const char *text = certreg_solver_error(solver)->text, *name = bad_rows[_i].name;
+    certreg_bounds bounds = good();
+    const char *name = bad_fields[_i].name;
+    memcpy((unsigned char *)&bounds + bad_fields[_i].offset, &bad_fields[_i].value, sizeof(double));
+    bounds_are_refused(&bounds, 0, CERTREG_E_INVALID, name);
+    if (!isnan(bad_fields[_i].value)) return; /* of two that contradict, either may be wrong */
+    const char *text = certreg_solver_error(solver)->text;
     ck_assert_msg(strncmp(text + strlen("bounds."), name, strlen(name)) == 0, "%s", text);
 }
 
 /* Fields of constraints that are not named hold nothing, so nothing can be wrong with them. */
-TEST_TIMES(field_of_an_unnamed_fact_is_not_read, 4)
+static const uint32_t kinds[] = {M, V, G, R, H, Q};
+
+TEST_ROWS(field_of_an_unnamed_fact_is_not_read, kinds)
 {
-    certreg_bounds bounds = known(0, NAN, NAN, NAN, NAN, NAN);
-    static const uint32_t constraints[] = {M, V, G, R};
-    bounds.constraints = constraints[_i];
-    if (bounds.constraints & M) bounds.mean_lo = bounds.mean_hi = 0.2;
-    if (bounds.constraints & V) bounds.variance_hi = 1;
-    if (bounds.constraints & G) bounds.gradient_lo = bounds.gradient_hi = 0.1;
-    if (bounds.constraints & R) bounds.range_lo = 0, bounds.range_hi = 1;
-    ck_assert(shift_of(&bounds, 1).rise > 0);
+    certreg_bounds bounds = given(kinds[_i], NAN, NAN, NAN, NAN, NAN, NAN, NAN);
+    const certreg_bounds some = good();
+    bounds.second_order_hi = bounds.moment_center = bounds.moment_hi = NAN;
+    if (kinds[_i] == M) bounds.mean_lo = some.mean_lo, bounds.mean_hi = some.mean_hi;
+    if (kinds[_i] == V) bounds.variance_hi = 1;
+    if (kinds[_i] == G) bounds.gradient_lo = bounds.gradient_hi = 0.1;
+    if (kinds[_i] == R) bounds.range_lo = 0, bounds.range_hi = 1;
+    if (kinds[_i] == H) bounds.second_order_hi = 1;
+    if (kinds[_i] == Q) bounds.moment_center = bounds.moment_hi = 1;
+    ck_assert_double_gt(shift_of(&bounds, 1).rise, 0);
 }
 
-TEST_TIMES(bad_radius_is_named, 4)
+/* At the edge of what is feasible; the feasible side is in unit_solver.c. */
+static const struct {
+    const char *what;
+    uint32_t constraints;
+    double mean_lo, mean_hi, variance, gradient, lo, hi, center, moment;
+    const char *word;
+} infeasible[] = {
+    {"a gradient above the deviation", V | G, 0, 0, 0.25, 0.6, 0, 0, 0, 0, "gradient_lo"},
+    {"likewise within a range", ALL, 0, 0, 0.25, 0.6, -1, 1, 0, 0, "gradient_lo"},
+    {"an affine function within a range", ALL, 0, 0, 0.25, 0.5, -1, 1, 0, 0, "gradient_lo"},
+    {"or above an end", ALL, 0, 0, 0.25, 0.5, -1, INFINITY, 0, 0, "gradient_lo"},
+    {"a gradient above a half-space's", M | G | R, 0.6, 0.6, 0, 0.5599244, -1, 1, 0, 0,
+     "gradient_lo"},
+    {"a gradient at an end", ALL, 1, 1, 0.5, 0.1, -1, 1, 0, 0, "gradient_lo"},
+    {"a mean above the range", M | R, 1.5, 1.5, 0, 0, -1, 1, 0, 0, "range"},
+    {"a mean below the range", M | R, -3, -2, 0, 0, -1, 1, 0, 0, "range"},
+    {"a mean beyond the moment", Q | M, 0.27, 0.3, 0, 0, 0, 0, 0.25, 1e-4, "moment_hi"},
+    {"a range beyond the moment", Q | R, 0, 0, 0, 0, -1, 1.5, 3, 0.36, "moment_hi"},
+    {"a gradient beyond the moment", Q | G, 0, 0, 0, 0.61, 0, 0, 0.25, 0.36, "gradient_lo"},
+};
+
+TEST_ROWS(facts_of_no_function_are_infeasible, infeasible)
 {
-    static const double wrong[] = {NAN, -1e-300, -1, -INFINITY};
-    const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
-    expect_status(&bounds, 0, wrong[_i], CERTREG_E_INVALID, "radius");
+    certreg_bounds b = given(infeasible[_i].constraints, infeasible[_i].mean_lo,
+                             infeasible[_i].mean_hi, infeasible[_i].variance,
+                             infeasible[_i].gradient, infeasible[_i].gradient, infeasible[_i].lo,
+                             infeasible[_i].hi);
+    b.moment_center = infeasible[_i].center, b.moment_hi = infeasible[_i].moment;
+    bounds_are_refused(&b, 0, CERTREG_E_INFEASIBLE, infeasible[_i].word);
 }
 
-TEST(unknown_facts_and_families_are_refused)
+TEST(unknown_kinds_and_families_are_refused)
 {
-    certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
-    expect_status(&bounds, 64, 1, CERTREG_E_INVALID, "constraints");
-    expect_status(&bounds, 64, 1, CERTREG_E_INVALID, "constraints");
+    certreg_bounds bounds = good();
+    bounds_are_refused(&bounds, 64, CERTREG_E_INVALID, "constraints");
     bounds.constraints |= 64;
-    expect_status(&bounds, 0, 1, CERTREG_E_INVALID, "constraints");
+    bounds_are_refused(&bounds, 0, CERTREG_E_INVALID, "constraints");
 }
 
-TEST(structs_of_other_versions_are_told_apart)
+/* ---- other arguments */
+TEST(bad_radius_tolerance_and_threshold_are_named)
 {
-    struct {
-        certreg_bounds known;
-        double later;
-    } newer = {known(ALL, 0.2, 0.5, 0.2, -1, 1.5), 0};
-    newer.known.struct_size = sizeof newer;
-    ck_assert(shift_of(&newer.known, 1).rise > 0);
-    newer.later = 1;
-    expect_status(&newer.known, 0, 1, CERTREG_E_VERSION, "bounds");
-    newer.known.struct_size = sizeof newer.known - 8;
-    expect_status(&newer.known, 0, 1, CERTREG_E_INVALID, "struct_size");
-    expect_status(NULL, 0, 1, CERTREG_E_INVALID, "bounds");
+    static const double radii[] = {NAN, -1e-300, -1, -INFINITY},
+                        tolerances[] = {NAN, 0, -1, INFINITY, -INFINITY};
+    const certreg_bounds two[2] = {good(), good()};
+    for (int i = 0; i < KIT_ROWS(radii); i++)
+        expect_status(two, 0, radii[i], CERTREG_E_INVALID, "radius");
+    for (int i = 0; i < KIT_ROWS(tolerances); i++)
+        tolerance_is_refused(two, tolerances[i], 0, CERTREG_E_INVALID, "tolerance");
+    radius_is_refused(two, (double[]){0, NAN}, 2, 0, CERTREG_E_INVALID, "threshold[1]");
+    radius_is_refused(two, NULL, 0, 0, CERTREG_E_INVALID, "count");
 }
 
-TEST(output_of_a_wrong_size_is_not_touched)
+/* Also behind an element that already makes the radius 0. */
+TEST(bad_element_of_an_array_is_named)
 {
-    const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
-    certreg_mean_change out = {.struct_size = 12, .rise = 7};
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &out), CERTREG_E_INVALID);
-    ck_assert_double_eq(out.rise, 7);
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_INVALID);
-    struct {
-        certreg_mean_change known;
-        double later;
-    } newer = {{.struct_size = sizeof newer}, 7};
-    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &newer.known), CERTREG_OK);
-    ck_assert_double_eq(newer.later, 0);
-    ck_assert_uint_eq(newer.known.struct_size, sizeof newer);
-}
-
-TEST(no_handle_is_refused)
-{
-    certreg_mean_change out = {.struct_size = sizeof out};
-    const certreg_bounds bounds = known(ALL, 0.2, 0.5, 0.2, -1, 1.5);
-    ck_assert_int_eq(certreg_solver_worst_case(NULL, &bounds, 0, 1, &out), CERTREG_E_INVALID);
-    ck_assert_int_eq(certreg_solver_create(NULL, NULL, NULL), CERTREG_E_INVALID);
-    ck_assert_ptr_null(certreg_solver_error(NULL));
+    certreg_bounds two[2] = {known(M | R, 0.1, 0, 0, 0, 1), known(M | R, 0.9, 0, 0, 0, 1)};
+    const double threshold[2] = {0.5, 0.5};
+    two[1].range_hi = NAN;
+    radius_is_refused(two, threshold, 2, 0, CERTREG_E_INVALID, "range_hi");
+    two[1].range_hi = 1, two[1].sigma = 2;
+    radius_is_refused(two, threshold, 2, 0, CERTREG_E_INVALID, "bounds[1].sigma");
+    two[1].sigma = 1, two[1].constraints = R;
+    radius_is_refused(two, threshold, 2, 0, CERTREG_E_INVALID, "bounds[1].constraints");
 }
 
 TEST(error_of_the_last_call_is_forgotten)
 {
-    certreg_bounds bounds = spoilt(0);
-    expect_status(&bounds, 0, 1, CERTREG_E_INVALID, "sigma");
+    certreg_bounds bounds = good();
+    bounds.sigma = NAN;
+    bounds_are_refused(&bounds, 0, CERTREG_E_INVALID, "sigma");
     bounds.sigma = 1;
-    shift_of(&bounds, 1);
+    shift_of(&bounds, 1), within(&bounds, 0.1);
     ck_assert_int_eq(certreg_solver_error(solver)->status, CERTREG_OK);
+    ck_assert_int_eq(certreg_bisection_error(bisection)->status, CERTREG_OK);
+}
+
+/* ---- structs and handles */
+TEST(bounds_of_other_versions_are_told_apart)
+{
+    struct {
+        certreg_bounds known;
+        double later;
+    } newer = {good(), 0};
+    newer.known.struct_size = sizeof newer;
+    ck_assert_double_gt(shift_of(&newer.known, 1).rise, 0);
+    newer.later = 1;
+    expect_status(&newer.known, 0, 1, CERTREG_E_VERSION, "bounds");
+    newer.known.struct_size = sizeof newer.known - 8;
+    bounds_are_refused(&newer.known, 0, CERTREG_E_INVALID, "struct_size");
+    bounds_are_refused(NULL, 0, CERTREG_E_INVALID, "bounds");
+}
+
+TEST(output_of_a_wrong_size_is_not_touched)
+{
+    const certreg_bounds bounds = good();
+    certreg_mean_change change = {.struct_size = 12, .rise = 7};
+    certreg_radius radius = {.struct_size = 12, .radius = 7};
+    struct {
+        certreg_mean_change known;
+        double later;
+    } newer = {{.struct_size = sizeof newer}, 7};
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, 0, 0.1, &radius),
+                     CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_above(bisection, &bounds, NULL, 1, 0, &radius),
+                     CERTREG_E_INVALID);
+    ck_assert(change.rise == 7 && radius.radius == 7);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(bisection, &bounds, 0, 0.1, NULL), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &newer.known), CERTREG_OK);
+    ck_assert(newer.later == 0 && newer.known.struct_size == sizeof newer);
+}
+
+TEST(no_handle_is_refused)
+{
+    certreg_mean_change change = {.struct_size = sizeof change};
+    certreg_radius radius = {.struct_size = sizeof radius};
+    const certreg_bounds bounds = good();
+    ck_assert_int_eq(certreg_solver_worst_case(NULL, &bounds, 0, 1, &change), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_within(NULL, &bounds, 0, 0.1, &radius), CERTREG_E_INVALID);
+    ck_assert_int_eq(certreg_bisection_above(NULL, &bounds, NULL, 1, 0, &radius),
+                     CERTREG_E_INVALID);
+    ck_assert(!certreg_solver_error(NULL) && !certreg_bisection_error(NULL));
+}
+
+/* ---- busy handles, marked by hand, since these calls call nobody back */
+TEST(busy_solvers_refuse_and_keep_their_error)
+{
+    const certreg_bounds bounds = good();
+    certreg_mean_change change = {.struct_size = sizeof change}, unsized = {.struct_size = 3};
+    ck_assert_int_eq(cr_busy_enter(&solver->busy, &solver->error), CERTREG_OK);
+    cr_fail(&solver->error, CERTREG_E_NO_DEVICE, "of the running call");
+    expect_status(&bounds, 0, 1, CERTREG_E_BUSY, "");
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, NAN, &unsized), CERTREG_E_BUSY);
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, NULL), CERTREG_E_BUSY);
+    ck_assert_double_eq(unsized.drop, 0);
+    ck_assert_str_eq(solver->error.text, "of the running call");
+    ck_assert_int_eq(cr_busy_leave(&solver->busy, CERTREG_E_NO_DEVICE), CERTREG_E_NO_DEVICE);
+    ck_assert_str_eq(certreg_solver_error(solver)->text, "of the running call");
+    ck_assert_int_eq(certreg_solver_worst_case(solver, &bounds, 0, 1, &change), CERTREG_OK);
+}
+
+TEST(busy_bisections_refuse_and_keep_their_error)
+{
+    const certreg_bounds bounds = good();
+    ck_assert_int_eq(cr_busy_enter(&bisection->busy, &bisection->error), CERTREG_OK);
+    tolerance_is_refused(&bounds, 0.1, 0, CERTREG_E_BUSY, "");
+    radius_is_refused(&bounds, NULL, 1, 0, CERTREG_E_BUSY, "");
+    ck_assert_str_eq(bisection->error.text, "");
+    cr_busy_leave(&bisection->busy, CERTREG_OK);
+    ck_assert_double_gt(within(&bounds, 0.1).radius, 0);
 }
 
 FIXTURE(setup, teardown)
-TEST_MAIN("solver refusals")
+TEST_MAIN("refusals of solver and bisection")

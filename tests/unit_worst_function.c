@@ -1,4 +1,5 @@
-/* The worst function: the closed forms of the families, what it looks like, and what is refused. */
+/* The worst function: closed forms, what it looks like, limits, and what is refused. That it keeps
+ * to its constraints and attains the bound is in prop_worst_function.c. */
 #include <certreg/solver.h>
 #include <certreg/worst_function.h>
 #include "statistics/normal.h"
@@ -46,30 +47,6 @@ TEST_ROWS(variance_alone_gives_the_likelihood_ratio, radii)
     }
 }
 
-TEST_ROWS(gradient_keeps_its_part_and_the_rest_follows_the_ratio, radii)
-{
-    const double r = radii[_i], C = 2.5, kappa = 0.4,
-                 rest = sqrt((C - kappa * kappa) / (exp(r * r) - 1 - r * r));
-    const certreg_bounds bounds = known(V | G, 0, C, kappa, 0, 0);
-    const certreg_worst_function f = worst(&bounds, 0, r, CERTREG_SIDE_UPPER);
-    for (int i = 0; i < KIT_ROWS(places); i++) {
-        const double t = places[i], want = kappa * t + rest * (ratio(t, r) - r * t);
-        /* the reference cancels where r is small */
-        ck_assert_double_eq_tol(function_at(&f, t), want, 1e-14 * (1 + fabs(want)) / (r * r * r));
-    }
-    ck_assert_double_eq_tol(f.gradient, kappa, 1e-12);
-    ck_assert_double_eq_tol(f.change, f.bound, 1e-12 * f.bound);
-}
-
-TEST_ROWS(affine_function_is_its_own_worst, radii)
-{
-    const certreg_bounds bounds = known(M | V | G, -2, 2.25, 1.5, 0, 0);
-    const certreg_worst_function f = worst(&bounds, 0, radii[_i], CERTREG_SIDE_LOWER);
-    for (int i = 0; i < KIT_ROWS(places); i++)
-        ck_assert_double_eq_tol(function_at(&f, places[i]), -2 - 1.5 * places[i], 1e-6);
-    ck_assert_double_eq_tol(f.change, 1.5 * radii[_i], 1e-6);
-}
-
 TEST_ROWS(range_alone_gives_a_half_space, radii)
 {
     const double p = 0.3, q = cr_normal_quantile(1 - p), r = radii[_i];
@@ -83,25 +60,6 @@ TEST_ROWS(range_alone_gives_a_half_space, radii)
     ck_assert_double_eq(function_at(&f, q + 1e-9), 1);
     ck_assert_double_eq_tol(f.change, cr_normal_cdf(r - q) - p, 1e-13);
     ck_assert_double_eq_tol(f.by_mean, ratio(q, r), 1e-12 * (1 + ratio(q, r)));
-}
-
-/* ---- what it looks like */
-TEST_ROWS(mirrored_bounds_give_the_mirror_image, radii)
-{
-    certreg_bounds bounds = known(ALL, 0.3, 0.2, 0.15, -1, 1.5),
-                   mirror = known(ALL, -0.3, 0.2, 0.15, -1.5, 1);
-    bounds.mean_lo = 0.2, mirror.mean_hi = -0.2, bounds.gradient_lo = mirror.gradient_lo = 0.1;
-    const certreg_worst_function drop = worst(&bounds, 0, radii[_i], CERTREG_SIDE_LOWER),
-                                 rise = worst(&mirror, 0, radii[_i], CERTREG_SIDE_UPPER);
-    ck_assert_double_eq(drop.change, rise.change);
-    ck_assert_double_eq(drop.bound, rise.bound);
-    ck_assert_double_eq(drop.mean, -rise.mean);
-    ck_assert_double_eq(drop.by_variance, rise.by_variance);
-    ck_assert_uint_eq(drop.region_count, rise.region_count);
-    for (uint32_t i = 0; i < drop.region_count; i++)
-        ck_assert_int_eq(drop.regions[i], -rise.regions[i]);
-    for (int i = 0; i < KIT_ROWS(places); i++)
-        ck_assert_double_eq(function_at(&drop, places[i]), -function_at(&rise, places[i]));
 }
 
 TEST(units_do_not_matter)
@@ -171,22 +129,6 @@ TEST(multipliers_are_the_derivatives_of_the_bound)
         more = bounds, more.gradient_lo = more.gradient_hi = 0.25 + h;
         ck_assert_double_eq_tol(worst(&more, 0, 0.5, side).bound, f.bound + h * f.by_gradient,
                                 1e-8);
-    }
-}
-
-/* ---- second order, moment, boxes */
-TEST(second_order_is_kept_to_and_attained)
-{
-    certreg_bounds bounds = known(ALL | H, 0.3, 0.15, 0.25, 0, 1);
-    bounds.gradient_lo = 0;
-    for (int i = 0; i < 5; i++) {
-        bounds.second_order_hi = 0.02 * i;
-        const certreg_worst_function f = worst(&bounds, 0, 0.7, CERTREG_SIDE_LOWER);
-        const function_moments got = function_measure(&f, 0.7);
-        ck_assert_double_le(fabs(got.second_order), bounds.second_order_hi + 1e-9);
-        ck_assert_double_le(fabs(got.gradient), 0.25 + 1e-9);
-        ck_assert_double_eq_tol(got.change, f.change, 1e-9);
-        ck_assert_double_ge(f.change, f.bound * (1 - 1e-9));
     }
 }
 

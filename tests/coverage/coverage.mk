@@ -4,7 +4,7 @@
 # lib/coverage.txt lists the lines that no test reaches, with the reasons of
 # tests/coverage/unreached.txt.
 covered   := $(filter-out $(in_cpp),$(fast)) $(call named,api_device_attack api_device_failures \
-    prop_deadline_closing prop_units prop_solver_hessian prop_worst_function)
+    prop_deadline_closing prop_units prop_solver_functions prop_worst_function)
 COVERAGE  ?= 92
 
 .PHONY: coverage coverage-report

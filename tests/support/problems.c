@@ -102,3 +102,22 @@ certreg_bounds problem_bounds(const ref_problem *p)
                             .range_lo = p->lo,
                             .range_hi = p->hi};
 }
+
+double greatest_between(double (*value)(const void *of, double at), const void *of, double low,
+                        double high, int steps)
+{
+    const double ratio = 0.6180339887498949;
+    double a = high - ratio * (high - low), b = low + ratio * (high - low), at_a = value(of, a),
+           at_b = value(of, b), best = fmax(value(of, low), value(of, high));
+    for (int i = 0; i < steps; i++) {
+        best = fmax(best, fmax(at_a, at_b));
+        if (at_a < at_b) {
+            low = a, a = b, at_a = at_b, b = low + ratio * (high - low);
+            at_b = value(of, b);
+        } else {
+            high = b, b = a, at_b = at_a, a = high - ratio * (high - low);
+            at_a = value(of, a);
+        }
+    }
+    return best;
+}

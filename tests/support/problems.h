@@ -21,4 +21,8 @@ ref_problem random_problem(dice *);
 /* The same constraints as a caller gives them; sigma is 1. */
 certreg_bounds problem_bounds(const ref_problem *);
 
+/* The greatest value of a concave function between two places, by golden sections. */
+double greatest_between(double (*value)(const void *of, double at), const void *of, double low,
+                        double high, int steps);
+
 #endif

@@ -4,7 +4,6 @@
 #define SUPPORT_SOLVER_FIXTURE_H
 #include "support/api_kit.h"
 #include <certreg/solver.h>
-#include <float.h>
 
 enum {
     M = CERTREG_CONSTRAINT_MEAN,
@@ -13,7 +12,8 @@ enum {
     R = CERTREG_CONSTRAINT_RANGE,
     H = CERTREG_CONSTRAINT_SECOND_ORDER,
     Q = CERTREG_CONSTRAINT_MOMENT,
-    ALL = M | V | G | R /* of the first order */
+    ALL = M | V | G | R, /* of the first order */
+    EVERY_KIND = ALL | H | Q
 };
 
 static certreg_solver *solver;
@@ -57,6 +57,14 @@ static inline certreg_bounds known(uint32_t constraints, double mean, double var
     return given(constraints, mean, mean, variance, gradient, gradient, lo, hi);
 }
 
+/* Some of every kind that a mask can name. */
+static inline certreg_bounds of_kinds(uint32_t constraints)
+{
+    certreg_bounds b = given(constraints, 0.2, 0.3, 0.2, 0.1, 0.15, -1, 1.5);
+    b.second_order_hi = 0.05, b.moment_center = 0.25, b.moment_hi = 0.22;
+    return b;
+}
+
 /* ---- answers */
 /* The seed is that of random constraints, so that a failure can be repeated. */
 static inline certreg_mean_change shift_by(const certreg_bounds *bounds, uint32_t constraints,
@@ -73,6 +81,20 @@ static inline certreg_mean_change shift_by(const certreg_bounds *bounds, uint32_
 static inline certreg_mean_change shift_of(const certreg_bounds *bounds, double radius)
 {
     return shift_by(bounds, 0, radius, 0);
+}
+
+static inline certreg_solve_info solver_info(certreg_solver *s)
+{
+    certreg_solve_info info = {.struct_size = sizeof info};
+    ck_assert_int_eq(certreg_solver_info(s, &info), CERTREG_OK);
+    return info;
+}
+
+static inline certreg_solve_info bisection_info(certreg_bisection *b)
+{
+    certreg_solve_info info = {.struct_size = sizeof info};
+    ck_assert_int_eq(certreg_bisection_info(b, &info), CERTREG_OK);
+    return info;
 }
 
 static inline certreg_radius within(const certreg_bounds *bounds, double tolerance)

@@ -1,0 +1,287 @@
+/* The bound against functions: none that has the constraints moves further, and functions that
+ * satisfy the conditions of optimality move just as far. Their moments are sums or quadratures of
+ * their own; every row is a seed, so that a failure can be repeated. */
+#include <certreg/solver.h>
+#include "statistics/normal.h"
+#include "support/problems.h"
+#include "support/solver_fixture.h"
+
+static const double root_half = 0.70710678118654752440;
+
+/* ---- cells of the line */
+enum { MOST_CELLS = 60 };
+
+/* Of each cell: its probability, E[t; cell], E[h_2; cell], and its probability after the shift. */
+typedef struct cells {
+    int count;
+    double mass[MOST_CELLS], first[MOST_CELLS], second[MOST_CELLS], shifted[MOST_CELLS];
+} cells;
+
+static double mass_between(double from, double to)
+{
+    return from > 0 ? cr_normal_sf(from) - cr_normal_sf(to)
+                    : cr_normal_cdf(to) - cr_normal_cdf(from);
+}
+
+static double times_density(double t)
+{
+    return isinf(t) ? 0 : t * cr_normal_pdf(t);
+}
+
+static cells random_cells(dice *d, double r, int count)
+{
+    cells c = {.count = count};
+    double from = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        const double to =
+            i == count - 1 ? INFINITY : -4.5 + (9 + r) * (i + dice_between(d, -0.3, 0.3)) / count;
+        c.mass[i] = mass_between(from, to), c.shifted[i] = mass_between(from - r, to - r);
+        c.first[i] = cr_normal_pdf(from) - cr_normal_pdf(to);
+        c.second[i] = root_half * (times_density(from) - times_density(to));
+        from = to;
+    }
+    return c;
+}
+
+/* ---- functions of one variable, constant on cells */
+typedef struct moments {
+    double mean, variance, first, second, change, least, greatest;
+} moments;
+
+static double wave(dice *d, int kind, double t, double a, double b, double c)
+{
+    const double noise = kind == 1 ? dice_between(d, -1, 1) : 0,
+                 free = kind == 2   ? sin(a * t + b)
+                        : kind == 4 ? a * t * t + b * t + c
+                                    : a * (exp(b * t) - c - t) + noise;
+    /* a rare dip: at the end of the range nearly everywhere */
+    if (kind == 5) return t > 1.3 + 0.6 * a && t < 1.3 + 0.6 * a + exp(b) ? -0.7 : 1;
+    return kind == 3 ? (free > 0 ? 1 : -0.7) : fmin(fmax(free, -0.7), 1);
+}
+
+static moments moments_of(const cells *c, const double *value)
+{
+    moments m = {.least = INFINITY, .greatest = -INFINITY};
+    for (int i = 0; i < c->count; i++) {
+        m.mean += c->mass[i] * value[i], m.first += c->first[i] * value[i];
+        m.second += c->second[i] * value[i], m.change += (c->shifted[i] - c->mass[i]) * value[i];
+        m.least = fmin(m.least, value[i]), m.greatest = fmax(m.greatest, value[i]);
+    }
+    for (int i = 0; i < c->count; i++) m.variance += c->mass[i] * pow(value[i] - m.mean, 2);
+    return m;
+}
+
+static int chance(dice *d, double probability)
+{
+    return dice_between(d, 0, 1) < probability;
+}
+
+/* Of random kinds, each exact or with room; 1e-14 is what rounding may have lost. */
+static certreg_bounds facts_of(dice *d, const moments *m)
+{
+    const double looser = chance(d, 0.5) ? 1 : dice_between(d, 1, 2),
+                 wide = chance(d, 0.5) ? 0.1 : 0, gradient = fabs(m->first);
+    const uint32_t kinds = (chance(d, 0.7) ? M : 0) | (chance(d, 0.5) ? V : 0) |
+                           (chance(d, 0.6) ? G : 0) | (chance(d, 0.7) ? R : 0) |
+                           (chance(d, 0.5) ? H : 0) | (chance(d, 0.5) ? Q : 0);
+    certreg_bounds b = given(kinds & (V | R | Q) ? kinds : kinds | Q,
+                             m->mean - wide * dice_between(d, 0, 1),
+                             chance(d, 0.2) ? m->greatest : m->mean + wide * dice_between(d, 0, 1),
+                             m->variance * looser + 1e-14,
+                             chance(d, 0.5) ? 0 : gradient * fmin(1, dice_between(d, 0, 1.5)),
+                             gradient * looser, m->least, m->greatest);
+    b.second_order_hi = fabs(m->second) * looser;
+    b.moment_center = chance(d, 0.5) ? m->mean + dice_between(d, -0.1, 0.1)
+                                     : dice_between(d, -2, 2);
+    b.moment_hi = (m->variance + pow(m->mean - b.moment_center, 2)) * (1 + 1e-14) + 1e-14;
+    return b;
+}
+
+TEST_TIMES(no_function_moves_further_than_the_bound_of_its_own_facts, 30)
+{
+    for (uint64_t seed = (uint64_t)_i * 300; seed < (uint64_t)(_i + 1) * 300; seed++) {
+        dice d = dice_of(4200000 + seed);
+        const double r = exp(dice_between(&d, log(0.02), log(4))), a = dice_between(&d, -3, 3),
+                     b = dice_between(&d, -2, 2), c = dice_between(&d, -1, 2);
+        const cells on = random_cells(&d, r, MOST_CELLS);
+        double value[MOST_CELLS];
+        for (int i = 0; i < MOST_CELLS; i++)
+            value[i] = wave(&d, (int)(seed % 6), on.first[i] / on.mass[i], a, b, c);
+        const moments m = moments_of(&on, value);
+        if (!(m.greatest > m.least)) continue;
+        const certreg_bounds facts = facts_of(&d, &m);
+        const certreg_mean_change got = shift_by(&facts, 0, r, seed);
+        const double shifted = m.mean + m.change;
+        ck_assert_msg(m.change <= got.rise + 1e-10 && -m.change <= got.drop + 1e-10,
+                      "seed %llu: moves by %.17g, bounds -%.17g and %.17g",
+                      (unsigned long long)seed, m.change, got.drop, got.rise);
+        ck_assert_msg(shifted <= got.mean_greatest + 1e-10 && shifted >= got.mean_least - 1e-10,
+                      "seed %llu: mean %.17g, bounds %.17g and %.17g", (unsigned long long)seed,
+                      shifted, got.mean_least, got.mean_greatest);
+    }
+}
+
+/* ---- functions of two variables: whichever way the gradient points */
+/* The shape that is worst among functions with given correlations in both directions, for random
+ * multipliers; with noise; or stripes. */
+typedef struct shape {
+    int kind;
+    double scale, nu, a, b, lo, hi;
+} shape;
+
+static shape random_shape(dice *d, double r, int kind)
+{
+    shape s = {.kind = kind, .lo = -dice_between(d, 0.1, 1), .hi = dice_between(d, 0.1, 1)};
+    s.scale = pow(10, dice_between(d, -1, 2)) / (r * exp(r * r / 2));
+    s.nu = dice_between(d, -2, 2) * (kind == 2 ? 3 : r);
+    s.a = dice_between(d, -2, 2) * (kind == 2 ? 2 : r);
+    s.b = dice_between(d, -2, 2) * (kind == 2 ? 2 : r);
+    return s;
+}
+
+static double value_of(const shape *s, const cells *c, int i, int j, dice *d)
+{
+    const double u = c->first[i] / c->mass[i], v = c->first[j] / c->mass[j],
+                 ratio = c->shifted[i] / c->mass[i] - 1,
+                 free = s->kind == 2 ? s->scale * sin(s->a * u + s->b * v + s->nu)
+                                     : s->scale * (ratio - s->nu - s->a * u - s->b * v),
+                 noise = s->kind == 1 ? dice_between(d, -1, 1) : 0;
+    return fmin(fmax(free + noise, s->lo), s->hi);
+}
+
+TEST_TIMES(no_direction_of_the_gradient_beats_the_aligned_one, 12)
+{
+    for (uint64_t seed = (uint64_t)_i * 500; seed < (uint64_t)(_i + 1) * 500; seed++) {
+        dice d = dice_of(3000000 + seed);
+        const double r = exp(dice_between(&d, log(0.02), log(4)));
+        const cells c = random_cells(&d, r, 36);
+        const shape s = random_shape(&d, r, (int)(seed % 3));
+        double mean = 0, square = 0, along = 0, across = 0, change = 0;
+        for (int i = 0; i < c.count; i++)
+            for (int j = 0; j < c.count; j++) {
+                const double h = value_of(&s, &c, i, j, &d), p = c.mass[i] * c.mass[j];
+                mean += p * h, square += p * h * h;
+                along += h * c.first[i] * c.mass[j], across += h * c.mass[i] * c.first[j];
+                change += h * (c.shifted[i] - c.mass[i]) * c.mass[j];
+            }
+        const double variance = square - mean * mean;
+        if (!(variance > 1e-9)) continue;
+        const certreg_bounds b =
+            known(ALL, mean, variance + 1e-14, hypot(along, across), s.lo, s.hi);
+        const certreg_mean_change got = shift_by(&b, 0, r, seed);
+        ck_assert_msg(change <= got.rise + 1e-10 && -change <= got.drop + 1e-10,
+                      "seed %llu: moves by %.17g, bounds -%.17g and %.17g",
+                      (unsigned long long)seed, change, got.drop, got.rise);
+    }
+}
+
+/* Turned by 45 degrees against its gradient a function with zero second order reaches .6965; the
+ * aligned equality would say .6551. */
+TEST(with_a_second_order_the_gradient_need_not_point_along_the_shift)
+{
+    const certreg_bounds b = given(M | G | R | H, -0.8, -0.8, 0, 0, 0.14, -1, 1);
+    const double rise = shift_of(&b, 2).rise;
+    ck_assert(rise >= 0.6965 && rise <= 0.71);
+}
+
+/* ---- single families of functions */
+/* A rare dip from the end of the range, with no more said about its mean than the moment says: at
+ * the means at the other end of the box nothing has the least gradient, and the tangent there is
+ * all but vertical. */
+TEST_TIMES(no_rare_dip_moves_further_than_the_bound, 4)
+{
+    const double low = -2, high = 2, span = high - low, r = _i % 2 ? 0.75 : 0.3,
+                 part = _i / 2 ? 0.8 : 0.4;
+    for (int k = 0; k < 600; k++) {
+        const double from = 0.5 + 0.15 * (k % 20), to = from + 0.05 * exp2(0.5 * (k / 20 % 10)),
+                     away = exp2(k / 200), rare = mass_between(from, to), mean = high - span * rare,
+                     gradient = span * fabs(cr_normal_pdf(from) - cr_normal_pdf(to)),
+                     up = high - span * mass_between(from + r, to + r) - mean,
+                     down = mean - high + span * mass_between(from - r, to - r);
+        certreg_bounds b =
+            given(M | G | R | Q, mean - 0.1, high, 0, part * gradient, 2.5 * gradient, low, high);
+        b.moment_center = mean + away;
+        b.moment_hi = (span * span * rare * (1 - rare) + away * away) * (1 + 1e-13);
+        const certreg_mean_change got = shift_by(&b, 0, r, (uint64_t)k);
+        ck_assert_msg(got.rise >= up * (1 - 1e-9) && got.drop >= down * (1 - 1e-9),
+                      "dip %g to %g, center %g above: %.9g of %.9g, %.9g of %.9g", from, to, away,
+                      got.rise, up, got.drop, down);
+    }
+}
+
+/* A quadratic polynomial, about whose second order no more is known than it has, and the
+ * moment's ball larger than its variance. */
+TEST(no_quadratic_moves_further_than_the_bound_of_moment_and_second_order)
+{
+    const double slope = 0.02, bend = 8e-4, variance = slope * slope + bend * bend;
+    for (double more = 1.0001; more < 1.5; more = 1 + 2 * (more - 1))
+        for (double center = -2; center <= -0.01; center /= 4)
+            for (double r = 0.0125; r < 0.3; r *= 2) {
+                certreg_bounds b = given(M | V | G | Q | H, -10, 10, variance * more, 0,
+                                         slope * (1 + 1e-12), 0, 0);
+                b.second_order_hi = bend * (1 + 1e-12), b.moment_center = center;
+                b.moment_hi = (variance + center * center) * (1 + 1e-13);
+                ck_assert_double_ge(shift_of(&b, r).mean_greatest,
+                                    (slope * r + bend * r * r * root_half) * (1 - 1e-9));
+            }
+}
+
+/* ---- functions that are optimal for their own constraints */
+/* clip((w_r - nu - a t - q h_2)/(2 lambda), lo, hi) with multipliers a, q >= 0 of the two upper
+ * bounds, random: so the greatest shift is known without a search. */
+typedef struct optimal {
+    double r, lambda, nu, a, q, lo, hi;
+} optimal;
+
+static optimal random_optimal(dice *d)
+{
+    optimal f = {
+        .r = exp(dice_between(d, log(0.05), log(3))), .lo = -1, .hi = dice_between(d, 0.2, 3)};
+    const double norm = sqrt(expm1(f.r * f.r));
+    f.lambda = norm * pow(10, dice_between(d, -1.5, 0.5));
+    f.nu = norm * dice_between(d, -1, 0.5);
+    f.a = f.r * pow(10, dice_between(d, -2, 0));
+    f.q = f.r * f.r * root_half * pow(10, dice_between(d, -2, 0));
+    return f;
+}
+
+static moments moments_by_quadrature(const optimal *f)
+{
+    enum { NODES = 200000 };
+    const double from = -11, to = 11 + 2 * f->r, step = (to - from) / NODES;
+    moments m = {.least = f->lo, .greatest = f->hi};
+    for (int i = 0; i < NODES; i++) {
+        const double t = from + (i + 0.5) * step, h2 = root_half * (t * t - 1),
+                     v = expm1(f->r * t - 0.5 * f->r * f->r) - f->nu - f->a * t - f->q * h2,
+                     y = fmin(fmax(v / (2 * f->lambda), f->lo), f->hi), w = step * cr_normal_pdf(t);
+        m.mean += w * y, m.variance += w * y * y, m.first += w * y * t, m.second += w * y * h2;
+        m.change += (step * cr_normal_pdf(t - f->r) - w) * y;
+    }
+    m.variance -= m.mean * m.mean;
+    return m;
+}
+
+TEST_TIMES(functions_that_are_optimal_move_as_far_as_the_bound, 20)
+{
+    int tried = 0;
+    for (uint64_t seed = (uint64_t)_i * 1000; tried < 10; seed++) {
+        dice d = dice_of(7000000 + seed);
+        const optimal f = random_optimal(&d);
+        const moments m = moments_by_quadrature(&f);
+        /* both bounds are met from below */
+        if (!(m.first > 1e-3 && m.second > 1e-3 && m.variance > 1e-4)) continue;
+        tried++;
+        certreg_bounds b = given(ALL | H, m.mean, m.mean, m.variance, 0, m.first, f.lo, f.hi);
+        b.second_order_hi = m.second;
+        const double rise = shift_by(&b, 0, f.r, seed).rise;
+        ck_assert_msg(rise >= m.change - 1e-8 * (fabs(m.change) + f.r),
+                      "seed %llu: bound %.12g is below %.12g", (unsigned long long)seed, rise,
+                      m.change);
+        ck_assert_msg(rise <= m.change * (1 + 2e-5) + 1e-7,
+                      "seed %llu: bound %.12g, moves by %.12g", (unsigned long long)seed, rise,
+                      m.change);
+    }
+}
+
+FIXTURE(setup, teardown)
+TEST_MAIN("bounds against functions")
