@@ -23,14 +23,13 @@ static const spoil questions[] = {
     {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', 7, 0, NULL},
     {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', -1, 0, NULL},
     {"statistic", CERTREG_E_INVALID, ASK(statistic), 'i', CERTREG_STATISTIC_CIRCULAR_MEAN, 0, NULL},
-    /* not of the median */
-    {"for CERTREG_METHOD_PAPER use", CERTREG_E_INVALID, ASK(method), 'i', CERTREG_METHOD_PAPER, 0,
-     NULL},
+    {"method: for CERTREG_STATISTIC_MEDIAN use", CERTREG_E_INVALID, ASK(method), 'i',
+     CERTREG_METHOD_PAPER, 0, NULL},
     {"method", CERTREG_E_INVALID, ASK(method), 'i', 5, 0, NULL},
     {"method", CERTREG_E_INVALID, ASK(method), 'i', -1, 0, NULL},
     /* of the median */
     {"center", CERTREG_E_INVALID, ASK(center), 'i', CERTREG_CENTER_TRUE_MEAN, 0, NULL},
-    {"for CERTREG_CENTER_SAMPLE_MEDIAN use", CERTREG_E_INVALID, ASK(center), 'i', 2, 0, NULL},
+    {"center: for CERTREG_METHOD_FINITE use", CERTREG_E_INVALID, ASK(center), 'i', 2, 0, NULL},
     {"center", CERTREG_E_INVALID, ASK(center), 'i', 3, 0, NULL},
     {"center", CERTREG_E_INVALID, ASK(center), 'i', -1, 0, NULL},
     {"constraints", CERTREG_E_INVALID, ASK(constraints), 'i',

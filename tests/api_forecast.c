@@ -136,7 +136,7 @@ static const struct {
     {"radius", 0, CERTREG_METHOD_FINITE, 0, NULL, 0},
     {"radius", INFINITY, CERTREG_METHOD_FINITE, 0, NULL, 0},
     {"target", 1, CERTREG_METHOD_ASYMPTOTIC, 0, NULL, 0},
-    {"CENTER_SAMPLE_MEDIAN", 1, CERTREG_METHOD_FINITE, 2, NULL, 0},
+    {"center", 1, CERTREG_METHOD_FINITE, 2, NULL, 0},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, falling, 2},
     {"looks", 1, CERTREG_METHOD_ANYTIME, 0, beyond_capacity, 1},
     {"looks", 1, CERTREG_METHOD_FINITE, 0, zero, 1},

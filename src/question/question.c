@@ -22,6 +22,30 @@ static int has_range(const certreg_estimator *e, const cr_question *q)
 }
 
 /* ---- one field at a time */
+static certreg_status check_names(certreg_estimator *e, const cr_question *q)
+{
+    if (q->output != CERTREG_ALL_OUTPUTS &&
+        (q->output < 0 || (size_t)q->output >= e->model.outputs))
+        return cr_question_invalid(e, "output", q->output,
+                                   "give an index below model.outputs, or CERTREG_ALL_OUTPUTS");
+    if (q->output_count > e->model.outputs - cr_question_first(q) ||
+        (q->output == CERTREG_ALL_OUTPUTS && q->output_count))
+        return cr_fail(&e->error, CERTREG_E_INVALID,
+                       "question.output_count is %zu; give at most model.outputs - "
+                       "question.output, and 0 with CERTREG_ALL_OUTPUTS",
+                       q->output_count);
+    if (!cr_statistic_of(q->statistic))
+        return cr_question_invalid(
+            e, "statistic", q->statistic,
+            "give one of CERTREG_STATISTIC_..., the same for all inputs: chosen for "
+            "each, it would be another function at a shifted input");
+    if (!cr_method_of(q->method))
+        return cr_question_invalid(e, "method", q->method, "give one of CERTREG_METHOD_...");
+    if (!cr_center_of(q->center))
+        return cr_question_invalid(e, "center", q->center, "give one of CERTREG_CENTER_...");
+    return cr_constraints_check(q->constraints, "question.constraints", &e->error);
+}
+
 static certreg_status check_tolerance(certreg_estimator *e, const cr_question *q)
 {
     const double period = cr_question_period(e, q);
@@ -204,16 +228,10 @@ static certreg_status check_prediction(certreg_estimator *e, const cr_question *
 static certreg_status check_subject(certreg_estimator *e, const cr_question *q)
 {
     typedef certreg_status check(certreg_estimator *, const cr_question *);
-    static check *const checks[] = {cr_question_check_enums,
-                                    check_together,
-                                    cr_question_check_vector,
-                                    check_scores,
-                                    check_tolerance,
-                                    check_numbers,
-                                    check_predictions,
-                                    cr_question_check_magnitude,
-                                    check_serving,
-                                    check_trim};
+    static check *const checks[] = {
+        check_names,     check_together, cr_question_check_vector, check_scores,
+        check_tolerance, check_numbers,  check_predictions,        cr_question_check_magnitude,
+        check_serving,   check_trim};
     certreg_status status = CERTREG_OK;
     for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = checks[i](e, q);
     return status;

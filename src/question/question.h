@@ -74,9 +74,6 @@ int cr_question_has_directions(const cr_question *);
 cr_net cr_question_net(const cr_question *);
 certreg_status cr_question_check_vector(certreg_estimator *, const cr_question *);
 
-/* ---- enums.c: fields that name an output, a value of an enum, or constraints */
-certreg_status cr_question_check_enums(certreg_estimator *, const cr_question *);
-
 /* ---- magnitude.c: whether the numbers of a mean leave a double enough digits */
 certreg_status cr_question_check_magnitude(certreg_estimator *, const cr_question *);
 

@@ -31,26 +31,28 @@ typedef struct cr_row {
     uint32_t offers;  /* enum cr_offer, together */
 } cr_row;
 
-enum cr_angle {                 /* how an angle is taken */
-                CR_ANGLE_CUT,   /* as a number, where the circle is cut opposite its circular mean;
-                                   the mean   must be shown to stay near (theory 7.2) */
-                CR_ANGLE_ROUND, /* on the circle itself; tolerances end at a quarter of a turn */
-                CR_ANGLE_AS_NUMBER /* like any other output */
+/* How an angle is taken. */
+enum cr_angle {
+    CR_ANGLE_CUT,   /* as a number, where the circle is cut opposite its circular mean, which must
+                       be shown to stay near (theory 7.2) */
+    CR_ANGLE_ROUND, /* on the circle itself; tolerances end at a quarter of a turn */
+    CR_ANGLE_AS_NUMBER /* like any other output */
 };
 
-enum cr_choice {                       /* of the prediction by the pilot */
-                 CR_CHOICE_BALANCED,   /* the point that balances both tails; the statistic itself
-                                          where a   published method or output bounds ask for one at all
-                                          tolerances */
-                 CR_CHOICE_STATISTIC,  /* the statistic itself */
-                 CR_CHOICE_NOISE_FREE, /* the output without noise */
-                 CR_CHOICE_CENTER      /* the output nearest to the others */
+/* What the pilot chooses as the prediction. */
+enum cr_choice {
+    CR_CHOICE_BALANCED,   /* the point that balances both tails; the statistic itself for published
+                             methods, and for output bounds, which have one for all tolerances */
+    CR_CHOICE_STATISTIC,  /* the statistic itself */
+    CR_CHOICE_NOISE_FREE, /* the output without noise */
+    CR_CHOICE_CENTER      /* the output nearest to the others */
 };
 
-enum cr_reach {                      /* how output bounds are found (theory 1.3) */
-                CR_REACH_TOLERANCES, /* the smallest tolerance that is proved */
-                CR_REACH_ORDERS, /* by order statistics where the method has them, else likewise */
-                CR_REACH_MEAN    /* from the bounds of the output itself */
+/* How output bounds are found (theory 1.6). */
+enum cr_reach {
+    CR_REACH_TOLERANCES, /* the smallest tolerance that is proved */
+    CR_REACH_ORDERS,     /* order statistics, where the method has them, else likewise */
+    CR_REACH_MEAN        /* the bounds of the output itself */
 };
 
 typedef struct cr_statistic {

@@ -67,56 +67,26 @@ static void list(const table *t, uint32_t set, char *out, size_t room)
     }
 }
 
-static certreg_status refuse(const table *t, const char *asked, uint32_t set, certreg_error *why)
+static certreg_status refuse(const table *t, const char *what, const char *name, uint32_t set,
+                             certreg_error *why)
 {
     char values[200];
     list(t, set, values, sizeof values);
-    return cr_fail(why, CERTREG_E_INVALID, "question.%s: for %s use %s", t->field, asked, values);
-}
-
-/* Refuses the value of the first table because of the other's. */
-static certreg_status refuse_beside(const table *t, const table *other, int32_t value, uint32_t set,
-                                    certreg_error *why)
-{
-    char asked[64];
-    snprintf(asked, sizeof asked, "%s_%s", other->prefix, other->row(value)->name);
-    return refuse(t, asked, set, why);
+    return cr_fail(why, CERTREG_E_INVALID, "question.%s: for %s%s use %s", t->field, what, name,
+                   values);
 }
 
 /* ---- each with each */
-static uint32_t statistics_with(int32_t method)
-{
-    uint32_t set = 0;
-    const cr_statistic *s;
-    for (int32_t value = 0; (s = cr_statistic_of(value)); value++)
-        if (s->methods & CR_ONE_OF(method)) set |= CR_ONE_OF(value);
-    return set;
-}
-
-static uint32_t methods_with(int32_t center)
-{
-    uint32_t set = 0;
-    const cr_method *m;
-    for (int32_t value = 0; (m = cr_method_of(value)); value++)
-        if (m->centers & CR_ONE_OF(center)) set |= CR_ONE_OF(value);
-    return set;
-}
-
-/* The one that was left at its default is the one to change. */
 certreg_status cr_together_check_pairs(const cr_question *q, certreg_error *why)
 {
     const cr_statistic *s = cr_statistic_of(q->statistic);
     const cr_method *m = cr_method_of(q->method);
     if (!(s->methods & CR_ONE_OF(q->method)))
-        return q->statistic ? refuse_beside(&methods, &statistics, q->statistic, s->methods, why)
-                            : refuse_beside(&statistics, &methods, q->method,
-                                            statistics_with(q->method), why);
+        return refuse(&methods, "CERTREG_STATISTIC_", s->row.name, s->methods, why);
     if (!(s->centers & CR_ONE_OF(q->center)))
-        return refuse_beside(&centers, &statistics, q->statistic, s->centers, why);
+        return refuse(&centers, "CERTREG_STATISTIC_", s->row.name, s->centers, why);
     if (!(m->centers & CR_ONE_OF(q->center)))
-        return q->center
-                   ? refuse_beside(&methods, &centers, q->center, methods_with(q->center), why)
-                   : refuse_beside(&centers, &methods, q->method, m->centers, why);
+        return refuse(&centers, "CERTREG_METHOD_", m->row.name, m->centers, why);
     return CERTREG_OK;
 }
 
@@ -144,7 +114,8 @@ certreg_status cr_together_check(const cr_question *q, uint32_t asked, certreg_e
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         for (size_t j = 0; j < sizeof of / sizeof *of; j++)
             if (asked & asks[i].offer & ~of[j].table->row(of[j].value)->offers)
-                return refuse(of[j].table, asks[i].name, offering(of[j].table, asks[i].offer), why);
+                return refuse(of[j].table, "", asks[i].name, offering(of[j].table, asks[i].offer),
+                              why);
     return CERTREG_OK;
 }
 
